@@ -1,0 +1,36 @@
+# One way to run everything. Each target does its own set-up on a fresh machine (Python 3.11 or later).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: conformance test lint docs format clean
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs]'
+	touch $@
+
+conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer
+	$(BIN)/purgatory check bundled
+
+lint: $(VENV)/.ready  ## style, import rules, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+test: lint  ## everything: lint, types, tests, documentation
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+docs: $(VENV)/.ready  ## the documentation site, in site/
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+format: $(VENV)/.ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) site dist build purgatory-work .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,95 @@
+"""Cases: a sequence of steps with what came of them, as a value and as a JSON Lines file.
+
+One file holds one case. Its first line is the header, every further line a step:
+an operation and, where it was recorded, its outcome. A golden vector, a failing case and its
+replay file are all this.
+"""
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+
+CASE_FORMAT = 1
+"""Version of the file format; a reader rejects any other."""
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """An operation and its outcome; the outcome is absent where none was recorded."""
+
+    operation: Operation
+    outcome: Outcome | None = None
+
+
+class CaseHeader(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a case is about and what it was recorded under."""
+
+    case: str
+    title: str = ""
+    component: str = "timer"
+    configuration: TimerConfiguration = TimerConfiguration()
+    profile: TimerProfile = TimerProfile()
+    rules: tuple[str, ...] = ()
+    subject: str = ""
+    origin: str = ""
+    breaks: str = ""
+    """The rule that the recorded outcomes break; empty for a golden vector."""
+    variant: str = ""
+    """The model variant that the recorded subject follows; empty for a golden vector."""
+    format: int = CASE_FORMAT
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A header and the steps that belong to it."""
+
+    header: CaseHeader
+    steps: tuple[Step, ...]
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations alone: the artefact that reproduces the case."""
+        return tuple(step.operation for step in self.steps)
+
+
+def encode_case(case: Case) -> str:
+    """The case as the text of a JSON Lines file, ended by a newline."""
+    lines = [encode_line(case.header), *(encode_line(step) for step in case.steps)]
+    return "\n".join(lines) + "\n"
+
+
+def decode_case(text: str, source: str = "<text>") -> Case:
+    """The case that a JSON Lines text holds.
+
+    Raises:
+        InvalidDocument: names the source, the line and what is wrong with it.
+    """
+    lines = text.splitlines()
+    if not lines:
+        raise InvalidDocument(source, 1, "the file is empty; its first line must be the header")
+    header = decode_line(lines[0], CaseHeader, source, 1)
+    if header.format != CASE_FORMAT:
+        raise InvalidDocument(
+            source, 1, f"format {header.format} is not supported, only {CASE_FORMAT}"
+        )
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", header.case):
+        raise InvalidDocument(source, 1, f"case name {header.case!r} is not a plain word")
+    steps = tuple(
+        decode_line(line, Step, source, number)
+        for number, line in enumerate(lines[1:], start=2)
+        if line.strip()
+    )
+    return Case(header, steps)
+
+
+def read_case(path: Path) -> Case:
+    """The case in a file; raises ``InvalidDocument`` where the file is not one."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
+    return decode_case(text, str(path))

@@ -1,0 +1,122 @@
+"""The messages between the runner and an adapter, one JSON object per line (``spec/protocol.md``)."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+import msgspec
+
+from purgatory_spec.cases import CaseHeader, Step
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Event, Outcome, Value
+from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.reasons import Reason
+
+PROTOCOL_VERSION = 1
+"""Version of the protocol; runner and adapter must agree on it."""
+
+
+class Hello(msgspec.Struct, frozen=True, tag_field="request", tag="hello"):
+    """The first request: who is there, and what does it implement?"""
+
+    id: int
+    protocol: int
+    suite: str
+    schema: str
+
+
+class New(msgspec.Struct, frozen=True, tag_field="request", tag="new"):
+    """Make a fresh instance of a component; it replaces the one before."""
+
+    id: int
+    component: str
+    case: str
+    configuration: TimerConfiguration
+
+
+class Do(msgspec.Struct, frozen=True, tag_field="request", tag="do"):
+    """Carry out one operation on the instance."""
+
+    id: int
+    operation: Operation
+
+
+class End(msgspec.Struct, frozen=True, tag_field="request", tag="end"):
+    """Drop the instance and release all that it holds."""
+
+    id: int
+
+
+class Stop(msgspec.Struct, frozen=True, tag_field="request", tag="stop"):
+    """Leave; there is no reply."""
+
+    id: int
+
+
+class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Whom a report is about."""
+
+    name: str
+    version: str = ""
+    language: str = ""
+    runtime: str = ""
+    source: str = ""
+    issues: str = ""
+
+
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The one answer to a request; fields that a request does not ask for stay away.
+
+    ``unsupported`` and ``error`` are sentences for people: the adapter does not offer this, or
+    the adapter itself failed. A rejection by the implementation is ``rejected``, not ``error``.
+    """
+
+    id: int
+    protocol: int | None = None
+    implementation: Implementation | None = None
+    components: Mapping[str, TimerProfile] = {}
+    result: Value = None
+    rejected: Reason | None = None
+    events: tuple[Event, ...] = ()
+    observed: Mapping[str, Value] = {}
+    detail: str = ""
+    called_ms: int | None = None
+    returned_ms: int | None = None
+    unsupported: str = ""
+    error: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome that a reply to ``do`` carries."""
+        return Outcome(
+            result=self.result,
+            rejected=self.rejected,
+            events=self.events,
+            observed=self.observed,
+            detail=self.detail,
+            called_ms=self.called_ms,
+            returned_ms=self.returned_ms,
+        )
+
+
+def protocol_schema() -> dict[str, object]:
+    """The JSON Schema (2020-12) of requests, replies and case files."""
+    kinds = (Hello, New, Do, End, Stop, Reply, CaseHeader, Step)
+    references, components = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "purgatory-spec protocol and case files",
+        "version": PROTOCOL_VERSION,
+        "anyOf": list(references),
+        "$defs": dict(sorted(components.items())),
+    }
+
+
+def schema_text() -> str:
+    """The schema as the text of ``spec/schema/protocol.schema.json``."""
+    return json.dumps(protocol_schema(), indent=2, sort_keys=True) + "\n"
+
+
+def schema_digest() -> str:
+    """SHA-256 of the schema's text, in hexadecimal: it tells two vocabularies apart."""
+    return hashlib.sha256(schema_text().encode()).hexdigest()

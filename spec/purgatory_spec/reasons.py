@@ -1,0 +1,25 @@
+"""Why an operation was rejected: a closed enumeration, compared by code and never by message."""
+
+from enum import Enum
+
+
+class Reason(Enum):
+    """The reasons an operation may be rejected for, in every language the same."""
+
+    INVALID_ARGUMENT = "invalid_argument"
+    """An argument lies outside what the rules allow, for example a negative delay under ``reject``."""
+
+    TOO_LARGE = "too_large"
+    """A delay exceeds the largest one that the implementation documents."""
+
+    CLOSED = "closed"
+    """The timer has been shut down."""
+
+    UNKNOWN_NAME = "unknown_name"
+    """The step names something that was never introduced."""
+
+    UNSUPPORTED = "unsupported"
+    """The adapter does not offer this operation."""
+
+    INTERNAL = "internal"
+    """The implementation failed in a way that no rule plans; no rule ever predicts it."""

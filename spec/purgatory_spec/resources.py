@@ -1,0 +1,11 @@
+"""Where the rules, vectors and schema are: in the wheel as package data, in the source tree beside us."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def specification_folder() -> Path:
+    """The folder with ``timer.md``, ``protocol.md``, ``schema`` and ``vectors``."""
+    packaged = _PACKAGE / "data"
+    return packaged if packaged.is_dir() else _PACKAGE.parent
