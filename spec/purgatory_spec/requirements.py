@@ -83,7 +83,7 @@ def parse_requirements(markdown: str, source: str = "<text>") -> tuple[Requireme
     starts = [(number, m) for number, line in enumerate(lines) if (m := _HEADING.match(line))]
     found: dict[str, Requirement] = {}
     for number, heading in starts:
-        level = _LEVEL_LINE.match(lines[number + 2]) if number + 2 < len(lines) else None
+        level = _LEVEL_LINE.match(lines[number + 1]) if number + 1 < len(lines) else None
         if level is None:
             raise ValueError(
                 f"{source}:{number + 1}: rule {heading['id']} has no level line below its heading"
@@ -91,7 +91,7 @@ def parse_requirements(markdown: str, source: str = "<text>") -> tuple[Requireme
         if heading["id"] in found:
             raise ValueError(f"{source}:{number + 1}: rule {heading['id']} is stated twice")
         body: list[str] = []
-        for line in lines[number + 3 :]:
+        for line in lines[number + 2 :]:
             if line.startswith("#"):
                 break
             body.append(line)
