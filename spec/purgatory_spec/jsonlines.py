@@ -17,7 +17,18 @@ Document = TypeVar("Document")
 _Json = None | bool | int | float | str | list["_Json"] | dict[str, "_Json"]
 _LARGE_INTEGER = re.compile(r"-?[0-9]{16,20}")
 _INTEGER_KEYS = frozenset(
-    {"delay_ms", "to_ms", "for_ms", "at_ms", "called_ms", "returned_ms", "start_ms", "tick_ms", "wheel_size", "result"}
+    {
+        "delay_ms",
+        "to_ms",
+        "for_ms",
+        "at_ms",
+        "called_ms",
+        "returned_ms",
+        "start_ms",
+        "tick_ms",
+        "wheel_size",
+        "result",
+    }
     | {"largest_delay_ms", "lateness_ms", "size", "queued", "wheel_clock_ms"}
     | {"queued_buckets", "next_expiry_ms", "levels"}
 )

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: CC0-1.0
+package purgatory.adapter.kafka;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+
+/** Fields of the protocol's messages: required ones by type, large integers as decimal strings. */
+final class Json {
+
+    private static final long LARGEST_SAFE_INTEGER = (1L << 53) - 1;
+
+    /** A request that lacks a field or carries one of another type; answered with {@code error}. */
+    static final class BadRequest extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        BadRequest(String problem) {
+            super(problem);
+        }
+    }
+
+    private Json() {
+    }
+
+    static JsonElement integer(long value) {
+        boolean safe = -LARGEST_SAFE_INTEGER <= value && value <= LARGEST_SAFE_INTEGER;
+        return safe ? new JsonPrimitive(value) : new JsonPrimitive(Long.toString(value));
+    }
+
+    static JsonArray words(String... words) {
+        JsonArray array = new JsonArray(words.length);
+        for (String word : words) {
+            array.add(word);
+        }
+        return array;
+    }
+
+    static String text(JsonObject object, String field) {
+        if (object.get(field) instanceof JsonPrimitive value && value.isString()) {
+            return value.getAsString();
+        }
+        throw new BadRequest("'" + field + "' must be a string");
+    }
+
+    static long integer(JsonObject object, String field) {
+        if (object.get(field) instanceof JsonPrimitive value && !value.isBoolean()) {
+            try {
+                return Long.parseLong(value.getAsString());
+            } catch (NumberFormatException notALong) {
+                throw new BadRequest("'" + field + "' must be an integer of 64 bits");
+            }
+        }
+        throw new BadRequest("'" + field + "' must be an integer");
+    }
+
+    static long integer(JsonObject object, String field, long absent) {
+        return object.has(field) ? integer(object, field) : absent;
+    }
+
+    static JsonObject object(JsonObject object, String field) {
+        if (object.get(field) instanceof JsonObject value) {
+            return value;
+        }
+        throw new BadRequest("'" + field + "' must be an object");
+    }
+
+    static JsonArray array(JsonObject object, String field) {
+        if (!object.has(field)) {
+            return new JsonArray(0);
+        }
+        if (object.get(field) instanceof JsonArray value) {
+            return value;
+        }
+        throw new BadRequest("'" + field + "' must be an array");
+    }
+}

@@ -1,0 +1,135 @@
+"""Subjects without a stepped executor: one observed step told as the base steps that explain it.
+
+Such a subject shows that tasks ran, not when they expired nor when the executor took them. The
+derived step is *advance, then run all*. Here the observed events are dealt out to the base steps
+in the only order that can be right; where none can be right, the base step that is to blame gets
+the events that contradict it. The judge then sees base steps alone.
+"""
+
+from collections.abc import Iterator
+
+from purgatory_model.pending_tasks import Kept
+from purgatory_model.timer import TimerModel, TimerState
+from purgatory_model.transition import Expectation, in_groups
+from purgatory_spec.operations import Operation, RunOne
+from purgatory_spec.outcomes import Event, EventKind, Outcome, expired, ran
+
+_MOST_RUNS = 10_000
+
+
+def base_steps(
+    model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, outcome: Outcome
+) -> list[tuple[Operation, Outcome]]:
+    """The base steps of a derived step; the observables belong to the last one."""
+    steps = list(_dealt_out(model, state, operation, outcome))
+    last_operation, last = steps[-1]
+    steps[-1] = (
+        last_operation,
+        Outcome(last.result, last.rejected, last.events, outcome.observed, last.detail),
+    )
+    return steps
+
+
+def _dealt_out(
+    model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, outcome: Outcome
+) -> Iterator[tuple[Operation, Outcome]]:
+    runs = [event.task for event in outcome.events if event.kind is EventKind.RAN]
+    foreign = tuple(event for event in outcome.events if event.kind is EventKind.EXPIRED)
+    expectations = model.expectations(state, operation)
+    may_expire = {e.task for expectation in expectations for g in expectation.groups for e in g}
+    first = tuple(expired(task) for task in dict.fromkeys(runs) if task in may_expire)
+    if foreign or (outcome.events and outcome.events[0].kind is not EventKind.RAN):
+        yield operation, Outcome(outcome.result, outcome.rejected, outcome.events, {})
+        return
+
+    def base(extra: tuple[Event, ...] = ()) -> tuple[Operation, Outcome]:
+        return operation, Outcome(outcome.result, outcome.rejected, first + extra, {})
+
+    reached = _matching(expectations, base()[1])
+    if reached is None:
+        yield base()
+        return
+    derived: list[tuple[Operation, Outcome]] = []
+    present = reached
+    events = list(outcome.events)
+    while events or present.queue:
+        if len(derived) >= _MOST_RUNS:
+            break
+        task = events[0].task if events else None
+        if task is not None and task not in present.queue:
+            yield base((expired(task),))
+            return
+        if task is None or task != present.queue[0]:
+            derived.append((RunOne(), Outcome(events=tuple(events[:1]))))
+            break
+        inside = _until_next_run(events)
+        run, after = _run(model, present, task, inside, runs[len(derived) + 1 :])
+        derived.append((RunOne(), run))
+        if after is None:
+            break
+        present = after
+        del events[: 1 + len(inside)]
+    yield base()
+    yield from derived
+
+
+def _until_next_run(events: list[Event]) -> list[Event]:
+    inside: list[Event] = []
+    for event in events[1:]:
+        if event.kind is EventKind.RAN:
+            break
+        inside.append(event)
+    return inside
+
+
+def _run(
+    model: TimerModel[Kept],
+    state: TimerState[Kept],
+    task: str,
+    inside: list[Event],
+    later_runs: list[str],
+) -> tuple[Outcome, TimerState[Kept] | None]:
+    """The outcome of running the head, with what expired inside inferred from later runs."""
+    expectations = model.expectations(state, RunOne())
+    best = Outcome(events=(ran(task), *inside))
+    for expectation in expectations:
+        events = tuple(_inferred(expectation, inside, later_runs))
+        outcome = Outcome(events=events)
+        reached = _matching([expectation], outcome)
+        if reached is not None:
+            return outcome, reached
+        best = outcome
+    return best, None
+
+
+def _inferred(
+    expectation: Expectation[TimerState[Kept]], inside: list[Event], later_runs: list[str]
+) -> Iterator[Event]:
+    seen = list(inside)
+    for group in expectation.groups:
+        for event in sorted(group, key=lambda e: _position(later_runs, e.task)):
+            if event.kind is EventKind.RAN or (event.kind is EventKind.EXPIRED and event.task in later_runs):
+                yield event
+            elif event in seen:
+                seen.remove(event)
+                yield event
+    yield from seen
+
+
+def _position(runs: list[str], task: str) -> int:
+    return runs.index(task) if task in runs else len(runs)
+
+
+def _matching(
+    expectations: "tuple[Expectation[TimerState[Kept]], ...] | list[Expectation[TimerState[Kept]]]",
+    outcome: Outcome,
+) -> TimerState[Kept] | None:
+    """The state after the first expectation that allows the outcome, observables aside."""
+    for expectation in expectations:
+        if (
+            expectation.rejected is outcome.rejected
+            and (expectation.result is None or expectation.result is outcome.result)
+            and in_groups(outcome.events, expectation.groups)
+        ):
+            return expectation.complete(outcome.events)
+    return None

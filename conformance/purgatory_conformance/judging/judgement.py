@@ -1,0 +1,38 @@
+"""What a judge says of one step."""
+
+from dataclasses import dataclass, field
+
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A step whose outcome the model does not allow.
+
+    ``rule`` is the requirement id that is broken, ``kind`` a plain word for the sort of mismatch
+    (``missing``, ``early``, ...); ``expected`` and ``seen`` are sentences for people. ``before``
+    is the model's state before the step, ``after`` the one that it expected.
+    """
+
+    rule: str
+    kind: str
+    expected: str
+    seen: str
+    operation: Operation
+    outcome: Outcome
+    before: object = None
+    after: object = None
+
+    @property
+    def cause(self) -> tuple[str, str]:
+        """Failing cases with one cause are reported as one."""
+        return self.rule, self.kind
+
+
+@dataclass(slots=True)
+class Judgement:
+    """The rules that a step put to the test, and the divergence, if there is one."""
+
+    visited: set[str] = field(default_factory=set)
+    divergence: Divergence | None = None

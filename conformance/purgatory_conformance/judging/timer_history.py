@@ -1,0 +1,304 @@
+"""What has happened to each task: the facts that tell which rules a step puts to the test.
+
+The model's state is all that decides whether a step is right. Which rule it is right or wrong by
+depends on how the state came about: a task that is missing was late, or was lost on its way down,
+or because its bucket had been used before. These facts are kept here, beside the state.
+"""
+
+from dataclasses import dataclass, field
+
+from purgatory_model.arithmetic import bucket_index, floor_to, level_end, level_of, tick_of_level
+from purgatory_model.pending_tasks import Store
+from purgatory_model.timer import TimerModel, TimerState
+from purgatory_model.timing_wheel import Bucket, TimingWheel
+from purgatory_spec.operations import (
+    Action,
+    Add,
+    AddInside,
+    Advance,
+    AdvanceInside,
+    Cancel,
+    CancelInside,
+    Operation,
+    RunOne,
+    Shutdown,
+    Throw,
+)
+from purgatory_spec.outcomes import EventKind, Outcome
+from purgatory_spec.profiles import (
+    LARGEST_INT,
+    LARGEST_SAFE_INTEGER,
+    Observable,
+    SameTickOrder,
+)
+
+State = TimerState[Store]
+
+
+@dataclass(slots=True)
+class Arming:
+    """A pending task: when it is due and which rules its expiry depends on."""
+
+    expiry_ms: int
+    due_tick: int
+    delay_ms: int
+    rules: set[str]
+
+    @property
+    def is_huge(self) -> bool:
+        """Whether the delay is near the end of 64-bit arithmetic."""
+        return self.delay_ms > LARGEST_SAFE_INTEGER
+
+
+@dataclass(slots=True)
+class Ended:
+    """An arming that ended without expiring; its due tick has not passed yet."""
+
+    task: str
+    due_tick: int
+    rules: frozenset[str]
+
+
+@dataclass(slots=True)
+class History:
+    """The facts about one case so far."""
+
+    model: TimerModel[Store]
+    armings: dict[str, Arming] = field(default_factory=dict)
+    ended: list[Ended] = field(default_factory=list)
+    cancelled: set[str] = field(default_factory=set)
+    expired: set[str] = field(default_factory=set)
+    runs_owed: dict[str, set[str]] = field(default_factory=dict)
+    used_places: set[tuple[int, int]] = field(default_factory=set)
+    thrown: bool = False
+
+    def note(self, before: State, operation: Operation, outcome: Outcome, after: State) -> set[str]:
+        """Take in a step that was right; returns the rules that it put to the test."""
+        visited: set[str] = set()
+        match operation:
+            case Add(task, delay_ms):
+                self._add(before, task, delay_ms, outcome, visited, frozenset())
+            case Cancel(task):
+                self._cancel(before, task, visited, frozenset())
+            case Advance():
+                self._advance(before, after, visited)
+            case RunOne():
+                self._run_one(before, after, visited)
+            case Shutdown():
+                self._shutdown(before, visited)
+            case _:
+                pass
+        for event in outcome.events:
+            if event.kind is EventKind.EXPIRED:
+                self._expire(event.task, before, visited)
+        self._places(before, after)
+        self._observables(before, operation, outcome, visited)
+        return visited
+
+    def is_boundary(self, before: State, due_tick: int) -> bool:
+        """Whether a due tick lies in the last bucket of a level or in the first one beyond it."""
+        store = before.store
+        if not isinstance(store, TimingWheel) or due_tick <= store.own_clock_ms:
+            return False
+        tick, size = store.tick_ms, store.wheel_size
+        level = level_of(due_tick, store.own_clock_ms, tick, size)
+        own_tick = tick_of_level(level, tick, size)
+        last_bucket = level_end(store.own_clock_ms, own_tick, size) - own_tick
+        if due_tick >= last_bucket:
+            return True
+        if level == 1:
+            return False
+        lower_tick = tick_of_level(level - 1, tick, size)
+        return due_tick < level_end(store.own_clock_ms, lower_tick, size) + lower_tick
+
+    def _add(
+        self,
+        before: State,
+        task: str,
+        delay_ms: int,
+        outcome: Outcome,
+        visited: set[str],
+        inside: frozenset[str],
+    ) -> None:
+        refusal = self.model.refusal(before, delay_ms)
+        if before.closed:
+            visited.add("TIMER-SHUTDOWN-CLOSED")
+        elif delay_ms > self.model.profile.largest_delay_ms:
+            visited.add("TIMER-LARGEST-DELAY")
+        elif refusal is not None:
+            visited.add("TIMER-NEGATIVE-DELAY")
+        if refusal is not None or outcome.rejected is not None:
+            visited.update(inside)
+            return
+        rules = set(inside)
+        earlier = self.armings.pop(task, None)
+        if earlier is not None:
+            rules.add("TIMER-READD-PENDING")
+            self._end(task, earlier, frozenset({"TIMER-READD-PENDING"}))
+        elif task in self.cancelled:
+            rules.add("TIMER-READD-CANCELLED")
+        elif task in self.expired:
+            rules.add("TIMER-READD-FIRED")
+        self.cancelled.discard(task)
+        expiry_ms = before.now_ms + delay_ms
+        due_tick = self.model.due_tick(expiry_ms)
+        rules.update(self._delay_rules(before, delay_ms, due_tick))
+        self.armings[task] = Arming(expiry_ms, due_tick, delay_ms, rules)
+        if isinstance(before.store, TimingWheel) and due_tick <= before.now_ms:
+            visited.add("TIMER-OWN-CLOCK")
+
+    def _delay_rules(self, before: State, delay_ms: int, due_tick: int) -> set[str]:
+        rules: set[str] = set()
+        if delay_ms == 0:
+            rules.add("TIMER-ZERO-DELAY")
+        if delay_ms < 0:
+            rules.add("TIMER-NEGATIVE-DELAY")
+        if delay_ms > LARGEST_INT or delay_ms == self.model.profile.largest_delay_ms:
+            rules.add("TIMER-LARGEST-DELAY")
+        if before.now_ms < 0:
+            rules.add("TIMER-NEGATIVE-CLOCK")
+        if due_tick <= before.now_ms:
+            rules.add("TIMER-ALREADY-DUE")
+        if (before.now_ms + delay_ms) % self.model.configuration.tick_ms:
+            rules.add("TIMER-ROUNDING")
+        if self.is_boundary(before, due_tick):
+            rules.add("TIMER-SPAN")
+        return rules
+
+    def _cancel(self, before: State, task: str, visited: set[str], inside: frozenset[str]) -> None:
+        arming = self.armings.pop(task, None)
+        if arming is not None:
+            self._end(task, arming, inside or frozenset({"TIMER-CANCEL"}))
+            self.cancelled.add(task)
+        elif task in before.queue:
+            self.runs_owed.setdefault(task, set()).add("TIMER-CANCEL-TOO-LATE")
+        elif task in self.cancelled:
+            visited.add("TIMER-CANCEL-AGAIN")
+        elif task in self.expired:
+            visited.add("TIMER-CANCEL-FIRED")
+        else:
+            visited.add("TIMER-CANCEL-UNKNOWN")
+        visited.update(inside)
+
+    def _end(self, task: str, arming: Arming, rules: frozenset[str]) -> None:
+        self.ended.append(Ended(task, arming.due_tick, rules))
+
+    def _advance(self, before: State, after: State, visited: set[str]) -> None:
+        now = after.now_ms
+        passed = [ended for ended in self.ended if ended.due_tick <= now]
+        for ended in passed:
+            visited.update(ended.rules)
+        self.ended = [ended for ended in self.ended if ended.due_tick > now]
+        if before.closed:
+            return
+        due = [arming.due_tick for arming in self.armings.values() if arming.due_tick <= now]
+        if len(due) < len(self.armings):
+            visited.add("TIMER-NOT-EARLY")
+        if len(set(due)) > 1:
+            visited.add("TIMER-TICK-ORDER")
+        fifo = self.model.profile.same_tick_order is SameTickOrder.FIFO
+        if fifo and len(set(due)) < len(due):
+            visited.add("TIMER-SAME-TICK-ORDER")
+        if Observable.ADVANCE_RESULT in self.model.profile.observables:
+            visited.add("TIMER-ADVANCE-RESULT")
+        if not due and before.store == after.store:
+            visited.add("TIMER-IDLE-ADVANCE")
+        if isinstance(before.store, TimingWheel):
+            self._pop(before.store, now, visited)
+
+    def _pop(self, wheel: TimingWheel, now_ms: int, visited: set[str]) -> None:
+        shown = self.model.profile.observables
+        for bucket, tasks in wheel.buckets.items():
+            if bucket[0] > now_ms:
+                continue
+            if not tasks and shown & {Observable.ADVANCE_RESULT, Observable.WHEEL_CLOCK}:
+                visited.add("TIMER-EMPTIED-BUCKET")
+            if bucket[1] > 1:
+                for task in tasks:
+                    self.armings[task].rules.add("TIMER-CASCADE")
+
+    def _run_one(self, before: State, after: State, visited: set[str]) -> None:
+        if not before.queue:
+            return
+        task = before.queue[0]
+        if len(before.queue) > 1:
+            visited.add("TIMER-EXECUTOR-ORDER")
+        if task not in before.queue[1:]:
+            visited.update(self.runs_owed.pop(task, ()))
+        if before.closed:
+            visited.add("TIMER-SHUTDOWN-QUEUE")
+        if self.thrown:
+            visited.add("TIMER-THROWING-TASK")
+        for action in before.scripts.get(task, ()):
+            if isinstance(action, Throw):
+                self.thrown = True
+                break
+            self._act(before, after, action, visited)
+
+    def _act(self, before: State, after: State, action: Action, visited: set[str]) -> None:
+        match action:
+            case AddInside(task, delay_ms):
+                inside = frozenset({"TIMER-ADD-INSIDE"})
+                self._add(before, task, delay_ms, Outcome(), visited, inside)
+            case CancelInside(task):
+                self._cancel(before, task, visited, frozenset({"TIMER-CANCEL-INSIDE"}))
+            case AdvanceInside():
+                visited.add("TIMER-ADVANCE-INSIDE")
+                self._advance(before, after, visited)
+            case Throw():
+                pass
+
+    def _shutdown(self, before: State, visited: set[str]) -> None:
+        if before.closed:
+            visited.add("TIMER-SHUTDOWN-AGAIN")
+        for task, arming in self.armings.items():
+            self._end(task, arming, frozenset({"TIMER-SHUTDOWN-DROPS"}))
+        self.armings.clear()
+
+    def _expire(self, task: str, before: State, visited: set[str]) -> None:
+        arming = self.armings.pop(task, None)
+        self.expired.add(task)
+        visited.update(("TIMER-NOT-LATE", "TIMER-EXACTLY-ONCE"))
+        if arming is not None:
+            visited.update(arming.rules)
+        if self.thrown:
+            visited.add("TIMER-THROWING-TASK")
+
+    def _places(self, before: State, after: State) -> None:
+        """Remember which places of the rings were used, and which armings reuse one."""
+        if not isinstance(before.store, TimingWheel) or not isinstance(after.store, TimingWheel):
+            return
+        for bucket in before.store.buckets:
+            if bucket not in after.store.buckets:
+                self.used_places.add(self._place(after.store, bucket))
+        if not self.used_places:
+            return
+        for task, bucket in after.store.places.items():
+            if before.store.places.get(task) == bucket or task not in self.armings:
+                continue
+            if self._place(after.store, bucket) in self.used_places:
+                self.armings[task].rules.add("TIMER-BUCKET-REUSE")
+
+    def _place(self, wheel: TimingWheel, bucket: Bucket) -> tuple[int, int]:
+        expiry_ms, level = bucket
+        return level, bucket_index(expiry_ms, wheel.tick_of(level), wheel.wheel_size)
+
+    def _observables(
+        self, before: State, operation: Operation, outcome: Outcome, visited: set[str]
+    ) -> None:
+        observed = outcome.observed
+        if not observed:
+            return
+        if "size" in observed and isinstance(operation, Add | Cancel | Advance):
+            visited.add("TIMER-SIZE")
+        if observed.get("next_expiry_ms") is not None:
+            visited.add("TIMER-WAKE-UP")
+        if observed.get("queued_buckets"):
+            visited.add("TIMER-DELAY-QUEUE-BOUND")
+        if isinstance(operation, Add) and isinstance(before.store, TimingWheel):
+            wheel = before.store
+            due_tick = self.model.due_tick(before.now_ms + operation.delay_ms)
+            past_first = floor_to(wheel.own_clock_ms, wheel.tick_ms)
+            past_first += wheel.tick_ms * wheel.wheel_size
+            if "levels" in observed and due_tick >= past_first:
+                visited.add("TIMER-OVERFLOW-ON-DEMAND")

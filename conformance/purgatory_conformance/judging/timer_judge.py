@@ -1,0 +1,78 @@
+"""The judge of a timer with a manual clock: it follows a subject step by step with the model."""
+
+from purgatory_model.pending_tasks import Store
+from purgatory_model.timer import TimerModel, timer_model
+from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile
+
+from purgatory_conformance.judging.derived_steps import base_steps
+from purgatory_conformance.judging.judgement import Divergence, Judgement
+from purgatory_conformance.judging.timer_blame import blame
+from purgatory_conformance.judging.timer_history import History, State
+
+STATES_CAP = 64
+"""How many possible states the judge carries; beyond it a case is inconclusive."""
+
+
+class TooManyStates(Exception):
+    """The rules leave so much open that the judge cannot follow: the case is inconclusive."""
+
+
+def model_for(configuration: TimerConfiguration, profile: TimerProfile) -> TimerModel[Store]:
+    """The model that predicts a timer of this profile."""
+    model: object
+    if profile.structure is Structure.TIMING_WHEEL:
+        model = timing_wheel_model(configuration, profile)
+    else:
+        model = timer_model(configuration, profile)
+    assert isinstance(model, TimerModel)
+    return model
+
+
+class TimerJudge:
+    """Follows one case. After a divergence it must not be used further."""
+
+    def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
+        """Start with a fresh timer of the configuration, judged under the profile."""
+        self.model = model_for(configuration, profile)
+        self.states: frozenset[State] = frozenset({self.model.initial()})
+        self._history = History(self.model)
+        self._derived = profile.executor is not Executor.STEPPED
+
+    @property
+    def state(self) -> State:
+        """One of the states in which the subject may be."""
+        return next(iter(self.states))
+
+    def step(self, operation: Operation, outcome: Outcome) -> Judgement:
+        """Judge one step.
+
+        Raises:
+            TooManyStates: more than ``STATES_CAP`` states are possible.
+        """
+        judgement = Judgement()
+        steps = [(operation, outcome)]
+        if self._derived:
+            steps = base_steps(self.model, self.state, operation, outcome)
+        for base_operation, base_outcome in steps:
+            divergence = self._base(base_operation, base_outcome, judgement.visited)
+            if divergence is not None:
+                judgement.divergence = divergence
+                break
+        return judgement
+
+    def _base(self, operation: Operation, outcome: Outcome, visited: set[str]) -> Divergence | None:
+        before = self.state
+        after: set[State] = set()
+        for state in self.states:
+            after |= self.model.accept(state, operation, outcome)
+        if not after:
+            expectations = self.model.expectations(before, operation)
+            return blame(self._history, before, operation, outcome, expectations)
+        if len(after) > STATES_CAP:
+            raise TooManyStates
+        self.states = frozenset(after)
+        visited |= self._history.note(before, operation, outcome, self.state)
+        return None

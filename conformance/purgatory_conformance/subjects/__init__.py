@@ -1,0 +1,1 @@
+"""Subjects: the implementations under test, in process and as child processes."""

@@ -1,0 +1,200 @@
+"""Executors: where tasks that have expired wait until they run, and who runs them.
+
+The timer hands tasks over under its lock, in the order of expiry, and that only queues them.
+Afterwards, outside all locks, it calls ``wake``, and from there the executors differ. In every one
+of them tasks run one at a time, in the order of the queue, and a task that fails is logged (logger
+``purgatory``) and harms no other.
+
+An executor may serve several timers. For an executor of your own (an event loop, say) subclass
+``SteppedExecutor`` and let ``wake`` arrange that ``run_one`` is called until it returns False.
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterable
+
+from purgatory_impl.task import TimerTask
+
+_LOGGER = logging.getLogger("purgatory")
+
+
+class Executor:
+    """The queue of expired tasks, without anybody who runs them."""
+
+    __slots__ = ("_lock", "_waiting")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[TimerTask] = deque()
+
+    @property
+    def queued(self) -> int:
+        """Tasks that were handed over and have not begun to run."""
+        with self._lock:
+            return len(self._waiting)
+
+    def wake(self) -> None:
+        """See to it that queued tasks run; called after each hand-over, outside all locks."""
+
+    def _hand_over(self, tasks: Iterable[TimerTask]) -> None:
+        """Queue tasks behind those already there.
+
+        Rules: TIMER-EXECUTOR-ORDER.
+        """
+        with self._lock:
+            self._waiting.extend(tasks)
+
+
+class SteppedExecutor(Executor):
+    """Tasks wait until somebody runs them one by one: every interleaving can be had."""
+
+    __slots__ = ()
+
+    def run_one(self) -> bool:
+        """Run the task that has waited longest.
+
+        Returns:
+            False where the queue was empty.
+
+        Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK.
+        """
+        with self._lock:
+            if not self._waiting:
+                return False
+            task = self._waiting.popleft()
+        _run(task)
+        return True
+
+
+class InlineExecutor(Executor):
+    """Tasks run in the thread that made them expire, after the timer has finished its own work.
+
+    What a running task makes expire joins the queue and runs after it, not inside it. While one
+    thread runs tasks it also runs those of other threads, whose calls return at once.
+    """
+
+    __slots__ = ("_running",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._running = False
+
+    def wake(self) -> None:
+        """Run all queued tasks, unless some thread, perhaps this one, is already doing so.
+
+        A ``KeyboardInterrupt`` or ``SystemExit`` out of a task reaches the caller; the tasks
+        behind it stay queued.
+
+        Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK, TIMER-ADVANCE-INSIDE.
+        """
+        with self._lock:
+            if self._running:
+                return
+            self._running = True
+        try:
+            while self._run_next():
+                pass
+        except BaseException:
+            with self._lock:
+                self._running = False
+            raise
+
+    def _run_next(self) -> bool:
+        with self._lock:
+            if not self._waiting:
+                self._running = False
+                return False
+            task = self._waiting.popleft()
+        _run(task)
+        return True
+
+
+class ThreadExecutor(Executor):
+    """Tasks run in one daemon thread of the executor's own."""
+
+    __slots__ = ("_changed", "_closed", "_running", "_thread")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed = threading.Condition(self._lock)
+        self._closed = False
+        self._running = False
+        self._thread = threading.Thread(target=self._work, name="purgatory-executor", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Wake the thread."""
+        with self._lock:
+            self._changed.notify_all()
+            lost = len(self._waiting) if self._closed and not self._thread.is_alive() else 0
+        if lost:
+            _LOGGER.error("The executor is closed; %d tasks will not run", lost)
+
+    def wait_until_idle(self, timeout_ms: int) -> bool:
+        """Wait until no task is queued or running, at most ``timeout_ms``.
+
+        Returns:
+            False where the time ran out.
+        """
+        with self._lock:
+            return self._changed.wait_for(self._is_idle, timeout_ms / 1000)
+
+    def close(self, timeout_ms: int = 5000) -> None:
+        """Run what is queued, then end the thread; may be called again, and from inside a task.
+
+        Args:
+            timeout_ms: How long to wait for the thread; it is not waited for from inside a task.
+
+        Rules: TIMER-SHUTDOWN-QUEUE.
+        """
+        with self._lock:
+            self._closed = True
+            self._changed.notify_all()
+        join(self._thread, timeout_ms)
+
+    def _is_idle(self) -> bool:
+        return not self._running and not self._waiting
+
+    def _work(self) -> None:
+        while self._run_next():
+            pass
+
+    def _run_next(self) -> bool:
+        with self._lock:
+            while not self._waiting:
+                if self._closed:
+                    return False
+                self._changed.wait()
+            task = self._waiting.popleft()
+            self._running = True
+        try:
+            task.run()
+        except BaseException:
+            # Nobody stands behind this thread: whatever a task raises ends with that task.
+            _log_failure(task)
+        with self._lock:
+            self._running = False
+            if not self._waiting:
+                self._changed.notify_all()
+        return True
+
+
+def join(thread: threading.Thread, timeout_ms: int) -> None:
+    """Wait for a thread to end, unless it is the calling one; log where the time runs out."""
+    if thread is threading.current_thread():
+        return
+    thread.join(timeout_ms / 1000)
+    if thread.is_alive():
+        _LOGGER.warning("Thread %s has not ended after %d ms", thread.name, timeout_ms)
+
+
+def _run(task: TimerTask) -> None:
+    try:
+        task.run()
+    except Exception:
+        _log_failure(task)
+
+
+def _log_failure(task: TimerTask) -> None:
+    _LOGGER.exception("Timer task %r failed", task)

@@ -1,0 +1,339 @@
+"""The timer: tasks run once, some milliseconds from now, and may be cancelled at any time before.
+
+    with Timer() as timer:
+        task = timer.add(refresh, 250)
+        ...
+        task.cancel()
+
+A timer joins four parts, each with a module of its own: the *wheel* knows where tasks wait, the
+*clock* what time it is, the *executor* who runs what has expired, and the *reaper*, a thread,
+advances the wheel. The reaper sleeps until the first bucket is due, and an add that is due earlier
+wakes it. A timer on a virtual clock has no reaper: whoever sets the clock advances the timer.
+
+Locks. One lock guards the wheel, the tasks that wait in it and the hand-over to the executor. No
+task and no executor's ``wake`` runs under it. A long pass holds it for a bounded number of steps at
+a time and lets other threads in between; closing alone holds it once for all pending tasks. The
+order of locks is: change of owner, timer, then executor or clock. The lock is not re-entrant, so a
+timer must not be used from a signal handler or a ``__del__``: these may interrupt a thread that
+holds it.
+
+Ownership. A task belongs to the timer it was added to last. Adding it to a second timer while it
+is pending in the first is an error and not a move, since two timers may have two clocks.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from operator import index
+from types import TracebackType
+from typing import Final, SupportsIndex
+
+from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
+from purgatory_impl.errors import (
+    DelayTooLarge,
+    InvalidConfiguration,
+    InvalidDelay,
+    TaskOfAnotherTimer,
+    TimerClosed,
+)
+from purgatory_impl.executors import Executor, ThreadExecutor, join
+from purgatory_impl.task import TimerTask
+from purgatory_impl.wheel import Wheel
+
+LARGEST_DELAY_MS: Final = 2**53 - 1
+"""The largest delay, ms: the largest integer that is safe in every language."""
+
+_STEPS_PER_HOLD: Final = 256
+_OWNER_CHANGE: Final = threading.Lock()
+_LOGGER: Final = logging.getLogger("purgatory")
+
+
+class Timer:
+    """A timer on a hierarchical timing wheel; all methods may be called from any thread."""
+
+    __slots__ = (
+        "_alarm_ms",
+        "_asleep",
+        "_clock",
+        "_closed",
+        "_earlier",
+        "_executor",
+        "_lock",
+        "_own_executor",
+        "_reaper",
+        "_wheel",
+    )
+
+    def __init__(
+        self,
+        *,
+        tick_ms: int = 1,
+        wheel_size: int = 20,
+        clock: Clock | None = None,
+        executor: Executor | None = None,
+        reaper: bool | None = None,
+    ) -> None:
+        """Build the timer and start its threads.
+
+        Args:
+            tick_ms: The resolution, ms, at least 1. Expiries are rounded down to it.
+            wheel_size: Buckets on each level, at least 2.
+            clock: Where the time comes from; a ``MonotonicClock`` when absent.
+            executor: Who runs tasks; a ``ThreadExecutor`` when absent, which is closed with the
+                timer. An executor that is given stays open: it may serve others too.
+            reaper: Whether a thread advances the timer. When absent, one does unless the clock is
+                a ``VirtualClock``.
+
+        Raises:
+            InvalidConfiguration: no wheel can be built of these sizes.
+        """
+        if tick_ms < 1:
+            raise InvalidConfiguration(f"tick_ms is {tick_ms}; it must be at least 1")
+        if wheel_size < 2:
+            raise InvalidConfiguration(f"wheel_size is {wheel_size}; it must be at least 2")
+        self._clock: Clock = MonotonicClock() if clock is None else clock
+        self._wheel = Wheel(tick_ms, wheel_size, self._clock.now_ms())
+        self._lock = threading.Lock()
+        self._closed = False
+        self._own_executor: ThreadExecutor | None = None
+        if executor is None:
+            executor = self._own_executor = ThreadExecutor()
+        self._executor = executor
+        # The reaper's state: whether it sleeps, until when, and what wakes it before.
+        self._asleep = False
+        self._alarm_ms: int | None = None
+        self._earlier = threading.Condition(self._lock)
+        self._reaper: threading.Thread | None = None
+        if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:
+            self._reaper = threading.Thread(target=self._reap, name="purgatory-reaper", daemon=True)
+            self._reaper.start()
+
+    def __enter__(self) -> "Timer":
+        """The timer itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the timer."""
+        self.close()
+
+    def add(self, task: TimerTask | Callable[[], object], delay_ms: SupportsIndex) -> TimerTask:
+        """Arm a task: it is to run once, ``delay_ms`` from now.
+
+        A task that is pending is moved: only the last add counts. A task that is due by the
+        wheel's own clock goes to the executor at once.
+
+        Args:
+            task: A task, or a callable, of which a task is made.
+            delay_ms: Whole milliseconds. Negative means already due.
+
+        Returns:
+            The task, for cancelling it.
+
+        Raises:
+            InvalidDelay: the delay is not an integer.
+            DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
+            TaskOfAnotherTimer: the task is pending in another timer.
+            TimerClosed: the timer is closed, whatever the delay.
+                After an error nothing has changed; an earlier arming stays.
+
+        Rules: TIMER-ALREADY-DUE, TIMER-ZERO-DELAY, TIMER-NEGATIVE-DELAY, TIMER-LARGEST-DELAY,
+        TIMER-READD-PENDING, TIMER-READD-CANCELLED, TIMER-READD-FIRED, TIMER-SHUTDOWN-CLOSED.
+        """
+        delay = delay_ms if isinstance(delay_ms, int) else _whole_ms(delay_ms)
+        if delay > LARGEST_DELAY_MS:
+            raise TimerClosed if self._closed else DelayTooLarge(delay, LARGEST_DELAY_MS)
+        armed = task if isinstance(task, TimerTask) else TimerTask(task)
+        expiry_ms = self._clock.now_ms() + delay
+        while True:
+            if armed._timer is not self:
+                self._adopt(armed)
+            with self._lock:
+                if self._closed:
+                    raise TimerClosed
+                if armed._timer is not self:
+                    # Another timer took the task just now: ask again whether it is pending there.
+                    continue
+                if armed._bucket is not None:
+                    self._wheel.remove(armed)
+                if self._wheel.place(armed, expiry_ms):
+                    if self._asleep:
+                        self._wake_reaper_if_earlier()
+                    return armed
+                self._executor._hand_over((armed,))
+            self._executor.wake()
+            return armed
+
+    def cancel(self, task: TimerTask) -> bool:
+        """End the arming of a task in this timer, if there is one; never an error.
+
+        A task that was handed to the executor runs all the same.
+
+        Returns:
+            Whether the task was pending here: it will not run for the arming that this call ended.
+
+        Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED, TIMER-CANCEL-TOO-LATE,
+        TIMER-CANCEL-UNKNOWN, TIMER-CANCEL-INSIDE.
+        """
+        with self._lock:
+            return task._timer is self and self._wheel.remove(task)
+
+    def advance(self) -> bool:
+        """Do what is due at the clock's present reading, without waiting for anything.
+
+        Returns:
+            Whether a bucket was popped. It may have been empty, or have passed its tasks down.
+            False where the timer is closed.
+
+        Rules: TIMER-NOT-EARLY, TIMER-NOT-LATE, TIMER-TICK-ORDER, TIMER-EXACTLY-ONCE,
+        TIMER-ADVANCE-RESULT, TIMER-IDLE-ADVANCE, TIMER-ADVANCE-INSIDE.
+        """
+        now_ms = self._clock.now_ms()
+        popped = handed_over = False
+        more = True
+        while more:
+            expired: list[TimerTask] = []
+            with self._lock:
+                if self._closed:
+                    break
+                popped_before = self._wheel.popped_buckets
+                more = self._wheel.advance(now_ms, _STEPS_PER_HOLD, expired)
+                popped = popped or self._wheel.popped_buckets != popped_before
+                if expired:
+                    # Under the lock, so that two passes cannot overtake each other here.
+                    self._executor._hand_over(expired)
+                    handed_over = True
+            if more:
+                # Give way: without this the lock would be taken again before a waiter wakes up.
+                time.sleep(0)
+        if handed_over:
+            self._executor.wake()
+        return popped
+
+    def close(self, timeout_ms: int = 5000) -> None:
+        """Take no more tasks, drop those that are pending, and end the timer's threads.
+
+        Tasks that were handed to the executor before still run. May be called again, by several
+        threads, and from inside a task; there it does not wait for the thread that it runs in.
+
+        Args:
+            timeout_ms: How long to wait, at most, for the reaper and again for the executor.
+
+        Rules: TIMER-SHUTDOWN-DROPS, TIMER-SHUTDOWN-QUEUE, TIMER-SHUTDOWN-AGAIN.
+        """
+        with self._lock:
+            self._closed = True
+            dropped = self._wheel.drop_all()
+            self._earlier.notify_all()
+        # The last references to tasks go here, outside the lock: a finaliser is user code.
+        dropped.clear()
+        if self._reaper is not None:
+            join(self._reaper, timeout_ms)
+        if self._own_executor is not None:
+            self._own_executor.close(timeout_ms)
+
+    @property
+    def size(self) -> int:
+        """Tasks that wait in buckets.
+
+        Rules: TIMER-SIZE.
+        """
+        with self._lock:
+            return self._wheel.size
+
+    @property
+    def wheel_clock_ms(self) -> int:
+        """The wheel's own clock, ms; it lags behind the clock while nothing is due.
+
+        Rules: TIMER-OWN-CLOCK.
+        """
+        with self._lock:
+            return self._wheel.clock_ms
+
+    @property
+    def queued_buckets(self) -> int:
+        """Buckets that wait in the delay queue, those with cancelled tasks alone included.
+
+        Rules: TIMER-DELAY-QUEUE-BOUND, TIMER-EMPTIED-BUCKET.
+        """
+        with self._lock:
+            return self._wheel.queued_buckets
+
+    @property
+    def next_expiry_ms(self) -> int | None:
+        """When the timer next has something to do, ms; None where it has nothing to do.
+
+        Rules: TIMER-WAKE-UP.
+        """
+        with self._lock:
+            return self._wheel.next_expiry_ms
+
+    @property
+    def levels(self) -> int:
+        """Levels of the wheel that exist, at least 1.
+
+        Rules: TIMER-OVERFLOW-ON-DEMAND.
+        """
+        with self._lock:
+            return self._wheel.levels
+
+    def _adopt(self, task: TimerTask) -> None:
+        """Make this timer the owner of a task that is not pending in another one."""
+        with _OWNER_CHANGE:
+            owner = task._timer
+            if owner is None:
+                task._timer = self
+            elif owner is not self:
+                # The owner reads and writes the task under its own lock.
+                with owner._lock:
+                    if task._bucket is not None:
+                        raise TaskOfAnotherTimer
+                    task._timer = self
+
+    def _wake_reaper_if_earlier(self) -> None:
+        """Wake the sleeping reaper where the first bucket is due before its alarm.
+
+        Rules: TIMER-WAKE-UP.
+        """
+        earliest_ms = self._wheel.next_expiry_ms
+        if earliest_ms is not None and (self._alarm_ms is None or earliest_ms < self._alarm_ms):
+            self._asleep = False
+            self._earlier.notify_all()
+
+    def _reap(self) -> None:
+        """The reaper thread: sleep, advance, until the timer is closed."""
+        while self._sleep_until_due():
+            try:
+                self.advance()
+            except BaseException:
+                # An inline executor lets SystemExit out of a task; the timer goes on.
+                _LOGGER.exception("A pass of the reaper failed")
+
+    def _sleep_until_due(self) -> bool:
+        """Wait for the first bucket to be due; False once the timer is closed.
+
+        Rules: TIMER-WAKE-UP.
+        """
+        with self._lock:
+            while not self._closed:
+                earliest_ms = self._wheel.next_expiry_ms
+                if earliest_ms is not None and earliest_ms <= self._clock.now_ms():
+                    return True
+                self._alarm_ms = earliest_ms
+                self._asleep = True
+                self._clock.wait_until(self._earlier, earliest_ms)
+                self._asleep = False
+            return False
+
+
+def _whole_ms(delay_ms: SupportsIndex) -> int:
+    """The delay as an integer of Python's own; other integer types would wrap around."""
+    try:
+        return index(delay_ms)
+    except TypeError:
+        raise InvalidDelay(delay_ms) from None

@@ -1,0 +1,101 @@
+"""What may become of pending tasks: the interface of a store, and the most liberal store.
+
+Theory of operation. A store is a value that holds the pending tasks of a timer with their due ticks.
+Tasks come in by ``insert``, leave by ``remove`` or all together, when they are due, by ``pop_due``.
+``PendingTasks`` says only what the rules for every timer say: nothing leaves early, nothing that is
+due stays, ticks leave in order. It leaves free whether a task that is due when it is added expires
+at once or waits for the next advance, and what an advance answers that expires nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, Self, TypeVar
+
+from immutables import Map
+from purgatory_spec.outcomes import Value
+from purgatory_spec.profiles import Observable
+
+Tasks = frozenset[str]
+
+
+class Store(Protocol):
+    """How pending tasks are kept. A store is a value; its methods give new stores."""
+
+    @property
+    def due_ticks(self) -> Mapping[str, int]:
+        """The pending tasks, each with its due tick (ms)."""
+
+    def insert(self, task: str, expiry_ms: int, due_tick: int, now_ms: int) -> "Inserted[Self]":
+        """What may come of adding a task that is not pending."""
+
+    def remove(self, task: str) -> Self:
+        """The store without a task, which need not be pending."""
+
+    def pop_due(self, now_ms: int) -> "Popped[Self]":
+        """What an advance at this reading takes out."""
+
+    def observe(self) -> Mapping[Observable, Value]:
+        """The observables that depend on the store."""
+
+
+Kept = TypeVar("Kept", bound=Store)
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted(Generic[Kept]):
+    """The store where the task became pending, and the one where it expired at once.
+
+    One of the two is None, or neither where the rules leave the choice. Both are None where the
+    add fails, which no rule plans but a variant may follow; ``failed`` is the store then.
+    """
+
+    pending: Kept | None = None
+    expired: Kept | None = None
+    failed: Kept | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Popped(Generic[Kept]):
+    """The store after an advance, the tasks that expired, tick by tick, and the result.
+
+    ``popped`` None means that the result is free.
+    """
+
+    store: Kept
+    ticks: tuple[Tasks, ...]
+    popped: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingTasks:
+    """The most liberal store: the pending tasks with their due ticks and nothing else."""
+
+    due_ticks: Map[str, int] = Map()
+
+    def insert(
+        self, task: str, expiry_ms: int, due_tick: int, now_ms: int
+    ) -> Inserted["PendingTasks"]:
+        """A task that is already due may expire at once or wait. Rules: TIMER-ALREADY-DUE."""
+        pending = PendingTasks(self.due_ticks.set(task, due_tick))
+        return Inserted(pending=pending, expired=self if due_tick <= now_ms else None)
+
+    def remove(self, task: str) -> "PendingTasks":
+        """The store without the task."""
+        if task not in self.due_ticks:
+            return self
+        return PendingTasks(self.due_ticks.delete(task))
+
+    def pop_due(self, now_ms: int) -> Popped["PendingTasks"]:
+        """Everything due leaves, tick by tick. Rules: TIMER-NOT-EARLY, TIMER-NOT-LATE."""
+        ticks: dict[int, set[str]] = {}
+        left = self.due_ticks
+        for task, due_tick in self.due_ticks.items():
+            if due_tick <= now_ms:
+                ticks.setdefault(due_tick, set()).add(task)
+                left = left.delete(task)
+        groups = tuple(frozenset(ticks[tick]) for tick in sorted(ticks))
+        return Popped(PendingTasks(left), groups, True if groups else None)
+
+    def observe(self) -> Mapping[Observable, Value]:
+        """The number of pending tasks. Rules: TIMER-SIZE."""
+        return {Observable.SIZE: len(self.due_ticks)}

@@ -1,0 +1,100 @@
+"""Labelled transition systems with two faces, made from one statement of what may happen.
+
+Theory of operation. A component's model says for a state and an operation what to *expect*: the
+result or the rejection, the events, the state after it. Where the rules leave a choice there are
+several expectations; where they leave only the order of some events free, there is one, which
+holds those events as a set, a *group*. Groups follow each other in order; inside a group every
+order is right.
+
+From the expectations follow both faces of the model. ``accept`` takes what was observed and gives
+the states in which it leaves the component: it compares sets and never enumerates orders.
+``successors`` gives every outcome with its state, for small instances. The two agree by
+construction of the expectations and by a tested property.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import permutations, product
+from typing import Generic, TypeVar
+
+from purgatory_spec.outcomes import Event, Outcome, Value
+from purgatory_spec.reasons import Reason
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation(Generic[State]):
+    """One way in which an operation may go.
+
+    ``result`` None means that the result is not compared. ``complete`` gives the state after the
+    operation for the events in the order in which they happened; ``observe`` gives the
+    observables of that state by name.
+    """
+
+    groups: tuple[frozenset[Event], ...]
+    complete: Callable[[tuple[Event, ...]], State]
+    observe: Callable[[State], Mapping[str, Value]]
+    result: Value = None
+    rejected: Reason | None = None
+
+
+def in_groups(events: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -> bool:
+    """Whether the events are the groups' events, group after group, each in any order."""
+    position = 0
+    for group in groups:
+        block = events[position : position + len(group)]
+        if frozenset(block) != group or len(block) != len(group):
+            return False
+        position += len(group)
+    return position == len(events)
+
+
+def orders(groups: tuple[frozenset[Event], ...]) -> Iterator[tuple[Event, ...]]:
+    """Every order of events that the groups allow; for small groups only."""
+    choices = [permutations(sorted(group, key=lambda event: event.task)) for group in groups]
+    for blocks in product(*choices):
+        yield tuple(event for block in blocks for event in block)
+
+
+def accepted(expectations: Iterable[Expectation[State]], outcome: Outcome) -> frozenset[State]:
+    """The states in which an observed outcome leaves the component; empty means divergence."""
+    states: set[State] = set()
+    for expectation in expectations:
+        if outcome.rejected is not expectation.rejected:
+            continue
+        if expectation.result is not None and outcome.result is not expectation.result:
+            continue
+        if not in_groups(outcome.events, expectation.groups):
+            continue
+        state = expectation.complete(outcome.events)
+        if observables_match(expectation.observe(state), outcome.observed):
+            states.add(state)
+    return frozenset(states)
+
+
+def observables_match(expected: Mapping[str, Value], seen: Mapping[str, Value]) -> bool:
+    """Whether every expected observable was seen with its value, and with its type."""
+    for name, value in expected.items():
+        if name not in seen:
+            return False
+        other = seen[name]
+        if other != value or type(other) is not type(value):
+            return False
+    return True
+
+
+def possible(
+    expectations: Iterable[Expectation[State]],
+) -> Iterator[tuple[Outcome, State]]:
+    """Every outcome with the state after it."""
+    for expectation in expectations:
+        for events in orders(expectation.groups):
+            state = expectation.complete(events)
+            outcome = Outcome(
+                result=expectation.result,
+                rejected=expectation.rejected,
+                events=events,
+                observed=expectation.observe(state),
+            )
+            yield outcome, state
