@@ -15,14 +15,14 @@ class TimerError(Exception):
         self.reason = reason
 
 
-class InvalidConfiguration(TimerError):  # noqa: N818
+class InvalidConfiguration(TimerError):
     """A timer cannot be built from these arguments; the reason is ``invalid_argument``."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(Reason.INVALID_ARGUMENT, problem)
 
 
-class InvalidDelay(TimerError):  # noqa: N818
+class InvalidDelay(TimerError):
     """A delay is not a whole number of milliseconds; the reason is ``invalid_argument``."""
 
     def __init__(self, delay_ms: object) -> None:
@@ -32,7 +32,7 @@ class InvalidDelay(TimerError):  # noqa: N818
         )
 
 
-class DelayTooLarge(TimerError):  # noqa: N818
+class DelayTooLarge(TimerError):
     """A delay exceeds the largest one; the reason is ``too_large``.
 
     Rules: TIMER-LARGEST-DELAY.
@@ -44,7 +44,7 @@ class DelayTooLarge(TimerError):  # noqa: N818
         )
 
 
-class TaskOfAnotherTimer(TimerError):  # noqa: N818
+class TaskOfAnotherTimer(TimerError):
     """A task is still pending in another timer; the reason is ``invalid_argument``."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class TaskOfAnotherTimer(TimerError):  # noqa: N818
         )
 
 
-class TimerClosed(TimerError):  # noqa: N818
+class TimerClosed(TimerError):
     """The timer takes no more tasks; the reason is ``closed``.
 
     Rules: TIMER-SHUTDOWN-CLOSED.

@@ -113,21 +113,21 @@ class InlineExecutor(Executor):
 class ThreadExecutor(Executor):
     """Tasks run in one daemon thread of the executor's own."""
 
-    __slots__ = ("_changed", "_closed", "_running", "_thread")
+    __slots__ = ("_changed", "_closed", "_running", "_worker")
 
     def __init__(self) -> None:
         super().__init__()
         self._changed = threading.Condition(self._lock)
         self._closed = False
         self._running = False
-        self._thread = threading.Thread(target=self._work, name="purgatory-executor", daemon=True)
-        self._thread.start()
+        self._worker = threading.Thread(target=self._work, name="purgatory-executor", daemon=True)
+        self._worker.start()
 
     def wake(self) -> None:
         """Wake the thread."""
         with self._lock:
             self._changed.notify_all()
-            lost = len(self._waiting) if self._closed and not self._thread.is_alive() else 0
+            lost = len(self._waiting) if self._closed and not self._worker.is_alive() else 0
         if lost:
             _LOGGER.error("The executor is closed; %d tasks will not run", lost)
 
@@ -151,7 +151,7 @@ class ThreadExecutor(Executor):
         with self._lock:
             self._closed = True
             self._changed.notify_all()
-        join(self._thread, timeout_ms)
+        join(self._worker, timeout_ms)
 
     def _is_idle(self) -> bool:
         return not self._running and not self._waiting

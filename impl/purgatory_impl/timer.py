@@ -44,7 +44,7 @@ from purgatory_impl.wheel import Wheel
 LARGEST_DELAY_MS: Final = 2**53 - 1
 """The largest delay, ms: the largest integer that is safe in every language."""
 
-_STEPS_PER_HOLD: Final = 256
+_STEPS_PER_HOLD: Final = 1024
 _OWNER_CHANGE: Final = threading.Lock()
 _LOGGER: Final = logging.getLogger("purgatory")
 
@@ -150,24 +150,19 @@ class Timer:
             raise TimerClosed if self._closed else DelayTooLarge(delay, LARGEST_DELAY_MS)
         armed = task if isinstance(task, TimerTask) else TimerTask(task)
         expiry_ms = self._clock.now_ms() + delay
-        while True:
+        owned = waits = False
+        while not owned:
             if armed._timer is not self:
                 self._adopt(armed)
             with self._lock:
                 if self._closed:
                     raise TimerClosed
-                if armed._timer is not self:
-                    # Another timer took the task just now: ask again whether it is pending there.
-                    continue
-                if armed._bucket is not None:
-                    self._wheel.remove(armed)
-                if self._wheel.place(armed, expiry_ms):
-                    if self._asleep:
-                        self._wake_reaper_if_earlier()
-                    return armed
-                self._executor._hand_over((armed,))
+                # Another timer may have taken the task just now: then ask it again.
+                owned = armed._timer is self
+                waits = owned and self._arm(armed, expiry_ms)
+        if not waits:
             self._executor.wake()
-            return armed
+        return armed
 
     def cancel(self, task: TimerTask) -> bool:
         """End the arming of a task in this timer, if there is one; never an error.
@@ -199,8 +194,7 @@ class Timer:
         while more:
             expired: list[TimerTask] = []
             with self._lock:
-                if self._closed:
-                    break
+                # A closed timer has an empty wheel, where nothing is due.
                 popped_before = self._wheel.popped_buckets
                 more = self._wheel.advance(now_ms, _STEPS_PER_HOLD, expired)
                 popped = popped or self._wheel.popped_buckets != popped_before
@@ -294,6 +288,23 @@ class Timer:
                     if task._bucket is not None:
                         raise TaskOfAnotherTimer
                     task._timer = self
+
+    def _arm(self, task: TimerTask, expiry_ms: int) -> bool:
+        """End the arming before, if there is one, and put the task where it waits.
+
+        Returns:
+            False where the task is due and was handed to the executor.
+
+        Rules: TIMER-READD-PENDING, TIMER-OWN-CLOCK.
+        """
+        if task._bucket is not None:
+            self._wheel.remove(task)
+        if not self._wheel.place(task, expiry_ms):
+            self._executor._hand_over((task,))
+            return False
+        if self._asleep:
+            self._wake_reaper_if_earlier()
+        return True
 
     def _wake_reaper_if_earlier(self) -> None:
         """Wake the sleeping reaper where the first bucket is due before its alarm.

@@ -108,7 +108,9 @@ def _inferred(
     seen = list(inside)
     for group in expectation.groups:
         for event in sorted(group, key=lambda e: _position(later_runs, e.task)):
-            if event.kind is EventKind.RAN or (event.kind is EventKind.EXPIRED and event.task in later_runs):
+            if event.kind is EventKind.RAN or (
+                event.kind is EventKind.EXPIRED and event.task in later_runs
+            ):
                 yield event
             elif event in seen:
                 seen.remove(event)

@@ -23,7 +23,7 @@ public final class Main {
             "no argument (virtual clock), or one of --real-clock, --mock-timer";
 
     /** Set here and not by the command line, so that endless recursion ends early everywhere. */
-    private static final long STACK_BYTES = 512 * 1024;
+    private static final long STACK_BYTES = 256 * 1024;
 
     private final TimerSubject subject;
     private boolean open;

@@ -15,6 +15,7 @@ import org.apache.kafka.server.util.timer.Timer;
 final class RealTimer extends TimerSubject {
 
     private SystemTimerReaper reaper;
+    private long calledMs;
     private Queue<JsonObject> happened = new ConcurrentLinkedQueue<>();
 
     RealTimer() {
@@ -69,7 +70,7 @@ final class RealTimer extends TimerSubject {
 
     @Override
     void perform(JsonObject operation, JsonObject reply) {
-        reply.addProperty("called_ms", Time.SYSTEM.hiResClockMs());
+        calledMs = Time.SYSTEM.hiResClockMs();
         super.perform(operation, reply);
     }
 
@@ -106,6 +107,7 @@ final class RealTimer extends TimerSubject {
         if (!events.isEmpty()) {
             reply.add("events", events);
         }
+        reply.addProperty("called_ms", calledMs);
         reply.addProperty("returned_ms", Time.SYSTEM.hiResClockMs());
     }
 

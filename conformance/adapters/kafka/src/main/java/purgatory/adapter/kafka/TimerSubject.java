@@ -5,6 +5,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -70,7 +71,7 @@ abstract class TimerSubject {
         String word = Json.text(operation, "op");
         switch (word) {
             case "add" -> {
-                JsonArray script = Json.array(operation, "script");
+                List<Action> script = Action.script(Json.array(operation, "script"));
                 ScriptedTask task =
                         task(Json.text(operation, "task"), Json.integer(operation, "delay_ms"));
                 task.setScript(script);
@@ -93,8 +94,8 @@ abstract class TimerSubject {
     /** What a running task does: here, be recorded and then carry its script out. */
     void run(ScriptedTask task) {
         record(event("ran", task.name));
-        for (JsonElement action : task.script()) {
-            carryOut(task, action.getAsJsonObject());
+        for (Action action : task.script()) {
+            carryOut(task, action);
         }
     }
 
@@ -132,18 +133,16 @@ abstract class TimerSubject {
         }
     }
 
-    private void carryOut(ScriptedTask running, JsonObject action) {
-        String word = Json.text(action, "do");
-        if (word.equals("throw")) {
-            throw new ScriptedTask.ScriptFailure();
+    private void carryOut(ScriptedTask running, Action action) {
+        if (action.kind() == Action.Kind.THROW) {
+            throw new Action.ScriptFailure();
         }
         try {
-            switch (word) {
-                case "add" -> timer().add(
-                        task(Json.text(action, "task"), Json.integer(action, "delay_ms")));
-                case "cancel" -> taskToCancel(Json.text(action, "task")).cancel();
-                case "advance" -> timer().advanceClock(0);
-                default -> throw new Unsupported("there is no action '" + word + "' here");
+            switch (action.kind()) {
+                case ADD -> timer().add(task(action.task(), action.delayMs()));
+                case CANCEL -> taskToCancel(action.task()).cancel();
+                case ADVANCE -> timer().advanceClock(0);
+                default -> throw new IllegalStateException();
             }
         } catch (Throwable failure) {
             JsonObject event = event("rejected", running.name);

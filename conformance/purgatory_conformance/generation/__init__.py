@@ -1,0 +1,1 @@
+"""Generation: one table of situations, from which steps are drawn by any source of choices."""

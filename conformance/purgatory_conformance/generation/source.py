@@ -1,0 +1,75 @@
+"""Where choices come from: a seeded generator for campaigns, Hypothesis for shrinking."""
+
+import random
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+Item = TypeVar("Item")
+
+
+class Source(Protocol):
+    """A source of choices. Smaller integers and earlier items count as simpler."""
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from ``low`` to ``high``, both included."""
+
+    def item(self, items: Sequence[Item]) -> Item:
+        """One of the items."""
+
+    def weighted(self, weights: Sequence[int]) -> int:
+        """An index, in proportion to its weight; a weight of zero is never taken."""
+
+    def more(self, taken: int, most: int) -> bool:
+        """Whether to go on after ``taken`` of at most ``most`` repetitions."""
+
+
+class SeededSource:
+    """Choices from a pseudo-random generator; a case takes at least half its greatest length."""
+
+    def __init__(self, seed: int | str) -> None:
+        """Equal seeds give equal choices."""
+        self._random = random.Random(seed)
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from ``low`` to ``high``, both included."""
+        return self._random.randint(low, high)
+
+    def item(self, items: Sequence[Item]) -> Item:
+        """One of the items."""
+        return items[int(self._random.random() * len(items))]
+
+    def weighted(self, weights: Sequence[int]) -> int:
+        """An index, in proportion to its weight."""
+        return self._random.choices(range(len(weights)), weights)[0]
+
+    def more(self, taken: int, most: int) -> bool:
+        """Always up to half the greatest length, then less and less likely."""
+        return taken < most // 2 or self._random.randint(0, most) > taken
+
+
+class HypothesisSource:
+    """Choices drawn from Hypothesis, which can shrink them."""
+
+    def __init__(self, draw: DrawFn) -> None:
+        """Draw by the function that a composite strategy receives."""
+        self._draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from ``low`` to ``high``, both included; shrinks towards zero."""
+        return self._draw(st.integers(low, high))
+
+    def item(self, items: Sequence[Item]) -> Item:
+        """One of the items; shrinks towards the first."""
+        return self._draw(st.sampled_from(items))
+
+    def weighted(self, weights: Sequence[int]) -> int:
+        """An index of positive weight; shrinks towards the first. Weights only repeat indices."""
+        indices = [index for index, weight in enumerate(weights) for _ in range(min(weight, 8))]
+        return self._draw(st.sampled_from(indices))
+
+    def more(self, taken: int, most: int) -> bool:
+        """Shrinks towards stopping."""
+        return taken < most and self._draw(st.integers(0, 15)) > 0

@@ -1,0 +1,1 @@
+"""Running: cases on a subject, campaigns of cases, shrinking, and the verdict."""

@@ -1,0 +1,82 @@
+"""One case on one subject: carry out the operations, judge every step as it comes."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
+from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.judging.timer_judge import TooManyStates
+from purgatory_conformance.subjects.subject import (
+    Subject,
+    SubjectFailure,
+    UnsupportedConfigurationError,
+)
+from purgatory_spec.cases import Step
+from purgatory_spec.operations import Operation
+from purgatory_spec.profiles import TimerConfiguration
+
+
+class CaseVerdict(Enum):
+    """How a case ended."""
+
+    PASS = "pass"
+    DEVIATES = "expected fail"
+    FAIL = "fail"
+    SUBJECT_FAILED = "subject failed"
+    UNSUPPORTED = "unsupported"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass
+class CaseRun:
+    """A case with what came of it.
+
+    ``steps`` are those that were judged, the diverging one last. ``visits`` counts for each rule
+    the steps that put it to the test.
+    """
+
+    name: str
+    configuration: TimerConfiguration
+    operations: tuple[Operation, ...]
+    verdict: CaseVerdict = CaseVerdict.PASS
+    steps: list[Step] = field(default_factory=list)
+    visits: Counter[str] = field(default_factory=Counter)
+    divergence: Divergence | None = None
+    failure: SubjectFailure | None = None
+
+
+def run_case(
+    subject: Subject,
+    name: str,
+    configuration: TimerConfiguration,
+    operations: Sequence[Operation],
+    deviations: tuple[Deviation, ...] = (),
+) -> CaseRun:
+    """Run one case; never raises for what a subject does."""
+    run = CaseRun(name, configuration, tuple(operations))
+    try:
+        judge = CaseJudge(configuration, subject.profile, deviations)
+        subject.new(name, configuration)
+        outcomes = subject.do_all(run.operations)
+        for operation, outcome in zip(run.operations, outcomes, strict=True):
+            run.steps.append(Step(operation, outcome))
+            judgement = judge.step(operation, outcome)
+            run.visits.update(judgement.visited)
+            if judgement.divergence is not None:
+                run.divergence = judgement.divergence
+                run.verdict = CaseVerdict.FAIL
+                break
+        if run.verdict is CaseVerdict.PASS and judge.deviated is not None:
+            run.divergence = judge.deviated
+            run.verdict = CaseVerdict.DEVIATES
+        subject.end()
+    except SubjectFailure as failure:
+        run.failure = failure
+        run.verdict = CaseVerdict.SUBJECT_FAILED
+    except UnsupportedConfigurationError:
+        run.verdict = CaseVerdict.UNSUPPORTED
+    except TooManyStates:
+        run.verdict = CaseVerdict.INCONCLUSIVE
+    return run

@@ -1,0 +1,217 @@
+"""Shrinking: from a failing case to the shortest one that fails, through the subject itself.
+
+Hypothesis looks for a failing case in the same table of situations and shrinks what it finds. What
+comes of that, and the case that was found in the campaign, are then reduced: operations are left
+out and numbers made smaller as long as the case still fails. The smaller of the two is kept, so
+that a case is reduced even where Hypothesis does not meet the failure again.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+import msgspec
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from purgatory_conformance.generation.source import HypothesisSource
+from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
+from purgatory_spec.operations import Add, AddInside, Advance, Elapse, Operation
+from purgatory_spec.profiles import Feature, TimerConfiguration, TimerProfile
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A configuration and the operations to carry out under it."""
+
+    configuration: TimerConfiguration
+    operations: tuple[Operation, ...]
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Smaller is simpler: operations, actions in scripts, then the numbers used."""
+        actions = sum(len(op.script) for op in self.operations if isinstance(op, Add))
+        numbers = sum(_magnitude(op) for op in self.operations)
+        numbers += self.configuration.tick_ms + self.configuration.wheel_size
+        return len(self.operations), actions, numbers + abs(self.configuration.start_ms)
+
+
+Fails = Callable[[Candidate], bool]
+
+
+class _Exhausted(Exception):
+    """The budget of runs is used up."""
+
+
+def candidates(profile: TimerProfile, most: int = 30) -> SearchStrategy[Candidate]:
+    """Cases for a subject of this profile, from the table of situations, as a strategy."""
+
+    @st.composite
+    def build(draw: DrawFn) -> Candidate:
+        source = HypothesisSource(draw)
+        configuration = draw_configuration(profile, source, frozenset())
+        operations = draw_operations(configuration, profile, source, most=most)
+        return Candidate(configuration, operations)
+
+    return build()
+
+
+def shrink(
+    profile: TimerProfile, found: Candidate, fails: Fails, *, seed: int, most_runs: int = 1500
+) -> Candidate:
+    """The smallest failing case that can be reached from ``found`` within the budget of runs."""
+    reduced = reduce_case(profile, found, fails, most_runs // 2)
+    met = _search(profile, fails, seed, most_runs // 2)
+    if met is None or met.size >= reduced.size:
+        return reduced
+    return reduce_case(profile, met, fails, most_runs // 4)
+
+
+def _search(profile: TimerProfile, fails: Fails, seed: int, most_runs: int) -> Candidate | None:
+    try:
+        return find(
+            candidates(profile),
+            fails,
+            settings=settings(
+                max_examples=most_runs,
+                deadline=None,
+                database=None,
+                phases=(Phase.generate, Phase.shrink),
+                suppress_health_check=list(HealthCheck),
+            ),
+            random=Random(seed),
+        )
+    except NoSuchExample:
+        return None
+
+
+def reduce_case(profile: TimerProfile, case: Candidate, fails: Fails, most_runs: int) -> Candidate:
+    """Leave out and make smaller, one change at a time, until no change keeps the failure."""
+    left = most_runs
+
+    def still_fails(candidate: Candidate) -> bool:
+        nonlocal left
+        if left <= 0:
+            raise _Exhausted
+        left -= 1
+        return fails(candidate)
+
+    try:
+        progress = True
+        while progress:
+            progress = False
+            for simpler in _simpler(profile, case):
+                if simpler.size < case.size and still_fails(simpler):
+                    case = simpler
+                    progress = True
+                    break
+    except _Exhausted:
+        pass
+    return case
+
+
+def _simpler(profile: TimerProfile, case: Candidate) -> Iterator[Candidate]:
+    operations = case.operations
+    length = len(operations) // 2
+    while length >= 1:
+        for start in range(len(operations) - length, -1, -length):
+            kept = operations[:start] + operations[start + length :]
+            yield replace(case, operations=kept)
+        length //= 2
+    for first in range(len(operations)):
+        for second in range(first + 1, len(operations)):
+            rest = [op for i, op in enumerate(operations) if i not in (first, second)]
+            yield replace(case, operations=tuple(rest))
+    yield from _simpler_configurations(case)
+    for index, operation in enumerate(operations):
+        for other in _simpler_operations(operation):
+            changed = list(operations)
+            changed[index] = other
+            if isinstance(other, Add) and Feature.CHANGE_DELAY not in profile.features:
+                changed = [_with_delay(op, other.task, other.delay_ms) for op in changed]
+            if _clock_goes_on(case.configuration.start_ms, changed):
+                yield replace(case, operations=tuple(changed))
+
+
+def _simpler_configurations(case: Candidate) -> Iterator[Candidate]:
+    given = case.configuration
+    for tick_ms in (1, 2):
+        if tick_ms < given.tick_ms:
+            yield replace(case, configuration=msgspec.structs.replace(given, tick_ms=tick_ms))
+    for size in (2, 3):
+        if size < given.wheel_size:
+            yield replace(case, configuration=msgspec.structs.replace(given, wheel_size=size))
+    for start in (0, -1, given.start_ms // 2):
+        if abs(start) < abs(given.start_ms) and _clock_goes_on(start, case.operations):
+            yield replace(case, configuration=msgspec.structs.replace(given, start_ms=start))
+    shift = given.start_ms
+    if shift > 0:
+        moved = tuple(_shifted(op, -shift) for op in case.operations)
+        yield Candidate(msgspec.structs.replace(given, start_ms=0), moved)
+
+
+def _simpler_operations(operation: Operation) -> Iterator[Operation]:
+    match operation:
+        case Add(task, delay_ms, script):
+            for index in range(len(script)):
+                yield Add(task, delay_ms, script[:index] + script[index + 1 :])
+            for number in _smaller(delay_ms):
+                yield Add(task, number, script)
+        case Advance(to_ms):
+            for number in _smaller(to_ms):
+                yield Advance(number)
+        case Elapse(to_ms):
+            for number in _smaller(to_ms):
+                yield Elapse(number)
+        case _:
+            return
+
+
+def _smaller(number: int) -> Iterator[int]:
+    sign = -1 if number < 0 else 1
+    for size in dict.fromkeys((0, 1, abs(number) // 2, abs(number) - 1)):
+        if 0 <= size < abs(number):
+            yield sign * size
+
+
+def _with_delay(operation: Operation, task: str, delay_ms: int) -> Operation:
+    if not isinstance(operation, Add):
+        return operation
+    script = tuple(
+        AddInside(task, delay_ms) if isinstance(a, AddInside) and a.task == task else a
+        for a in operation.script
+    )
+    own = delay_ms if operation.task == task else operation.delay_ms
+    return Add(operation.task, own, script)
+
+
+def _shifted(operation: Operation, by_ms: int) -> Operation:
+    match operation:
+        case Advance(to_ms):
+            return Advance(to_ms + by_ms)
+        case Elapse(to_ms):
+            return Elapse(to_ms + by_ms)
+        case _:
+            return operation
+
+
+def _clock_goes_on(start_ms: int, operations: "list[Operation] | tuple[Operation, ...]") -> bool:
+    now = start_ms
+    for operation in operations:
+        if isinstance(operation, Advance | Elapse):
+            if operation.to_ms < now:
+                return False
+            now = operation.to_ms
+    return True
+
+
+def _magnitude(operation: Operation) -> int:
+    match operation:
+        case Add(_, delay_ms):
+            return abs(delay_ms) + (1 if delay_ms < 0 else 0)
+        case Advance(to_ms) | Elapse(to_ms):
+            return abs(to_ms)
+        case _:
+            return 0

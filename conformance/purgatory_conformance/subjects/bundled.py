@@ -1,0 +1,211 @@
+"""The bundled implementation as a subject, in process: virtual clock, stepped or inline executor."""
+
+import logging
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from importlib import metadata
+
+from purgatory_impl import (
+    LARGEST_DELAY_MS,
+    SteppedExecutor,
+    Timer,
+    TimerError,
+    TimerTask,
+    VirtualClock,
+)
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import (
+    Action,
+    Add,
+    AddInside,
+    Advance,
+    AdvanceInside,
+    Cancel,
+    CancelInside,
+    Elapse,
+    Operation,
+    RunOne,
+    Shutdown,
+    Throw,
+)
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
+from purgatory_spec.profiles import (
+    Executor,
+    Feature,
+    Observable,
+    Structure,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+PROFILE = TimerProfile(
+    executor=Executor.STEPPED,
+    structure=Structure.TIMING_WHEEL,
+    largest_delay_ms=LARGEST_DELAY_MS,
+    features=frozenset(Feature),
+    observables=frozenset(Observable),
+)
+"""What the bundled timer declares: everything that the suite can ask for."""
+
+
+class ScriptFailure(Exception):
+    """The exception that a task throws because its script says so."""
+
+
+class _ScriptedTask(TimerTask):
+    """A task with a name, which records its run and carries out its script."""
+
+    def __init__(self, name: str, instance: "_Instance") -> None:
+        super().__init__()
+        self.name = name
+        self.script: tuple[Action, ...] = ()
+        self._instance = instance
+
+    def run(self) -> None:
+        instance = self._instance
+        instance.events.append(ran(self.name))
+        for action in self.script:
+            try:
+                instance.act(action)
+            except TimerError as error:
+                rejected = Event(EventKind.REJECTED, self.name, reason=error.reason)
+                instance.events.append(rejected)
+
+
+class _RecordingExecutor(SteppedExecutor):
+    """A stepped executor that reports what the timer hands over."""
+
+    def __init__(self, report: Callable[[Event], None]) -> None:
+        super().__init__()
+        self._report = report
+
+    def _hand_over(self, tasks: Iterable[TimerTask]) -> None:
+        handed = list(tasks)
+        for task in handed:
+            assert isinstance(task, _ScriptedTask)
+            self._report(expired(task.name))
+        super()._hand_over(handed)
+
+
+class _Instance:
+    """One timer with its clock, its executor and the tasks that steps have named."""
+
+    def __init__(self, configuration: TimerConfiguration) -> None:
+        self.events: list[Event] = []
+        self.clock = VirtualClock(configuration.start_ms)
+        self.executor = _RecordingExecutor(self.events.append)
+        self.timer = Timer(
+            tick_ms=configuration.tick_ms,
+            wheel_size=configuration.wheel_size,
+            clock=self.clock,
+            executor=self.executor,
+        )
+        self._tasks: dict[str, _ScriptedTask] = {}
+
+    def task(self, name: str) -> _ScriptedTask:
+        if name not in self._tasks:
+            self._tasks[name] = _ScriptedTask(name, self)
+        return self._tasks[name]
+
+    def act(self, action: Action) -> None:
+        match action:
+            case Throw():
+                raise ScriptFailure
+            case AddInside(name, delay_ms):
+                self.timer.add(self.task(name), delay_ms)
+            case CancelInside(name):
+                self.timer.cancel(self.task(name))
+            case AdvanceInside():
+                self.timer.advance()
+
+    def do(self, operation: Operation) -> Outcome:
+        self.events.clear()
+        result: Value = None
+        rejected = None
+        try:
+            result = self._perform(operation)
+        except TimerError as error:
+            rejected = error.reason
+        return Outcome(result, rejected, tuple(self.events), self._observe())
+
+    def _perform(self, operation: Operation) -> Value:
+        match operation:
+            case Add(name, delay_ms, script):
+                task = self.task(name)
+                self.timer.add(task, delay_ms)
+                task.script = script
+            case Cancel(name):
+                self.timer.cancel(self.task(name))
+            case Elapse(to_ms):
+                self.clock.set_ms(to_ms)
+            case Advance(to_ms):
+                self.clock.set_ms(to_ms)
+                return self.timer.advance()
+            case RunOne():
+                self.executor.run_one()
+            case Shutdown():
+                self.timer.close()
+            case _:
+                raise ValueError(f"no such operation on a virtual clock: {operation}")
+        return None
+
+    def _observe(self) -> dict[str, Value]:
+        timer = self.timer
+        return {
+            "size": timer.size,
+            "queued": self.executor.queued,
+            "wheel_clock_ms": timer.wheel_clock_ms,
+            "queued_buckets": timer.queued_buckets,
+            "next_expiry_ms": timer.next_expiry_ms,
+            "levels": timer.levels,
+        }
+
+
+class BundledTimer:
+    """The subject ``bundled``."""
+
+    def __init__(self) -> None:
+        """Nothing is running until the first ``new``."""
+        self._instance: _Instance | None = None
+        # Tasks that throw are part of the suite; their tracebacks are not news.
+        self._logger = logging.getLogger("purgatory")
+        self._was_disabled = self._logger.disabled
+        self._logger.disabled = True
+
+    @property
+    def implementation(self) -> Implementation:
+        """Our own implementation."""
+        return Implementation(
+            name="purgatory_impl",
+            version=metadata.version("purgatory-spec"),
+            language="Python",
+            runtime=f"{platform.python_implementation()} {platform.python_version()}",
+        )
+
+    @property
+    def profile(self) -> TimerProfile:
+        """What it declares."""
+        return PROFILE
+
+    def new(self, case: str, configuration: TimerConfiguration) -> None:
+        """Make a fresh timer."""
+        self._instance = _Instance(configuration)
+
+    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
+        """Carry out operations one after another."""
+        instance = self._instance
+        if instance is None:
+            raise ValueError("a step before the first new")
+        for operation in operations:
+            yield instance.do(operation)
+
+    def end(self) -> None:
+        """Drop the timer."""
+        if self._instance is not None:
+            self._instance.timer.close()
+            self._instance = None
+
+    def close(self) -> None:
+        """Let tracebacks of throwing tasks be logged again."""
+        self.end()
+        self._logger.disabled = self._was_disabled

@@ -1,0 +1,207 @@
+"""Apache Kafka's timer as a subject: builds its adapter once and gives the command that starts it.
+
+The adapter is a small Maven project (``conformance/adapters/kafka``). It is copied into the work
+folder and built there, once for each Kafka release; a stamp with a digest of the sources tells a
+later call that nothing is left to do.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import IO
+
+_BUILD_SECONDS = 600.0
+_OUTPUT_LINES = 30
+_STAMP = "sources.sha256"
+_MAIN_CLASS = "purgatory.adapter.kafka.Main"
+# One collector thread and a bounded heap: several adapters share a small machine.
+_JAVA_OPTIONS = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx512m")
+
+
+class KafkaMode(Enum):
+    """Which timer of Kafka's the adapter drives, and on which clock."""
+
+    VIRTUAL = "virtual"
+    """``SystemTimer`` on a virtual clock with a stepped executor."""
+
+    REAL_CLOCK = "real-clock"
+    """``SystemTimer`` and its reaper as they are, on the real clock."""
+
+    MOCK_TIMER = "mock-timer"
+    """``MockTimer`` of Kafka's own tests; released in test jars, for example of 4.3.0."""
+
+
+class MissingTool(Exception):
+    """A program that is needed is not installed."""
+
+    def __init__(self, tool: str, advice: str) -> None:
+        """Keep the tool's name and the sentence that says what to install."""
+        super().__init__(f"'{tool}' is not installed: {advice}")
+        self.tool = tool
+        self.advice = advice
+
+
+class BuildFailed(Exception):
+    """The adapter cannot be built; ``output`` holds the last lines of what the build said."""
+
+    def __init__(self, problem: str, output: str = "") -> None:
+        """Keep what went wrong and the build's last lines."""
+        super().__init__(f"{problem}\n{output}" if output else problem)
+        self.problem = problem
+        self.output = output
+
+
+def kafka_command(
+    *, version: str = "4.4.0", mode: KafkaMode = KafkaMode.VIRTUAL, work_folder: Path
+) -> tuple[str, ...]:
+    """The command line of the adapter for a Kafka release, built if it was not yet.
+
+    Args:
+        version: the Kafka release, 4.0.0 or later.
+        mode: which timer, on which clock.
+        work_folder: where the build is kept, in ``adapters/kafka-<version>[-mock]``.
+
+    Raises:
+        MissingTool: there is no ``java``, or no ``mvn`` and something to build.
+        BuildFailed: Maven failed, or another process holds the build for too long.
+        ValueError: ``version`` is not the name of a release.
+    """
+    if not re.fullmatch(r"[0-9]+(\.[0-9A-Za-z-]+)*", version):
+        raise ValueError(f"{version!r} is not a Kafka release such as '4.4.0'")
+    java = _tool("java", "install a Java runtime, version 17 or later")
+    mock = mode is KafkaMode.MOCK_TIMER
+    name = f"kafka-{version}-mock" if mock else f"kafka-{version}"
+    project = _built_project(work_folder.resolve() / "adapters" / name, version, mock)
+    output = project / "target"
+    folders = [output / "shadow"] if mode is KafkaMode.VIRTUAL else []
+    folders.append(output / "classes")
+    class_path = os.pathsep.join(map(str, [*folders, *sorted((output / "lib").glob("*.jar"))]))
+    arguments = () if mode is KafkaMode.VIRTUAL else (f"--{mode.value}",)
+    return (java, *_JAVA_OPTIONS, "-cp", class_path, _MAIN_CLASS, *arguments)
+
+
+def _sources_folder() -> Path:
+    """The adapter's sources: in the wheel as package data, in the source tree beside us."""
+    package = Path(__file__).resolve().parent.parent
+    packaged = package / "data" / "adapters" / "kafka"
+    return packaged if packaged.is_dir() else package.parent / "adapters" / "kafka"
+
+
+def _tool(name: str, advice: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise MissingTool(name, advice)
+    return path
+
+
+def _built_project(project: Path, version: str, mock: bool) -> Path:
+    sources = _sources_folder()
+    digest = _digest(sources)
+    if not _is_built(project, digest):
+        maven = _tool("mvn", "install Apache Maven, version 3.6.3 or later, and a JDK 17 or later")
+        project.parent.mkdir(parents=True, exist_ok=True)
+        with _sole_builder(project.parent / "kafka.lock"):
+            # Another process may have built it while this one waited.
+            if not _is_built(project, digest):
+                _build(sources, project, digest, _maven_command(maven, version, mock))
+    return project
+
+
+def _digest(sources: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(sources.rglob("*")):
+        name = path.relative_to(sources).as_posix()
+        if path.is_file() and not name.startswith("target/"):
+            content = path.read_bytes()
+            digest.update(f"{name}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def _is_built(project: Path, digest: str) -> bool:
+    try:
+        return (project / _STAMP).read_text(encoding="ascii") == digest
+    except OSError:
+        return False
+
+
+def _maven_command(maven: str, version: str, mock: bool) -> tuple[str, ...]:
+    profile = ("-Pmock",) if mock else ()
+    options = ("-B", "-q", "-ntp", "-Dstyle.color=never", f"-Dkafka.version={version}")
+    return (maven, *options, *profile, "test-compile")
+
+
+def _build(sources: Path, project: Path, digest: str, command: tuple[str, ...]) -> None:
+    """Builds in a folder of its own and moves it into place whole: no half build is seen."""
+    with tempfile.TemporaryDirectory(
+        prefix="kafka-build-", dir=project.parent, ignore_cleanup_errors=True
+    ) as folder:
+        fresh = Path(folder) / "fresh"
+        shutil.copytree(sources, fresh, ignore=shutil.ignore_patterns("target"))
+        _run_maven(command, fresh)
+        (fresh / _STAMP).write_text(digest, encoding="ascii")
+        if project.exists():
+            project.rename(Path(folder) / "former")
+        fresh.rename(project)
+
+
+def _run_maven(command: tuple[str, ...], folder: Path) -> None:
+    try:
+        finished = subprocess.run(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_BUILD_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as expired:
+        raise BuildFailed(f"Maven was not done after {_BUILD_SECONDS:.0f} s") from expired
+    if finished.returncode != 0:
+        output = "\n".join(finished.stdout.splitlines()[-_OUTPUT_LINES:])
+        raise BuildFailed(f"Maven ended with exit code {finished.returncode}", output)
+
+
+@contextmanager
+def _sole_builder(lock: Path) -> Iterator[None]:
+    """Holds the lock file, which the system lets go of even where its holder is killed."""
+    deadline = time.monotonic() + _BUILD_SECONDS
+    with lock.open("ab") as file:
+        while not _try_lock(file):
+            if time.monotonic() > deadline:
+                raise BuildFailed(f"another process has held {lock} for {_BUILD_SECONDS:.0f} s")
+            time.sleep(0.1)
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(file: IO[bytes]) -> bool:
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(file: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
