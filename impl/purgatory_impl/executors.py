@@ -3,7 +3,8 @@
 The timer hands tasks over under its lock, in the order of expiry, and that only queues them.
 Afterwards, outside all locks, it calls ``wake``, and from there the executors differ. In every one
 of them tasks run one at a time, in the order of the queue, and a task that fails is logged (logger
-``purgatory``) and harms no other.
+``purgatory``) and harms no other. A ``KeyboardInterrupt`` or ``SystemExit`` in the main thread is
+no failure of the task: it goes on to the caller.
 
 An executor may serve several timers. For an executor of your own (an event loop, say) subclass
 ``SteppedExecutor`` and let ``wake`` arrange that ``run_one`` is called until it returns False.
@@ -83,8 +84,8 @@ class InlineExecutor(Executor):
     def wake(self) -> None:
         """Run all queued tasks, unless some thread, perhaps this one, is already doing so.
 
-        A ``KeyboardInterrupt`` or ``SystemExit`` out of a task reaches the caller; the tasks
-        behind it stay queued.
+        In the main thread a ``KeyboardInterrupt`` or ``SystemExit`` reaches the caller; the tasks
+        behind stay queued until the executor is woken again.
 
         Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK, TIMER-ADVANCE-INSIDE.
         """
@@ -168,11 +169,7 @@ class ThreadExecutor(Executor):
                 self._changed.wait()
             task = self._waiting.popleft()
             self._running = True
-        try:
-            task.run()
-        except BaseException:
-            # Nobody stands behind this thread: whatever a task raises ends with that task.
-            _log_failure(task)
+        _run(task)
         with self._lock:
             self._running = False
             if not self._waiting:
@@ -190,11 +187,14 @@ def join(thread: threading.Thread, timeout_ms: int) -> None:
 
 
 def _run(task: TimerTask) -> None:
+    """Run a task and log its failure; only the main thread can be told to leave.
+
+    Rules: TIMER-THROWING-TASK.
+    """
     try:
         task.run()
-    except Exception:
-        _log_failure(task)
-
-
-def _log_failure(task: TimerTask) -> None:
-    _LOGGER.exception("Timer task %r failed", task)
+    except BaseException as failure:
+        asks_to_leave = not isinstance(failure, Exception)
+        if asks_to_leave and threading.current_thread() is threading.main_thread():
+            raise
+        _LOGGER.exception("Timer task %r failed", task)

@@ -321,8 +321,8 @@ class Timer:
         while self._sleep_until_due():
             try:
                 self.advance()
-            except BaseException:
-                # An inline executor lets SystemExit out of a task; the timer goes on.
+            except Exception:
+                # Tasks cannot get here, but the ``wake`` of a user's own executor can.
                 _LOGGER.exception("A pass of the reaper failed")
 
     def _sleep_until_due(self) -> bool:

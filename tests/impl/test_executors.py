@@ -1,12 +1,13 @@
 """Executors: order, failures, idleness, closing."""
 
+import gc
 import logging
 import threading
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 
 import pytest
-
 from purgatory_impl import (
     Executor,
     InlineExecutor,
@@ -18,57 +19,331 @@ from purgatory_impl import (
 )
 
 LONG_MS = 20_000
-"""A limit that only a test that hangs reaches."""
-
-Run = Callable[[list[Callable[[], object]]], None]
-
-
-@contextmanager
-def stepped() -> Iterator[Run]:
-    executor = SteppedExecutor()
-
-    def run(actions: list[Callable[[], object]]) -> None:
-        hand_over(executor, actions)
-        while executor.run_one():
-            pass
-
-    yield run
+LONG_S = 20
+"""Limits that only a test that hangs reaches."""
 
 
-@contextmanager
-def inline() -> Iterator[Run]:
-    executor = InlineExecutor()
-    yield lambda actions: hand_over(executor, actions)
+@pytest.fixture(params=[SteppedExecutor, InlineExecutor, ThreadExecutor])
+def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
+    """One of each kind."""
+    made = request.param()
+    assert isinstance(made, Executor)
+    yield made
+    if isinstance(made, ThreadExecutor):
+        made.close(LONG_MS)
 
 
-@contextmanager
-def threaded() -> Iterator[Run]:
-    executor = ThreadExecutor()
-
-    def run(actions: list[Callable[[], object]]) -> None:
-        hand_over(executor, actions)
-        assert executor.wait_until_idle(LONG_MS)
-
-    yield run
-    executor.close(LONG_MS)
-
-
-def hand_over(executor: Executor, actions: list[Callable[[], object]]) -> None:
-    """What a timer does with expired tasks."""
+def hand_over(executor: Executor, *actions: Callable[[], object]) -> None:
+    """Do what a timer does with tasks that have expired, and see that all of them have run."""
     executor._hand_over([TimerTask(action) for action in actions])
     executor.wake()
+    if isinstance(executor, SteppedExecutor):
+        while executor.run_one():
+            pass
+    if isinstance(executor, ThreadExecutor):
+        assert executor.wait_until_idle(LONG_MS)
 
 
 def fail() -> None:
     raise ValueError("planned")
 
 
-every_executor = pytest.mark.parametrize("executor", [stepped, inline, threaded])
-MakeRun = Callable[[], "contextmanager[Run]"]
+# Every executor
 
 
-@every_executor
-def test_tasks_run_in_the_order_of_the_queue(
-    executor: Callable[[], "_GeneratorContextManager[Run]"],
+def test_tasks_run_in_the_order_of_the_queue(executor: Executor) -> None:
+    """Given an executor.
+
+    When it is handed tasks twice.
+    Then all run, in the order of the queue, and the queue is empty.
+    """
+    ran: list[int] = []
+    hand_over(executor, *[partial(ran.append, number) for number in range(50)])
+    hand_over(executor, lambda: ran.append(50))
+    assert ran == list(range(51))
+    assert executor.queued == 0
+
+
+def test_a_task_that_throws_is_logged_and_harms_nobody(
+    executor: Executor, caplog: pytest.LogCaptureFixture
 ) -> None:
-    raise NotImplementedError
+    """Given a task that throws between two others.
+
+    When they run, and another is handed over later.
+    Then the others ran, and the failure was logged once, with its traceback.
+    """
+    ran: list[str] = []
+    with caplog.at_level(logging.ERROR, logger="purgatory"):
+        hand_over(executor, lambda: ran.append("a"), fail, lambda: ran.append("b"))
+        hand_over(executor, lambda: ran.append("c"))
+    assert ran == ["a", "b", "c"]
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("purgatory", "ERROR")
+    assert record.exc_info is not None
+    assert record.exc_info[0] is ValueError
+
+
+def test_what_a_task_hands_over_runs_after_what_is_queued(executor: Executor) -> None:
+    """Given a task that hands over another, and a second task behind it.
+
+    When they run.
+    Then the other runs last, and none runs inside another.
+    """
+    ran: list[str] = []
+
+    def outer() -> None:
+        ran.append("outer begins")
+        executor._hand_over([TimerTask(lambda: ran.append("inner"))])
+        executor.wake()
+        ran.append("outer ends")
+
+    hand_over(executor, outer, lambda: ran.append("second"))
+    assert ran == ["outer begins", "outer ends", "second", "inner"]
+
+
+def test_an_executor_does_not_keep_tasks_that_ran(executor: Executor) -> None:
+    """Given an object that only a task refers to.
+
+    When the task has run.
+    Then the object is gone.
+    """
+
+    class Payload:
+        def use(self) -> None:
+            pass
+
+    payload = Payload()
+    seen = weakref.ref(payload)
+    hand_over(executor, payload.use)
+    del payload
+    gc.collect()
+    assert seen() is None
+
+
+# Stepped
+
+
+def test_a_stepped_executor_runs_one_task_at_a_time() -> None:
+    """Given a stepped executor with two tasks.
+
+    When it is stepped three times.
+    Then the count goes down by one each time, and the third step finds nothing.
+    """
+    executor = SteppedExecutor()
+    ran: list[str] = []
+    executor._hand_over([TimerTask(lambda: ran.append("a")), TimerTask(lambda: ran.append("b"))])
+    executor.wake()
+    assert (executor.queued, ran) == (2, [])
+    assert (executor.run_one(), executor.queued, ran) == (True, 1, ["a"])
+    assert (executor.run_one(), executor.queued, ran) == (True, 0, ["a", "b"])
+    assert executor.run_one() is False
+
+
+def test_a_stepped_executor_is_a_base_for_others() -> None:
+    """Given a subclass that arranges for ``run_one`` to be called when it is woken.
+
+    When a timer hands it tasks.
+    Then they run where the subclass wants.
+    """
+    calls: list[Callable[[], object]] = []
+
+    class Loop(SteppedExecutor):
+        def wake(self) -> None:
+            calls.append(self.run_one)
+
+    ran: list[str] = []
+    clock = VirtualClock()
+    timer = Timer(clock=clock, executor=Loop())
+    timer.add(lambda: ran.append("a"), 3)
+    clock.set_ms(3)
+    timer.advance()
+    assert (len(calls), ran) == (1, [])
+    assert calls[0]() is True
+    assert ran == ["a"]
+
+
+# Inline
+
+
+def test_a_deep_chain_of_inline_tasks_does_not_recurse() -> None:
+    """Given a task that adds itself with delay 0, ten thousand times.
+
+    When it is added.
+    Then all runs happen before the call returns, without nesting.
+    """
+    timer = Timer(clock=VirtualClock(), executor=InlineExecutor())
+    left = 10_000
+
+    def again() -> None:
+        nonlocal left
+        left -= 1
+        if left:
+            timer.add(task, 0)
+
+    task = TimerTask(again)
+    timer.add(task, 0)
+    assert left == 0
+
+
+def test_an_interrupt_reaches_the_caller_and_the_rest_runs_later() -> None:
+    """Given an inline executor with a task that is interrupted from the keyboard.
+
+    When it runs, and the executor is woken again.
+    Then the caller sees the interrupt, and the task behind it runs the second time.
+    """
+    executor = InlineExecutor()
+    ran: list[str] = []
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hand_over(executor, interrupted, lambda: ran.append("behind"))
+    assert (executor.queued, ran) == (1, [])
+    executor.wake()
+    assert (executor.queued, ran) == (0, ["behind"])
+
+
+def test_inline_tasks_of_two_threads_do_not_overlap() -> None:
+    """Given a thread in the middle of an inline task.
+
+    When another thread hands over a task.
+    Then that call returns at once, and the task runs in the first thread, after its own.
+    """
+    executor = InlineExecutor()
+    entered, resume = threading.Event(), threading.Event()
+    ran: list[tuple[str, str]] = []
+
+    def slow() -> None:
+        entered.set()
+        assert resume.wait(LONG_S)
+        ran.append(("slow", threading.current_thread().name))
+
+    thread = threading.Thread(target=hand_over, args=(executor, slow), name="first")
+    thread.start()
+    assert entered.wait(LONG_S)
+    hand_over(executor, lambda: ran.append(("quick", threading.current_thread().name)))
+    assert (ran, executor.queued) == ([], 1)
+    resume.set()
+    thread.join(LONG_S)
+    assert ran == [("slow", "first"), ("quick", "first")]
+
+
+# Thread
+
+
+def test_thread_tasks_run_in_one_daemon_thread() -> None:
+    """Given a thread executor.
+
+    When tasks run.
+    Then all run in the same thread, a daemon, and not in the caller's.
+    """
+    executor = ThreadExecutor()
+    threads: list[threading.Thread] = []
+    hand_over(executor, *[lambda: threads.append(threading.current_thread())] * 10)
+    executor.close(LONG_MS)
+    assert len(threads) == 10
+    (thread,) = set(threads)
+    assert thread is not threading.current_thread()
+    assert thread.daemon
+
+
+def test_idle_means_neither_queued_nor_running() -> None:
+    """Given a thread executor in the middle of its only task.
+
+    When one waits until it is idle.
+    Then that fails while the task runs, though nothing is queued, and succeeds afterwards.
+    """
+    executor = ThreadExecutor()
+    entered, resume = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        entered.set()
+        resume.wait(LONG_S)
+
+    executor._hand_over([TimerTask(hold)])
+    executor.wake()
+    assert entered.wait(LONG_S)
+    assert (executor.queued, executor.wait_until_idle(1)) == (0, False)
+    resume.set()
+    assert executor.wait_until_idle(LONG_MS)
+    executor.close(LONG_MS)
+
+
+def test_closing_runs_what_is_queued_and_ends_the_thread() -> None:
+    """Given a thread executor in the middle of a task, with two more queued.
+
+    When it is closed, and closed again.
+    Then the queued tasks run before the thread ends.
+    """
+    before = set(threading.enumerate())
+    executor = ThreadExecutor()
+    entered, resume = threading.Event(), threading.Event()
+    ran: list[str] = []
+
+    def hold() -> None:
+        entered.set()
+        resume.wait(LONG_S)
+
+    actions = (hold, partial(ran.append, "a"), partial(ran.append, "b"))
+    executor._hand_over([TimerTask(action) for action in actions])
+    executor.wake()
+    assert entered.wait(LONG_S)
+    closer = threading.Thread(target=executor.close, args=(LONG_MS,))
+    closer.start()
+    resume.set()
+    closer.join(LONG_S)
+    executor.close(LONG_MS)
+    assert ran == ["a", "b"]
+    assert set(threading.enumerate()) == before
+
+
+def test_closing_gives_up_when_the_time_is_over(caplog: pytest.LogCaptureFixture) -> None:
+    """Given a thread executor in the middle of a task that does not end.
+
+    When it is closed with a short time-out.
+    Then the call returns and says so in the log.
+    """
+    executor = ThreadExecutor()
+    resume = threading.Event()
+    executor._hand_over([TimerTask(lambda: resume.wait(LONG_S))])
+    executor.wake()
+    executor.close(timeout_ms=1)
+    assert [record.message for record in caplog.records] == [
+        "Thread purgatory-executor has not ended after 1 ms"
+    ]
+    resume.set()
+    executor.close(LONG_MS)
+
+
+def test_a_thread_survives_whatever_a_task_raises() -> None:
+    """Given a task that ends its thread with ``SystemExit``.
+
+    When it runs and another task follows.
+    Then the other runs.
+    """
+    executor = ThreadExecutor()
+    ran: list[str] = []
+
+    def leave() -> None:
+        raise SystemExit
+
+    hand_over(executor, leave, lambda: ran.append("a"))
+    executor.close(LONG_MS)
+    assert ran == ["a"]
+
+
+def test_tasks_for_a_closed_thread_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+    """Given an executor that was closed before the timer that uses it.
+
+    When a task expires.
+    Then it does not run, and the log says so.
+    """
+    executor = ThreadExecutor()
+    executor.close(LONG_MS)
+    timer = Timer(clock=VirtualClock(), executor=executor)
+    timer.add(fail, 0)
+    assert executor.queued == 1
+    assert [record.message for record in caplog.records] == [
+        "The executor is closed; 1 tasks will not run"
+    ]

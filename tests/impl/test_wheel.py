@@ -1,7 +1,6 @@
 """The wheel by itself: no clock, no lock, no executor."""
 
 import pytest
-
 from purgatory_impl.bucket import Bucket
 from purgatory_impl.task import TimerTask
 from purgatory_impl.wheel import Wheel

@@ -5,6 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from purgatory_spec.cases import Step
+from purgatory_spec.operations import Operation
+from purgatory_spec.profiles import TimerConfiguration
+
 from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.timer_judge import TooManyStates
@@ -13,9 +17,6 @@ from purgatory_conformance.subjects.subject import (
     SubjectFailure,
     UnsupportedConfigurationError,
 )
-from purgatory_spec.cases import Step
-from purgatory_spec.operations import Operation
-from purgatory_spec.profiles import TimerConfiguration
 
 
 class CaseVerdict(Enum):

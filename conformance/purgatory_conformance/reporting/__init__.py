@@ -1,0 +1,1 @@
+"""Reporting: one results file, from which every report for people and machines is derived."""

@@ -1,0 +1,370 @@
+"""A campaign: vectors first, then generated cases until every rule was put to the test often enough.
+
+Memory does not grow with the number of steps: a case is judged as it runs, what remains of it are
+counts, and of failing cases the shortest of each cause.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from purgatory_spec.cases import Case
+from purgatory_spec.operations import operation_name
+from purgatory_spec.profiles import Clock, Feature
+from purgatory_spec.requirements import Level, Requirement, requirements
+
+from purgatory_conformance.generation.source import SeededSource
+from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
+from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
+from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
+from purgatory_conformance.running.other_profiles import explaining_profiles
+from purgatory_conformance.running.shrinking import Candidate, shrink
+from purgatory_conformance.subjects.subject import Subject, SubjectFailure
+
+MINIMUM_VISITS = 20
+"""How many generated steps must put a rule to the test before the suite may say anything."""
+
+_MOST_CAUSES_SHRUNK = 6
+_MOST_FAILING_CASES = 60
+_MOST_SUBJECT_FAILURES = 3
+_REPEATS = 5
+
+
+class Verdict(Enum):
+    """What a campaign says of a subject."""
+
+    CONFORMANT = "conformant"
+    CONFORMANT_WITH_DEVIATIONS = "conformant, with declared deviations"
+    NOT_CONFORMANT = "not conformant"
+    NONDETERMINISTIC = "nondeterministic"
+    SUBJECT_FAILED = "subject failed"
+    INCONCLUSIVE = "inconclusive"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command line for this verdict."""
+        return {
+            Verdict.CONFORMANT: 0,
+            Verdict.CONFORMANT_WITH_DEVIATIONS: 0,
+            Verdict.NOT_CONFORMANT: 1,
+            Verdict.NONDETERMINISTIC: 1,
+            Verdict.SUBJECT_FAILED: 3,
+            Verdict.INCONCLUSIVE: 4,
+        }[self]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a campaign may do.
+
+    Generation goes on until every applicable MUST was visited ``minimum_visits`` times and
+    ``least_cases`` have run, and ends in any case after ``seconds`` or ``most_cases``.
+    """
+
+    least_cases: int = 400
+    most_cases: int = 100_000
+    most_operations: int = 50
+    minimum_visits: int = MINIMUM_VISITS
+    seconds: float = 60.0
+    shrink_runs: int = 1200
+
+
+SUITES = {
+    "quick": Budget(least_cases=100, seconds=20),
+    "standard": Budget(),
+    "long": Budget(least_cases=10_000, seconds=600),
+}
+"""The budgets by name."""
+
+
+@dataclass
+class Cause:
+    """One reason for failing: the shrunk case that shows it and how many cases it explains."""
+
+    rule: str
+    kind: str
+    cases: int
+    shrunk: CaseRun
+    source: str
+    answers: tuple[int, int] | None = None
+    """Where the subject answers differently: in how many of how many repetitions it failed."""
+
+
+@dataclass
+class DeviationSeen:
+    """What a campaign saw of a declared deviation."""
+
+    deviation: Deviation
+    cases: int = 0
+    example: CaseRun | None = None
+
+
+@dataclass
+class Campaign:
+    """The result of a campaign, filled while it runs."""
+
+    seed: int
+    budget: Budget
+    deviations: tuple[Deviation, ...]
+    verdict: Verdict = Verdict.INCONCLUSIVE
+    why: str = ""
+    vectors: int = 0
+    cases: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    verdicts: Counter[CaseVerdict] = field(default_factory=Counter)
+    visits: Counter[str] = field(default_factory=Counter)
+    causes: list[Cause] = field(default_factory=list)
+    seen: dict[str, DeviationSeen] = field(default_factory=dict)
+    failures: list[SubjectFailure] = field(default_factory=list)
+    hint: str = ""
+    rules: tuple[Requirement, ...] = ()
+    operations: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def too_few(self) -> list[Requirement]:
+        """The applicable MUST rules that were not visited often enough."""
+        return [
+            rule
+            for rule in self.rules
+            if rule.level is Level.MUST and self.visits[rule.id] < self.budget.minimum_visits
+        ]
+
+
+Progress = Callable[[Campaign, str], None]
+
+
+def _no_progress(campaign: Campaign, phase: str) -> None:
+    """Nobody is watching."""
+
+
+def run_campaign(
+    subject: Subject,
+    *,
+    seed: int,
+    budget: Budget,
+    vectors: Sequence[Case] = (),
+    deviations: tuple[Deviation, ...] = (),
+    only_rules: frozenset[str] = frozenset(),
+    progress: Progress = _no_progress,
+) -> Campaign:
+    """Judge a subject. Never raises for what a subject does.
+
+    Args:
+        subject: Whom to judge; it stays open.
+        seed: Equal seeds give equal generated cases as long as the budget does not cut in.
+        budget: How much to do.
+        vectors: Golden cases to run first.
+        deviations: What the subject is declared to break.
+        only_rules: Where given, only these rules must be visited and steering is towards them.
+        progress: Called after every case with the campaign so far and the phase.
+    """
+    campaign = Campaign(seed, budget, deviations)
+    began = time.monotonic()
+    failing: dict[tuple[str, str], list[CaseRun]] = {}
+    try:
+        profile = subject.profile
+    except SubjectFailure as failure:
+        campaign.failures.append(failure)
+        return _concluded(campaign, began)
+    campaign.rules = tuple(
+        rule
+        for rule in requirements("timer")
+        if rule.applies_to(profile)
+        and (not only_rules or rule.id in only_rules)
+        and (rule.id == "TIMER-LATENESS") == (profile.clock is Clock.WALL)
+    )
+    campaign.seen = {d.rule: DeviationSeen(d) for d in deviations}
+
+    for run in _vector_runs(subject, vectors, deviations):
+        campaign.vectors += 1
+        _count(campaign, run, failing)
+        progress(campaign, "vectors")
+        if len(campaign.failures) >= _MOST_SUBJECT_FAILURES:
+            return _concluded(campaign, began)
+
+    while campaign.cases < budget.most_cases and time.monotonic() - began < budget.seconds:
+        wanted = frozenset(rule.id for rule in campaign.too_few)
+        if campaign.cases >= budget.least_cases and not wanted:
+            break
+        if sum(len(runs) for runs in failing.values()) >= _MOST_FAILING_CASES:
+            break
+        source = SeededSource(f"{seed}-{campaign.cases}")
+        configuration = draw_configuration(profile, source, wanted)
+        operations = draw_operations(
+            configuration, profile, source, most=budget.most_operations, wanted=wanted
+        )
+        run = run_case(subject, f"g{campaign.cases}", configuration, operations, deviations)
+        campaign.cases += 1
+        campaign.visits.update(run.visits)
+        _count(campaign, run, failing)
+        progress(campaign, "generated")
+        if len(campaign.failures) >= _MOST_SUBJECT_FAILURES:
+            break
+    _find_causes(campaign, subject, failing, progress)
+    return _concluded(campaign, began)
+
+
+def _vector_runs(
+    subject: Subject, vectors: Sequence[Case], deviations: tuple[Deviation, ...]
+) -> Iterator[CaseRun]:
+    for vector in vectors:
+        needed = features_needed(vector)
+        if needed <= subject.profile.features:
+            yield run_case(
+                subject,
+                vector.header.case,
+                vector.header.configuration,
+                vector.operations,
+                deviations,
+            )
+
+
+def features_needed(case: Case) -> frozenset[Feature]:
+    """The features that the case's header asks of a subject."""
+    return case.header.profile.features
+
+
+def _count(campaign: Campaign, run: CaseRun, failing: dict[tuple[str, str], list[CaseRun]]) -> None:
+    campaign.steps += len(run.steps)
+    campaign.verdicts[run.verdict] += 1
+    campaign.operations.update(operation_name(step.operation) for step in run.steps)
+    if run.failure is not None:
+        campaign.failures.append(run.failure)
+    if run.divergence is None:
+        return
+    if run.verdict is CaseVerdict.DEVIATES:
+        seen = campaign.seen[run.divergence.rule]
+        seen.cases += 1
+        if seen.example is None or len(run.operations) < len(seen.example.operations):
+            seen.example = run
+        return
+    runs = failing.setdefault(run.divergence.cause, [])
+    runs.append(run)
+    runs.sort(key=lambda r: len(r.steps))
+
+
+def _find_causes(
+    campaign: Campaign,
+    subject: Subject,
+    failing: dict[tuple[str, str], list[CaseRun]],
+    progress: Progress,
+) -> None:
+    """Shrink one case of each raw cause; those that shrink to one cause are one."""
+    if not failing:
+        return
+    found: dict[tuple[str, str], Cause] = {}
+    by_frequency = sorted(failing.items(), key=lambda item: -len(item[1]))
+    for raw, runs in by_frequency:
+        progress(campaign, "shrinking")
+        shortest = runs[0]
+        failed = _repeat(subject, shortest, campaign.deviations)
+        if failed < _REPEATS:
+            found[(*raw,)] = Cause(*raw, len(runs), shortest, shortest.name, (failed, _REPEATS))
+            continue
+        if len(found) >= _MOST_CAUSES_SHRUNK:
+            shrunk = shortest
+        else:
+            shrunk = _shrunk(campaign, subject, shortest)
+        divergence = shrunk.divergence
+        assert divergence is not None
+        cause = found.get(divergence.cause)
+        if cause is None:
+            cause = Cause(divergence.rule, divergence.kind, 0, shrunk, shortest.name)
+            found[divergence.cause] = cause
+        cause.cases += len(runs)
+    campaign.causes = sorted(found.values(), key=lambda cause: -cause.cases)
+    everything = [run for runs in failing.values() for run in runs]
+    others = explaining_profiles(subject, everything, campaign.deviations)
+    if others:
+        count = f"all {len(everything)} failing cases pass" if len(everything) > 1 else "it passes"
+        campaign.hint = f"{count} under {' or '.join(others)}; if that is your design, declare it"
+
+
+def _repeat(subject: Subject, run: CaseRun, deviations: tuple[Deviation, ...]) -> int:
+    """How often the case fails when it is repeated."""
+    failed = 0
+    for _ in range(_REPEATS):
+        again = run_case(subject, run.name, run.configuration, run.operations, deviations)
+        failed += again.verdict is CaseVerdict.FAIL
+    return failed
+
+
+def _shrunk(campaign: Campaign, subject: Subject, run: CaseRun) -> CaseRun:
+    def again(candidate: Candidate) -> CaseRun:
+        return run_case(
+            subject,
+            "shrinking",
+            candidate.configuration,
+            candidate.operations,
+            campaign.deviations,
+        )
+
+    judged = run.operations[: len(run.steps)]
+    smallest = shrink(
+        subject.profile,
+        Candidate(run.configuration, judged),
+        lambda candidate: again(candidate).verdict is CaseVerdict.FAIL,
+        seed=campaign.seed,
+        most_runs=campaign.budget.shrink_runs,
+    )
+    shrunk = again(smallest)
+    return shrunk if shrunk.verdict is CaseVerdict.FAIL else run
+
+
+def _concluded(campaign: Campaign, began: float) -> Campaign:
+    campaign.seconds = time.monotonic() - began
+    campaign.verdict, campaign.why = _conclusion(campaign)
+    return campaign
+
+
+def _conclusion(campaign: Campaign) -> tuple[Verdict, str]:
+    if any(cause.answers is None for cause in campaign.causes):
+        return Verdict.NOT_CONFORMANT, f"{len(campaign.causes)} cause(s) of failure"
+    if campaign.failures:
+        return Verdict.SUBJECT_FAILED, str(campaign.failures[0])
+    if campaign.causes:
+        failed, repeats = campaign.causes[0].answers or (0, _REPEATS)
+        return (
+            Verdict.NONDETERMINISTIC,
+            f"the same steps are answered differently: {failed} of {repeats} repetitions failed",
+        )
+    if campaign.cases == 0:
+        return Verdict.INCONCLUSIVE, "no case was generated"
+    if campaign.verdicts[CaseVerdict.INCONCLUSIVE]:
+        return Verdict.INCONCLUSIVE, "too many states were possible to follow some case"
+    if campaign.too_few:
+        few = ", ".join(f"{rule.id} ({campaign.visits[rule.id]})" for rule in campaign.too_few[:4])
+        return (
+            Verdict.INCONCLUSIVE,
+            f"{len(campaign.too_few)} rule(s) visited fewer than "
+            f"{campaign.budget.minimum_visits} times: {few}",
+        )
+    if campaign.deviations:
+        unseen = [rule for rule, seen in campaign.seen.items() if not seen.cases]
+        if unseen:
+            return (
+                Verdict.NOT_CONFORMANT,
+                f"declared to break {', '.join(unseen)}, but did not: withdraw the declaration",
+            )
+        return Verdict.CONFORMANT_WITH_DEVIATIONS, f"{len(campaign.deviations)} declared"
+    return Verdict.CONFORMANT, "every applicable rule was put to the test and held"
+
+
+def rejudge(case: Case, deviations: tuple[Deviation, ...] = ()) -> tuple[int, Divergence] | None:
+    """Judge the recorded outcomes of a case: the diverging step and how, or None.
+
+    Raises:
+        ValueError: a step has no recorded outcome.
+    """
+    judge = CaseJudge(case.header.configuration, case.header.profile, deviations)
+    for index, step in enumerate(case.steps):
+        if step.outcome is None:
+            raise ValueError(f"step {index + 1} has no recorded outcome")
+        judgement = judge.step(step.operation, step.outcome)
+        if judgement.divergence is not None:
+            return index, judgement.divergence
+    return None

@@ -1,0 +1,752 @@
+"""The Kafka adapter, driven line by line: what it answers, for Kafka's odd cases too."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from purgatory_conformance.subjects import kafka as kafka_module
+from purgatory_conformance.subjects.kafka import (
+    BuildFailed,
+    KafkaMode,
+    MissingTool,
+    kafka_command,
+)
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+WORK_FOLDER = Path(__file__).resolve().parents[3] / "purgatory-work"
+VERSIONS = ("4.4.0", "4.0.0")
+ENDLESS = "endless loop inside Kafka, broken by the adapter"
+REJECTED_EXECUTION = "java.util.concurrent.RejectedExecutionException"
+OUT_OF_BOUNDS = "java.lang.ArrayIndexOutOfBoundsException"
+LARGEST_LONG = 2**63 - 1
+
+Reply = dict[str, Any]
+
+
+class Adapter:
+    """A child process and the lines exchanged with it."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+        )
+        self.last_id = 0
+
+    def send(self, text: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def receive(self) -> Reply:
+        assert self.process.stdout is not None
+        reply: Reply = json.loads(self.process.stdout.readline())
+        return reply
+
+    def ask(self, request: str, **fields: object) -> Reply:
+        self.last_id += 1
+        self.send(json.dumps({"request": request, "id": self.last_id, **fields}) + "\n")
+        reply = self.receive()
+        assert reply.pop("id") == self.last_id
+        return reply
+
+    def new(self, **configuration: int | str) -> None:
+        assert self.ask("new", component="timer", case="a", configuration=configuration) == {}
+
+    def do(self, op: str, **fields: object) -> Reply:
+        return self.ask("do", operation={"op": op, **fields})
+
+    def close(self) -> int:
+        self.process.communicate(timeout=10)
+        return self.process.returncode
+
+
+def need_java_and_maven() -> None:
+    missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
+    if missing and os.environ.get("REQUIRE_JAVA") != "1":
+        pytest.skip(f"not installed: {', '.join(missing)} (REQUIRE_JAVA=1 makes this a failure)")
+
+
+def started(version: str, mode: KafkaMode) -> Iterator[Adapter]:
+    need_java_and_maven()
+    adapter = Adapter(kafka_command(version=version, mode=mode, work_folder=WORK_FOLDER))
+    yield adapter
+    assert adapter.close() == 0
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def kafka(version: str) -> Iterator[Adapter]:
+    yield from started(version, KafkaMode.VIRTUAL)
+
+
+@pytest.fixture
+def real_clock(version: str) -> Iterator[Adapter]:
+    yield from started(version, KafkaMode.REAL_CLOCK)
+
+
+@pytest.fixture
+def mock_timer() -> Iterator[Adapter]:
+    yield from started("4.3.0", KafkaMode.MOCK_TIMER)
+
+
+def seen(
+    size: int, queued: int, clock: int | str, buckets: int, expiry: int | str | None, levels: int
+) -> Reply:
+    return {
+        "size": size,
+        "queued": queued,
+        "wheel_clock_ms": clock,
+        "queued_buckets": buckets,
+        "next_expiry_ms": expiry,
+        "levels": levels,
+    }
+
+
+def expired(*tasks: str) -> list[Reply]:
+    return [{"kind": "expired", "task": task} for task in tasks]
+
+
+def ran(*tasks: str) -> list[Reply]:
+    return [{"kind": "ran", "task": task} for task in tasks]
+
+
+def rejected(task: str, reason: str) -> list[Reply]:
+    return [{"kind": "rejected", "task": task, "reason": reason}]
+
+
+# The virtual mode.
+
+
+def test_introduces_itself_with_its_profile(kafka: Adapter, version: str) -> None:
+    reply = kafka.ask("hello", protocol=1, suite="0.1.0", schema="")
+    assert reply["implementation"].pop("runtime")
+    assert reply == {
+        "protocol": 1,
+        "implementation": {
+            "name": "Apache Kafka SystemTimer, virtual clock",
+            "version": version,
+            "language": "Java",
+            "source": "https://kafka.apache.org",
+            "issues": "https://issues.apache.org/jira/projects/KAFKA",
+        },
+        "components": {
+            "timer": {
+                "rounding": "down",
+                "same_tick_order": "none",
+                "clock": "manual",
+                "executor": "stepped",
+                "structure": "timing_wheel",
+                "negative_delay": "already_due",
+                "largest_delay_ms": "9223372036854775807",
+                "features": [
+                    "cancel",
+                    "readd",
+                    "elapse",
+                    "shutdown",
+                    "script_throw",
+                    "script_add",
+                    "script_cancel",
+                    "script_advance",
+                    "int64",
+                    "negative_clock",
+                ],
+                "observables": [
+                    "advance_result",
+                    "size",
+                    "queued",
+                    "wheel_clock_ms",
+                    "queued_buckets",
+                    "next_expiry_ms",
+                    "levels",
+                ],
+            }
+        },
+    }
+
+
+def test_boundaries_of_a_wheel_of_five_buckets_of_ten(kafka: Adapter) -> None:
+    kafka.new(tick_ms=10, wheel_size=5, start_ms=1003)
+    assert kafka.do("elapse", to_ms=1000) == {"observed": seen(0, 0, 1000, 0, None, 1)}
+    assert kafka.do("add", task="a5", delay_ms=5) == {
+        "events": expired("a5"),
+        "observed": seen(0, 1, 1000, 0, None, 1),
+    }
+    assert kafka.do("add", task="a9", delay_ms=9) == {
+        "events": expired("a9"),
+        "observed": seen(0, 2, 1000, 0, None, 1),
+    }
+    pending = ((10, 1, 1, 1), (25, 2, 2, 1), (49, 3, 3, 1), (50, 4, 4, 2), (99, 5, 4, 2))
+    for delay, size, buckets, levels in pending:
+        assert kafka.do("add", task=f"a{delay}", delay_ms=delay) == {
+            "observed": seen(size, 2, 1000, buckets, 1010, levels)
+        }
+    assert kafka.do("advance", to_ms=1019) == {
+        "result": True,
+        "events": expired("a10"),
+        "observed": seen(4, 3, 1010, 3, 1020, 2),
+    }
+    assert kafka.do("advance", to_ms=1020) == {
+        "result": True,
+        "events": expired("a25"),
+        "observed": seen(3, 4, 1020, 2, 1040, 2),
+    }
+    assert kafka.do("advance", to_ms=1049) == {
+        "result": True,
+        "events": expired("a49"),
+        "observed": seen(2, 5, 1040, 1, 1050, 2),
+    }
+    assert kafka.do("advance", to_ms=1050) == {
+        "result": True,
+        "events": expired("a50"),
+        "observed": seen(1, 6, 1050, 1, 1090, 2),
+    }
+    assert kafka.do("advance", to_ms=1095) == {
+        "result": True,
+        "events": expired("a99"),
+        "observed": seen(0, 7, 1090, 0, None, 2),
+    }
+    for left, task in enumerate(("a5", "a9", "a10", "a25", "a49", "a50", "a99"), start=1):
+        assert kafka.do("run_one") == {
+            "events": ran(task),
+            "observed": seen(0, 7 - left, 1090, 0, None, 2),
+        }
+    assert kafka.do("run_one") == {"observed": seen(0, 0, 1090, 0, None, 2)}
+
+
+def test_levels_grow_with_the_delay_and_the_wheel_clock_goes_stale(kafka: Adapter) -> None:
+    kafka.new()
+    grown = ((19, 1, 19, 1), (20, 2, 19, 2), (399, 3, 19, 2), (400, 4, 19, 3), (8000, 5, 19, 4))
+    for delay, size, expiry, levels in grown:
+        assert kafka.do("add", task=f"a{delay}", delay_ms=delay) == {
+            "observed": seen(size, 0, 0, size, expiry, levels)
+        }
+    assert kafka.do("advance", to_ms=8000) == {
+        "result": True,
+        "events": expired("a19", "a20", "a399", "a400", "a8000"),
+        "observed": seen(0, 5, 8000, 0, None, 4),
+    }
+    assert kafka.do("elapse", to_ms=20000) == {"observed": seen(0, 5, 8000, 0, None, 4)}
+    assert kafka.do("add", task="b0", delay_ms=0) == {
+        "observed": seen(1, 5, 8000, 1, 16000, 4),
+    }
+    assert kafka.do("add", task="b5", delay_ms=5) == {
+        "observed": seen(2, 5, 8000, 1, 16000, 4),
+    }
+    assert kafka.do("advance", to_ms=20000) == {
+        "result": True,
+        "events": expired("b0"),
+        "observed": seen(1, 6, 20000, 1, 20005, 4),
+    }
+
+
+def test_a_cancelled_task_leaves_its_bucket_in_the_delay_queue(kafka: Adapter) -> None:
+    kafka.new()
+    kafka.do("add", task="a", delay_ms=18)
+    assert kafka.do("cancel", task="a") == {"observed": seen(0, 0, 0, 1, 18, 1)}
+    assert kafka.do("advance", to_ms=19) == {
+        "result": True,
+        "observed": seen(0, 0, 18, 0, None, 1),
+    }
+    assert kafka.do("advance", to_ms=30) == {
+        "result": False,
+        "observed": seen(0, 0, 18, 0, None, 1),
+    }
+
+
+def test_cancel_after_expiry_is_harmless_and_a_task_can_be_armed_again(kafka: Adapter) -> None:
+    kafka.new()
+    assert kafka.do("cancel", task="a") == {"observed": seen(0, 0, 0, 0, None, 1)}
+    kafka.do("add", task="a", delay_ms=5)
+    kafka.do("elapse", to_ms=2)
+    assert kafka.do("add", task="a", delay_ms=5) == {"observed": seen(1, 0, 0, 2, 5, 1)}
+    assert kafka.do("advance", to_ms=6) == {
+        "result": True,
+        "observed": seen(1, 0, 5, 1, 7, 1),
+    }
+    assert kafka.do("advance", to_ms=7) == {
+        "result": True,
+        "events": expired("a"),
+        "observed": seen(0, 1, 7, 0, None, 1),
+    }
+    assert kafka.do("cancel", task="a") == {"observed": seen(0, 1, 7, 0, None, 1)}
+    assert kafka.do("run_one") == {"events": ran("a"), "observed": seen(0, 0, 7, 0, None, 1)}
+    assert kafka.do("add", task="a", delay_ms=5) == {"observed": seen(1, 0, 7, 1, 12, 1)}
+    assert kafka.do("cancel", task="a") == {"observed": seen(0, 0, 7, 1, 12, 1)}
+    assert kafka.do("add", task="a", delay_ms=5) == {"observed": seen(1, 0, 7, 1, 12, 1)}
+
+
+@pytest.mark.parametrize(
+    ("wheel_size", "delay", "failure", "levels"),
+    [
+        (2, LARGEST_LONG, "java.lang.ArithmeticException", 64),
+        (8, LARGEST_LONG, "java.lang.ArithmeticException", 22),
+        (20, LARGEST_LONG, "java.lang.ArithmeticException", 32),
+        (3, 2**62, OUT_OF_BOUNDS, 44),
+        (8, 2**62, "java.lang.ArithmeticException", 22),
+    ],
+)
+def test_a_huge_delay_fails_inside_kafka_and_the_observables_stay_readable(
+    kafka: Adapter, wheel_size: int, delay: int, failure: str, levels: int
+) -> None:
+    kafka.new(wheel_size=wheel_size)
+    assert kafka.do("add", task="a", delay_ms=str(delay)) == {
+        "rejected": "internal",
+        "detail": failure,
+        "observed": seen(0, 0, 0, 0, None, levels),
+    }
+
+
+def test_an_odd_wheel_size_overflows_the_stack(kafka: Adapter) -> None:
+    kafka.new(wheel_size=3)
+    reply = kafka.do("add", task="a", delay_ms=str(LARGEST_LONG))
+    # How deep the recursion came depends on the machine.
+    assert reply["observed"].pop("levels") > 100
+    assert reply == {
+        "rejected": "internal",
+        "detail": "java.lang.StackOverflowError",
+        "observed": {
+            "size": 0,
+            "queued": 0,
+            "wheel_clock_ms": 0,
+            "queued_buckets": 0,
+            "next_expiry_ms": None,
+        },
+    }
+
+
+def test_an_expiry_beyond_64_bits_is_taken_for_due(kafka: Adapter) -> None:
+    kafka.new(start_ms=1)
+    assert kafka.do("add", task="a", delay_ms=str(LARGEST_LONG)) == {
+        "events": expired("a"),
+        "observed": seen(0, 1, 1, 0, None, 1),
+    }
+
+
+def test_integers_beyond_53_bits_are_strings(kafka: Adapter) -> None:
+    kafka.new(wheel_size=8)
+    assert kafka.do("add", task="a", delay_ms=2**53) == {
+        "observed": seen(1, 0, 0, 1, "9007199254740992", 18)
+    }
+    assert kafka.do("advance", to_ms="9007199254740993") == {
+        "result": True,
+        "events": expired("a"),
+        "observed": seen(0, 1, "9007199254740992", 0, None, 18),
+    }
+
+
+def test_an_endless_loop_of_kafka_is_broken_and_reported(kafka: Adapter) -> None:
+    kafka.new()
+    assert kafka.do("add", task="a", delay_ms=str(2**62)) == {"observed": seen(1, 0, 0, 1, 0, 22)}
+    assert kafka.do("advance", to_ms=1) == {
+        "rejected": "internal",
+        "detail": ENDLESS,
+        "observed": seen(0, 0, 0, 0, None, 22),
+    }
+    kafka.new()
+    assert kafka.do("advance", to_ms=1) == {"result": False, "observed": seen(0, 0, 0, 0, None, 1)}
+
+
+def test_a_clock_below_zero_leads_to_negative_bucket_indices(kafka: Adapter) -> None:
+    kafka.new(tick_ms=10, start_ms=-1003)
+    assert kafka.do("add", task="a9", delay_ms=9) == {
+        "events": expired("a9"),
+        "observed": seen(0, 1, -1000, 0, None, 1),
+    }
+    assert kafka.do("add", task="a25", delay_ms=25) == {
+        "rejected": "internal",
+        "detail": OUT_OF_BOUNDS,
+        "observed": seen(0, 1, -1000, 0, None, 1),
+    }
+    assert kafka.do("add", task="a1100", delay_ms=1100) == {"observed": seen(1, 1, -1000, 1, 0, 2)}
+    assert kafka.do("advance", to_ms=-10) == {
+        "result": False,
+        "observed": seen(1, 1, -1000, 1, 0, 2),
+    }
+    assert kafka.do("advance", to_ms=97) == {
+        "result": True,
+        "events": expired("a1100"),
+        "observed": seen(0, 2, 90, 0, None, 2),
+    }
+
+
+def test_scripts_act_when_their_task_runs(kafka: Adapter) -> None:
+    kafka.new()
+    add = {"do": "add", "task": "later", "delay_ms": 3}
+    now = {"do": "add", "task": "now", "delay_ms": 0}
+    kafka.do("add", task="adds", delay_ms=1, script=[now, add, {"do": "throw"}, now])
+    cancel = {"do": "cancel", "task": "victim"}
+    kafka.do("add", task="cancels", delay_ms=1, script=[cancel, {"do": "cancel", "task": "none"}])
+    kafka.do("add", task="victim", delay_ms=5)
+    assert kafka.do("advance", to_ms=1) == {
+        "result": True,
+        "events": expired("adds", "cancels"),
+        "observed": seen(1, 2, 1, 1, 5, 1),
+    }
+    assert kafka.do("run_one") == {
+        "events": [*ran("adds"), *expired("now")],
+        "observed": seen(2, 2, 1, 2, 4, 1),
+    }
+    assert kafka.do("run_one") == {"events": ran("cancels"), "observed": seen(1, 1, 1, 2, 4, 1)}
+    assert kafka.do("run_one") == {"events": ran("now"), "observed": seen(1, 0, 1, 2, 4, 1)}
+    kafka.do("elapse", to_ms=4)
+    advance = {"do": "advance"}
+    changed = {"do": "add", "task": "later", "delay_ms": 4}
+    kafka.do("add", task="adds", delay_ms=1, script=[advance, changed])
+    kafka.do("advance", to_ms=4)
+    assert kafka.do("run_one") == {"events": ran("later"), "observed": seen(1, 0, 4, 1, 5, 1)}
+    kafka.do("add", task="late", delay_ms=1)
+    kafka.do("advance", to_ms=5)
+    kafka.do("add", task="last", delay_ms=2)
+    kafka.do("elapse", to_ms=7)
+    assert kafka.do("run_one") == {
+        "events": [*ran("adds"), *expired("last"), *rejected("adds", "unsupported")],
+        "observed": seen(0, 2, 7, 0, None, 1),
+    }
+
+
+def test_after_shutdown_only_what_reaches_the_executor_is_refused(kafka: Adapter) -> None:
+    kafka.new()
+    script = [{"do": "add", "task": "x", "delay_ms": 0}, {"do": "advance"}]
+    kafka.do("add", task="queued", delay_ms=0, script=script)
+    kafka.do("add", task="p1", delay_ms=5)
+    kafka.do("add", task="p2", delay_ms=5)
+    for _ in range(2):
+        assert kafka.do("shutdown") == {"observed": seen(2, 1, 0, 1, 5, 1)}
+    assert kafka.do("add", task="due", delay_ms=0) == {
+        "rejected": "closed",
+        "detail": REJECTED_EXECUTION,
+        "observed": seen(2, 1, 0, 1, 5, 1),
+    }
+    assert kafka.do("add", task="later", delay_ms=30) == {"observed": seen(3, 1, 0, 2, 5, 2)}
+    assert kafka.do("advance", to_ms=5) == {
+        "rejected": "closed",
+        "detail": REJECTED_EXECUTION,
+        "observed": seen(2, 1, 5, 1, 20, 2),
+    }
+    # The second task of that bucket is stranded: its bucket has left the delay queue.
+    assert kafka.do("advance", to_ms=19) == {
+        "result": False,
+        "observed": seen(2, 1, 5, 1, 20, 2),
+    }
+    # What was queued before still runs; its first action only fills a bucket, its second fails.
+    kafka.do("elapse", to_ms=30)
+    assert kafka.do("run_one") == {
+        "events": [*ran("queued"), *rejected("queued", "closed")],
+        "observed": seen(2, 0, 30, 0, None, 2),
+    }
+
+
+def test_what_is_not_offered_is_unsupported_and_changes_nothing(kafka: Adapter) -> None:
+    kafka.new()
+    kafka.do("add", task="a", delay_ms=5)
+    assert kafka.do("add", task="a", delay_ms=6) == {
+        "unsupported": "a task of Kafka's keeps the delay that it was made with"
+    }
+    assert kafka.do("wait", for_ms=1) == {"unsupported": "there is no operation 'wait' here"}
+    assert kafka.do("add", task="b", delay_ms=1, script=[{"do": "sing"}]) == {
+        "unsupported": "there is no action 'sing' here"
+    }
+    assert kafka.ask("sing") == {"unsupported": "there is no such request here"}
+    assert kafka.do("elapse", to_ms=0) == {"observed": seen(1, 0, 0, 1, 5, 1)}
+    assert kafka.ask("new", component="purgatory", case="a", configuration={}) == {
+        "unsupported": "there is no component 'purgatory' here"
+    }
+
+
+def test_its_own_failures_are_errors(kafka: Adapter) -> None:
+    kafka.new()
+    assert kafka.do("add", delay_ms=1) == {"error": "'task' must be a string"}
+    assert kafka.do("add", task="a", delay_ms=str(2**63)) == {
+        "error": "'delay_ms' must be an integer of 64 bits"
+    }
+    assert kafka.ask("end") == {}
+    assert kafka.do("run_one") == {"error": "there is no instance; ask for a new one first"}
+    kafka.send("no JSON\r\n")
+    assert kafka.receive() == {"id": 0, "error": "the line is not JSON"}
+
+
+def test_answers_in_order_where_requests_are_sent_ahead(kafka: Adapter) -> None:
+    count = 3000
+    new = '{"request":"new","id":%d,"component":"timer","case":"a","configuration":{}}\r\n'
+    add = '{"request":"do","id":%d,"operation":{"op":"add","task":"a","delay_ms":0}}\n'
+    requests = "".join((new, add)[number % 2] % number for number in range(count))
+    with ThreadPoolExecutor(1) as sender:
+        sending = sender.submit(kafka.send, requests)
+        replies = [kafka.receive() for _ in range(count)]
+        sending.result()
+    for number, reply in enumerate(replies):
+        outcome = {"events": expired("a"), "observed": seen(0, 1, 0, 0, None, 1)}
+        assert reply == {"id": number} | (outcome if number % 2 else {})
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads under /proc")
+def test_a_former_instance_leaves_no_thread_behind(kafka: Adapter) -> None:
+    def threads() -> int:
+        return len(list(Path(f"/proc/{kafka.process.pid}/task").iterdir()))
+
+    kafka.new()
+    before = threads()
+    for _ in range(300):
+        kafka.new()
+        kafka.do("add", task="a", delay_ms=0)
+    # The virtual machine may start a thread or two of its own.
+    assert threads() < before + 10
+
+
+@pytest.mark.parametrize("ending", ['{"request":"stop","id":1}\n', ""])
+def test_leaves_on_stop_and_at_the_end_of_input(version: str, ending: str) -> None:
+    need_java_and_maven()
+    command = kafka_command(version=version, work_folder=WORK_FOLDER)
+    finished = subprocess.run(
+        command, input=ending, capture_output=True, encoding="utf-8", timeout=10, check=False
+    )
+    assert (finished.returncode, finished.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("mode", [KafkaMode.VIRTUAL, KafkaMode.REAL_CLOCK])
+def test_refuses_the_class_path_of_the_other_mode(version: str, mode: KafkaMode) -> None:
+    need_java_and_maven()
+    command = list(kafka_command(version=version, mode=mode, work_folder=WORK_FOLDER))
+    position = command.index("-cp") + 1
+    folders = command[position].split(os.pathsep)
+    if mode is KafkaMode.VIRTUAL:
+        folders.pop(0)
+    else:
+        folders.insert(0, str(Path(folders[0]).parent / "shadow"))
+    command[position] = os.pathsep.join(folders)
+    finished = subprocess.run(
+        command, input="", capture_output=True, encoding="utf-8", timeout=10, check=False
+    )
+    assert (finished.returncode, finished.stdout) == (1, "")
+    assert "the folder of the shadowing class" in finished.stderr
+
+
+# The real clock.
+
+
+def test_real_clock_runs_tasks_never_early_and_reports_them_with_times(
+    real_clock: Adapter,
+) -> None:
+    hello = real_clock.ask("hello", protocol=1, suite="0.1.0", schema="")
+    assert hello["components"] == {
+        "timer": {
+            "rounding": "down",
+            "clock": "wall",
+            "executor": "thread",
+            "negative_delay": "already_due",
+            "largest_delay_ms": "9223372036854775807",
+            "lateness_ms": 50,
+            "features": ["cancel", "readd"],
+        }
+    }
+    real_clock.new()
+    replies = {
+        task: real_clock.do("add", task=task, delay_ms=delay)
+        for task, delay in (("a", 20), ("b", 60), ("c", 200))
+    }
+    replies["cancel"] = real_clock.do("cancel", task="c")
+    replies["wait"] = real_clock.do("wait", for_ms=300)
+    replies["again"] = real_clock.do("add", task="a", delay_ms=20)
+    replies["wait again"] = real_clock.do("wait", for_ms=100)
+    events = [event for reply in replies.values() for event in reply.pop("events", ())]
+    assert [sorted(reply) for reply in replies.values()] == [["called_ms", "returned_ms"]] * 7
+    assert replies["wait"]["returned_ms"] - replies["wait"]["called_ms"] >= 300
+    expected = (("a", "a", 20), ("b", "b", 60), ("a", "again", 20))
+    for event, (task, armed, delay) in zip(events, expected, strict=True):
+        at_ms = event.pop("at_ms")
+        assert event == {"kind": "ran", "task": task}
+        assert replies[armed]["called_ms"] + delay <= at_ms <= replies["wait again"]["returned_ms"]
+    assert real_clock.do("advance", to_ms=1) == {
+        "unsupported": "there is no operation 'advance' here"
+    }
+
+
+# Kafka's MockTimer: another timer than SystemTimer in several ways.
+
+
+def test_mock_timer_expires_after_the_expiry_and_runs_in_the_caller(mock_timer: Adapter) -> None:
+    hello = mock_timer.ask("hello", protocol=1, suite="0.1.0", schema="")
+    assert hello["implementation"]["version"] == "4.3.0"
+    assert hello["components"] == {
+        "timer": {
+            "rounding": "down",
+            "clock": "manual",
+            "executor": "inline",
+            "structure": "any",
+            "negative_delay": "already_due",
+            "largest_delay_ms": "9223372036854775807",
+            "features": [
+                "cancel",
+                "readd",
+                "elapse",
+                "script_throw",
+                "script_add",
+                "script_cancel",
+                "int64",
+            ],
+            "observables": ["advance_result", "size"],
+        }
+    }
+    mock_timer.new(tick_ms=10, start_ms=1003)
+    assert mock_timer.do("add", task="n", delay_ms=-3) == {
+        "events": ran("n"),
+        "observed": {"size": 0},
+    }
+    assert mock_timer.do("add", task="a", delay_ms=5) == {"observed": {"size": 1}}
+    assert mock_timer.do("add", task="d", delay_ms=5) == {"observed": {"size": 2}}
+    assert mock_timer.do("cancel", task="d") == {"observed": {"size": 1}}
+    assert mock_timer.do("advance", to_ms=1008) == {"result": False, "observed": {"size": 1}}
+    assert mock_timer.do("elapse", to_ms=1009) == {"observed": {"size": 1}}
+    assert mock_timer.do("advance", to_ms=1009) == {
+        "result": True,
+        "events": ran("a"),
+        "observed": {"size": 0},
+    }
+
+
+def test_mock_timer_lets_a_failing_task_break_the_pass(mock_timer: Adapter) -> None:
+    mock_timer.new()
+    mock_timer.do("add", task="a", delay_ms=1, script=[{"do": "throw"}])
+    now = {"do": "add", "task": "now", "delay_ms": 0}
+    late = {"do": "add", "task": "late", "delay_ms": 1}
+    cancel = {"do": "cancel", "task": "c"}
+    mock_timer.do("add", task="b", delay_ms=2, script=[now, late, cancel])
+    mock_timer.do("add", task="c", delay_ms=3)
+    assert mock_timer.do("advance", to_ms=9) == {
+        "rejected": "internal",
+        "detail": "purgatory.adapter.kafka.Action$ScriptFailure",
+        "events": ran("a"),
+        "observed": {"size": 2},
+    }
+    assert mock_timer.do("advance", to_ms=9) == {
+        "result": True,
+        "events": ran("b", "now"),
+        "observed": {"size": 1},
+    }
+
+
+# Building.
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is the whole search path."""
+    if sys.platform == "win32":
+        pytest.skip("plants scripts for tools, as POSIX has them")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def plant(folder: Path, tool: str, *lines: str) -> None:
+    path = folder / tool
+    path.write_text("\n".join((f"#!{sys.executable}", *lines)) + "\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(("present", "missing"), [((), "java"), (("java",), "mvn")])
+def test_a_missing_tool_is_named(
+    tools: Path, tmp_path: Path, present: tuple[str, ...], missing: str
+) -> None:
+    for tool in present:
+        plant(tools, tool)
+    with pytest.raises(MissingTool, match=f"'{missing}' is not installed: install ") as caught:
+        kafka_command(work_folder=tmp_path)
+    assert caught.value.tool == missing
+
+
+def test_a_failing_build_shows_the_last_lines(tools: Path, tmp_path: Path) -> None:
+    plant(tools, "java")
+    plant(tools, "mvn", "print('\\n'.join(map(str, range(100))))", "raise SystemExit(3)")
+    with pytest.raises(BuildFailed, match="Maven ended with exit code 3") as caught:
+        kafka_command(work_folder=tmp_path)
+    assert caught.value.output == "\n".join(map(str, range(70, 100)))
+    assert [path.name for path in (tmp_path / "adapters").iterdir()] == ["kafka.lock"]
+
+
+def test_builds_once_even_where_two_ask_at_the_same_time(tools: Path, tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    plant(tools, "java")
+    plant(
+        tools,
+        "mvn",
+        "import pathlib, sys, time",
+        f"with open({str(calls)!r}, 'a') as calls: print(*sys.argv[1:], file=calls)",
+        "time.sleep(0.5)",
+        "lib = pathlib.Path('target/lib')",
+        "lib.mkdir(parents=True)",
+        "(lib / 'a.jar').touch()",
+    )
+    ask = (
+        "from pathlib import Path; from purgatory_conformance.subjects.kafka import *; "
+        f"print(*kafka_command(version='4.1.0', work_folder=Path({str(tmp_path)!r})), sep='\\n')"
+    )
+    path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path if entry)
+    environment = {**os.environ, "PYTHONPATH": path}
+
+    def answer(_: int) -> list[str]:
+        finished = subprocess.run(
+            (sys.executable, "-c", ask),
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+        return finished.stdout.splitlines()
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(answer, range(2))
+    target = tmp_path / "adapters" / "kafka-4.1.0" / "target"
+    class_path = os.pathsep.join(
+        map(str, (target / "shadow", target / "classes", target / "lib" / "a.jar"))
+    )
+    assert first == second
+    assert (first[0], first[-3:]) == (
+        str(tools / "java"),
+        ["-cp", class_path, "purgatory.adapter.kafka.Main"],
+    )
+    assert calls.read_text().splitlines() == [
+        "-B -q -ntp -Dstyle.color=never -Dkafka.version=4.1.0 test-compile"
+    ]
+
+
+def test_changed_sources_are_built_again(
+    tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = tmp_path / "sources"
+    (sources / "target").mkdir(parents=True)
+    (sources / "pom.xml").write_text("one")
+    monkeypatch.setattr(kafka_module, "_sources_folder", lambda: sources)
+    plant(tools, "java")
+    plant(tools, "mvn")
+    kafka_command(work_folder=tmp_path)
+    built = tmp_path / "adapters" / "kafka-4.4.0" / "pom.xml"
+    (tools / "mvn").unlink()
+    (sources / "target" / "left over").touch()
+    kafka_command(work_folder=tmp_path)
+    assert built.read_text() == "one"
+    (sources / "pom.xml").write_text("two")
+    with pytest.raises(MissingTool):
+        kafka_command(work_folder=tmp_path)
+    plant(tools, "mvn")
+    kafka_command(work_folder=tmp_path)
+    assert built.read_text() == "two"
+
+
+@pytest.mark.parametrize("version", ["../4.4.0", "", "-X", "4.4.0 -X"])
+def test_a_version_must_look_like_one(version: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is not a Kafka release"):
+        kafka_command(version=version, work_folder=tmp_path)

@@ -1,0 +1,580 @@
+"""The timer in a real program: its reaper, several threads, the monotonic clock, closing."""
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from threading import Condition
+
+import pytest
+from purgatory_impl import (
+    LARGEST_DELAY_MS,
+    InlineExecutor,
+    MonotonicClock,
+    SteppedExecutor,
+    TaskOfAnotherTimer,
+    ThreadExecutor,
+    Timer,
+    TimerClosed,
+    TimerTask,
+    VirtualClock,
+)
+from purgatory_impl.clocks import Clock
+
+LONG_S = 20
+"""A limit that only a test that hangs reaches."""
+
+
+class Sleeps:
+    """A clock that records until when the reaper sleeps, each time it lies down."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lies_down = threading.Semaphore(0)
+        self.until: list[int | None] = []
+
+    def now_ms(self) -> int:
+        return self._clock.now_ms()
+
+    def wait_until(self, condition: Condition, deadline_ms: int | None) -> None:
+        self.until.append(deadline_ms)
+        self._lies_down.release()
+        self._clock.wait_until(condition, deadline_ms)
+
+    def await_next(self) -> None:
+        """Wait until the reaper lies down once more."""
+        assert self._lies_down.acquire(timeout=LONG_S)
+
+
+@pytest.fixture
+def eager_switching() -> Iterator[None]:
+    """Let threads interrupt each other as often as the interpreter can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.fixture(autouse=True)
+def no_thread_left() -> Iterator[None]:
+    """Every test ends the threads that it, or a timer, has started."""
+    before = set(threading.enumerate())
+    yield
+    assert set(threading.enumerate()) == before
+
+
+def in_threads(*bodies: Callable[[], None]) -> None:
+    """Run all at once; an exception in one of them fails the test."""
+    failures: list[BaseException] = []
+    start = threading.Barrier(len(bodies))
+
+    def guarded(body: Callable[[], None]) -> None:
+        try:
+            start.wait(LONG_S)
+            body()
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=guarded, args=(body,)) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG_S)
+    assert not any(thread.is_alive() for thread in threads)
+    assert failures == []
+
+
+# The reaper, exactly
+
+
+def test_the_reaper_sleeps_from_bucket_to_bucket() -> None:
+    """Given a timer with a reaper on a virtual clock, of tick 1 and 20 buckets.
+
+    When tasks are added for 1000, 2000 and 10, and the clock goes on in leaps.
+    Then the reaper lies down once for each earlier bucket and each pass: never for a tick in
+    between, for a task that is due later, or for a leap that reaches no bucket.
+    """
+    virtual = VirtualClock()
+    clock = Sleeps(virtual)
+    ran: list[str] = []
+    executor = ThreadExecutor()
+    with Timer(clock=clock, executor=executor, reaper=True) as timer:
+        clock.await_next()
+        timer.add(lambda: ran.append("1000"), 1000)
+        clock.await_next()
+        timer.add(lambda: ran.append("2000"), 2000)
+        timer.add(lambda: ran.append("10"), 10)
+        clock.await_next()
+        virtual.set_ms(10)
+        clock.await_next()
+        virtual.set_ms(799)
+        virtual.set_ms(800)
+        clock.await_next()
+        virtual.set_ms(1999)
+        clock.await_next()
+        virtual.set_ms(5000)
+        clock.await_next()
+        assert executor.wait_until_idle(LONG_S * 1000)
+        assert clock.until == [None, 800, 10, 800, 1000, 2000, None]
+        assert ran == ["10", "1000", "2000"]
+    executor.close()
+
+
+def test_the_reaper_wakes_for_a_task_that_is_already_due() -> None:
+    """Given a reaper asleep on a clock that has run far ahead of the own clock.
+
+    When a task with delay 0 is added, which has to wait in a bucket.
+    Then the reaper wakes for it, and the task runs.
+    """
+    virtual = VirtualClock()
+    clock = Sleeps(virtual)
+    ran = threading.Event()
+    with Timer(clock=clock, reaper=True) as timer:
+        clock.await_next()
+        virtual.set_ms(1_000_003)
+        timer.add(ran.set, 0)
+        assert ran.wait(LONG_S)
+
+
+def test_a_cancelled_task_wakes_the_reaper_once() -> None:
+    """Given a reaper that sleeps until a task's bucket is due.
+
+    When the task is cancelled and the bucket becomes due.
+    Then the reaper pops it and sleeps without an alarm.
+    """
+    virtual = VirtualClock()
+    clock = Sleeps(virtual)
+    with Timer(clock=clock, reaper=True) as timer:
+        clock.await_next()
+        task = timer.add(int, 7)
+        clock.await_next()
+        assert task.cancel() is True
+        virtual.set_ms(7)
+        clock.await_next()
+        assert clock.until == [None, 7, None]
+        assert timer.wheel_clock_ms == 7
+
+
+def test_the_reaper_survives_whatever_an_inline_task_raises() -> None:
+    """Given a reaper that runs tasks itself, and three tasks; the first raises ``SystemExit``.
+
+    When the first two expire together and the third later.
+    Then both others run.
+    """
+
+    def leave() -> None:
+        raise SystemExit
+
+    virtual = VirtualClock()
+    clock = Sleeps(virtual)
+    ran: list[str] = []
+    with Timer(clock=clock, executor=InlineExecutor(), reaper=True) as timer:
+        clock.await_next()
+        for delay_ms, action in ((5, leave), (5, partial(ran.append, "with it"))):
+            timer.add(action, delay_ms)
+        clock.await_next()
+        timer.add(partial(ran.append, "later"), 6)
+        virtual.set_ms(5)
+        clock.await_next()
+        assert ran == ["with it"]
+        virtual.set_ms(6)
+        clock.await_next()
+        assert ran == ["with it", "later"]
+
+
+def test_the_reaper_survives_an_executor_that_cannot_be_woken(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Given an executor of the user's own whose ``wake`` fails.
+
+    When two tasks expire one after the other.
+    Then both are handed over, and each failure is logged.
+    """
+
+    class Broken(SteppedExecutor):
+        def wake(self) -> None:
+            raise OSError("planned")
+
+    virtual = VirtualClock()
+    clock = Sleeps(virtual)
+    executor = Broken()
+    with Timer(clock=clock, executor=executor, reaper=True) as timer:
+        clock.await_next()
+        timer.add(int, 5)
+        clock.await_next()
+        timer.add(int, 6)
+        virtual.set_ms(5)
+        clock.await_next()
+        virtual.set_ms(6)
+        clock.await_next()
+    assert executor.queued == 2
+    assert [record.message for record in caplog.records] == ["A pass of the reaper failed"] * 2
+
+
+def test_who_advances_is_a_choice() -> None:
+    """Given timers with and without a reaper.
+
+    When they are built.
+    Then by default a virtual clock has no reaper and any other clock has one.
+    """
+    before = threading.active_count()
+
+    def reapers(clock: Clock | None, reaper: bool | None) -> int:
+        with Timer(clock=clock, executor=SteppedExecutor(), reaper=reaper):
+            return threading.active_count() - before
+
+    assert (reapers(VirtualClock(), None), reapers(VirtualClock(), True)) == (0, 1)
+    assert (reapers(None, None), reapers(None, False)) == (1, 0)
+    assert reapers(Sleeps(VirtualClock()), None) == 1
+
+
+# The monotonic clock
+
+
+def test_tasks_run_by_themselves_in_order_and_never_early() -> None:
+    """Given a timer as a program makes it.
+
+    When tasks are added with short delays, in no order.
+    Then each runs once, in the order of expiry, in the executor's thread, never before its time.
+    """
+    clock = MonotonicClock()
+    ran: list[tuple[int, int, str]] = []
+    done = threading.Event()
+
+    def record(delay_ms: int) -> None:
+        ran.append((delay_ms, clock.now_ms(), threading.current_thread().name))
+        if len(ran) == 5:
+            done.set()
+
+    with Timer() as timer:
+        called_ms = clock.now_ms()
+        for delay_ms in (60, 1, 45, 0, 25):
+            timer.add(partial(record, delay_ms), delay_ms)
+        assert done.wait(LONG_S)
+    assert sorted(delay_ms for delay_ms, _, _ in ran) == [0, 1, 25, 45, 60]
+    assert [delay_ms for delay_ms, _, _ in ran if delay_ms > 1] == [25, 45, 60]
+    assert [delay_ms for delay_ms, at_ms, _ in ran if at_ms < called_ms + delay_ms] == []
+    assert {name for _, _, name in ran} == {"purgatory-executor"}
+
+
+def test_a_coarse_tick_may_run_early_but_not_before_the_tick() -> None:
+    """Given a timer of tick 20 on the monotonic clock.
+
+    When a task is added.
+    Then it runs no earlier than its expiry rounded down to the tick.
+    """
+    clock = MonotonicClock()
+    at_ms: list[int] = []
+    done = threading.Event()
+
+    def record() -> None:
+        at_ms.append(clock.now_ms())
+        done.set()
+
+    with Timer(tick_ms=20) as timer:
+        called_ms = clock.now_ms()
+        timer.add(record, 50)
+        assert done.wait(LONG_S)
+    assert at_ms[0] >= (called_ms + 50) // 20 * 20
+
+
+def test_waiting_costs_a_wake_up_for_each_bucket_and_not_for_each_tick() -> None:
+    """Given a timer of tick 1 on the monotonic clock.
+
+    When one task waits for 200 ticks.
+    Then the reaper sleeps at most once for the start, the add, and each level that passed it down.
+    """
+    clock = Sleeps(MonotonicClock())
+    done = threading.Event()
+    with Timer(clock=clock) as timer:
+        timer.add(done.set, 200)
+        assert done.wait(LONG_S)
+        levels = timer.levels
+        sleeps = len(clock.until)
+    # Twice as many, since some platforms wake a sleeper just before its time.
+    assert sleeps <= 2 * (2 + levels)
+    assert levels <= 3
+
+
+def test_the_reaper_outlives_a_wait_longer_than_the_platform_allows() -> None:
+    """Given a task with the largest delay, which no operating system can sleep for.
+
+    When a short one is added after it.
+    Then the short one runs.
+    """
+    clock = Sleeps(MonotonicClock())
+    ran = threading.Event()
+    with Timer(clock=clock) as timer:
+        clock.await_next()
+        timer.add(int, LARGEST_DELAY_MS)
+        clock.await_next()
+        timer.add(ran.set, 5)
+        assert ran.wait(LONG_S)
+        assert timer.size == 1
+
+
+def test_cancelling_in_time_prevents_the_run() -> None:
+    """Given two tasks of one millisecond.
+
+    When one is cancelled before.
+    Then the other runs alone.
+    """
+    ran: list[str] = []
+    done = threading.Event()
+    with Timer() as timer:
+        cancelled = timer.add(lambda: ran.append("cancelled"), 50)
+        timer.add(done.set, 51)
+        in_time = cancelled.cancel()
+        assert done.wait(LONG_S)
+    assert ran == ([] if in_time else ["cancelled"])
+
+
+# Many threads
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_each_arming_runs_once_or_was_cancelled() -> None:
+    """Given four threads that add tasks to a running timer and cancel every other one.
+
+    When all is over.
+    Then each task ran exactly once where its cancel came too late or never, and else not at all.
+    """
+    runs = [0] * 2000
+    cancelled = [False] * 2000
+    with Timer() as timer:
+
+        def work(first: int) -> None:
+            chance = random.Random(first)
+            for number in range(first, first + 500):
+                task = timer.add(partial(count, number), chance.randrange(-1, 40))
+                if number % 2:
+                    if chance.random() < 0.3:
+                        time.sleep(0.0005)
+                    cancelled[number] = task.cancel()
+
+        def count(number: int) -> None:
+            runs[number] += 1
+
+        in_threads(*[partial(work, first) for first in range(0, 2000, 500)])
+        drain(timer)
+    assert runs == [int(not was_cancelled) for was_cancelled in cancelled]
+    assert sum(cancelled) > 0
+    assert sum(cancelled[0::2]) == 0
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_threads_may_fight_over_the_same_tasks() -> None:
+    """Given four threads that add and cancel the same ten tasks of a running timer.
+
+    When all is over, and each task is added once more.
+    Then no task ran more often than it was armed, no count is left, and each runs that last time.
+    """
+    runs = [0] * 10
+    armings = [[0] * 10 for _ in range(4)]
+
+    class Counting(TimerTask):
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+        def run(self) -> None:
+            runs[self.number] += 1
+
+    tasks = [Counting(number) for number in range(10)]
+    with Timer() as timer:
+
+        def work(worker: int) -> None:
+            chance = random.Random(worker)
+            for _ in range(500):
+                number = chance.randrange(10)
+                if chance.random() < 0.7:
+                    timer.add(tasks[number], chance.randrange(-1, 30))
+                    armings[worker][number] += 1
+                else:
+                    tasks[number].cancel()
+
+        in_threads(*[partial(work, worker) for worker in range(4)])
+        drain(timer)
+        ran_before = list(runs)
+        for task in tasks:
+            timer.add(task, 1)
+        drain(timer)
+        assert (timer.size, timer.queued_buckets) == (0, 0)
+    assert runs == [count + 1 for count in ran_before]
+    for number, count in enumerate(ran_before):
+        assert count <= sum(armings[worker][number] for worker in range(4))
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_passes_that_overlap_keep_the_order_of_ticks() -> None:
+    """Given tasks of many ticks, among them one with a thousand tasks.
+
+    When four threads advance the timer at the same time while the clock goes on.
+    Then each task is handed over once, and in the order of ticks.
+    """
+    clock = VirtualClock()
+    executor = SteppedExecutor()
+    timer = Timer(clock=clock, executor=executor)
+    ran: list[int] = []
+    delays = [1 + number % 500 for number in range(3000)] + [250] * 4000
+    for delay_ms in delays:
+        timer.add(partial(ran.append, delay_ms), delay_ms)
+
+    def advance() -> None:
+        for now_ms in range(0, 501, 25):
+            clock.set_ms(max(now_ms, clock.now_ms()))
+            timer.advance()
+
+    in_threads(advance, advance, advance, advance)
+    timer.advance()
+    assert executor.queued == len(delays)
+    while executor.run_one():
+        pass
+    assert ran == sorted(delays)
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_a_task_is_pending_in_one_timer_at_most() -> None:
+    """Given two timers, and two threads that add the same fresh task to one of them each.
+
+    When both try.
+    Then one of the two is refused, and the task is pending once.
+    """
+    clock = VirtualClock()
+    executor = SteppedExecutor()
+    timers = [Timer(clock=clock, executor=executor) for _ in range(2)]
+    tasks = [TimerTask(int) for _ in range(1000)]
+    refused = [0, 0]
+
+    def work(side: int) -> None:
+        for task in tasks:
+            try:
+                timers[side].add(task, 10)
+            except TaskOfAnotherTimer:
+                refused[side] += 1
+
+    in_threads(partial(work, 0), partial(work, 1))
+    assert sum(refused) == 1000
+    assert [timer.size for timer in timers] == [1000 - count for count in refused]
+    clock.set_ms(10)
+    for timer in timers:
+        timer.advance()
+    assert executor.queued == 1000
+
+
+def drain(timer: Timer) -> None:
+    """Wait until every task that is pending now has run, and so has one that is due after them."""
+    last = threading.Event()
+    timer.add(last.set, 60)
+    assert last.wait(LONG_S)
+
+
+# Closing
+
+
+def test_closing_ends_the_threads_and_drops_what_is_pending() -> None:
+    """Given a timer with its reaper and its executor, and a task pending far ahead.
+
+    When it is closed, twice.
+    Then both threads have ended, the task has not run, and adding is refused.
+    """
+    before = set(threading.enumerate())
+    ran: list[str] = []
+    timer = Timer()
+    assert len(set(threading.enumerate()) - before) == 2
+    timer.add(lambda: ran.append("far"), 60_000)
+    timer.close()
+    timer.close()
+    assert set(threading.enumerate()) == before
+    assert (ran, timer.size, timer.advance()) == ([], 0, False)
+    with pytest.raises(TimerClosed):
+        timer.add(int, 1)
+
+
+def test_closing_lets_queued_tasks_run() -> None:
+    """Given a timer whose executor is busy with one task while another one is queued.
+
+    When it is closed.
+    Then the queued task runs before the call returns.
+    """
+    ran: list[str] = []
+    entered, resume = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        entered.set()
+        resume.wait(LONG_S)
+
+    timer = Timer(clock=VirtualClock())
+    timer.add(hold, 0)
+    timer.add(lambda: ran.append("queued"), 0)
+    timer.add(lambda: ran.append("pending"), 1)
+    assert entered.wait(LONG_S)
+    closer = threading.Thread(target=timer.close)
+    closer.start()
+    resume.set()
+    closer.join(LONG_S)
+    assert ran == ["queued"]
+
+
+@pytest.mark.parametrize("executor", [None, InlineExecutor()], ids=["thread", "inline"])
+def test_a_task_may_close_its_timer_from_its_own_thread(executor: InlineExecutor | None) -> None:
+    """Given a timer with a reaper, whose tasks run in the executor's or in the reaper's thread.
+
+    When a task closes the timer.
+    Then the call returns there, and the threads end.
+    """
+    closed = threading.Event()
+
+    def close() -> None:
+        timer.close()
+        closed.set()
+
+    timer = Timer(executor=executor)
+    timer.add(close, 5)
+    assert closed.wait(LONG_S)
+    timer.close()
+
+
+def test_an_executor_that_was_given_stays_open() -> None:
+    """Given two timers that share an executor.
+
+    When one of them is closed.
+    Then the tasks of the other still run.
+    """
+    executor = ThreadExecutor()
+    ran = threading.Event()
+    with Timer(executor=executor) as other:
+        Timer(executor=executor).close()
+        other.add(ran.set, 1)
+        assert ran.wait(LONG_S)
+    executor.close()
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_an_add_that_races_with_closing_is_kept_or_refused() -> None:
+    """Given a timer where every add is due at once, and threads that add without pause.
+
+    When the timer is closed meanwhile.
+    Then every add that was not refused has run when closing is over.
+    """
+    timer = Timer(clock=VirtualClock())
+    accepted = [0, 0, 0]
+    ran: list[int] = []
+
+    def work(worker: int) -> None:
+        while True:
+            try:
+                timer.add(lambda: ran.append(worker), 0)
+            except TimerClosed:
+                return
+            accepted[worker] += 1
+
+    def close() -> None:
+        time.sleep(0.02)
+        timer.close()
+
+    in_threads(close, partial(work, 0), partial(work, 1), partial(work, 2))
+    assert [ran.count(worker) for worker in range(3)] == accepted
+    assert sum(accepted) > 0
