@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
 from immutables import Map
+
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import Observable
 

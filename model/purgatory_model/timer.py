@@ -16,6 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from immutables import Map
+
+from purgatory_model.arithmetic import ceiling_to, floor_to
+from purgatory_model.pending_tasks import Kept, PendingTasks, Tasks
+from purgatory_model.transition import Expectation, accepted, possible
 from purgatory_spec.operations import (
     Action,
     Add,
@@ -41,10 +45,6 @@ from purgatory_spec.profiles import (
     TimerProfile,
 )
 from purgatory_spec.reasons import Reason
-
-from purgatory_model.arithmetic import ceiling_to, floor_to
-from purgatory_model.pending_tasks import Kept, PendingTasks, Tasks
-from purgatory_model.transition import Expectation, accepted, possible
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +187,8 @@ class TimerModel(Generic[Kept]):
 
     def _advance(self, state: TimerState[Kept]) -> list[_Branch[Kept]]:
         """Expire what is due. Rules: TIMER-NOT-LATE, TIMER-TICK-ORDER, TIMER-SHUTDOWN-DROPS."""
-        declared = Observable.ADVANCE_RESULT in self.profile.observables
         if state.closed:
-            refused = _Branch(state, rejected=Reason.CLOSED)
-            return [refused, _Branch(state, result=False if declared else None)]
+            return [_Branch(state, rejected=Reason.CLOSED), _Branch(state)]
         popped = state.store.pop_due(state.now_ms)
         gone = frozenset[str]().union(*popped.ticks)
         order = tuple(task for task in state.order if task not in gone)
@@ -200,6 +198,7 @@ class TimerModel(Generic[Kept]):
             for group in self._same_tick(state, tick)
         )
         after = replace(state, store=popped.store, order=order)
+        declared = Observable.ADVANCE_RESULT in self.profile.observables
         return [_Branch(after, groups, result=popped.popped if declared else None)]
 
     def _same_tick(self, state: TimerState[Kept], tick: Tasks) -> list[Tasks]:

@@ -19,12 +19,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from immutables import Map
-from purgatory_spec.outcomes import Value
-from purgatory_spec.profiles import Observable, TimerConfiguration, TimerProfile
 
 from purgatory_model.arithmetic import bucket_index, floor_to, level_end, level_of, tick_of_level
 from purgatory_model.pending_tasks import Inserted, PendingTasks, Popped, Tasks
 from purgatory_model.timer import TimerModel, TimerState
+from purgatory_spec.outcomes import Value
+from purgatory_spec.profiles import Observable, TimerConfiguration, TimerProfile
 
 Bucket = tuple[int, int]
 """A bucket in the delay queue: its expiry (ms) and its level; so buckets sort as they are popped."""

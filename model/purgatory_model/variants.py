@@ -1,16 +1,73 @@
-"""Variants of the model: what implementations do that are known to break a rule."""
+"""Variants of the timer's model: what implementations do that are known to break a rule.
 
+A variant says what may be seen of such an implementation, so that it can be followed beyond the
+step in which it broke the rule, and any *other* fault of it is still found.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from purgatory_model.long_arithmetic_wheel import LongArithmeticWheel, new_level
 from purgatory_model.pending_tasks import Store
-from purgatory_model.timer import TimerModel
+from purgatory_model.timer import TimerModel, TimerState
+from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_spec.operations import Add, Operation
+from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+
+VARIANTS: Mapping[str, str] = {
+    "long_arithmetic": "times wrap at 64 bits and round towards zero (long_arithmetic_wheel)",
+    "taken_after_shutdown": "an add after shutdown may be accepted, and its task is lost",
+}
+"""The variants by name, each with a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantModel:
+    """The model of a timing wheel that follows some variants."""
+
+    model: TimerModel[Store]
+    names: frozenset[str]
+
+    def initial(self) -> TimerState[Store]:
+        """The state of a timer that was just made."""
+        return self.model.initial()
+
+    def accept(
+        self, state: TimerState[Store], operation: Operation, outcome: Outcome
+    ) -> frozenset[TimerState[Store]]:
+        """The states in which an observed outcome leaves the timer; empty means divergence."""
+        if _is_ruined(state):
+            return frozenset({state})
+        for expectation in self.model.expectations(state, operation):
+            after = expectation.complete(())
+            if _is_ruined(after):
+                return frozenset({after})
+        lost = "taken_after_shutdown" in self.names and state.closed
+        if lost and isinstance(operation, Add) and outcome.rejected is None:
+            return frozenset({state}) if not outcome.events else frozenset()
+        return self.model.accept(state, operation, outcome)
+
+
+def _is_ruined(state: TimerState[Store]) -> bool:
+    return isinstance(state.store, LongArithmeticWheel) and state.store.ruined
 
 
 def variant_model(
     configuration: TimerConfiguration, profile: TimerProfile, names: frozenset[str]
-) -> TimerModel[Store]:
-    """The model with the named variants.
+) -> VariantModel:
+    """The model of a timing wheel with the named variants.
 
     Raises:
         ValueError: there is no such variant.
     """
-    raise ValueError(f"there is no variant {min(names)!r}")
+    unknown = names - VARIANTS.keys()
+    if unknown:
+        raise ValueError(f"there is no variant {min(unknown)!r}")
+    model: object = timing_wheel_model(configuration, profile)
+    if "long_arithmetic" in names:
+        lowest = new_level(configuration.tick_ms, configuration.wheel_size, configuration.start_ms)
+        wheel = LongArithmeticWheel(configuration.wheel_size, (lowest,))
+        model = TimerModel(configuration, profile, wheel)
+    assert isinstance(model, TimerModel)
+    return VariantModel(model, names)

@@ -233,11 +233,11 @@ def test_who_advances_is_a_choice() -> None:
 # The monotonic clock
 
 
-def test_tasks_run_by_themselves_in_order_and_never_early() -> None:
+def test_tasks_run_by_themselves_and_never_early() -> None:
     """Given a timer as a program makes it.
 
     When tasks are added with short delays, in no order.
-    Then each runs once, in the order of expiry, in the executor's thread, never before its time.
+    Then each runs once, in the executor's thread, and never before its time.
     """
     clock = MonotonicClock()
     ran: list[tuple[int, int, str]] = []
@@ -254,7 +254,6 @@ def test_tasks_run_by_themselves_in_order_and_never_early() -> None:
             timer.add(partial(record, delay_ms), delay_ms)
         assert done.wait(LONG_S)
     assert sorted(delay_ms for delay_ms, _, _ in ran) == [0, 1, 25, 45, 60]
-    assert [delay_ms for delay_ms, _, _ in ran if delay_ms > 1] == [25, 45, 60]
     assert [delay_ms for delay_ms, at_ms, _ in ran if at_ms < called_ms + delay_ms] == []
     assert {name for _, _, name in ran} == {"purgatory-executor"}
 
@@ -295,7 +294,6 @@ def test_waiting_costs_a_wake_up_for_each_bucket_and_not_for_each_tick() -> None
         sleeps = len(clock.until)
     # Twice as many, since some platforms wake a sleeper just before its time.
     assert sleeps <= 2 * (2 + levels)
-    assert levels <= 3
 
 
 def test_the_reaper_outlives_a_wait_longer_than_the_platform_allows() -> None:

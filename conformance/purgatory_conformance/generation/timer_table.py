@@ -124,13 +124,15 @@ def _elapse(world: World, source: Source) -> list[Operation]:
 
 
 def _huge(world: World, source: Source) -> list[Operation]:
+    """A delay about the largest one; rarely one at the end of 64-bit arithmetic."""
     largest = world.profile.largest_delay_ms
-    safe = LARGEST_LONG if world.has(Feature.INT64) else LARGEST_SAFE_INTEGER
-    candidates = [largest, largest - 1, largest + 1, 2**31 - 1, 2**31, 2**40]
-    candidates += [2**53 - 1, 2**53, 2**61, 2**62, 2**62 + 1, LARGEST_LONG - 1, LARGEST_LONG]
-    usable = [delay for delay in candidates if 0 < delay <= safe]
-    task = world.fresh_name()
-    return [Add(task, source.item(usable))]
+    delays = [largest, largest - 1, largest + 1, 2**31 - 1, 2**31, 2**40, 2**53 - 1]
+    greatest = LARGEST_SAFE_INTEGER + 1 if world.has(Feature.INT64) else LARGEST_SAFE_INTEGER
+    if world.has(Feature.INT64) and source.integer(0, 9) == 9:
+        delays = [2**61, 2**62, 2**62 + 1, LARGEST_LONG - 1, LARGEST_LONG]
+        greatest = LARGEST_LONG
+    usable = [delay for delay in delays if 0 < delay <= greatest]
+    return [Add(world.fresh_name(), source.item(usable))]
 
 
 def _advance_to_next(world: World, source: Source) -> list[Operation]:

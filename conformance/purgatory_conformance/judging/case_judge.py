@@ -6,15 +6,17 @@ on with the variants alone: what they do not allow is a divergence that nobody d
 """
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from purgatory_conformance.judging.derived_steps import base_steps
 from purgatory_conformance.judging.judgement import Divergence, Judgement
+from purgatory_conformance.judging.real_clock_judge import RealClockJudge
 from purgatory_conformance.judging.timer_history import State
 from purgatory_conformance.judging.timer_judge import TimerJudge
 from purgatory_model.variants import variant_model
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import Executor, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import Clock, Executor, TimerConfiguration, TimerProfile
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,32 @@ class Deviation:
     replay: str
     reason: str = ""
     issue: str = ""
+
+
+class Judge(Protocol):
+    """Follows one case; after a divergence it must not be used further."""
+
+    @property
+    def state(self) -> object:
+        """What the judge believes of the subject, for reports."""
+
+    @property
+    def deviated(self) -> Divergence | None:
+        """The first divergence that is declared, if there was one."""
+
+    def step(self, operation: Operation, outcome: Outcome) -> Judgement:
+        """Judge one step."""
+
+
+def judge_for(
+    configuration: TimerConfiguration,
+    profile: TimerProfile,
+    deviations: tuple[Deviation, ...] = (),
+) -> Judge:
+    """The judge of one case of a subject of this profile."""
+    if profile.clock is Clock.WALL:
+        return RealClockJudge(configuration, profile)
+    return CaseJudge(configuration, profile, deviations)
 
 
 @dataclass(slots=True)
@@ -107,7 +135,7 @@ class _VariantFollower:
         self.before = self.state
         steps = [(operation, outcome)]
         if self._derived:
-            steps = base_steps(self._model, self.before, operation, outcome)
+            steps = base_steps(self._model.model, self.before, operation, outcome)
         for base_operation, base_outcome in steps:
             after: set[State] = set()
             for state in self._states:

@@ -9,6 +9,8 @@ point to. Cases are shrunk before they are reported, so that facts which do not 
 from collections import Counter
 from collections.abc import Iterable
 
+from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.judging.timer_history import Arming, History, State
 from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_model.transition import Expectation, in_groups
@@ -25,9 +27,6 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import LARGEST_INT, LARGEST_SAFE_INTEGER, Rounding
-
-from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.timer_history import Arming, History, State
 
 _MOST_PARTICULAR_FIRST = (
     "TIMER-ADD-INSIDE",

@@ -1,16 +1,15 @@
 """The judge of a timer with a manual clock: it follows a subject step by step with the model."""
 
+from purgatory_conformance.judging.derived_steps import base_steps
+from purgatory_conformance.judging.judgement import Divergence, Judgement
+from purgatory_conformance.judging.timer_blame import blame
+from purgatory_conformance.judging.timer_history import History, State
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, timer_model
 from purgatory_model.timing_wheel import timing_wheel_model
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile
-
-from purgatory_conformance.judging.derived_steps import base_steps
-from purgatory_conformance.judging.judgement import Divergence, Judgement
-from purgatory_conformance.judging.timer_blame import blame
-from purgatory_conformance.judging.timer_history import History, State
 
 STATES_CAP = 64
 """How many possible states the judge carries; beyond it a case is inconclusive."""

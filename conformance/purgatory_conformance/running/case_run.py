@@ -5,11 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from purgatory_spec.cases import Step
-from purgatory_spec.operations import Operation
-from purgatory_spec.profiles import TimerConfiguration
-
-from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
+from purgatory_conformance.judging.case_judge import Deviation, judge_for
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.timer_judge import TooManyStates
 from purgatory_conformance.subjects.subject import (
@@ -17,6 +13,9 @@ from purgatory_conformance.subjects.subject import (
     SubjectFailure,
     UnsupportedConfigurationError,
 )
+from purgatory_spec.cases import Step
+from purgatory_spec.operations import Operation
+from purgatory_spec.profiles import TimerConfiguration
 
 
 class CaseVerdict(Enum):
@@ -58,7 +57,7 @@ def run_case(
     """Run one case; never raises for what a subject does."""
     run = CaseRun(name, configuration, tuple(operations))
     try:
-        judge = CaseJudge(configuration, subject.profile, deviations)
+        judge = judge_for(configuration, subject.profile, deviations)
         subject.new(name, configuration)
         outcomes = subject.do_all(run.operations)
         for operation, outcome in zip(run.operations, outcomes, strict=True):

@@ -3,6 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 import msgspec
+
+from purgatory_conformance.judging.case_judge import Deviation, judge_for
+from purgatory_conformance.running.case_run import CaseRun
+from purgatory_conformance.subjects.subject import (
+    Subject,
+    SubjectFailure,
+    UnsupportedConfigurationError,
+)
 from purgatory_spec.cases import Step
 from purgatory_spec.profiles import (
     NegativeDelay,
@@ -10,14 +18,6 @@ from purgatory_spec.profiles import (
     SameTickOrder,
     Structure,
     TimerProfile,
-)
-
-from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
-from purgatory_conformance.running.case_run import CaseRun
-from purgatory_conformance.subjects.subject import (
-    Subject,
-    SubjectFailure,
-    UnsupportedConfigurationError,
 )
 
 _MOST_CASES = 40
@@ -68,7 +68,7 @@ def explaining_profiles(
 def _passes(
     run: CaseRun, steps: list[Step], profile: TimerProfile, deviations: tuple[Deviation, ...]
 ) -> bool:
-    judge = CaseJudge(run.configuration, profile, deviations)
+    judge = judge_for(run.configuration, profile, deviations)
     for step in steps:
         assert step.outcome is not None
         if judge.step(step.operation, step.outcome).divergence is not None:

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import DrawFn, SearchStrategy
-from purgatory_spec.operations import Add, AddInside, Advance, Elapse, Operation
-from purgatory_spec.profiles import Feature, TimerConfiguration, TimerProfile
 
 from purgatory_conformance.generation.source import HypothesisSource
 from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
+from purgatory_spec.operations import Add, AddInside, Advance, Elapse, Operation
+from purgatory_spec.profiles import Feature, TimerConfiguration, TimerProfile
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ final class RealTimer extends TimerSubject {
 
     private SystemTimerReaper reaper;
     private long calledMs;
-    private Queue<JsonObject> happened = new ConcurrentLinkedQueue<>();
+    private volatile Queue<JsonObject> happened = new ConcurrentLinkedQueue<>();
 
     RealTimer() {
         if (VirtualClock.isKafkasClock()) {
@@ -89,12 +89,16 @@ final class RealTimer extends TimerSubject {
         };
     }
 
-    /** In the timer's own thread: the record goes to the instance that the task belongs to. */
+    /** In the timer's own thread; a task of a former instance must not show in the present one. */
     @Override
     void run(ScriptedTask task) {
         JsonObject event = event("ran", task.name);
         event.addProperty("at_ms", Time.SYSTEM.hiResClockMs());
-        happened.add(event);
+        // Read before the question, so that a yes means the queue of the same instance.
+        Queue<JsonObject> queue = happened;
+        if (isPresent(task)) {
+            queue.add(event);
+        }
     }
 
     /** Events first, so that none of them lies after {@code returned_ms}. */

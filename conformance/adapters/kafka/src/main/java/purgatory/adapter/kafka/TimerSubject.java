@@ -114,6 +114,10 @@ abstract class TimerSubject {
         return tasks.values();
     }
 
+    final boolean isPresent(ScriptedTask task) {
+        return tasks.get(task.name) == task;
+    }
+
     static void reject(JsonObject reply, String reason, String detail) {
         reply.remove("result");
         reply.addProperty("rejected", reason);

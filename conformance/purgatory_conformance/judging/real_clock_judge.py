@@ -1,0 +1,193 @@
+"""The judge of a timer on a real clock: expiries are judged as intervals.
+
+A task added between two readings has an expiry between them plus its delay. It may run from the
+early end, rounded down to the tick, to the late end plus the declared lateness. What ran is known
+from the events' own readings. Never early is a MUST, lateness is a SHOULD.
+"""
+
+from dataclasses import dataclass, field
+
+from purgatory_conformance.judging.judgement import Divergence, Judgement
+from purgatory_model.arithmetic import ceiling_to, floor_to
+from purgatory_spec.operations import Add, Cancel, Operation
+from purgatory_spec.outcomes import Event, EventKind, Outcome
+from purgatory_spec.profiles import Rounding, TimerConfiguration, TimerProfile
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """When an armed task may run: not before ``early_ms``, not after ``late_ms``."""
+
+    early_ms: int
+    late_ms: int
+    off_tick: bool
+    rules: frozenset[str]
+
+
+@dataclass(slots=True)
+class RealClockJudge:
+    """Follows one case. After a divergence it must not be used further."""
+
+    configuration: TimerConfiguration
+    profile: TimerProfile
+    _armed: dict[str, _Interval] = field(default_factory=dict)
+    _doubtful: dict[str, _Interval] = field(default_factory=dict)
+    """Armings that were ended while they may already have run: one run is right, none is too."""
+    _ended: dict[str, frozenset[str]] = field(default_factory=dict)
+    _ran: set[str] = field(default_factory=set)
+
+    @property
+    def deviated(self) -> Divergence | None:
+        """None: deviations are judged on the manual clock."""
+        return None
+
+    @property
+    def state(self) -> object:
+        """What is armed, for reports."""
+        return dict(self._armed)
+
+    def step(self, operation: Operation, outcome: Outcome) -> Judgement:
+        """Judge one step: first what ran until its end, then what is overdue."""
+        judgement = Judgement()
+        if outcome.called_ms is None or outcome.returned_ms is None:
+            judgement.divergence = self._divergence(
+                operation, outcome, "TIMER-LATENESS", "form", "called_ms and returned_ms", "neither"
+            )
+            return judgement
+        if outcome.rejected is not None:
+            judgement.divergence = self._divergence(
+                operation, outcome, "TIMER-NOT-LATE", "rejection", "accepted", "rejected"
+            )
+            return judgement
+        before = [e for e in outcome.events if (e.at_ms or 0) < outcome.called_ms]
+        after = [e for e in outcome.events if e not in before]
+        for event in before:
+            judgement.divergence = self._ran_event(operation, outcome, event, judgement.visited)
+            if judgement.divergence:
+                return judgement
+        self._apply(operation, outcome, judgement.visited)
+        for event in after:
+            judgement.divergence = self._ran_event(operation, outcome, event, judgement.visited)
+            if judgement.divergence:
+                return judgement
+        judgement.divergence = self._overdue(operation, outcome)
+        return judgement
+
+    def _apply(self, operation: Operation, outcome: Outcome, visited: set[str]) -> None:
+        assert outcome.called_ms is not None
+        assert outcome.returned_ms is not None
+        match operation:
+            case Add(task, delay_ms):
+                self._end(task, outcome.returned_ms, frozenset({"TIMER-READD-PENDING"}))
+                rules = self._rules(task, delay_ms)
+                self._ended.pop(task, None)
+                self._armed[task] = self._interval(outcome, delay_ms, rules)
+            case Cancel(task):
+                if task not in self._armed:
+                    known = "TIMER-CANCEL-FIRED" if task in self._ran else "TIMER-CANCEL-UNKNOWN"
+                    visited.add("TIMER-CANCEL-AGAIN" if task in self._ended else known)
+                self._end(task, outcome.returned_ms, frozenset({"TIMER-CANCEL"}))
+            case _:
+                pass
+
+    def _rules(self, task: str, delay_ms: int) -> frozenset[str]:
+        rules = set()
+        if delay_ms == 0:
+            rules.add("TIMER-ZERO-DELAY")
+        if delay_ms < 0:
+            rules.add("TIMER-NEGATIVE-DELAY")
+        if delay_ms <= 0:
+            rules.add("TIMER-ALREADY-DUE")
+        if "TIMER-CANCEL" in self._ended.get(task, ()):
+            rules.add("TIMER-READD-CANCELLED")
+        elif task in self._ended:
+            rules.add("TIMER-READD-PENDING")
+        elif task in self._ran:
+            rules.add("TIMER-READD-FIRED")
+        return frozenset(rules)
+
+    def _interval(self, outcome: Outcome, delay_ms: int, rules: frozenset[str]) -> _Interval:
+        assert outcome.called_ms is not None
+        assert outcome.returned_ms is not None
+        tick = self.configuration.tick_ms
+        early, late = outcome.called_ms + delay_ms, outcome.returned_ms + delay_ms
+        if self.profile.rounding is Rounding.UP:
+            early, late = ceiling_to(early, tick), ceiling_to(late, tick)
+        else:
+            early = floor_to(early, tick)
+        late = max(late, outcome.returned_ms) + self.profile.lateness_ms
+        return _Interval(early, late, tick > 1, rules)
+
+    def _end(self, task: str, now_ms: int, rules: frozenset[str]) -> None:
+        interval = self._armed.pop(task, None)
+        if interval is None:
+            return
+        self._ended[task] = rules
+        if interval.early_ms <= now_ms:
+            self._doubtful[task] = interval
+
+    def _ran_event(
+        self, operation: Operation, outcome: Outcome, event: Event, visited: set[str]
+    ) -> Divergence | None:
+        if event.kind is not EventKind.RAN or event.at_ms is None:
+            return self._divergence(
+                operation, outcome, "TIMER-EXACTLY-ONCE", "form", "ran with at_ms", str(event)
+            )
+        task = event.task
+        doubtful = self._doubtful.pop(task, None)
+        if doubtful is not None and event.at_ms >= doubtful.early_ms:
+            return None
+        interval = self._armed.get(task)
+        if interval is None:
+            rule = min(self._ended.get(task, frozenset({"TIMER-EXACTLY-ONCE"})))
+            return self._divergence(
+                operation, outcome, rule, "ran", "no run of " + task, f"{task} ran"
+            )
+        if event.at_ms < interval.early_ms:
+            return self._divergence(
+                operation,
+                outcome,
+                "TIMER-NOT-EARLY",
+                "early",
+                f"{task} not before {interval.early_ms}",
+                f"{task} ran at {event.at_ms}",
+            )
+        if event.at_ms > interval.late_ms:
+            return self._late(operation, outcome, task, interval, f"ran at {event.at_ms}")
+        del self._armed[task]
+        self._ran.add(task)
+        visited.update(("TIMER-NOT-EARLY", "TIMER-NOT-LATE", "TIMER-LATENESS"))
+        visited.update(("TIMER-EXACTLY-ONCE", *interval.rules))
+        if interval.off_tick:
+            visited.add("TIMER-ROUNDING")
+        return None
+
+    def _overdue(self, operation: Operation, outcome: Outcome) -> Divergence | None:
+        assert outcome.returned_ms is not None
+        for task, interval in self._armed.items():
+            if outcome.returned_ms > interval.late_ms:
+                return self._late(operation, outcome, task, interval, "has not run")
+        return None
+
+    def _late(
+        self, operation: Operation, outcome: Outcome, task: str, interval: _Interval, seen: str
+    ) -> Divergence:
+        return self._divergence(
+            operation,
+            outcome,
+            "TIMER-LATENESS",
+            "late",
+            f"{task} not after {interval.late_ms}",
+            f"{task} {seen} (returned at {outcome.returned_ms})",
+        )
+
+    def _divergence(
+        self,
+        operation: Operation,
+        outcome: Outcome,
+        rule: str,
+        kind: str,
+        expected: str,
+        seen: str,
+    ) -> Divergence:
+        return Divergence(rule, kind, expected, seen, operation, outcome)

@@ -1,0 +1,429 @@
+"""A small timing wheel behind the subject interface: the specimen that the suite is tried on.
+
+It is written straight from the rules and shares nothing with the model or the implementation but
+the types of the steps. Every decision is one short method, so that a timer that is wrong in one way
+differs from this one by one override. It is a control, not an example of speed.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import (
+    Action,
+    Add,
+    AddInside,
+    Advance,
+    AdvanceInside,
+    Cancel,
+    CancelInside,
+    Elapse,
+    Operation,
+    RunOne,
+    Shutdown,
+    Throw,
+)
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
+from purgatory_spec.profiles import (
+    LARGEST_LONG,
+    Executor,
+    Feature,
+    NegativeDelay,
+    Observable,
+    Rounding,
+    SameTickOrder,
+    Structure,
+    TimerConfiguration,
+    TimerProfile,
+)
+from purgatory_spec.reasons import Reason
+
+PROFILE = TimerProfile(
+    executor=Executor.STEPPED,
+    structure=Structure.TIMING_WHEEL,
+    largest_delay_ms=LARGEST_LONG,
+    features=frozenset(Feature),
+    observables=frozenset(Observable),
+)
+"""What the small timer declares unless told otherwise: all that the suite can ask for."""
+
+
+class Refusal(Exception):
+    """The timer refuses an operation."""
+
+    def __init__(self, reason: Reason) -> None:
+        """Keep the reason, which the outcome names."""
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+class ScriptFailure(Exception):
+    """The exception that leaves a task because its script says so."""
+
+
+@dataclass(eq=False, slots=True)
+class Bucket:
+    """A place in the ring of a level (counted from 0), its tasks and its present expiry (ms)."""
+
+    level: int
+    expiry_ms: int = 0
+    tasks: "list[Task]" = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """A task object; its bucket is None unless it is pending."""
+
+    name: str
+    script: tuple[Action, ...] = ()
+    due_tick: int = 0
+    bucket: Bucket | None = None
+    arming: int = 0
+
+
+class SmallTimer:
+    """One timer with its clock and its executor's queue."""
+
+    def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
+        """Make a timer with one level and nothing to do."""
+        self.profile = profile
+        self.tick_ms = configuration.tick_ms
+        self.wheel_size = configuration.wheel_size
+        self.now_ms = configuration.start_ms
+        self.own_clock_ms = self.round_down(self.now_ms, self.tick_ms)
+        self.levels: list[list[Bucket]] = []
+        self.delay_queue: list[Bucket] = []
+        self.tasks: dict[str, Task] = {}
+        self.queue: list[Task] = []
+        self.pending = 0
+        self.armings = 0
+        self.closed = False
+        self.events: list[Event] = []
+        self.add_level()
+
+    # What a step asks for
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
+        self.events = []
+        result: Value = None
+        rejected: Reason | None = None
+        detail = ""
+        try:
+            result = self.perform(operation)
+        except Refusal as refusal:
+            rejected = refusal.reason
+        except Exception as error:
+            rejected, detail = Reason.INTERNAL, repr(error)
+        self.settle()
+        return Outcome(result, rejected, tuple(self.events), self.show(), detail)
+
+    def perform(self, operation: Operation) -> Value:
+        """The result of an operation; raises ``Refusal``."""
+        match operation:
+            case Add(name, delay_ms, script):
+                self.add(self.task(name), delay_ms, script)
+            case Cancel(name):
+                self.cancel(self.task(name))
+            case Elapse(to_ms):
+                self.now_ms = to_ms
+            case Advance(to_ms):
+                self.now_ms = to_ms
+                result = self.advance()
+                return result if Observable.ADVANCE_RESULT in self.profile.observables else None
+            case RunOne():
+                self.run_one()
+            case Shutdown():
+                self.shutdown()
+            case _:
+                raise Refusal(Reason.UNSUPPORTED)
+        return None
+
+    def task(self, name: str) -> Task:
+        """The task object of a name."""
+        return self.tasks.setdefault(name, Task(name))
+
+    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
+        """Arm a task, pending or not; ``script`` None leaves the script that it has."""
+        self.refuse(delay_ms)
+        if script is not None:
+            task.script = script
+        if task.bucket is not None:
+            self.move_away(task)
+        self.armings += 1
+        task.arming = self.armings
+        task.due_tick = self.due_tick(self.expiry(delay_ms))
+        if self.is_due(task):
+            self.hand_over([task])
+        else:
+            self.put(task)
+            self.pending += 1
+
+    def cancel(self, task: Task) -> None:
+        """Disarm a task, if it is pending."""
+        if task.bucket is not None:
+            self.leave(task)
+            self.pending -= 1
+
+    def advance(self) -> bool:
+        """Pop every bucket that is due; whether there was one."""
+        if self.closed:
+            return False
+        popped = False
+        due: list[Task] = []
+        while self.delay_queue and self.is_ready(first := self.first_bucket()):
+            popped = True
+            due += self.pop(first)
+        self.pending -= len(due)
+        self.hand_over(self.in_order(due))
+        return self.advance_result(popped, due)
+
+    def advance_result(self, popped: bool, due: list[Task]) -> bool:
+        """What an advance answers that popped a bucket or not, and expired these tasks."""
+        return popped
+
+    def shutdown(self) -> None:
+        """Drop what is pending."""
+        self.closed = True
+        for task in self.tasks.values():
+            task.bucket = None
+        self.delay_queue = []
+        self.pending = 0
+
+    # When a task is due
+
+    def refuse(self, delay_ms: int) -> None:
+        """Raise ``Refusal`` where a task cannot be added."""
+        if self.closed:
+            raise Refusal(Reason.CLOSED)
+        if delay_ms > self.profile.largest_delay_ms:
+            raise Refusal(Reason.TOO_LARGE)
+        if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
+            raise Refusal(Reason.INVALID_ARGUMENT)
+
+    def expiry(self, delay_ms: int) -> int:
+        """When a delay that begins now has passed, ms."""
+        return self.now_ms + delay_ms
+
+    def due_tick(self, expiry_ms: int) -> int:
+        """The expiry rounded to the tick, as declared."""
+        if self.profile.rounding is Rounding.UP:
+            expiry_ms += self.tick_ms - 1
+        return self.round_down(expiry_ms, self.tick_ms)
+
+    def round_down(self, time_ms: int, tick_ms: int) -> int:
+        """The largest multiple of a tick that is not larger than a time."""
+        return time_ms // tick_ms * tick_ms
+
+    def is_due(self, task: Task) -> bool:
+        """Whether a task expires instead of going into a bucket."""
+        return task.due_tick <= self.own_clock_ms
+
+    # Levels and buckets
+
+    def tick_of(self, level: int) -> int:
+        """The tick of a level (counted from 0), ms."""
+        tick_ms: int = self.tick_ms * self.wheel_size**level
+        return tick_ms
+
+    def covers(self, level: int, due_tick: int) -> bool:
+        """Whether a level has a bucket for a due tick."""
+        tick_ms = self.tick_of(level)
+        return due_tick < self.round_down(self.own_clock_ms, tick_ms) + tick_ms * self.wheel_size
+
+    def level_for(self, due_tick: int) -> int:
+        """The lowest level that covers a due tick; it is made if need be."""
+        level = 0
+        while not self.covers(level, due_tick):
+            level += 1
+            if level == len(self.levels):
+                self.add_level()
+        return level
+
+    def add_level(self) -> None:
+        """Make the next level."""
+        level = len(self.levels)
+        self.levels.append([Bucket(level) for _ in range(self.wheel_size)])
+
+    def put(self, task: Task) -> None:
+        """Put a task that is not due into its bucket."""
+        level = self.level_for(task.due_tick)
+        tick_ms = self.tick_of(level)
+        bucket = self.levels[level][task.due_tick // tick_ms % self.wheel_size]
+        bucket.tasks.append(task)
+        task.bucket = bucket
+        self.offer(bucket, self.round_down(task.due_tick, tick_ms))
+
+    def offer(self, bucket: Bucket, expiry_ms: int) -> None:
+        """Put a bucket into the delay queue, unless it is there."""
+        if bucket not in self.delay_queue:
+            bucket.expiry_ms = expiry_ms
+            self.delay_queue.append(bucket)
+
+    def leave(self, task: Task) -> None:
+        """Take a pending task out of its bucket."""
+        if task.bucket is not None:
+            task.bucket.tasks.remove(task)
+            task.bucket = None
+
+    def move_away(self, task: Task) -> None:
+        """End the arming of a pending task that is added again."""
+        self.cancel(task)
+
+    def first_bucket(self) -> Bucket:
+        """The first bucket of the delay queue, which is not empty."""
+        return min(self.delay_queue, key=lambda bucket: bucket.expiry_ms)
+
+    def is_ready(self, bucket: Bucket) -> bool:
+        """Whether the delay queue gives a bucket away."""
+        return bucket.expiry_ms <= self.now_ms
+
+    def pop(self, bucket: Bucket) -> list[Task]:
+        """Take a bucket from the delay queue; its tasks that expire."""
+        self.delay_queue.remove(bucket)
+        self.own_clock_ms = bucket.expiry_ms
+        held = self.empty(bucket)
+        for task in held:
+            task.bucket = None
+        due = [task for task in held if self.is_due(task)]
+        for task in held:
+            if task not in due:
+                self.pass_down(task)
+        return due
+
+    def empty(self, bucket: Bucket) -> list[Task]:
+        """Take out all tasks of a bucket."""
+        held, bucket.tasks = bucket.tasks, []
+        return held
+
+    def pass_down(self, task: Task) -> None:
+        """Put a task of a popped bucket that is not due into a lower level."""
+        self.put(task)
+
+    # The executor
+
+    def in_order(self, due: list[Task]) -> list[Task]:
+        """The tasks that one advance expired, in the order in which they are handed over."""
+        if self.profile.same_tick_order is SameTickOrder.FIFO:
+            return sorted(due, key=lambda task: (task.due_tick, task.arming))
+        return due
+
+    def hand_over(self, due: list[Task]) -> None:
+        """Give expired tasks to the executor."""
+        for task in due:
+            if self.profile.executor is Executor.STEPPED:
+                self.events.append(expired(task.name))
+            self.queue.append(task)
+
+    def settle(self) -> None:
+        """What the executor does by itself at the end of a step."""
+        if self.profile.executor is not Executor.STEPPED:
+            self.run_all()
+
+    def run_all(self) -> None:
+        """Run tasks until none waits."""
+        while self.queue:
+            self.run_one()
+
+    def next_to_run(self) -> Task:
+        """Take a task from the executor's queue, which is not empty."""
+        return self.queue.pop(0)
+
+    def run_one(self) -> None:
+        """Run the task that has waited longest."""
+        if self.queue:
+            task = self.next_to_run()
+            with suppress(ScriptFailure):
+                self.run(task)
+
+    def run(self, task: Task) -> None:
+        """Run a task's script; raises ``ScriptFailure`` where it throws."""
+        self.events.append(ran(task.name))
+        for action in task.script:
+            try:
+                self.act(action)
+            except Refusal as refusal:
+                event = Event(EventKind.REJECTED, task.name, reason=refusal.reason)
+                self.events.append(event)
+
+    def act(self, action: Action) -> None:
+        """One action of a running task."""
+        match action:
+            case Throw():
+                raise ScriptFailure
+            case AddInside(name, delay_ms):
+                self.add(self.task(name), delay_ms)
+            case CancelInside(name):
+                self.cancel(self.task(name))
+            case AdvanceInside():
+                self.advance()
+
+    # What is shown
+
+    def size(self) -> int:
+        """The number of pending tasks."""
+        return self.pending
+
+    def next_expiry(self) -> int | None:
+        """When there is something to do, ms."""
+        return self.first_bucket().expiry_ms if self.delay_queue else None
+
+    def show(self) -> Mapping[str, Value]:
+        """The declared observables."""
+        values: dict[Observable, Value] = {
+            Observable.SIZE: self.size(),
+            Observable.QUEUED: len(self.queue),
+            Observable.WHEEL_CLOCK: self.own_clock_ms,
+            Observable.QUEUED_BUCKETS: len(self.delay_queue),
+            Observable.NEXT_EXPIRY: self.next_expiry(),
+            Observable.LEVELS: len(self.levels),
+        }
+        return {o.value: v for o, v in values.items() if o in self.profile.observables}
+
+
+MakeTimer = Callable[[TimerConfiguration, TimerProfile], SmallTimer]
+
+
+class SmallSubject:
+    """A small timer, right or wrong, as a subject in process."""
+
+    def __init__(
+        self,
+        make_timer: MakeTimer = SmallTimer,
+        profile: TimerProfile = PROFILE,
+        name: str = "small timer",
+    ) -> None:
+        """Nothing is running until the first ``new``."""
+        self._make_timer = make_timer
+        self._profile = profile
+        self._name = name
+        self._timer: SmallTimer | None = None
+
+    @property
+    def implementation(self) -> Implementation:
+        """The specimen's name."""
+        return Implementation(name=self._name, language="Python")
+
+    @property
+    def profile(self) -> TimerProfile:
+        """What it declares."""
+        return self._profile
+
+    def new(self, case: str, configuration: TimerConfiguration) -> None:
+        """Make a fresh timer."""
+        self._timer = self._make_timer(configuration, self._profile)
+
+    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
+        """Carry out operations one after another."""
+        if self._timer is None:
+            raise ValueError("a step before the first new")
+        for operation in operations:
+            yield self._timer.do(operation)
+
+    def end(self) -> None:
+        """Drop the timer."""
+        self._timer = None
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,131 @@
+"""``purgatory.toml``: how to start a subject, and which rules it is known to break."""
+
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_model.variants import VARIANTS
+from purgatory_spec.cases import Case, read_case
+from purgatory_spec.jsonlines import InvalidDocument
+from purgatory_spec.requirements import requirement
+
+
+class InvalidDeclaration(ValueError):
+    """A declaration that cannot be used: names the file, and what to change in it."""
+
+
+class _Subject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    command: list[str] = []
+    python: str = ""
+    time_limit_seconds: float = 10.0
+
+
+class _Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    rule: str
+    variant: str
+    replay: str
+    reason: str = ""
+    issue: str = ""
+    releases: list[str] = []
+
+
+class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    subject: _Subject
+    deviation: list[_Deviation] = []
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A subject as its author declares it.
+
+    Either ``command`` (an adapter, started in ``folder``) or ``python`` (``module:factory``, an
+    in-process subject) is given. ``replays`` has for each deviation's rule the case that shows it.
+    """
+
+    name: str
+    folder: Path
+    command: tuple[str, ...] = ()
+    python: str = ""
+    time_limit_seconds: float = 10.0
+    deviations: tuple[Deviation, ...] = ()
+    replays: tuple[tuple[str, Case], ...] = ()
+
+
+def read_declaration(path: Path, release: str = "") -> Declaration:
+    """The declaration in ``purgatory.toml``, or in the table ``tool.purgatory`` of another file.
+
+    Deviations that name releases are taken only where ``release`` is one of them.
+
+    Raises:
+        InvalidDeclaration: says what is wrong with the file.
+    """
+    try:
+        with path.open("rb") as file:
+            document: object = tomllib.load(file)
+        if path.name == "pyproject.toml":
+            document = _tool_table(document, path)
+        declared = msgspec.convert(document, _Document)
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise InvalidDeclaration(f"{path}: {error}") from error
+    subject = declared.subject
+    if bool(subject.command) == bool(subject.python):
+        raise InvalidDeclaration(
+            f"{path}: [subject] needs either command or python, and not both"
+        )
+    deviations = []
+    replays = []
+    for item in declared.deviation:
+        if item.releases and release and release not in item.releases:
+            continue
+        deviation = Deviation(item.rule, item.variant, item.replay, item.reason, item.issue)
+        deviations.append(deviation)
+        replays.append((item.rule, _replay(path, deviation)))
+    return Declaration(
+        name=subject.name,
+        folder=path.resolve().parent,
+        command=tuple(sys.executable if part == "{python}" else part for part in subject.command),
+        python=subject.python,
+        time_limit_seconds=subject.time_limit_seconds,
+        deviations=tuple(deviations),
+        replays=tuple(replays),
+    )
+
+
+def has_declaration(path: Path) -> bool:
+    """Whether a ``pyproject.toml`` has the table ``tool.purgatory``."""
+    try:
+        with path.open("rb") as file:
+            return "purgatory" in tomllib.load(file).get("tool", {})
+    except (OSError, tomllib.TOMLDecodeError):
+        return False
+
+
+def _tool_table(document: object, path: Path) -> object:
+    tool = document.get("tool", {}) if isinstance(document, dict) else {}
+    if "purgatory" not in tool:
+        raise InvalidDeclaration(f"{path}: there is no table [tool.purgatory]")
+    return tool["purgatory"]
+
+
+def _replay(path: Path, deviation: Deviation) -> Case:
+    try:
+        requirement(deviation.rule)
+    except KeyError:
+        raise InvalidDeclaration(
+            f"{path}: deviation from {deviation.rule}: there is no such rule"
+        ) from None
+    if deviation.variant not in VARIANTS:
+        known = ", ".join(sorted(VARIANTS))
+        raise InvalidDeclaration(
+            f"{path}: deviation from {deviation.rule}: there is no variant "
+            f"{deviation.variant!r}; there are: {known}"
+        )
+    try:
+        return read_case(path.resolve().parent / deviation.replay)
+    except InvalidDocument as error:
+        raise InvalidDeclaration(f"{path}: deviation from {deviation.rule}: {error}") from error

@@ -1,0 +1,179 @@
+"""From the word on the command line to an open subject."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.resources import adapter_folder
+from purgatory_conformance.specimens.mutants import mutant, mutants
+from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_conformance.subjects.bundled import BundledTimer
+from purgatory_conformance.subjects.bundled_real_clock import BundledRealClockTimer
+from purgatory_conformance.subjects.child_process import ChildProcessSubject
+from purgatory_conformance.subjects.declaration import (
+    Declaration,
+    has_declaration,
+    read_declaration,
+)
+from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
+from purgatory_conformance.subjects.subject import Subject
+from purgatory_spec.cases import Case
+
+KAFKA_RELEASE = "4.4.0"
+"""The release that is judged unless another is asked for."""
+
+KAFKA_MOCK_RELEASE = "4.3.0"
+"""The newest release whose test classes are published."""
+
+
+class UnknownSubject(ValueError):
+    """No subject goes by this word: says which words there are."""
+
+
+@dataclass(frozen=True)
+class OpenSubject:
+    """A subject with what its declaration says beyond its profile."""
+
+    name: str
+    subject: Subject
+    deviations: tuple[Deviation, ...] = ()
+    replays: tuple[tuple[str, Case], ...] = ()
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A subject that comes with the suite."""
+
+    name: str
+    summary: str
+
+
+REGISTERED: tuple[Registered, ...] = (
+    Registered("bundled", "our own timer, virtual clock, in process"),
+    Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
+    Registered("heap-timer", "a naive timer on a heap, as a child process: the adapter template"),
+    Registered("kafka", "Apache Kafka's SystemTimer, virtual clock (needs Java 17 and Maven)"),
+    Registered("kafka-real-clock", "the same with nothing replaced: real clock, real threads"),
+    Registered("kafka-mock-timer", "Apache Kafka's MockTimer, the test double"),
+)
+"""The subjects that have a name of their own; mutants and profile subjects come on top."""
+
+
+def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubject:
+    """Open the subject that a word stands for.
+
+    Args:
+        word: A registered name, ``mutant:NAME``, ``profile:NAME``, a ``purgatory.toml`` or its
+            folder, or ``module:factory`` for an in-process subject. Empty: the declaration in
+            the present folder, or the bundled timer where there is none.
+        work_folder: Where adapters are built.
+        release: The release of Apache Kafka to judge, where the subject is Kafka.
+
+    Raises:
+        UnknownSubject: nothing goes by this word.
+        InvalidDeclaration: the declaration cannot be used.
+        MissingTool: a tool that the subject needs is not installed.
+        BuildFailed: the adapter could not be built.
+    """
+    if not word:
+        word = _default_word()
+    opened = _registered(word, work_folder, release)
+    if opened is not None:
+        return opened
+    path = Path(word)
+    if path.is_dir() and (path / "purgatory.toml").is_file():
+        path = path / "purgatory.toml"
+    if path.is_file():
+        return _declared(read_declaration(path, release))
+    if ":" in word:
+        return OpenSubject(word, _imported(word))
+    raise UnknownSubject(
+        f"{word!r} is no subject: it is neither a registered name (see purgatory list subjects), "
+        "nor a folder with a purgatory.toml, nor module:factory"
+    )
+
+
+def _default_word() -> str:
+    if Path("purgatory.toml").is_file():
+        return "purgatory.toml"
+    if has_declaration(Path("pyproject.toml")):
+        return "pyproject.toml"
+    return "bundled"
+
+
+def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | None:
+    match word:
+        case "bundled":
+            return OpenSubject(word, BundledTimer())
+        case "bundled-real-clock":
+            return OpenSubject(word, BundledRealClockTimer())
+        case "heap-timer":
+            return _declared(read_declaration(adapter_folder("python") / "purgatory.toml"))
+        case "kafka" | "kafka-real-clock" | "kafka-mock-timer":
+            return _kafka(word, work_folder, release)
+        case _ if word.startswith("mutant:"):
+            return OpenSubject(word, _specimen(word, mutant))
+        case _ if word.startswith("profile:"):
+            return OpenSubject(word, _profile_subject(word.removeprefix("profile:")))
+    return None
+
+
+def _kafka(word: str, work_folder: Path, release: str) -> OpenSubject:
+    mode = {
+        "kafka": KafkaMode.VIRTUAL,
+        "kafka-real-clock": KafkaMode.REAL_CLOCK,
+        "kafka-mock-timer": KafkaMode.MOCK_TIMER,
+    }[word]
+    standard = KAFKA_MOCK_RELEASE if mode is KafkaMode.MOCK_TIMER else KAFKA_RELEASE
+    version = release or standard
+    command = kafka_command(version=version, mode=mode, work_folder=work_folder)
+    subject = ChildProcessSubject(command, name=word, time_limit_seconds=20.0)
+    if mode is not KafkaMode.VIRTUAL:
+        return OpenSubject(word, subject)
+    declaration = read_declaration(adapter_folder("kafka") / "purgatory.toml", version)
+    return OpenSubject(word, subject, declaration.deviations, declaration.replays)
+
+
+def _specimen(word: str, find: Callable[[str], object]) -> Subject:
+    name = word.partition(":")[2]
+    try:
+        found = find(name)
+    except KeyError:
+        known = ", ".join(each.name for each in mutants())
+        raise UnknownSubject(f"there is no mutant {name!r}; there are: {known}") from None
+    make: Callable[[], Subject] = getattr(found, "make")  # noqa: B009
+    return make()
+
+
+def _profile_subject(name: str) -> Subject:
+    for each in profile_subjects():
+        if each.name == name:
+            return each.make()
+    known = ", ".join(each.name for each in profile_subjects())
+    raise UnknownSubject(f"there is no profile subject {name!r}; there are: {known}")
+
+
+def _declared(declaration: Declaration) -> OpenSubject:
+    subject: Subject
+    if declaration.python:
+        subject = _imported(declaration.python)
+    else:
+        subject = ChildProcessSubject(
+            declaration.command,
+            name=declaration.name,
+            time_limit_seconds=declaration.time_limit_seconds,
+            working_folder=declaration.folder,
+        )
+    return OpenSubject(declaration.name, subject, declaration.deviations, declaration.replays)
+
+
+def _imported(word: str) -> Subject:
+    module_name, _, factory_name = word.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+        factory: Callable[[], Subject] = getattr(module, factory_name)
+    except (ImportError, AttributeError) as error:
+        raise UnknownSubject(f"{word!r} cannot be imported: {error}") from error
+    return factory()
