@@ -234,7 +234,7 @@ def decode_greeting(line: bytes) -> Greeting:
             f"its 'protocol' is {json.dumps(reply.protocol)}, the suite's is {PROTOCOL_VERSION}; "
             "use an adapter and a suite of one version",
         )
-    components = _part("components", reply.components, dict[str, object])
+    components = _part("components", reply.components or {}, dict[str, object])
     if COMPONENT not in components:
         offered = ", ".join(map(repr, components)) or "nothing"
         raise Fault(
@@ -407,6 +407,7 @@ class AdapterProcess:
         self._unfinished = b""
         self._output_ended = False
         self._input_broken = False
+        self._input_stuck = False
 
     @property
     def process_id(self) -> int:
@@ -431,6 +432,7 @@ class AdapterProcess:
         writer = _thread(self._write, lines)
         self._writers.append(writer)
         writer.join(seconds)
+        self._input_stuck = writer.is_alive()
 
     def _write(self, lines: bytes) -> None:
         rest = memoryview(lines)
@@ -470,7 +472,8 @@ class AdapterProcess:
 
     def _fill(self, deadline: float, seconds: float) -> None:
         """Take chunks until there is a line."""
-        if self._input_broken:
+        if self._input_broken or self._input_stuck:
+            # No reply can follow but those to what was read before.
             deadline = min(deadline, time.monotonic() + _EXIT_SECONDS)
         while not self._lines:
             if self._output_ended:
@@ -482,12 +485,12 @@ class AdapterProcess:
                 if self._process.poll() is not None:
                     # What it wrote before it exited may still be on its way; another process that
                     # holds the pipe must not keep us waiting for more.
-                    self._take_rest(min(left, _EXIT_SECONDS))
+                    self._take_rest()
                 elif left <= 0:
                     raise self._silent(seconds) from None
 
-    def _take_rest(self, seconds: float) -> None:
-        self._output_reader.join(max(0.0, min(seconds, _LOOK_SECONDS)))
+    def _take_rest(self) -> None:
+        self._output_reader.join(_EXIT_SECONDS)
         try:
             while not self._output_ended:
                 self._take(self._chunks.get_nowait())
@@ -862,8 +865,9 @@ class ChildProcessSubject:
             greeting = decode_greeting(line)
             self._check_id(greeting.id)
         except Fault as fault:
-            self._end_process(fault)
-            raise self._failure(fault, asked, line) from fault
+            failure = self._failure(fault, asked, line)
+            self._end_process()
+            raise failure from fault
         self._waiting.popleft()
         self._greeting = greeting
         self._rules = OutcomeRules(greeting.profile)
@@ -887,7 +891,7 @@ class ChildProcessSubject:
             free -= len(asked.line)
             batch.append(asked)
         if batch:
-            self._refuse_unasked(batch[0])
+            self._refuse_unasked()
             self._send(batch)
         return postponed, ended
 
@@ -897,7 +901,7 @@ class ChildProcessSubject:
         self._last_sent = batch[-1].id
         self._process.write(b"".join([asked.line for asked in batch]), self._time_limit)
 
-    def _refuse_unasked(self, asked: _Asked) -> None:
+    def _refuse_unasked(self) -> None:
         """Nothing may have come while nothing was asked."""
         assert self._process is not None
         if self._waiting:
@@ -914,11 +918,11 @@ class ChildProcessSubject:
                 "a reply came while nothing was asked; write exactly one reply to each request",
             )
         except Fault as fault:
-            raise self._failure(fault, asked, line) from fault
+            raise self._failure(fault, None, line) from fault
 
     def _exchange(self, asked: _Asked) -> Reply:
         """Send one request and wait for its reply."""
-        self._refuse_unasked(asked)
+        self._refuse_unasked()
         self._send([asked])
         line = b""
         try:
@@ -994,7 +998,7 @@ class ChildProcessSubject:
         except Fault:
             self._end_process()
 
-    def _failure(self, fault: Fault, asked: _Asked, line: bytes = b"") -> SubjectFailure:
+    def _failure(self, fault: Fault, asked: _Asked | None, line: bytes = b"") -> SubjectFailure:
         """The failure that a fault makes of a request; ends a process that is out of step."""
         process = self._process
         standard_error = ""
@@ -1008,7 +1012,7 @@ class ChildProcessSubject:
         return SubjectFailure(
             fault.kind,
             fault.explanation,
-            asked=asked.line.decode().rstrip("\n"),
+            asked=asked.line.decode().rstrip("\n") if asked is not None else "",
             received=shown(fault.received or line),
             standard_error=standard_error,
         )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: CC0-1.0
+"""A timer on a heap behind the adapter protocol: copy this file and put your timer in its place."""
+
+import heapq
+import json
+import sys
+
+LARGEST_DELAY_MS = 2**31 - 1  # what a profile that says nothing of it promises to accept
+HELLO = {
+    "protocol": 1,
+    "implementation": {"name": "heap timer", "version": "1", "language": "Python"},
+    "components": {
+        "timer": {  # what is not declared here is neither asked for nor compared
+            "features": ["cancel", "readd", "change_delay", "elapse"],
+            "observables": ["size", "advance_result"],
+        }
+    },
+}
+
+
+class HeapTimer:
+    """The implementation under test: it knows nothing of the protocol."""
+
+    def __init__(self, tick_ms, start_ms):
+        self.tick_ms = tick_ms
+        self.now_ms = start_ms  # a virtual clock: only the runner moves it
+        self.heap = []  # (due tick, number of the arming, task), the earliest first
+        self.pending = {}  # task -> number of its arming; what the heap has besides is stale
+        self.armings = 0
+
+    def add(self, task, delay_ms):
+        if delay_ms > LARGEST_DELAY_MS:
+            raise OverflowError(f"a delay is at most {LARGEST_DELAY_MS} ms")
+        self.armings += 1
+        self.pending[task] = self.armings  # an earlier arming of the task becomes stale
+        expiry_ms = self.now_ms + delay_ms
+        due_tick = expiry_ms - expiry_ms % self.tick_ms  # rounding "down", the default
+        heapq.heappush(self.heap, (due_tick, self.armings, task))
+
+    def advance(self, run):
+        ran_any = False
+        while self.heap and self.heap[0][0] <= self.now_ms:
+            _, arming, task = heapq.heappop(self.heap)
+            if self.pending.get(task) == arming:
+                del self.pending[task]
+                run(task)  # at once, in this thread: the executor "inline", the default
+                ran_any = True
+        return ran_any
+
+
+def carry_out(timer, operation):
+    """One step: the operation, the events that it caused, the observables after it."""
+    outcome = {"events": []}
+    kind = operation["op"]
+    if kind == "add":
+        try:
+            timer.add(operation["task"], operation["delay_ms"])
+        except OverflowError as error:  # the timer refused: no failure of the adapter
+            outcome |= {"rejected": "too_large", "detail": str(error)}
+    elif kind == "cancel":
+        timer.pending.pop(operation["task"], None)  # an unknown task is no error
+    elif kind == "elapse":
+        timer.now_ms = operation["to_ms"]
+    elif kind == "advance":
+        timer.now_ms = operation["to_ms"]
+        report = outcome["events"].append
+        outcome["result"] = timer.advance(lambda task: report({"kind": "ran", "task": task}))
+    else:
+        return {"unsupported": f"there is no operation {kind!r} here"}
+    return outcome | {"observed": {"size": len(timer.pending)}}
+
+
+def main():
+    timer = None
+    replies, sys.stdout = sys.stdout.buffer, sys.stderr  # a stray print is no reply
+    for line in sys.stdin.buffer:  # until "stop", or until the runner is gone
+        request = json.loads(line)
+        kind, reply = request["request"], {"id": request["id"]}
+        if kind == "stop":
+            return
+        try:
+            if kind == "hello":
+                reply |= HELLO
+            elif kind == "new":  # it also replaces an instance that was never ended
+                asked = request["configuration"]
+                timer = HeapTimer(asked.get("tick_ms", 1), asked.get("start_ms", 0))
+            elif kind == "do":
+                reply |= carry_out(timer, request["operation"])
+            elif kind == "end":
+                timer = None
+            else:
+                reply["unsupported"] = f"there is no request {kind!r} here"
+        except Exception as error:  # the adapter itself failed; the runner will say so
+            reply["error"] = f"{type(error).__name__}: {error}"
+        replies.write(json.dumps(reply).encode() + b"\n")
+        replies.flush()  # or the runner waits for a reply that lies in a buffer
+
+
+if __name__ == "__main__":
+    main()
