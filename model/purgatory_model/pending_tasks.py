@@ -1,6 +1,6 @@
 """What may become of pending tasks: the interface of a store, and the most liberal store.
 
-Theory of operation. A store is a value that holds the pending tasks of a timer with their due ticks.
+Theory of operation. A store is a value that holds the pending tasks with their due ticks.
 Tasks come in by ``insert``, leave by ``remove`` or all together, when they are due, by ``pop_due``.
 ``PendingTasks`` says only what the rules for every timer say: nothing leaves early, nothing that is
 due stays, ticks leave in order. It leaves free whether a task that is due when it is added expires

@@ -27,6 +27,9 @@ from purgatory_spec.profiles import (
     TimerProfile,
 )
 
+SMALLEST_WHEEL = TimerConfiguration(tick_ms=1, wheel_size=2)
+"""Two buckets for each level: every third delay overflows."""
+
 WheelState = TimerState[TimingWheel]
 WheelStep = tuple[Operation, Outcome]
 
@@ -35,7 +38,7 @@ WheelStep = tuple[Operation, Outcome]
 class Instance:
     """What may be done: these tasks with these delays, until the clock reads ``last_ms``."""
 
-    configuration: TimerConfiguration = TimerConfiguration(tick_ms=1, wheel_size=2)
+    configuration: TimerConfiguration = SMALLEST_WHEEL
     tasks: tuple[str, ...] = ("a", "b")
     delays_ms: tuple[int, ...] = (0, 1, 2, 3, 5)
     last_ms: int = 6

@@ -27,7 +27,7 @@ from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import Observable, TimerConfiguration, TimerProfile
 
 Bucket = tuple[int, int]
-"""A bucket in the delay queue: its expiry (ms) and its level; so buckets sort as they are popped."""
+"""A bucket in the delay queue: its expiry (ms) and its level; buckets sort as they are popped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""The contract as types: operations, outcomes, reasons, profiles, cases and the rules themselves."""
+"""The contract as types: operations, outcomes, reasons, profiles, cases, and the rules."""

@@ -1,4 +1,4 @@
-"""The messages between the runner and an adapter, one JSON object per line (``spec/protocol.md``)."""
+"""The messages between runner and adapter, one JSON object per line (``spec/protocol.md``)."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The outcome of a step: a result or a rejection, the events it caused, the observables after it."""
+"""The outcome of a step: result or rejection, the events it caused, the observables after it."""
 
 from collections.abc import Mapping
 from enum import Enum

@@ -7,7 +7,7 @@ class Reason(Enum):
     """The reasons an operation may be rejected for, in every language the same."""
 
     INVALID_ARGUMENT = "invalid_argument"
-    """An argument lies outside what the rules allow, for example a negative delay under ``reject``."""
+    """An argument lies outside what the rules allow: a negative delay under ``reject``."""
 
     TOO_LARGE = "too_large"
     """A delay exceeds the largest one that the implementation documents."""

@@ -1,4 +1,4 @@
-"""Where the rules, vectors and schema are: in the wheel as package data, in the source tree beside us."""
+"""Where the rules, vectors and schema are: package data in a wheel, beside us in the sources."""
 
 from pathlib import Path
 

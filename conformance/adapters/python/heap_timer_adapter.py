@@ -4,6 +4,8 @@
 import heapq
 import json
 import sys
+from collections.abc import Callable
+from typing import Any
 
 LARGEST_DELAY_MS = 2**31 - 1  # what a profile that says nothing of it promises to accept
 HELLO = {
@@ -21,14 +23,14 @@ HELLO = {
 class HeapTimer:
     """The implementation under test: it knows nothing of the protocol."""
 
-    def __init__(self, tick_ms, start_ms):
+    def __init__(self, tick_ms: int, start_ms: int) -> None:
         self.tick_ms = tick_ms
         self.now_ms = start_ms  # a virtual clock: only the runner moves it
-        self.heap = []  # (due tick, number of the arming, task), the earliest first
-        self.pending = {}  # task -> number of its arming; what the heap has besides is stale
+        self.heap: list[tuple[int, int, str]] = []  # due tick, number of the arming, task
+        self.pending: dict[str, int] = {}  # its arming; what else the heap holds is stale
         self.armings = 0
 
-    def add(self, task, delay_ms):
+    def add(self, task: str, delay_ms: int) -> None:
         if delay_ms > LARGEST_DELAY_MS:
             raise OverflowError(f"a delay is at most {LARGEST_DELAY_MS} ms")
         self.armings += 1
@@ -37,7 +39,7 @@ class HeapTimer:
         due_tick = expiry_ms - expiry_ms % self.tick_ms  # rounding "down", the default
         heapq.heappush(self.heap, (due_tick, self.armings, task))
 
-    def advance(self, run):
+    def advance(self, run: Callable[[str], None]) -> bool:
         ran_any = False
         while self.heap and self.heap[0][0] <= self.now_ms:
             _, arming, task = heapq.heappop(self.heap)
@@ -48,9 +50,9 @@ class HeapTimer:
         return ran_any
 
 
-def carry_out(timer, operation):
+def carry_out(timer: HeapTimer, operation: dict[str, Any]) -> dict[str, Any]:
     """One step: the operation, the events that it caused, the observables after it."""
-    outcome = {"events": []}
+    outcome: dict[str, Any] = {}
     kind = operation["op"]
     if kind == "add":
         try:
@@ -59,19 +61,18 @@ def carry_out(timer, operation):
             outcome |= {"rejected": "too_large", "detail": str(error)}
     elif kind == "cancel":
         timer.pending.pop(operation["task"], None)  # an unknown task is no error
-    elif kind == "elapse":
+    elif kind in ("elapse", "advance"):
         timer.now_ms = operation["to_ms"]
-    elif kind == "advance":
-        timer.now_ms = operation["to_ms"]
-        report = outcome["events"].append
-        outcome["result"] = timer.advance(lambda task: report({"kind": "ran", "task": task}))
+        if kind == "advance":
+            events: list[dict[str, str]] = []
+            result = timer.advance(lambda task: events.append({"kind": "ran", "task": task}))
+            outcome |= {"result": result, "events": events}
     else:
         return {"unsupported": f"there is no operation {kind!r} here"}
     return outcome | {"observed": {"size": len(timer.pending)}}
 
 
-def main():
-    timer = None
+def main() -> None:
     replies, sys.stdout = sys.stdout.buffer, sys.stderr  # a stray print is no reply
     for line in sys.stdin.buffer:  # until "stop", or until the runner is gone
         request = json.loads(line)
@@ -86,9 +87,7 @@ def main():
                 timer = HeapTimer(asked.get("tick_ms", 1), asked.get("start_ms", 0))
             elif kind == "do":
                 reply |= carry_out(timer, request["operation"])
-            elif kind == "end":
-                timer = None
-            else:
+            elif kind != "end":  # nothing is left to release here
                 reply["unsupported"] = f"there is no request {kind!r} here"
         except Exception as error:  # the adapter itself failed; the runner will say so
             reply["error"] = f"{type(error).__name__}: {error}"

@@ -1,1 +1,1 @@
-"""Judging: whether an observed step is right, which rules it put to the test, which one it broke."""
+"""Judging: whether an observed step is right, and which rules it tested or broke."""

@@ -31,8 +31,23 @@ MINIMUM_VISITS = 20
 """How many generated steps must put a rule to the test before the suite may say anything."""
 
 _ON_A_REAL_CLOCK = frozenset(
-    f"TIMER-{word}"
-    for word in ["LATENESS", "NOT-EARLY", "NOT-LATE", "EXACTLY-ONCE", "ROUNDING", "ALREADY-DUE", "ZERO-DELAY", "NEGATIVE-DELAY", "READD-PENDING", "READD-CANCELLED", "READD-FIRED", "CANCEL", "CANCEL-AGAIN", "CANCEL-FIRED", "CANCEL-UNKNOWN"]
+    {
+        "TIMER-LATENESS",
+        "TIMER-NOT-EARLY",
+        "TIMER-NOT-LATE",
+        "TIMER-EXACTLY-ONCE",
+        "TIMER-ROUNDING",
+        "TIMER-ALREADY-DUE",
+        "TIMER-ZERO-DELAY",
+        "TIMER-NEGATIVE-DELAY",
+        "TIMER-READD-PENDING",
+        "TIMER-READD-CANCELLED",
+        "TIMER-READD-FIRED",
+        "TIMER-CANCEL",
+        "TIMER-CANCEL-AGAIN",
+        "TIMER-CANCEL-FIRED",
+        "TIMER-CANCEL-UNKNOWN",
+    }
 )
 """The rules that can be judged where time really passes; the others need a manual clock."""
 

@@ -8,6 +8,7 @@ differs from this one by one override. It is a control, not an example of speed.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import Enum
 
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (
@@ -71,15 +72,25 @@ class Bucket:
     tasks: "list[Task]" = field(default_factory=list)
 
 
+class Fate(Enum):
+    """What became of the last arming of a task."""
+
+    NEVER_ARMED = "never armed"
+    PENDING = "pending"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
 @dataclass(eq=False, slots=True)
 class Task:
-    """A task object; its bucket is None unless it is pending."""
+    """A task object; it has a bucket while it is pending."""
 
     name: str
     script: tuple[Action, ...] = ()
+    fate: Fate = Fate.NEVER_ARMED
     due_tick: int = 0
-    bucket: Bucket | None = None
     arming: int = 0
+    bucket: Bucket | None = None
 
 
 class SmallTimer:
@@ -157,14 +168,16 @@ class SmallTimer:
         if self.is_due(task):
             self.hand_over([task])
         else:
-            self.put(task)
+            task.fate = Fate.PENDING
             self.pending += 1
+            self.put(task)
 
     def cancel(self, task: Task) -> None:
         """Disarm a task, if it is pending."""
         if task.bucket is not None:
-            self.leave(task)
+            task.fate = Fate.CANCELLED
             self.pending -= 1
+            self.leave(task)
 
     def advance(self) -> bool:
         """Pop every bucket that is due; whether there was one."""
@@ -312,6 +325,7 @@ class SmallTimer:
     def hand_over(self, due: list[Task]) -> None:
         """Give expired tasks to the executor."""
         for task in due:
+            task.fate = Fate.EXPIRED
             if self.profile.executor is Executor.STEPPED:
                 self.events.append(expired(task.name))
             self.queue.append(task)

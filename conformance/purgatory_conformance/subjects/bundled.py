@@ -1,4 +1,4 @@
-"""The bundled implementation as a subject, in process: virtual clock, stepped or inline executor."""
+"""The bundled implementation as a subject, in process: virtual clock, stepped executor."""
 
 import logging
 import platform

@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from purgatory_conformance.judging.case_judge import Deviation
@@ -40,6 +40,8 @@ class OpenSubject:
     subject: Subject
     deviations: tuple[Deviation, ...] = ()
     replays: tuple[tuple[str, Case], ...] = ()
+    reopen: str = ""
+    """The word that opens the subject again, where that is not its name."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubj
     """
     if not word:
         word = _default_word()
+    word, release = _with_release(word, release)
     opened = _registered(word, work_folder, release)
     if opened is not None:
         return opened
@@ -86,13 +89,44 @@ def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubj
     if path.is_dir() and (path / "purgatory.toml").is_file():
         path = path / "purgatory.toml"
     if path.is_file():
-        return _declared(read_declaration(path, release))
+        return replace(_declared(read_declaration(path, release)), reopen=str(path))
     if ":" in word:
         return OpenSubject(word, _imported(word))
     raise UnknownSubject(
         f"{word!r} is no subject: it is neither a registered name (see purgatory list subjects), "
         "nor a folder with a purgatory.toml, nor module:factory"
     )
+
+
+def adapter_command(
+    word: str, *, work_folder: Path, release: str = ""
+) -> tuple[tuple[str, ...], Path | None]:
+    """The command of an adapter and the folder it starts in, without starting it.
+
+    Raises:
+        UnknownSubject: the word stands for no adapter.
+        InvalidDeclaration: the declaration cannot be used.
+    """
+    word, release = _with_release(word or _default_word(), release)
+    if word in _KAFKA_MODES:
+        return _kafka_adapter(word, work_folder, release), None
+    path = adapter_folder("python") if word == "heap-timer" else Path(word)
+    if path.is_dir():
+        path = path / "purgatory.toml"
+    if not path.is_file():
+        raise UnknownSubject(f"{word!r} is no adapter: only programs behind the protocol are")
+    declaration = read_declaration(path, release)
+    if not declaration.command:
+        raise UnknownSubject(f"{path} declares no command: the doctor examines adapters alone")
+    return declaration.command, declaration.folder
+
+
+def _with_release(word: str, release: str) -> tuple[str, str]:
+    """Split ``kafka@4.0.0`` into the word and the release."""
+    name, separator, suffix = word.partition("@")
+    if separator and name in _KAFKA_MODES:
+        return name, release or suffix
+    return word, release
 
 
 def _default_word() -> str:
@@ -114,37 +148,46 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
         case "kafka" | "kafka-real-clock" | "kafka-mock-timer":
             return _kafka(word, work_folder, release)
         case _ if word.startswith("mutant:"):
-            return OpenSubject(word, _specimen(word, mutant))
+            return OpenSubject(word, _mutant(word.removeprefix("mutant:")))
         case _ if word.startswith("profile:"):
             return OpenSubject(word, _profile_subject(word.removeprefix("profile:")))
     return None
 
 
+_KAFKA_MODES = {
+    "kafka": KafkaMode.VIRTUAL,
+    "kafka-real-clock": KafkaMode.REAL_CLOCK,
+    "kafka-mock-timer": KafkaMode.MOCK_TIMER,
+}
+
+
+def _kafka_release(word: str, release: str) -> str:
+    standard = KAFKA_MOCK_RELEASE if word == "kafka-mock-timer" else KAFKA_RELEASE
+    return release or standard
+
+
+def _kafka_adapter(word: str, work_folder: Path, release: str) -> tuple[str, ...]:
+    version = _kafka_release(word, release)
+    return kafka_command(version=version, mode=_KAFKA_MODES[word], work_folder=work_folder)
+
+
 def _kafka(word: str, work_folder: Path, release: str) -> OpenSubject:
-    mode = {
-        "kafka": KafkaMode.VIRTUAL,
-        "kafka-real-clock": KafkaMode.REAL_CLOCK,
-        "kafka-mock-timer": KafkaMode.MOCK_TIMER,
-    }[word]
-    standard = KAFKA_MOCK_RELEASE if mode is KafkaMode.MOCK_TIMER else KAFKA_RELEASE
-    version = release or standard
-    command = kafka_command(version=version, mode=mode, work_folder=work_folder)
+    version = _kafka_release(word, release)
+    reopen = f"{word}@{version}"
+    command = _kafka_adapter(word, work_folder, release)
     subject = ChildProcessSubject(command, name=word, time_limit_seconds=20.0)
-    if mode is not KafkaMode.VIRTUAL:
-        return OpenSubject(word, subject)
+    if word != "kafka":
+        return OpenSubject(word, subject, reopen=reopen)
     declaration = read_declaration(adapter_folder("kafka") / "purgatory.toml", version)
-    return OpenSubject(word, subject, declaration.deviations, declaration.replays)
+    return OpenSubject(word, subject, declaration.deviations, declaration.replays, reopen)
 
 
-def _specimen(word: str, find: Callable[[str], object]) -> Subject:
-    name = word.partition(":")[2]
+def _mutant(name: str) -> Subject:
     try:
-        found = find(name)
+        return mutant(name).make()
     except KeyError:
         known = ", ".join(each.name for each in mutants())
         raise UnknownSubject(f"there is no mutant {name!r}; there are: {known}") from None
-    make: Callable[[], Subject] = getattr(found, "make")  # noqa: B009
-    return make()
 
 
 def _profile_subject(name: str) -> Subject:

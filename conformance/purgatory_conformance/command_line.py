@@ -1,0 +1,63 @@
+"""The root of the command line; each package brings its own commands by an entry point."""
+
+import sys
+from collections.abc import Callable
+from importlib import metadata
+
+import click
+
+from purgatory_conformance.subjects.declaration import InvalidDeclaration
+from purgatory_conformance.subjects.kafka import BuildFailed, MissingTool
+from purgatory_conformance.subjects.registry import UnknownSubject
+from purgatory_spec.jsonlines import InvalidDocument
+
+EXIT_USAGE = 2
+EXIT_SUBJECT_FAILED = 3
+EXIT_INCONCLUSIVE = 4
+EXIT_MISSING_TOOL = 5
+EXIT_INTERRUPTED = 130
+
+_EPILOG = (
+    "Exit codes: 0 conformant or done, 1 not conformant, 2 usage, 3 subject or protocol failure, "
+    "4 inconclusive, 5 a needed tool is missing, 130 interrupted."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+@click.version_option(metadata.version("purgatory-spec"), prog_name="purgatory")
+def purgatory() -> None:
+    """Check implementations of Kafka's delayed-request machinery against its specification."""
+
+
+def _register_commands() -> None:
+    for entry_point in sorted(
+        metadata.entry_points(group="purgatory.commands"), key=lambda each: each.name
+    ):
+        register: Callable[[click.Group], None] = entry_point.load()
+        register(purgatory)
+
+
+def main() -> None:
+    """Run the command line; every foreseen problem is one sentence and its exit code."""
+    _register_commands()
+    try:
+        code = purgatory.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        code = _say("interrupted", EXIT_INTERRUPTED)
+    except KeyboardInterrupt:
+        code = _say("interrupted", EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        code = EXIT_USAGE
+    except (UnknownSubject, InvalidDeclaration, InvalidDocument) as error:
+        code = _say(str(error), EXIT_USAGE)
+    except MissingTool as error:
+        code = _say(str(error), EXIT_MISSING_TOOL)
+    except BuildFailed as error:
+        code = _say(str(error), EXIT_SUBJECT_FAILED)
+    sys.exit(code or 0)
+
+
+def _say(sentence: str, code: int) -> int:
+    click.echo(f"purgatory: {sentence}", err=True)
+    return code

@@ -1,0 +1,67 @@
+"""What is known of a rule: where it is stated, which vectors show it, who breaks it."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import purgatory_model
+from purgatory_conformance.resources import adapters_folder
+from purgatory_conformance.subjects.declaration import read_declaration
+from purgatory_spec.cases import Case, read_case
+from purgatory_spec.resources import specification_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A function or class whose docstring names a rule."""
+
+    package: str
+    module: str
+    name: str
+    line: int
+
+
+@cache
+def mentions(rule: str) -> tuple[Mention, ...]:
+    """Where the model and the implementation state a rule, by their docstrings."""
+    model = Path(purgatory_model.__file__).resolve().parent
+    folders = {"purgatory_model": model, "purgatory_impl": _implementation_folder(model)}
+    return tuple(
+        mention
+        for package, folder in folders.items()
+        for path in sorted(folder.glob("*.py"))
+        for mention in _mentions_in(package, path, rule)
+    )
+
+
+def _implementation_folder(model: Path) -> Path:
+    """The implementation's folder: beside the model's in a wheel, in its own root otherwise."""
+    beside = model.parent / "purgatory_impl"
+    return beside if beside.is_dir() else model.parent.parent / "impl" / "purgatory_impl"
+
+
+def _mentions_in(package: str, path: Path, rule: str) -> Iterator[Mention]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        words = (ast.get_docstring(node) or "").replace(",", " ").replace(".", " ").split()
+        if rule in words:
+            yield Mention(package, path.stem, node.name, node.lineno)
+
+
+def vectors(component: str = "timer") -> tuple[Case, ...]:
+    """The golden cases of a component, in the order of their file names."""
+    folder = specification_folder() / "vectors" / component
+    return tuple(read_case(path) for path in sorted(folder.glob("*.jsonl")))
+
+
+def deviations_of_adapters() -> tuple[tuple[str, str, str], ...]:
+    """Subject, rule and reason of every deviation that an adapter of ours declares."""
+    found: list[tuple[str, str, str]] = []
+    for path in sorted(adapters_folder().glob("*/purgatory.toml")):
+        declaration = read_declaration(path)
+        found += [(declaration.name, d.rule, d.reason) for d in declaration.deviations]
+    return tuple(found)

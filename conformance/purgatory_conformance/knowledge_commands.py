@@ -1,0 +1,157 @@
+"""The commands about rules: what there is, what a rule says, where it is stated and tested."""
+
+from collections import Counter
+from enum import Enum
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+
+from purgatory_conformance.commands import WORK_FOLDER, known_rule
+from purgatory_conformance.knowledge import deviations_of_adapters, mentions, vectors
+from purgatory_conformance.reporting.results import read_results
+from purgatory_conformance.specimens.mutants import mutants
+from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_conformance.subjects.registry import REGISTERED
+from purgatory_model.variants import VARIANTS
+from purgatory_spec import profiles
+from purgatory_spec.requirements import requirement, requirements
+
+
+def register(group: click.Group) -> None:
+    """Add the commands of this module to the root."""
+    for command in (explain, list_, coverage):
+        group.add_command(command)
+
+
+@click.command()
+@click.argument("identifier", metavar="ID")
+def explain(identifier: str) -> None:
+    """Say what a rule demands and why, where it is stated, and who breaks it."""
+    known_rule(identifier)
+    rule = requirement(identifier)
+    console = Console()
+    console.print(f"[bold]{rule.id}[/bold] ({rule.level.value}): {rule.title}")
+    if rule.condition:
+        console.print(f"applies where {rule.condition}", markup=False)
+    console.print()
+    console.print(Markdown(rule.text))
+    console.print()
+    for mention in mentions(rule.id):
+        words = f"{mention.package}.{mention.module}.{mention.name} (line {mention.line})"
+        console.print(f"stated in {words}", markup=False)
+    for vector in vectors():
+        if rule.id in vector.header.rules:
+            console.print(f"shown by the vector {vector.header.case}: {vector.header.title}")
+    for mutant in mutants():
+        if mutant.rule == rule.id:
+            console.print(f"broken by the mutant {mutant.name}: {mutant.summary}", markup=False)
+    for subject, broken, reason in deviations_of_adapters():
+        if broken == rule.id:
+            console.print(f"known deviation of {subject}: {reason}", markup=False)
+
+
+@click.command("list")
+@click.argument(
+    "what", type=click.Choice(["rules", "vectors", "subjects", "profiles", "mutants", "variants"])
+)
+def list_(what: str) -> None:
+    """List the rules, vectors, subjects, profiles, mutants or variants there are."""
+    console = Console()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    match what:
+        case "rules":
+            _rows(table, ("rule", "level", "title"), _rule_rows())
+        case "vectors":
+            rows = [(v.header.case, v.header.title) for v in vectors()]
+            _rows(table, ("vector", "title"), rows)
+        case "subjects":
+            rows = [(each.name, each.summary) for each in REGISTERED]
+            rows += [("mutant:NAME", "a timer with one rule broken (list mutants)")]
+            rows += [(f"profile:{p.name}", f"declares {p.value}") for p in profile_subjects()]
+            _rows(table, ("subject", "what it is"), rows)
+        case "profiles":
+            _rows(table, ("field", "values"), _profile_rows())
+        case "mutants":
+            rows3 = [(m.name, m.rule, m.summary) for m in mutants()]
+            _rows(table, ("mutant", "breaks", "what is wrong"), rows3)
+        case _:
+            _rows(table, ("variant", "what it does"), list(VARIANTS.items()))
+    console.print(table)
+
+
+def _rows(
+    table: Table,
+    headers: tuple[str, ...],
+    rows: "list[tuple[str, str]] | list[tuple[str, str, str]]",
+) -> None:
+    for header in headers:
+        table.add_column(header, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+
+
+def _rule_rows() -> list[tuple[str, str, str]]:
+    return [(rule.id, rule.level.value, rule.title) for rule in requirements()]
+
+
+def _profile_rows() -> list[tuple[str, str]]:
+    choices: dict[str, type[Enum]] = {
+        "rounding": profiles.Rounding,
+        "same_tick_order": profiles.SameTickOrder,
+        "clock": profiles.Clock,
+        "executor": profiles.Executor,
+        "structure": profiles.Structure,
+        "negative_delay": profiles.NegativeDelay,
+        "features": profiles.Feature,
+        "observables": profiles.Observable,
+    }
+    rows = [(name, ", ".join(str(v.value) for v in values)) for name, values in choices.items()]
+    rows.append(("largest_delay_ms", f"an integer, {profiles.LARGEST_INT} when absent"))
+    rows.append(("lateness_ms", "an integer, 50 when absent"))
+    return rows
+
+
+@click.command()
+@click.argument(
+    "results",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=WORK_FOLDER / "bundled" / "results.jsonl",
+)
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), default=None)
+@click.pass_context
+def coverage(context: click.Context, results: Path, output: Path | None) -> None:
+    """Show for each rule where it is stated and how often the check in RESULTS tested it.
+
+    RESULTS is the results.jsonl of a check; by default that of the bundled timer.
+    """
+    visits: Counter[str] = Counter()
+    if results.is_file():
+        visits.update({line.id: line.visits for line in read_results(results).rules})
+    else:
+        click.echo(f"{results} does not exist: visits are those of no check", err=True)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in ("rule", "level", "model", "implementation", "vectors", "mutants", "visits"):
+        table.add_column(header, justify="left" if header in ("rule", "level") else "right")
+    for rule in requirements():
+        stated = Counter(mention.package for mention in mentions(rule.id))
+        shown = sum(rule.id in vector.header.rules for vector in vectors())
+        broken = sum(mutant.rule == rule.id for mutant in mutants())
+        table.add_row(
+            rule.id,
+            rule.level.value,
+            str(stated["purgatory_model"]),
+            str(stated["purgatory_impl"]),
+            str(shown),
+            str(broken),
+            str(visits[rule.id]),
+        )
+    if output is None:
+        Console().print(table)
+    else:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with output.open("w", encoding="utf-8") as file:
+            Console(file=file, width=120).print(table)
+    context.exit(0)

@@ -1,0 +1,123 @@
+"""The commands about the model: explore a small instance, plant a defect and see who catches it."""
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from purgatory_conformance.reporting.states import describe_state
+from purgatory_conformance.reporting.words import describe_operation, describe_outcome
+from purgatory_conformance.running.campaign import SUITES, run_campaign
+from purgatory_conformance.specimens.mutants import Mutant, mutant, mutants
+from purgatory_model.explorer import Counterexample, explore
+from purgatory_model.timer_instances import (
+    FALSE_CLAIMS,
+    TRUE_CLAIMS,
+    Instance,
+    WheelState,
+    WheelStep,
+    breaks,
+)
+from purgatory_spec.profiles import TimerConfiguration
+
+_TASKS = ("a", "b", "c", "d")
+
+
+def register(group: click.Group) -> None:
+    """Add the group ``model`` to the root."""
+    group.add_command(model)
+
+
+@click.group()
+def model() -> None:
+    """Explore the executable model; break an implementation and see which rule catches it."""
+
+
+@model.command("explore")
+@click.option(
+    "--claim",
+    type=click.Choice([*TRUE_CLAIMS, *FALSE_CLAIMS]),
+    default="invariants",
+    show_default=True,
+    help="The sentence to test on every step.",
+)
+@click.option("--tasks", type=click.IntRange(1, len(_TASKS)), default=2, show_default=True)
+@click.option("--wheel-size", type=click.IntRange(2), default=2, show_default=True)
+@click.option("--tick", type=click.IntRange(1), default=1, show_default=True, help="ms")
+@click.option("--delay", "delays", type=int, multiple=True, default=(0, 1, 2, 3, 5), help="ms")
+@click.option("--last", type=int, default=6, show_default=True, help="Last clock reading, ms.")
+@click.option("--limit", type=int, default=200_000, show_default=True, help="Most states.")
+@click.pass_context
+def explore_(
+    context: click.Context,
+    claim: str,
+    tasks: int,
+    wheel_size: int,
+    tick: int,
+    delays: tuple[int, ...],
+    last: int,
+    limit: int,
+) -> None:
+    """Visit every state of a small timing wheel; show the shortest way to break a claim."""
+    instance = Instance(TimerConfiguration(tick, wheel_size), _TASKS[:tasks], delays, last)
+    sentence, _ = {**TRUE_CLAIMS, **FALSE_CLAIMS}[claim]
+    console = Console(highlight=False)
+    console.print(f"claim: {sentence}")
+    initial = instance.model().initial()
+    found = explore(initial, instance.steps, breaks(instance, claim), limit=limit)
+    words = f"{found.states} states, {found.edges} steps, depth {found.depth}"
+    if found.counterexample is not None:
+        _print_counterexample(console, found.counterexample)
+        console.print(f"false: shown after {words}")
+        context.exit(1)
+    if not found.complete:
+        console.print(f"undecided: the limit was reached after {words}")
+        context.exit(4)
+    console.print(f"true of this instance, every state visited: {words}")
+
+
+def _print_counterexample(
+    console: Console, counterexample: Counterexample[WheelState, WheelStep]
+) -> None:
+    console.print(f"     {describe_state(counterexample.initial)}", style="dim", markup=False)
+    for number, ((operation, outcome), state) in enumerate(counterexample.path, start=1):
+        words = f"{number:3}  {describe_operation(operation)}  ->  {describe_outcome(outcome)}"
+        console.print(words, markup=False)
+        console.print(f"     {describe_state(state)}", style="dim", markup=False)
+
+
+@model.command("break")
+@click.argument("name", default="")
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.pass_context
+def break_(context: click.Context, name: str, seed: int) -> None:
+    """Judge the mutant NAME, or all of them: which rule catches it, after how many steps."""
+    try:
+        chosen = (mutant(name),) if name else mutants()
+    except KeyError:
+        raise click.UsageError(
+            f"there is no mutant {name!r}; see: purgatory list mutants"
+        ) from None
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in ("mutant", "caught by", "cases", "steps", "shortest case"):
+        table.add_column(header)
+    escaped = 0
+    for each in chosen:
+        row = _judged(each, seed)
+        escaped += row[0] == "nobody"
+        table.add_row(each.name, *row)
+    Console().print(table)
+    context.exit(1 if escaped else 0)
+
+
+def _judged(each: Mutant, seed: int) -> tuple[str, str, str, str]:
+    subject = each.make()
+    try:
+        campaign = run_campaign(subject, seed=seed, budget=SUITES["quick"])
+    finally:
+        subject.close()
+    if not campaign.causes:
+        return "nobody", str(campaign.cases), str(campaign.steps), ""
+    shrunk = campaign.causes[0].shrunk
+    steps = "; ".join(describe_operation(step.operation) for step in shrunk.steps)
+    rules = ", ".join(dict.fromkeys(cause.rule for cause in campaign.causes))
+    return rules, str(campaign.cases), str(campaign.steps), steps
