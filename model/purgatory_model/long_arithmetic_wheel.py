@@ -144,7 +144,7 @@ class LongArithmeticWheel:
     def pop_due(self, now_ms: int) -> Popped["LongArithmeticWheel"]:
         """Pop every due bucket; the store is ruined where that fails or does not end."""
         wheel = self
-        ticks: dict[int, Tasks] = {}
+        popped: list[tuple[int, Tasks]] = []
         while wheel.buckets:
             place = min(wheel.buckets, key=lambda each: wheel.buckets[each][0])
             expiry_ms, held = wheel.buckets[place]
@@ -152,24 +152,23 @@ class LongArithmeticWheel:
                 break
             wheel = wheel._advanced(expiry_ms)
             wheel = replace(wheel, buckets=wheel.buckets.delete(place))
+            due: set[str] = set()
             for task in sorted(held):
-                own_expiry = wheel.expiries[task]
                 lifted = replace(
                     wheel,
                     expiries=wheel.expiries.delete(task),
                     places=wheel.places.delete(task),
                 )
-                inserted = lifted._insert(task, own_expiry)
+                inserted = lifted._insert(task, wheel.expiries[task])
                 if inserted.expired is not None:
                     wheel = inserted.expired
-                    tick = own_expiry - remainder(own_expiry, wheel.rings[0].tick_ms)
-                    ticks[tick] = ticks.get(tick, frozenset()) | {task}
+                    due.add(task)
                 elif inserted.pending is not None and inserted.pending.places[task] != place:
                     wheel = inserted.pending
                 else:
                     return Popped(replace(wheel, ruined=True), (), None)
-        groups = tuple(ticks[tick] for tick in sorted(ticks))
-        return Popped(wheel, groups, wheel is not self)
+            popped.append((expiry_ms, frozenset(due)))
+        return Popped(wheel, _in_order(popped), bool(popped))
 
     def observe(self) -> Mapping[Observable, Value]:
         """What can be read of a wheel; the number of levels not after endless recursion."""
@@ -191,6 +190,19 @@ class LongArithmeticWheel:
             to_ms = wrapped(to_ms - remainder(to_ms, ring.tick_ms))
             rings[number] = replace(ring, clock_ms=to_ms)
         return replace(self, rings=tuple(rings))
+
+
+def _in_order(popped: list[tuple[int, Tasks]]) -> tuple[Tasks, ...]:
+    """The tasks that expired, bucket after bucket; buckets of one expiry come in any order."""
+    groups: list[Tasks] = []
+    last: int | None = None
+    for expiry_ms, due in popped:
+        if groups and expiry_ms == last:
+            groups[-1] |= due
+        else:
+            groups.append(due)
+        last = expiry_ms
+    return tuple(group for group in groups if group)
 
 
 def new_level(tick_ms: int, wheel_size: int, start_ms: int) -> Level:

@@ -4,6 +4,7 @@ A variant says what may be seen of such an implementation, so that it can be fol
 step in which it broke the rule, and any *other* fault of it is still found.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,9 +12,10 @@ from purgatory_model.long_arithmetic_wheel import LongArithmeticWheel, new_level
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_model.timing_wheel import timing_wheel_model
-from purgatory_spec.operations import Add, Operation
+from purgatory_spec.operations import Add, Operation, RunOne
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.reasons import Reason
 
 VARIANTS: Mapping[str, str] = {
     "long_arithmetic": "times wrap at 64 bits and round towards zero (long_arithmetic_wheel)",
@@ -43,10 +45,28 @@ class VariantModel:
             after = expectation.complete(())
             if _is_ruined(after):
                 return frozenset({after})
-        lost = "taken_after_shutdown" in self.names and state.closed
-        if lost and isinstance(operation, Add) and outcome.rejected is None:
+        accepted = self.model.accept(state, operation, outcome)
+        if "taken_after_shutdown" in self.names and state.closed:
+            return accepted | self._taken(state, operation, outcome)
+        return accepted
+
+    def _taken(
+        self, state: TimerState[Store], operation: Operation, outcome: Outcome
+    ) -> frozenset[TimerState[Store]]:
+        """The states after an add, from outside or inside, that was taken after shutdown."""
+        if outcome.rejected is Reason.INTERNAL and "long_arithmetic" in self.names:
+            return frozenset({state})
+        if outcome.rejected is not None:
+            return frozenset()
+        if isinstance(operation, Add):
             return frozenset({state}) if not outcome.events else frozenset()
-        return self.model.accept(state, operation, outcome)
+        if isinstance(operation, RunOne):
+            (expectation,) = self.model.expectations(state, operation)[:1]
+            refused = [event for group in expectation.groups for event in group]
+            seen = list(outcome.events)
+            if seen[:1] == refused[:1] and not Counter(seen) - Counter(refused):
+                return frozenset({expectation.complete(())})
+        return frozenset()
 
 
 def _is_ruined(state: TimerState[Store]) -> bool:

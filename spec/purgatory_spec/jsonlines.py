@@ -49,7 +49,7 @@ class InvalidDocument(ValueError):
 def encode_line(document: msgspec.Struct) -> str:
     """The document as one line of JSON without its newline."""
     return json.dumps(
-        _large_integers_to_strings(msgspec.to_builtins(document)),
+        _large_integers_to_strings(msgspec.to_builtins(document, order="deterministic")),
         ensure_ascii=False,
         separators=(",", ":"),
     )

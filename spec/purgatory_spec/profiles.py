@@ -3,7 +3,7 @@
 Every default is the weakest choice, so that a first adapter may declare nothing at all.
 """
 
-from enum import Enum
+from enum import Enum, StrEnum
 
 import msgspec
 
@@ -56,7 +56,7 @@ class NegativeDelay(Enum):
     REJECT = "reject"
 
 
-class Feature(Enum):
+class Feature(StrEnum):
     """Optional parts of the vocabulary that a subject offers."""
 
     CANCEL = "cancel"
@@ -83,7 +83,7 @@ class Feature(Enum):
     """A clock that starts below zero."""
 
 
-class Observable(Enum):
+class Observable(StrEnum):
     """What can be read after a step without changing anything."""
 
     ADVANCE_RESULT = "advance_result"

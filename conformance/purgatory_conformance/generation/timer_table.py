@@ -105,10 +105,10 @@ def _boundary(world: World, source: Source) -> list[Operation]:
 
 
 def _same_tick(world: World, source: Source) -> list[Operation]:
-    pending = world.pending
-    if not pending:
+    due_ticks = [due for due in world.due_ticks_within_reach if due >= world.now]
+    if not due_ticks:
         return []
-    due_tick = world.state.store.due_ticks[source.item(pending)]
+    due_tick = source.item(due_ticks)
     inside = source.integer(0, world.configuration.tick_ms - 1)
     return [_add(world, source, due_tick + inside - world.now)]
 
@@ -184,10 +184,10 @@ def _cancel_unknown(world: World, source: Source) -> list[Operation]:
 
 def _cancel_first_bucket(world: World, source: Source) -> list[Operation]:
     """Cancel all tasks of the tick that is next, then advance to it."""
-    due_ticks = world.state.store.due_ticks
-    if not due_ticks:
+    if not world.due_ticks_within_reach:
         return []
-    first = min(due_ticks.values())
+    first = world.due_ticks_within_reach[0]
+    due_ticks = world.state.store.due_ticks
     cancels = [Cancel(task) for task in world.pending if due_ticks[task] == first]
     return [*cancels, Advance(max(first, world.now))]
 
@@ -229,11 +229,11 @@ def _advances(world: World, source: Source, task: str) -> tuple[Action, ...]:
 
 def _shutdown(world: World, source: Source) -> list[Operation]:
     last = world.last_due
-    due_at_once = [Add(world.fresh_name(), 0), Add(world.fresh_name(), source.integer(1, 100))]
-    tail: list[Operation] = [Advance(last), *due_at_once, Shutdown(), Advance(last + 1)]
+    runs: list[Operation] = []
     if world.profile.executor is Executor.STEPPED:
-        tail += [RunOne() for _ in range(len(world.state.queue) + 1)]
-    return [Shutdown(), *tail]
+        runs = [RunOne() for _ in range(len(world.state.queue) + 1)]
+    adds = [Add(world.fresh_name(), 0), Add(world.fresh_name(), source.integer(1, 100))]
+    return [Shutdown(), Shutdown(), Advance(last), *runs, *adds, Advance(last + 1)]
 
 
 def _row(

@@ -103,7 +103,12 @@ class World:
         return min(store.due_ticks.values(), default=None)
 
     @property
-    def last_due(self) -> int:
-        """The last due tick of a pending task within reach, ms; the reading where there is none."""
+    def due_ticks_within_reach(self) -> list[int]:
+        """The due ticks of pending tasks that the clock may be moved to, the first one first."""
         reach = self.now + WITHIN_REACH_MS
-        return max([self.now, *(d for d in self.state.store.due_ticks.values() if d < reach)])
+        return sorted({due for due in self.state.store.due_ticks.values() if due < reach})
+
+    @property
+    def last_due(self) -> int:
+        """The last due tick of a pending task within reach, or the reading if that is later, ms."""
+        return max([self.now, *self.due_ticks_within_reach[-1:]])

@@ -26,8 +26,6 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar
@@ -39,6 +37,7 @@ from purgatory_conformance.subjects.subject import (
     SubjectFailure,
     UnsupportedConfigurationError,
 )
+from purgatory_conformance.version import SUITE_VERSION
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.messages import (
     PROTOCOL_VERSION,
@@ -100,6 +99,11 @@ class Fault(Exception):
 
 
 # What requests and replies say.
+
+
+def hello(identity: int) -> Hello:
+    """The first request to any adapter."""
+    return Hello(identity, PROTOCOL_VERSION, SUITE_VERSION, schema_digest())
 
 
 def encode_request(request: msgspec.Struct) -> bytes:
@@ -191,6 +195,12 @@ def _fault_of(error: InvalidDocument, text: str) -> Fault:
         FailureKind.WRONG_TYPES,
         f"{error.problem}; compare the reply with the tables of the protocol",
     )
+
+
+def shown(line: bytes) -> str:
+    """The beginning of a line, as text for a report."""
+    text = line[: 4 * RECEIVED_CHARACTERS].decode(errors="replace")
+    return text[:RECEIVED_CHARACTERS].rstrip("\r\n")
 
 
 class _HelloReply(msgspec.Struct, frozen=True):
@@ -856,7 +866,7 @@ class ChildProcessSubject:
 
     def _greet(self) -> None:
         """Start a process and learn who it is."""
-        asked = self._asked(lambda i: Hello(i, PROTOCOL_VERSION, _suite_version(), _digest()))
+        asked = self._asked(hello)
         line = b""
         try:
             self._process = AdapterProcess(self._command, self._working_folder, self._environment)
@@ -944,9 +954,7 @@ class ChildProcessSubject:
         try:
             line = self._read(limit)
             reply = self._matching_reply(line)
-            closed = self._is_shut_down or (
-                type(operation) is Shutdown and reply.rejected is None
-            )
+            closed = self._is_shut_down or (type(operation) is Shutdown and reply.rejected is None)
             outcome = self._rules.outcome(reply, operation, closed=closed)
         except Fault as fault:
             raise self._failure(fault, asked, line) from fault
@@ -960,6 +968,8 @@ class ChildProcessSubject:
 
     def _matching_reply(self, line: bytes) -> Reply:
         reply = decode_reply(line)
+        if reply.id == 0 and reply.error:
+            raise Fault(FailureKind.ERRORED, f"it could not read the request: {reply.error}")
         self._check_id(reply.id)
         return reply
 
@@ -1023,21 +1033,3 @@ class ChildProcessSubject:
         self._process = None
         self._waiting.clear()
         self._is_open = False
-
-
-def shown(line: bytes) -> str:
-    """The beginning of what was read, as text for a report."""
-    return line[: 4 * RECEIVED_CHARACTERS].decode(errors="replace")[:RECEIVED_CHARACTERS].rstrip("\r")
-
-
-@cache
-def _digest() -> str:
-    return schema_digest()
-
-
-@cache
-def _suite_version() -> str:
-    try:
-        return metadata.version("purgatory-spec")
-    except metadata.PackageNotFoundError:
-        return "unknown"
