@@ -212,6 +212,5 @@ class Wheel:
                     dropped.append(bucket.first)
                     bucket.remove(bucket.first)
         self._delay_queue.clear()
-        self._emptying = None
         self.size = 0
         return dropped

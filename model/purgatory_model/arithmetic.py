@@ -64,6 +64,20 @@ def usable_buckets(own_clock: int, tick: int, wheel_size: int) -> int:
     return (level_end(own_clock, tick, wheel_size) - first_not_due) // tick
 
 
+def is_covered(due_tick: int, own_clock: int, tick: int, wheel_size: int) -> bool:
+    """Whether a level can hold a task: its due tick lies before the level's end.
+
+    The level for a delay is the lowest one that covers it: the delay, counted from the present
+    tick, is less than the level's interval.
+
+    pre: tick >= 1 and wheel_size >= 2
+    post: _ == (due_tick - floor_to(own_clock, tick) < tick * wheel_size)
+
+    Rules: TIMER-SPAN.
+    """
+    return due_tick < level_end(own_clock, tick, wheel_size)
+
+
 def level_of(due_tick: int, own_clock: int, tick: int, wheel_size: int) -> int:
     """The lowest level, counted from 1, that covers a task which is not due.
 
@@ -73,7 +87,7 @@ def level_of(due_tick: int, own_clock: int, tick: int, wheel_size: int) -> int:
     """
     level = 1
     level_tick = tick
-    while due_tick >= level_end(own_clock, level_tick, wheel_size):
+    while not is_covered(due_tick, own_clock, level_tick, wheel_size):
         level += 1
         level_tick *= wheel_size
     return level

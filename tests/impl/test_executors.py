@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
+
 from purgatory_impl import (
     Executor,
     InlineExecutor,

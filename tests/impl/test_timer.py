@@ -5,6 +5,7 @@ import threading
 from typing import NamedTuple
 
 import pytest
+
 from purgatory_impl import (
     LARGEST_DELAY_MS,
     DelayTooLarge,

@@ -4,11 +4,12 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from threading import Condition
 
 import pytest
+
 from purgatory_impl import (
     LARGEST_DELAY_MS,
     InlineExecutor,
@@ -21,6 +22,7 @@ from purgatory_impl import (
     TimerTask,
     VirtualClock,
 )
+from purgatory_impl import timer as timer_module
 from purgatory_impl.clocks import Clock
 
 LONG_S = 20
@@ -86,6 +88,11 @@ def in_threads(*bodies: Callable[[], None]) -> None:
     assert failures == []
 
 
+def let_others_run() -> None:
+    """Time for a thread to do what it should not; a thread that rightly sleeps needs none."""
+    time.sleep(0.02)
+
+
 # The reaper, exactly
 
 
@@ -105,15 +112,19 @@ def test_the_reaper_sleeps_from_bucket_to_bucket() -> None:
         timer.add(lambda: ran.append("1000"), 1000)
         clock.await_next()
         timer.add(lambda: ran.append("2000"), 2000)
+        let_others_run()
         timer.add(lambda: ran.append("10"), 10)
         clock.await_next()
         virtual.set_ms(10)
         clock.await_next()
         virtual.set_ms(799)
+        let_others_run()
         virtual.set_ms(800)
         clock.await_next()
-        virtual.set_ms(1999)
+        virtual.set_ms(1000)
         clock.await_next()
+        virtual.set_ms(1999)
+        let_others_run()
         virtual.set_ms(5000)
         clock.await_next()
         assert executor.wait_until_idle(LONG_S * 1000)
@@ -330,6 +341,87 @@ def test_cancelling_in_time_prevents_the_run() -> None:
 
 
 # Many threads
+
+
+def test_every_public_method_takes_the_lock() -> None:
+    """Given a timer whose lock is held.
+
+    When every method that touches its state is called, each in a thread.
+    Then none gets through before the lock is free, and all do afterwards.
+    """
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    task = timer.add(int, 10)
+    calls: list[Callable[[], object]] = [
+        partial(timer.add, TimerTask(int), 5),
+        partial(timer.add, task, 5),
+        task.cancel,
+        partial(timer.cancel, task),
+        timer.advance,
+        timer.close,
+        lambda: timer.size,
+        lambda: timer.wheel_clock_ms,
+        lambda: timer.queued_buckets,
+        lambda: timer.next_expiry_ms,
+        lambda: timer.levels,
+    ]
+    assert through_while_held(timer._lock, calls) == []
+
+
+def test_a_fresh_task_is_adopted_under_the_lock_of_all_timers() -> None:
+    """Given the lock that guards changes of ownership, held.
+
+    When a task that belongs to no timer yet is added.
+    Then that does not get through before the lock is free.
+    """
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    add = partial(timer.add, TimerTask(int), 5)
+    assert through_while_held(timer_module._OWNER_CHANGE, [add]) == []
+    assert timer.size == 1
+
+
+def through_while_held(lock: threading.Lock, calls: Sequence[Callable[[], object]]) -> list[int]:
+    """Which calls, each in a thread of its own, return while the lock is held."""
+    threads = [threading.Thread(target=call) for call in calls]
+    with lock:
+        for thread in threads:
+            thread.start()
+        let_others_run()
+        through = [number for number, thread in enumerate(threads) if not thread.is_alive()]
+    for thread in threads:
+        thread.join(LONG_S)
+    return through
+
+
+def test_a_task_taken_by_another_timer_meanwhile_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given a fresh task that another timer takes just before this one has its own lock.
+
+    When it is added.
+    Then that is refused, and the task is pending in the other timer alone.
+    """
+    clock, executor = VirtualClock(), SteppedExecutor()
+    timer, other = (Timer(clock=clock, executor=executor) for _ in range(2))
+    task = TimerTask(int)
+    lock = timer._lock
+
+    class Late:
+        """The timer's lock, which the other timer is always quicker to use."""
+
+        def __enter__(self) -> None:
+            with monkeypatch.context() as patch:
+                patch.setattr(timer, "_lock", lock)
+                other.add(task, 5)
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(timer, "_lock", Late())
+        with pytest.raises(TaskOfAnotherTimer):
+            timer.add(task, 5)
+    assert (timer.size, other.size) == (0, 1)
 
 
 @pytest.mark.usefixtures("eager_switching")

@@ -1,6 +1,7 @@
 """The wheel by itself: no clock, no lock, no executor."""
 
 import pytest
+
 from purgatory_impl.bucket import Bucket
 from purgatory_impl.task import TimerTask
 from purgatory_impl.wheel import Wheel
@@ -104,17 +105,54 @@ def test_a_task_waits_in_the_bucket_of_its_tick(
 
 
 @pytest.mark.parametrize(
-    ("delay_ms", "levels"), [(0, 1), (19, 1), (20, 2), (399, 2), (400, 3), (7999, 3), (8000, 4)]
+    ("start_ms", "expiry_ms", "levels"),
+    [
+        (0, 0, 1),
+        (0, 19, 1),
+        (0, 20, 2),
+        (0, 399, 2),
+        (0, 400, 3),
+        (0, 7999, 3),
+        (0, 8000, 4),
+        (15, 34, 1),
+        (15, 35, 2),
+        (15, 399, 2),
+        (15, 400, 3),
+        (15, 414, 3),
+        (15, 7999, 3),
+        (15, 8000, 4),
+        (15, 8014, 4),
+    ],
 )
-def test_a_level_covers_its_interval_less_the_present_tick(delay_ms: int, levels: int) -> None:
-    """Given a wheel of tick 1 and 20 buckets at 0.
+def test_a_level_covers_its_interval_less_the_present_tick(
+    start_ms: int, expiry_ms: int, levels: int
+) -> None:
+    """Given a wheel of tick 1 and 20 buckets whose clock is or is not a multiple of upper ticks.
 
     When a task is placed.
-    Then exactly the levels that it needs exist: a delay of one whole interval overflows.
+    Then exactly the levels that it needs exist: a level's interval counts from its own tick, and a
+    delay of one whole interval overflows.
     """
-    wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=0)
-    wheel.place(TimerTask(), delay_ms)
+    wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=start_ms)
+    wheel.place(TimerTask(), expiry_ms)
     assert wheel.levels == levels
+
+
+@pytest.mark.parametrize(
+    ("expiry_ms", "bucket_expiry_ms"), [(419, 400), (399, 380), (420, 400), (434, 400), (439, 400)]
+)
+def test_an_existing_level_is_not_used_beyond_its_interval(
+    expiry_ms: int, bucket_expiry_ms: int
+) -> None:
+    """Given a wheel of tick 1 and 20 buckets at 35 that already has four levels.
+
+    When a task is placed around 20 + 400, where level 2 ends.
+    Then from 420 on it waits for the bucket of 400 on level 3, and not for that of 420 on level 2.
+    """
+    wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=35)
+    wheel.place(TimerTask(), 8000)
+    wheel.place(TimerTask(), expiry_ms)
+    assert (wheel.levels, wheel.next_expiry_ms) == (4, bucket_expiry_ms)
 
 
 @pytest.mark.parametrize(
@@ -318,3 +356,5 @@ def test_dropping_all_leaves_nothing_behind() -> None:
     assert (wheel.size, wheel.queued_buckets, wheel.next_expiry_ms) == (0, 0, None)
     assert wheel.advance(10_000, ENOUGH, expired) is False
     assert expired == [tasks[0]]
+    assert wheel.place(tasks[1], 6)
+    assert (wheel.size, wheel.queued_buckets, wheel.next_expiry_ms) == (1, 1, 6)

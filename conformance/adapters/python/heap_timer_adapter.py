@@ -8,15 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 LARGEST_DELAY_MS = 2**31 - 1  # what a profile that says nothing of it promises to accept
+PROFILE = {  # what is not declared here is neither asked for nor compared
+    "features": ["cancel", "readd", "change_delay", "elapse"],
+    "observables": ["size", "advance_result"],
+}
 HELLO = {
     "protocol": 1,
     "implementation": {"name": "heap timer", "version": "1", "language": "Python"},
-    "components": {
-        "timer": {  # what is not declared here is neither asked for nor compared
-            "features": ["cancel", "readd", "change_delay", "elapse"],
-            "observables": ["size", "advance_result"],
-        }
-    },
+    "components": {"timer": PROFILE},
 }
 
 
@@ -74,12 +73,13 @@ def carry_out(timer: HeapTimer, operation: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     replies, sys.stdout = sys.stdout.buffer, sys.stderr  # a stray print is no reply
-    for line in sys.stdin.buffer:  # until "stop", or until the runner is gone
-        request = json.loads(line)
-        kind, reply = request["request"], {"id": request["id"]}
-        if kind == "stop":
-            return
+    for line in filter(bytes.strip, sys.stdin.buffer):  # until "stop" or the end of input
+        reply: dict[str, Any] = {"id": 0}  # stays 0 where the request cannot be read
         try:
+            request = json.loads(line)
+            kind, reply["id"] = request["request"], request["id"]
+            if kind == "stop":
+                return
             if kind == "hello":
                 reply |= HELLO
             elif kind == "new":  # it also replaces an instance that was never ended

@@ -402,7 +402,7 @@ class AdapterProcess:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        self._finish = weakref.finalize(self, _end_tree, self._process)
+        self._finish = weakref.finalize(self, _finish, self._process)
         self._input = self._process.stdin
         self._chunks: queue.Queue[bytes] = queue.Queue(_CHUNKS_AHEAD)
         self._discarding = threading.Event()
@@ -436,9 +436,12 @@ class AdapterProcess:
             lines: at most what the pipe can hold at present, or else one single request.
             seconds: how long a large request may take to be read.
         """
+        if self._input_stuck:
+            return
         if len(lines) <= _PIPE_BYTES:
             self._write(lines)
             return
+        self._input_stuck = True
         writer = _thread(self._write, lines)
         self._writers.append(writer)
         writer.join(seconds)
@@ -578,7 +581,6 @@ class AdapterProcess:
             self._output_reader.join(0.01)
         for thread in (self._error_reader, *self._writers):
             thread.join(max(0.0, deadline - time.monotonic()))
-        self.close_input()
 
     def _empty_queue(self) -> None:
         with contextlib.suppress(queue.Empty):
@@ -630,6 +632,14 @@ class _Tail:
         """The last lines."""
         lines = self._kept.decode(errors="replace").splitlines()
         return "\n".join(lines[-_TAIL_LINES:])
+
+
+def _finish(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it started; the readers close the pipes that they read."""
+    _end_tree(process)
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
 
 
 if sys.platform == "win32":

@@ -1,0 +1,145 @@
+"""Where a diverging step was expected to lead and what was seen: what the picture marks.
+
+Each comparison is one row below the picture of the wheel. An expected or seen value that is a time
+has a place on the time axis; any other is words alone.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.judging.timer_history import State
+from purgatory_conformance.judging.timer_judge import model_for
+from purgatory_conformance.reporting.words import describe_task, printable
+from purgatory_model.timer import TimerState
+from purgatory_model.timing_wheel import TimingWheel
+from purgatory_spec.operations import Add, Cancel, RunOne
+from purgatory_spec.outcomes import EventKind, Value
+from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+
+_TIMES = {"wheel_clock_ms": "own clock", "next_expiry_ms": "next expiry"}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One thing that differs; ``expected_ms`` and ``seen_ms`` are None where it is no time."""
+
+    about: str
+    expected: str
+    seen: str
+    expected_ms: int | None = None
+    seen_ms: int | None = None
+
+
+def comparisons(
+    divergence: Divergence, configuration: TimerConfiguration, profile: TimerProfile
+) -> tuple[Comparison, ...]:
+    """What differs in a diverging step, at least one row."""
+    before, after = states_of(divergence)
+    rows: list[Comparison] = []
+    if before is not None and after is not None:
+        rows += _expiries(divergence, before, after)
+        rows += _runs(divergence, before)
+        rows += _observables(divergence, after, configuration, profile)
+    told = bool(rows) and divergence.kind not in ("rejection", "result")
+    if divergence.kind == "order" and not isinstance(divergence.operation, RunOne):
+        told = False
+    if told:
+        return tuple(rows)
+    about = "answer" if divergence.kind == "rejection" else divergence.kind
+    outcome = Comparison(about, printable(divergence.expected), printable(divergence.seen))
+    return (outcome, *rows)
+
+
+def states_of(divergence: Divergence) -> tuple[State | None, State | None]:
+    """The model's state before the step and the one expected after it, where they are known."""
+    before, after = divergence.before, divergence.after
+    return (
+        before if isinstance(before, TimerState) else None,
+        after if isinstance(after, TimerState) else None,
+    )
+
+
+def diverging_tasks(divergence: Divergence) -> frozenset[str]:
+    """The tasks that a divergence is about."""
+    before, after = states_of(divergence)
+    if before is None or after is None:
+        return frozenset()
+    expected, seen = _handed_over(divergence, before, after)
+    differing = (expected - seen) + (seen - expected)
+    if differing:
+        return frozenset(differing)
+    match divergence.operation:
+        case Add(task) | Cancel(task):
+            return frozenset({task})
+        case RunOne():
+            ran = {e.task for e in divergence.outcome.events if e.kind is EventKind.RAN}
+            return frozenset({*before.queue[:1], *ran})
+        case _:
+            pass
+    if divergence.kind == "order":
+        return frozenset(seen)
+    if divergence.kind in _TIMES and isinstance(after.store, TimingWheel) and after.store.buckets:
+        return after.store.buckets[min(after.store.buckets)]
+    return frozenset()
+
+
+def _handed_over(
+    divergence: Divergence, before: State, after: State
+) -> tuple[Counter[str], Counter[str]]:
+    """The tasks that were expected to expire in the step, and those that were seen to."""
+    kept = before.queue[1:] if isinstance(divergence.operation, RunOne) else before.queue
+    events = divergence.outcome.events
+    seen = Counter(event.task for event in events if event.kind is EventKind.EXPIRED)
+    return Counter(after.queue[len(kept) :]), seen
+
+
+def _expiries(divergence: Divergence, before: State, after: State) -> Iterator[Comparison]:
+    expected, seen = _handed_over(divergence, before, after)
+    now_ms = after.now_ms
+    for task in sorted((expected - seen).elements()):
+        about = f"{describe_task(task)} expires"
+        yield Comparison(about, f"at {now_ms}", "not in this step", expected_ms=now_ms)
+    for task in sorted((seen - expected).elements()):
+        about = f"{describe_task(task)} expires"
+        due_ms = after.store.due_ticks.get(task)
+        words = "not again" if task in expected else "not at all"
+        if due_ms is not None:
+            words = f"at {due_ms}"
+        yield Comparison(about, words, f"at {now_ms}", expected_ms=due_ms, seen_ms=now_ms)
+
+
+def _runs(divergence: Divergence, before: State) -> Iterator[Comparison]:
+    if not isinstance(divergence.operation, RunOne):
+        return
+    events = divergence.outcome.events
+    ran = [describe_task(event.task) for event in events if event.kind is EventKind.RAN]
+    first = [describe_task(task) for task in before.queue[:1]]
+    if ran != first:
+        yield Comparison("what runs", " ".join(first) or "nothing", " ".join(ran) or "nothing")
+
+
+def _observables(
+    divergence: Divergence, after: State, configuration: TimerConfiguration, profile: TimerProfile
+) -> Iterator[Comparison]:
+    observed = divergence.outcome.observed
+    if not observed:
+        return
+    counts: list[tuple[str, Value, Value]] = []
+    for name, value in model_for(configuration, profile).observe(after).items():
+        other = observed.get(name)
+        if other == value:
+            continue
+        if name in _TIMES:
+            yield Comparison(
+                _TIMES[name],
+                "none" if value is None else f"at {value}",
+                "none" if other is None else f"at {other}",
+                expected_ms=value,
+                seen_ms=other if isinstance(other, int) else None,
+            )
+        else:
+            counts.append((name, value, other))
+    for name, value, other in counts:
+        yield Comparison(name.replace("_", " "), f"{value}", f"{other}")

@@ -1,0 +1,157 @@
+"""A cause of failure as every report tells it: the rule, the steps, what was expected and seen.
+
+The results file has the steps and the sentences. What it leaves to be derived is derived here: the
+rule's text from the specification, and the model's states by judging the recorded steps anew.
+"""
+
+from dataclasses import dataclass
+
+from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
+from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.judging.timer_history import State
+from purgatory_conformance.judging.timer_judge import TooManyStates
+from purgatory_conformance.reporting.results import CauseLine, Results, RuleLine
+from purgatory_conformance.reporting.words import (
+    describe_configuration,
+    describe_observed,
+    describe_operation,
+    describe_outcome,
+    paragraphs,
+    printable,
+    replay_command,
+)
+from purgatory_spec.profiles import Clock
+from purgatory_spec.requirements import requirement
+
+
+@dataclass(frozen=True, slots=True)
+class ToldStep:
+    """One step in words. The last one of a cause diverges."""
+
+    number: int
+    operation: str
+    outcome: str
+    observed: str
+    diverges: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A cause in words; every string can be printed on one line."""
+
+    rule: str
+    level: str
+    title: str
+    text: tuple[str, ...]
+    """The paragraphs of the rule (Markdown); none where this suite does not know the rule."""
+    cases: int
+    source: str
+    configuration: str
+    steps: tuple[ToldStep, ...]
+    expected: str
+    seen: str
+    before: str
+    after: str
+    command: str
+    """The command that replays the case; empty where no replay file was written."""
+    answers: str
+    """A sentence where the subject answers differently; otherwise empty."""
+
+
+def stories(results: Results) -> tuple[Story, ...]:
+    """The causes of failure, the most frequent first."""
+    by_frequency = sorted(results.causes, key=lambda cause: -cause.cases)
+    return tuple(_story(cause, results) for cause in by_frequency)
+
+
+def _story(cause: CauseLine, results: Results) -> Story:
+    told = rule_line(cause.rule, results)
+    answers = ""
+    if cause.answers is not None:
+        answers = f"answers differ: failed {cause.answers[0]} of {cause.answers[1]} repetitions"
+    return Story(
+        rule=cause.rule,
+        level=told.level,
+        title=told.title,
+        text=rule_text(cause.rule),
+        cases=cause.cases,
+        source=printable(cause.source),
+        configuration=describe_configuration(cause.configuration),
+        steps=tuple(
+            ToldStep(
+                number=number,
+                operation=describe_operation(step.operation),
+                outcome=describe_outcome(step.outcome) if step.outcome else "",
+                observed=describe_observed(step.outcome) if step.outcome else "",
+                diverges=number == len(cause.steps),
+            )
+            for number, step in enumerate(cause.steps, start=1)
+        ),
+        expected=printable(cause.expected),
+        seen=printable(cause.seen),
+        before=printable(cause.before),
+        after=printable(cause.after),
+        command=replay_command(cause.replay) if cause.replay else "",
+        answers=answers,
+    )
+
+
+def rule_text(identifier: str) -> tuple[str, ...]:
+    """The paragraphs of a rule; none where this suite does not know it."""
+    try:
+        return tuple(paragraphs(requirement(identifier).text))
+    except KeyError:
+        return ()
+
+
+def rule_line(identifier: str, results: Results) -> RuleLine:
+    """The line about a rule, made up where a cause names a rule that was not counted."""
+    for line in results.rules:
+        if line.id == identifier:
+            return line
+    level, title = "", ""
+    try:
+        level, title = requirement(identifier).level.value, requirement(identifier).title
+    except KeyError:
+        pass
+    return RuleLine(identifier, level, title, visits=0, minimum=0, state="broken")
+
+
+def all_rules(results: Results) -> tuple[RuleLine, ...]:
+    """Every rule of the results, those included that only a cause names."""
+    known = {line.id for line in results.rules}
+    others = dict.fromkeys(cause.rule for cause in results.causes if cause.rule not in known)
+    return (*results.rules, *(rule_line(identifier, results) for identifier in others))
+
+
+@dataclass(frozen=True, slots=True)
+class Retraced:
+    """A case judged anew: the model's state before each step, and how the last one diverges."""
+
+    states: tuple[State, ...]
+    divergence: Divergence
+
+
+def retraced(cause: CauseLine, results: Results) -> Retraced | None:
+    """The cause's steps judged anew.
+
+    None where that gives no states: on a real clock, under a variant of another suite, or where
+    the steps do not diverge for this version of the model.
+    """
+    profile = results.header.profile
+    if profile.clock is Clock.WALL:
+        return None
+    deviations = tuple(Deviation(line.rule, line.variant, line.replay) for line in results.deviations)
+    states: list[State] = []
+    try:
+        judge = CaseJudge(cause.configuration, profile, deviations)
+        for step in cause.steps:
+            if step.outcome is None:
+                return None
+            states.append(judge.state)
+            divergence = judge.step(step.operation, step.outcome).divergence
+            if divergence is not None:
+                return Retraced(tuple(states), divergence)
+    except (ValueError, TooManyStates):
+        return None
+    return None

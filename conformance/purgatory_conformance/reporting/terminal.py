@@ -1,0 +1,312 @@
+"""The report for people at a terminal: the verdict, and for each cause of failure a screenful."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from rich.console import Console
+from rich.text import Text
+
+from purgatory_conformance.reporting.results import FailureLine, Results, RuleLine
+from purgatory_conformance.reporting.story import Story, ToldStep, all_rules, stories
+from purgatory_conformance.reporting.words import (
+    STATE_SYMBOLS,
+    VERDICT_SYMBOLS,
+    counted,
+    describe_implementation,
+    describe_profile,
+    printable,
+    replay_command,
+    spans,
+)
+
+_GOOD = "bold #2a8fd6"
+_BAD = "bold #d9720b"
+_FAINT = "dim"
+_STATE_STYLES = {"held": "#2a8fd6", "broken": _BAD, "deviates": "#d9720b", "too few": _FAINT}
+
+_CAUSES_IN_FULL = 3
+_MOST_STEPS = 14
+_MOST_TOO_FEW = 8
+_MOST_ERROR_LINES = 10
+_MOST_LETTERS = 400
+_WIDEST_OPERATION = 36
+_IN_ASCII = str.maketrans(
+    {"✓": "+", "✗": "x", "≠": "~", "…": "...", "→": "->", "←": "<-", "·": "-", "─": "-", "│": "|"}
+)
+
+Part = str | tuple[str, str]
+"""A piece of a line: words, or words with a style."""
+
+
+class _Page:
+    """Prints lines that fit the console, without colours or symbols that it cannot show."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        # NO_COLOR asks for plain text; rich would still make it bold.
+        self._styled = not console.no_color
+        self._ascii = console.options.ascii_only
+
+    @property
+    def width(self) -> int:
+        return max(self._console.width, 40)
+
+    def say(self, *parts: Part, indent: int = 0, hang: int | None = None) -> None:
+        """Print a line, wrapped where it is too long; ``hang`` indents what follows."""
+        hang = indent if hang is None else hang
+        text = self._text(parts)
+        first = self.width - indent
+        lines = text.wrap(self._console, first, overflow="fold", tab_size=4)
+        if len(lines) > 1 and hang != indent:
+            head = lines[0]
+            rest = text[len(head) :]
+            rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+            tail = rest.wrap(self._console, self.width - hang, overflow="fold", tab_size=4)
+            self._put(head, indent)
+            for line in tail:
+                self._put(line, hang)
+            return
+        for line in lines:
+            self._put(line, indent)
+        if not lines:
+            self._put(text, 0)
+
+    def cropped(self, *parts: Part, indent: int = 0) -> None:
+        """Print a line, cut off where it is too long."""
+        text = self._text(parts)
+        if self._ascii and len(text) > self.width - indent:
+            text.truncate(self.width - indent - 3)
+            text.append("...")
+        text.truncate(self.width - indent, overflow="ellipsis")
+        self._put(text, indent)
+
+    def verbatim(self, words: str, style: str = "", indent: int = 0) -> None:
+        """Print a line as it is, however long: it is there to be copied."""
+        self._put(self._text([(words, style)]), indent)
+
+    def gap(self) -> None:
+        self._console.print()
+
+    def _put(self, text: Text, indent: int) -> None:
+        text = text.copy()
+        text.rstrip()
+        line = Text(" " * indent if text.plain else "")
+        line.append_text(text)
+        self._console.print(line, no_wrap=True, overflow="ignore", crop=False)
+
+    def _text(self, parts: "tuple[Part, ...] | list[tuple[str, str]]") -> Text:
+        text = Text()
+        for part in parts:
+            words, style = (part, "") if isinstance(part, str) else part
+            if self._ascii:
+                words = words.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode()
+            text.append(words, style if self._styled else "")
+        return text
+
+
+def print_results(
+    console: Console, results: Results, *, results_path: str, report_path: str
+) -> None:
+    """Print what a campaign found; the verdict stands in the last lines.
+
+    Args:
+        console: Where to print. Colours, width and symbols follow what it can show.
+        results: What to print.
+        results_path: Where the results file is; empty where there is none.
+        report_path: Where the HTML report is; empty where there is none.
+    """
+    page = _Page(console)
+    _print_head(page, results)
+    _print_rules(page, results)
+    _print_deviations(page, results)
+    told = stories(results)
+    for number, story in enumerate(told[:_CAUSES_IN_FULL], start=1):
+        _print_cause(page, story, number, len(told))
+    _print_other_causes(page, told[_CAUSES_IN_FULL:])
+    for number, failure in enumerate(results.failures, start=1):
+        _print_failure(page, failure, number, len(results.failures))
+    _print_verdict(page, results, results_path, report_path)
+
+
+def _print_head(page: _Page, results: Results) -> None:
+    header, footer = results.header, results.footer
+    page.say(
+        (printable(header.subject), "bold"), f"  {describe_implementation(header.implementation)}"
+    )
+    page.say(describe_profile(header.profile), hang=2)
+    vectors = f"{counted(footer.vectors, 'vector')}, " if footer.vectors else ""
+    page.say(
+        f"suite {header.suite_version} {header.suite}, seed {header.seed} · {vectors}"
+        f"{counted(footer.cases, 'generated case')}, {counted(footer.steps, 'step')}, "
+        f"{footer.seconds:.1f} s",
+        hang=2,
+    )
+    page.gap()
+
+
+def _print_rules(page: _Page, results: Results) -> None:
+    """All rules where all is well; otherwise those that are not, and how many held."""
+    rules = all_rules(results)
+    shown = rules
+    if results.footer.exit_code != 0:
+        shown = tuple(rule for rule in rules if rule.state in ("broken", "deviates"))
+        few = tuple(rule for rule in rules if rule.state == "too few")
+        if len(few) <= _MOST_TOO_FEW:
+            shown, few = (*shown, *few), ()
+    else:
+        few = ()
+    if shown:
+        width = max(len(rule.id) for rule in shown)
+        page.cropped(
+            (f"{'state':<10}{'rule':<{width}}  {'level':<6} {'visits':>6}  states that", _FAINT)
+        )
+    for rule in shown:
+        _print_rule(page, rule, width)
+    if few:
+        page.say(
+            (f"{STATE_SYMBOLS['too few']} {'too few':<8}", _FAINT),
+            f"{len(few)} rules were visited fewer than {few[0].minimum} times, so that nothing "
+            "can be said of them (the report lists them)",
+            hang=10,
+        )
+    held = sum(rule.state == "held" for rule in rules)
+    if len(shown) < len(rules):
+        page.say(
+            (f"{STATE_SYMBOLS['held']} {'held':<8}", _STATE_STYLES["held"]),
+            f"{held} of {counted(len(rules), 'rule')}",
+            hang=10,
+        )
+    if rules:
+        page.gap()
+
+
+def _print_rule(page: _Page, rule: RuleLine, width: int) -> None:
+    style = _STATE_STYLES.get(rule.state, "")
+    page.cropped(
+        (f"{STATE_SYMBOLS.get(rule.state, ' ')} {rule.state:<8}", style),
+        f"{rule.id:<{width}}  {rule.level:<6} {rule.visits:>6}  {rule.title}",
+    )
+
+
+def _print_deviations(page: _Page, results: Results) -> None:
+    if not results.deviations:
+        return
+    page.say(("Declared deviations", "bold"))
+    for line in results.deviations:
+        symbol = STATE_SYMBOLS["deviates"]
+        shown = f"shown by {counted(line.cases, 'case')}"
+        seen: Part = (shown if line.cases else "not seen: withdraw it", "" if line.cases else _BAD)
+        page.say(f"{symbol} {line.rule}, as {printable(line.variant)}: ", seen, indent=2, hang=4)
+        why = ", ".join(printable(words) for words in (line.reason, line.issue) if words)
+        if why:
+            page.say(why, indent=4)
+        page.verbatim(replay_command(line.replay), indent=4)
+    page.gap()
+
+
+def _print_cause(page: _Page, story: Story, number: int, of: int) -> None:
+    head = f"── cause {number} of {of} "
+    page.say((head + "─" * (page.width - len(head)), _FAINT))
+    level = f" ({story.level})" if story.level else ""
+    page.say((f"✗ broken  {story.rule}", _BAD), f"{level}: {story.title}", hang=2)
+    for paragraph in story.text[:1]:
+        styles = {"code": "bold", "emphasis": "italic"}
+        page.say(*((w, styles.get(kind, "")) for kind, w in spans(paragraph)), indent=2)
+    page.gap()
+    page.say(f"{counted(story.cases, 'failing case')}; the simplest found, from {story.source}:")
+    if story.answers:
+        page.say((story.answers, _BAD), indent=2)
+    page.say(f"a timer with {story.configuration}", indent=2)
+    _print_steps(page, story.steps)
+    page.gap()
+    page.say(f"{'expected':<10}", (story.expected, _GOOD), indent=2, hang=12)
+    page.say(f"{'seen':<10}", (story.seen, _BAD), indent=2, hang=12)
+    if story.before:
+        page.say(f"{'before':<10}{story.before}", indent=2, hang=12)
+    if story.after:
+        page.say(f"{'after':<10}{story.after} (expected)", indent=2, hang=12)
+    page.gap()
+    if story.command:
+        page.verbatim(story.command, "bold", indent=2)
+        page.gap()
+
+
+def _print_steps(page: _Page, steps: tuple[ToldStep, ...]) -> None:
+    left_out = max(len(steps) - _MOST_STEPS, 0)
+    if left_out:
+        page.say(f"… {counted(left_out, 'step')} before these, all in the replay file", indent=4)
+    shown = list(islice(steps, left_out, None))
+    width = min(max((len(step.operation) for step in shown), default=0), _WIDEST_OPERATION)
+    for step in shown:
+        mark: Part = ("✗", _BAD) if step.diverges else " "
+        number = f" {step.number:>2}  "
+        outcome: tuple[Part, ...] = (f"→ {step.outcome}",)
+        if step.diverges:
+            outcome += (("  ← diverges", _BAD),)
+        if len(step.operation) <= width:
+            page.say(
+                mark, number, f"{step.operation:<{width}}  ", *outcome, indent=2, hang=width + 12
+            )
+        else:
+            page.say(mark, number, step.operation, indent=2, hang=10)
+            page.say(*outcome, indent=10, hang=12)
+
+
+def _print_other_causes(page: _Page, others: tuple[Story, ...]) -> None:
+    if not others:
+        return
+    page.say((f"{counted(len(others), 'more cause')}", "bold"))
+    for story in others:
+        answers = f" ({story.answers})" if story.answers else ""
+        page.say(
+            ("✗ ", _BAD),
+            f"{story.rule}: {counted(story.cases, 'case')}, expected {story.expected}, "
+            f"seen {story.seen}{answers}",
+            indent=2,
+            hang=4,
+        )
+        if story.command:
+            page.verbatim(story.command, indent=4)
+    page.gap()
+
+
+def _print_failure(page: _Page, failure: FailureLine, number: int, of: int) -> None:
+    head = f"── subject failure {number} of {of} "
+    page.say((head + "─" * (page.width - len(head)), _FAINT))
+    page.say((f"! the subject {printable(failure.kind)}", _BAD), hang=2)
+    page.say(printable(failure.explanation), indent=2)
+    for label, words in (("request", failure.asked), ("received", failure.received)):
+        if words:
+            page.say(f"{label:<10}{printable(_shortened(words))}", indent=2, hang=12)
+    if failure.standard_error.strip():
+        page.say("its last lines on standard error:", indent=2)
+        for line in _last_lines(failure.standard_error):
+            page.say(("│ ", _FAINT), printable(_shortened(line)), indent=4, hang=6)
+    page.gap()
+
+
+def _shortened(words: str) -> str:
+    if len(words) <= _MOST_LETTERS:
+        return words
+    return f"{words[:_MOST_LETTERS]}… ({len(words)} characters)"
+
+
+def _last_lines(text: str) -> Iterator[str]:
+    lines = text.rstrip().split("\n")
+    for line in lines[-_MOST_ERROR_LINES:]:
+        yield line.rstrip("\r").expandtabs(4)
+
+
+def _print_verdict(page: _Page, results: Results, results_path: str, report_path: str) -> None:
+    footer = results.footer
+    if footer.hint:
+        page.say(("hint  ", "bold"), printable(footer.hint), hang=6)
+        page.gap()
+    style = _GOOD if footer.exit_code == 0 else _BAD
+    symbol = VERDICT_SYMBOLS.get(footer.exit_code, "!")
+    page.say(
+        (f"{symbol} {printable(footer.verdict)}", style), f": {printable(footer.why)}", hang=2
+    )
+    for label, path in (("results", results_path), ("report", report_path)):
+        if path:
+            page.verbatim(f"{label:<8}{path}")

@@ -1,0 +1,107 @@
+"""A horizontal time axis that is compressed where nothing happens.
+
+The levels of a wheel cover spans that differ by powers of the wheel size, and a delay may be close
+to the largest integer. So the axis goes from *stop* to stop, the times that matter, and a gap
+between two of them is as wide as the logarithm of its length. Between stops it is linear. It never
+runs backwards, and every label gives the exact time.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+LETTER_WIDTH = 6.3
+"""The width of a letter of the labels, about; in the units of the picture."""
+
+_WIDEST_GAP = 7.0
+_LINEAR_UNITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TimeAxis:
+    """Where each time stands: the stops in ascending order and their places."""
+
+    stops: tuple[int, ...]
+    places: tuple[float, ...]
+    unit_ms: int
+
+    def x(self, time_ms: int) -> float:
+        """The place of a time; beyond the ends it is that of the end."""
+        if time_ms <= self.stops[0]:
+            return self.places[0]
+        if time_ms >= self.stops[-1]:
+            return self.places[-1]
+        after = bisect_right(self.stops, time_ms)
+        begin, end = self.stops[after - 1], self.stops[after]
+        left, right = self.places[after - 1], self.places[after]
+        return left + (right - left) * ((time_ms - begin) / (end - begin))
+
+    def breaks(self) -> list[float]:
+        """The middles of the gaps that are drawn much narrower than they are."""
+        return [
+            (self.places[i] + self.places[i + 1]) / 2
+            for i in range(len(self.stops) - 1)
+            if self.stops[i + 1] - self.stops[i] > _LINEAR_UNITS * self.unit_ms
+        ]
+
+    def labels(self, importance: Mapping[int, int]) -> list[int]:
+        """The stops that can be labelled without overlap, the important ones first."""
+        chosen: list[int] = []
+        for stop in sorted(importance, key=lambda stop: (-importance[stop], stop)):
+            if importance[stop] and all(self._apart(stop, other) for other in chosen):
+                chosen.append(stop)
+        return sorted(chosen)
+
+    def _apart(self, one: int, other: int) -> bool:
+        return abs(self.x(one) - self.x(other)) >= label_distance(one, other)
+
+
+def text_width(text: str) -> float:
+    """The width of a text in the letters of the labels, about."""
+    return len(text) * LETTER_WIDTH
+
+
+def label_distance(one: int, other: int) -> float:
+    """How far apart the middles of two labels must be."""
+    return (text_width(str(one)) + text_width(str(other))) / 2 + 8
+
+
+def time_axis(
+    stops: Iterable[int],
+    rooms: Iterable[tuple[int, int, float]],
+    *,
+    unit_ms: int,
+    left: float,
+    width: float,
+    most_width: float,
+) -> TimeAxis:
+    """An axis over the stops, as wide as ``width`` or, where room is needed, ``most_width``.
+
+    Args:
+        stops: The times that matter, ms; at least one.
+        rooms: For pairs of stops how far apart they must be drawn, for example for a text.
+        unit_ms: The length that is drawn one unit wide: the timer's tick.
+        left: The place of the first stop.
+        width: The usual distance from the first stop to the last.
+        most_width: The largest such distance; beyond it the rooms are made smaller.
+    """
+    times = sorted(set(stops))
+    if len(times) == 1:
+        times.append(times[0] + unit_ms)
+    gaps = [
+        20 * min(1 + math.log2(max((b - a) / unit_ms, 0.5)), _WIDEST_GAP)
+        for a, b in zip(times, times[1:], strict=False)
+    ]
+    index = {time: i for i, time in enumerate(times)}
+    for first, second, room in sorted(rooms, key=lambda r: index[r[1]] - index[r[0]]):
+        begin, end = index[first], index[second]
+        present = sum(gaps[begin:end])
+        if begin < end and present < room:
+            gaps[begin:end] = [gap * room / present for gap in gaps[begin:end]]
+    total = sum(gaps)
+    scale = max(width / total, 1.0) if total <= most_width else most_width / total
+    places = [left]
+    for gap in gaps:
+        places.append(places[-1] + gap * scale)
+    return TimeAxis(tuple(times), tuple(places), unit_ms)

@@ -1,0 +1,200 @@
+"""Operations, outcomes and rules in readable words, shared by all reports.
+
+Names and texts come from subjects and may hold anything: line breaks, escape codes, halves of
+characters. What leaves this module can be printed on one line of any terminal.
+"""
+
+import re
+import shlex
+from typing import TypeAlias
+
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import (
+    Action,
+    Add,
+    AddInside,
+    Advance,
+    AdvanceInside,
+    Cancel,
+    CancelInside,
+    Elapse,
+    Operation,
+    RunOne,
+    Shutdown,
+    Throw,
+    Wait,
+)
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
+from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+
+STATE_SYMBOLS = {"held": "✓", "broken": "✗", "deviates": "≠", "too few": "…"}
+"""The symbol of a rule's state; the word always stands beside it."""
+
+VERDICT_SYMBOLS = {0: "✓", 1: "✗", 3: "!", 4: "…"}
+"""The symbol of a verdict, by its exit code."""
+
+Span: TypeAlias = tuple[str, str]
+"""A piece of a rule's text: its kind (``text``, ``code`` or ``emphasis``) and its words."""
+
+_PLAIN_NAME = re.compile(r"[\w.-]+")
+_PLAIN_PATH = re.compile(r"[\w./\\:+@%,=-]+")
+_INLINE = re.compile(
+    r"`(?P<code>[^`]+)`|\*(?P<emphasis>[^*\s](?:[^*]*[^*\s])?)\*|\[(?P<link>[^\]]+)\]\([^)]*\)"
+)
+
+
+def printable(text: str) -> str:
+    """The text with every character that cannot be printed as its escape, line breaks included."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+    )
+
+
+def describe_task(name: str) -> str:
+    """A task's name, in quotation marks where it could be taken for something else."""
+    return name if _PLAIN_NAME.fullmatch(name) and name.isprintable() else repr(name)
+
+
+def describe_operation(operation: Operation) -> str:
+    """An operation as a person would say it, for example ``add t1, delay 25 ms``."""
+    match operation:
+        case Add(task, delay_ms, script):
+            words = f"add {describe_task(task)}, delay {delay_ms} ms"
+            if script:
+                words += f"; when it runs it {_joined([_action(action) for action in script])}"
+            return words
+        case Cancel(task):
+            return f"cancel {describe_task(task)}"
+        case Elapse(to_ms):
+            return f"let the clock reach {to_ms}"
+        case Advance(to_ms):
+            return f"advance to {to_ms}"
+        case RunOne():
+            return "run one task"
+        case Wait(for_ms):
+            return f"wait {for_ms} ms"
+        case Shutdown():
+            return "shut down"
+
+
+def _action(action: Action) -> str:
+    match action:
+        case Throw():
+            return "throws"
+        case AddInside(task, delay_ms):
+            return f"adds {describe_task(task)}, delay {delay_ms} ms"
+        case CancelInside(task):
+            return f"cancels {describe_task(task)}"
+        case AdvanceInside():
+            return "advances the timer"
+
+
+def _joined(words: list[str]) -> str:
+    if len(words) == 1:
+        return words[0]
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def describe_outcome(outcome: Outcome) -> str:
+    """What came of an operation, its observables aside, for example ``popped, t1 expired``."""
+    parts: list[str] = []
+    if outcome.rejected is not None:
+        detail = f" ({printable(outcome.detail)})" if outcome.detail else ""
+        parts.append(f"rejected: {outcome.rejected.value}{detail}")
+    if outcome.result is not None:
+        parts.append(_result(outcome.result))
+    parts += [_event(event) for event in outcome.events]
+    if not outcome.events and outcome.rejected is None and outcome.result is not False:
+        parts.append("no event")
+    return ", ".join(parts)
+
+
+def _result(value: Value) -> str:
+    if isinstance(value, bool):
+        return "popped" if value else "nothing popped"
+    return f"result {value}"
+
+
+def _event(event: Event) -> str:
+    task = describe_task(event.task)
+    when = "" if event.at_ms is None else f" at {event.at_ms}"
+    if event.kind is EventKind.REJECTED:
+        reason = event.reason.value if event.reason else "no reason"
+        return f"what {task} tried was rejected{when}: {reason}"
+    return f"{task} {event.kind.value}{when}"
+
+
+def describe_observed(outcome: Outcome) -> str:
+    """The observables after an operation, for example ``size 1, levels 2``."""
+    values = [
+        f"{printable(name)} {'null' if value is None else str(value).lower()}"
+        for name, value in outcome.observed.items()
+    ]
+    if outcome.called_ms is not None and outcome.returned_ms is not None:
+        values.append(f"called at {outcome.called_ms}, returned at {outcome.returned_ms}")
+    return ", ".join(values)
+
+
+def describe_configuration(configuration: TimerConfiguration) -> str:
+    """What the timer of a case was made with."""
+    return (
+        f"tick {configuration.tick_ms} ms, wheel size {configuration.wheel_size}, "
+        f"clock at {configuration.start_ms}"
+    )
+
+
+def describe_implementation(implementation: Implementation) -> str:
+    """Whom a report is about: name and version, then language and runtime."""
+    named = " ".join(word for word in (implementation.name, implementation.version) if word)
+    where = ", ".join(word for word in (implementation.language, implementation.runtime) if word)
+    return printable(f"{named} ({where})" if where else named)
+
+
+def describe_profile(profile: TimerProfile) -> str:
+    """The declared choices that a reader needs in order to follow a case."""
+    return ", ".join(
+        f"{name.replace('_', ' ')} {choice.value.replace('_', ' ')}"
+        for name, choice in (
+            ("structure", profile.structure),
+            ("rounding", profile.rounding),
+            ("same_tick_order", profile.same_tick_order),
+            ("executor", profile.executor),
+            ("clock", profile.clock),
+            ("negative_delay", profile.negative_delay),
+        )
+    )
+
+
+def counted(number: int, word: str) -> str:
+    """A number with its word in the singular or the plural."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def replay_command(path: str) -> str:
+    """The command that runs a stored case again, ready to be pasted."""
+    return f"purgatory replay {path if _PLAIN_PATH.fullmatch(path) else shlex.quote(path)}"
+
+
+def paragraphs(markdown: str) -> list[str]:
+    """The paragraphs of a rule's text, each on one line."""
+    return [" ".join(block.split()) for block in markdown.split("\n\n") if block.strip()]
+
+
+def spans(paragraph: str) -> list[Span]:
+    """A paragraph as pieces of one kind each; of a link only the words remain."""
+    pieces: list[Span] = []
+    position = 0
+    for found in _INLINE.finditer(paragraph):
+        if found.start() > position:
+            pieces.append(("text", paragraph[position : found.start()]))
+        if found["link"] is not None:
+            pieces += spans(found["link"])
+        else:
+            pieces.append((found.lastgroup or "text", found[found.lastgroup or 0]))
+        position = found.end()
+    if position < len(paragraph):
+        pieces.append(("text", paragraph[position:]))
+    return pieces
