@@ -126,7 +126,8 @@ class Timer:
         """Arm a task: it is to run once, ``delay_ms`` from now.
 
         A task that is pending is moved: only the last add counts. A task that is due by the
-        wheel's own clock goes to the executor at once.
+        wheel's own clock goes to the executor at once. An add that is refused changes nothing; an
+        earlier arming stays.
 
         Args:
             task: A task, or a callable, of which a task is made.
@@ -140,10 +141,9 @@ class Timer:
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
             TaskOfAnotherTimer: the task is pending in another timer.
             TimerClosed: the timer is closed, whatever the delay.
-                After an error nothing has changed; an earlier arming stays.
 
         Rules: TIMER-ALREADY-DUE, TIMER-ZERO-DELAY, TIMER-NEGATIVE-DELAY, TIMER-LARGEST-DELAY,
-        TIMER-READD-PENDING, TIMER-READD-CANCELLED, TIMER-READD-FIRED, TIMER-SHUTDOWN-CLOSED.
+        TIMER-READD-CANCELLED, TIMER-READD-FIRED, TIMER-ADD-INSIDE, TIMER-SHUTDOWN-CLOSED.
         """
         delay = delay_ms if isinstance(delay_ms, int) else _whole_ms(delay_ms)
         if delay > LARGEST_DELAY_MS:

@@ -122,7 +122,7 @@ class TimerModel(Generic[Kept]):
             case RunOne():
                 branches = self._run_one(state)
             case Shutdown():
-                branches = [_Branch(replace(state, closed=True, store=self.empty, order=()))]
+                branches = [_Branch(self._shut_down(state))]
             case _:
                 raise ValueError(f"{operation_name(operation)} needs a real clock")
         return tuple(self._expectation(branch) for branch in branches)
@@ -160,7 +160,11 @@ class TimerModel(Generic[Kept]):
         return observed
 
     def _arm(self, state: TimerState[Kept], task: str, delay_ms: int) -> list[_Branch[Kept]]:
-        """Add a task. Rules: TIMER-READD-PENDING, TIMER-ALREADY-DUE, TIMER-OWN-CLOCK."""
+        """Add a task; an earlier arming ends, whatever became of it.
+
+        Rules: TIMER-READD-PENDING, TIMER-READD-CANCELLED, TIMER-READD-FIRED, TIMER-ZERO-DELAY,
+        TIMER-ALREADY-DUE, TIMER-OWN-CLOCK.
+        """
         reason = self.refusal(state, delay_ms)
         if reason is not None:
             return [_Branch(state, rejected=reason)]
@@ -181,12 +185,20 @@ class TimerModel(Generic[Kept]):
         return branches
 
     def _disarm(self, state: TimerState[Kept], task: str) -> TimerState[Kept]:
-        """End a task's arming, if there is one. Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN."""
+        """End a task's arming, if there is one; the executor's queue is left alone.
+
+        Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED, TIMER-CANCEL-TOO-LATE,
+        TIMER-CANCEL-UNKNOWN.
+        """
         order = tuple(other for other in state.order if other != task)
         return replace(state, store=state.store.remove(task), order=order)
 
     def _advance(self, state: TimerState[Kept]) -> list[_Branch[Kept]]:
-        """Expire what is due. Rules: TIMER-NOT-LATE, TIMER-TICK-ORDER, TIMER-SHUTDOWN-DROPS."""
+        """Expire what is due.
+
+        Rules: TIMER-NOT-LATE, TIMER-EXACTLY-ONCE, TIMER-TICK-ORDER, TIMER-IDLE-ADVANCE,
+        TIMER-SHUTDOWN-DROPS.
+        """
         if state.closed:
             return [_Branch(state, rejected=Reason.CLOSED), _Branch(state)]
         popped = state.store.pop_due(state.now_ms)
@@ -201,6 +213,10 @@ class TimerModel(Generic[Kept]):
         declared = Observable.ADVANCE_RESULT in self.profile.observables
         return [_Branch(after, groups, result=popped.popped if declared else None)]
 
+    def _shut_down(self, state: TimerState[Kept]) -> TimerState[Kept]:
+        """Drop what is pending. Rules: TIMER-SHUTDOWN-DROPS, TIMER-SHUTDOWN-AGAIN."""
+        return replace(state, closed=True, store=self.empty, order=())
+
     def _same_tick(self, state: TimerState[Kept], tick: Tasks) -> list[Tasks]:
         """The tasks of one tick as groups. Rules: TIMER-SAME-TICK-ORDER."""
         if self.profile.same_tick_order is SameTickOrder.NONE:
@@ -208,7 +224,10 @@ class TimerModel(Generic[Kept]):
         return [frozenset({task}) for task in state.order if task in tick]
 
     def _run_one(self, state: TimerState[Kept]) -> list[_Branch[Kept]]:
-        """Run the head of the queue. Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK."""
+        """Run the head of the queue, also after shutdown.
+
+        Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK, TIMER-SHUTDOWN-QUEUE.
+        """
         if not state.queue:
             return [_Branch(state)]
         task = state.queue[0]

@@ -92,7 +92,7 @@ class TimingWheel:
         return Popped(wheel, tuple(ticks.values()), wheel is not self)
 
     def observe(self) -> Mapping[Observable, Value]:
-        """What can be read of a wheel. Rules: TIMER-SIZE, TIMER-WAKE-UP."""
+        """What can be read. Rules: TIMER-SIZE, TIMER-WAKE-UP, TIMER-DELAY-QUEUE-BOUND."""
         return {
             Observable.SIZE: len(self.due_ticks),
             Observable.WHEEL_CLOCK: self.own_clock_ms,

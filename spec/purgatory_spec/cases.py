@@ -68,8 +68,8 @@ def decode_case(text: str, source: str = "<text>") -> Case:
     Raises:
         InvalidDocument: names the source, the line and what is wrong with it.
     """
-    lines = text.splitlines()
-    if not lines:
+    lines = text.split("\n")  # not splitlines, which also splits at characters inside strings
+    if not text.strip():
         raise InvalidDocument(source, 1, "the file is empty; its first line must be the header")
     header = decode_line(lines[0], CaseHeader, source, 1)
     if header.format != CASE_FORMAT:

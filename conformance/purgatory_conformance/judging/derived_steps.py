@@ -3,7 +3,8 @@
 Such a subject shows that tasks ran, not when they expired nor when the executor took them. The
 derived step is *advance, then run all*. Here the observed events are dealt out to the base steps
 in the only order that can be right; where none can be right, the base step that is to blame gets
-the events that contradict it. The judge then sees base steps alone.
+the events that contradict it. Observables were read once, after all of them: the base steps before
+the last are given those that the model expects. The judge then sees base steps alone.
 """
 
 from collections.abc import Iterator
@@ -42,10 +43,12 @@ def _dealt_out(
         yield operation, Outcome(outcome.result, outcome.rejected, outcome.events, {})
         return
 
-    def base(extra: tuple[Event, ...] = ()) -> tuple[Operation, Outcome]:
-        return operation, Outcome(outcome.result, outcome.rejected, first + extra, {})
+    reached = _matching(expectations, Outcome(outcome.result, outcome.rejected, first))
+    observed = {} if reached is None else model.observe(reached)
 
-    reached = _matching(expectations, base()[1])
+    def base(extra: tuple[Event, ...] = ()) -> tuple[Operation, Outcome]:
+        return operation, Outcome(outcome.result, outcome.rejected, first + extra, observed)
+
     if reached is None:
         yield base()
         return
@@ -90,16 +93,17 @@ def _run(
     later_runs: list[str],
 ) -> tuple[Outcome, TimerState[Kept] | None]:
     """The outcome of running the head, with what expired inside inferred from later runs."""
-    expectations = model.expectations(state, RunOne())
-    best = Outcome(events=(ran(task), *inside))
-    for expectation in expectations:
+    best: tuple[int, Outcome, TimerState[Kept] | None] | None = None
+    for expectation in model.expectations(state, RunOne()):
         events = tuple(_inferred(expectation, inside, later_runs))
-        outcome = Outcome(events=events)
-        reached = _matching([expectation], outcome)
-        if reached is not None:
-            return outcome, reached
-        best = outcome
-    return best, None
+        reached = _matching([expectation], Outcome(events=events))
+        observed = {} if reached is None else model.observe(reached)
+        # The expectation that explains most of what ran later is the one to believe.
+        explained = len(events) if reached is not None else -1
+        if best is None or explained > best[0]:
+            best = explained, Outcome(events=events, observed=observed), reached
+    assert best is not None
+    return best[1], best[2]
 
 
 def _inferred(

@@ -3,17 +3,29 @@
 The model says that no rule allows the outcome. The rule to name is found by comparing the outcome
 with the nearest expectation, part after part: rejection, events, result, observables. The first
 part that differs is blamed, on the most particular rule that the facts about the tasks involved
-point to. Cases are shrunk before they are reported, so that facts which do not matter are gone.
+point to.
+
+Cases are shrunk before they are reported, so that facts which do not matter are gone. What is left
+is evidence, the stronger the more steps it needs: that a task was added again says more about a
+failure than that its delay is zero. In this order the rules are asked.
 """
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import msgspec
 
 from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.timer_history import Arming, History, State
+from purgatory_conformance.judging.timer_history import (
+    History,
+    State,
+    in_last_bucket,
+    is_first_beyond,
+)
 from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.timing_wheel import TimingWheel
-from purgatory_model.transition import Expectation, in_groups
+from purgatory_model.transition import Expectation, in_groups, observables_match
 from purgatory_spec.operations import (
     Add,
     AddInside,
@@ -24,22 +36,77 @@ from purgatory_spec.operations import (
     Operation,
     RunOne,
     Shutdown,
+    Throw,
 )
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import LARGEST_INT, LARGEST_SAFE_INTEGER, Rounding
+from purgatory_spec.profiles import LARGEST_INT, Rounding
+from purgatory_spec.reasons import Reason
 
-_MOST_PARTICULAR_FIRST = (
+_RULES_OF_LATENESS = (
     "TIMER-ADD-INSIDE",
     "TIMER-READD-PENDING",
     "TIMER-READD-CANCELLED",
     "TIMER-READD-FIRED",
-    "TIMER-NEGATIVE-DELAY",
-    "TIMER-CASCADE",
     "TIMER-BUCKET-REUSE",
-    "TIMER-SPAN",
-    "TIMER-ALREADY-DUE",
+    "TIMER-CASCADE",
+    "TIMER-NEGATIVE-DELAY",
     "TIMER-ZERO-DELAY",
+    "TIMER-ALREADY-DUE",
 )
+"""The facts about a late task that are evidence, the strongest first."""
+
+_RULES_OF_ACTIONS = (
+    (Throw, "TIMER-THROWING-TASK"),
+    (AdvanceInside, "TIMER-ADVANCE-INSIDE"),
+    (AddInside, "TIMER-ADD-INSIDE"),
+    (CancelInside, "TIMER-CANCEL-INSIDE"),
+)
+
+_RULES_OF_REASONS = {
+    Reason.CLOSED: "TIMER-SHUTDOWN-CLOSED",
+    Reason.TOO_LARGE: "TIMER-LARGEST-DELAY",
+    Reason.INVALID_ARGUMENT: "TIMER-NEGATIVE-DELAY",
+}
+"""The rule by which an add is rejected."""
+
+_RULES_OF_OBSERVABLES = {
+    "size": "TIMER-SIZE",
+    "queued": "TIMER-EXECUTOR-ORDER",
+    "wheel_clock_ms": "TIMER-OWN-CLOCK",
+    "queued_buckets": "TIMER-DELAY-QUEUE-BOUND",
+    "next_expiry_ms": "TIMER-WAKE-UP",
+    "levels": "TIMER-OVERFLOW-ON-DEMAND",
+}
+"""The rule of each observable, where nothing points to a more particular one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A divergent step beside the nearest expectation: its events, one after another, its state."""
+
+    history: History
+    before: State
+    operation: Operation
+    outcome: Outcome
+    nearest: Expectation[State]
+    events: tuple[Event, ...]
+    after: State
+
+    @property
+    def now_ms(self) -> int:
+        """The clock's reading during the step."""
+        return self.after.now_ms
+
+    @property
+    def script_rule(self) -> str | None:
+        """The rule about what the running task does, if its script does anything."""
+        if not isinstance(self.operation, RunOne) or not self.before.queue:
+            return None
+        script = self.before.scripts.get(self.before.queue[0], ())
+        for kind, rule in _RULES_OF_ACTIONS:
+            if any(isinstance(action, kind) for action in script):
+                return rule
+        return None
 
 
 def blame(
@@ -52,49 +119,14 @@ def blame(
     """The divergence of a step that no expectation allows."""
     nearest = max(expectations, key=lambda e: _likeness(e, outcome))
     events = tuple(
-        e
-        for group in nearest.groups
-        for e in (sorted(group, key=lambda e: e.task) if len(group) > 1 else group)
+        event for group in nearest.groups for event in sorted(group, key=lambda e: e.task)
     )
-    seen_order = outcome.events if in_groups(outcome.events, nearest.groups) else events
-    after = nearest.complete(seen_order)
-
-    def divergence(rule: str, kind: str, expected: str, seen: str) -> Divergence:
-        rule = _edge_of_arithmetic(history, before, operation) or rule
-        return Divergence(rule, kind, expected, seen, operation, outcome, before, after)
-
-    if outcome.rejected is not nearest.rejected:
-        rule = _rule_of_rejection(history, before, operation, outcome, nearest)
-        return divergence(
-            rule, "rejection", _rejection_words(nearest.rejected), _seen_rejection(outcome)
-        )
-    if not in_groups(outcome.events, nearest.groups):
-        rule, kind, expected, seen = _events(history, before, operation, outcome.events, nearest)
-        return divergence(rule, kind, expected, seen)
-    if nearest.result is not None and outcome.result is not nearest.result:
-        return divergence(
-            _rule_of_result(before, operation, nearest),
-            "result",
-            f"result {_value(nearest.result)}",
-            f"result {_value(outcome.result)}",
-        )
-    wanted = nearest.observe(after)
-    for name, value in wanted.items():
-        if name not in outcome.observed or outcome.observed[name] != value:
-            seen_value = outcome.observed.get(name, "nothing")
-            return divergence(
-                _rule_of_observable(history, before, operation, name),
-                name,
-                f"{name} = {_value(value)}",
-                f"{name} = {_value(seen_value)}",
-            )
-    name = next(n for n, v in wanted.items() if type(outcome.observed[n]) is not type(v))
-    return divergence(
-        _rule_of_observable(history, before, operation, name),
-        name,
-        f"{name} = {_value(wanted[name])}",
-        f"{name} of another type: {outcome.observed[name]!r}",
-    )
+    as_seen = in_groups(outcome.events, nearest.groups)
+    after = nearest.complete(outcome.events if as_seen else events)
+    step = _Step(history, before, operation, outcome, nearest, events, after)
+    rule, kind, expected, seen = _first_difference(step)
+    rule = _edge_of_arithmetic(step) or _other_rounding(step) or rule
+    return Divergence(rule, kind, expected, seen, operation, outcome, before, after)
 
 
 def _likeness(expectation: Expectation[State], outcome: Outcome) -> tuple[bool, bool, int]:
@@ -107,47 +139,73 @@ def _likeness(expectation: Expectation[State], outcome: Outcome) -> tuple[bool, 
     )
 
 
-def _edge_of_arithmetic(history: History, before: State, operation: Operation) -> str | None:
+def _first_difference(step: _Step) -> tuple[str, str, str, str]:
+    """Rule, kind, expected and seen of the first part that differs."""
+    outcome, nearest = step.outcome, step.nearest
+    if outcome.rejected is not nearest.rejected:
+        seen = _rejection_words(outcome.rejected)
+        seen = f"{seen} ({outcome.detail})" if outcome.detail else seen
+        return _rule_of_rejection(step), "rejection", _rejection_words(nearest.rejected), seen
+    if not in_groups(outcome.events, nearest.groups):
+        rule, kind = _rule_of_events(step)
+        return rule, kind, _events_words(step.events), _events_words(outcome.events)
+    if nearest.result is not None and outcome.result is not nearest.result:
+        results = _value(nearest.result), _value(outcome.result)
+        return _rule_of_result(step), "result", f"result {results[0]}", f"result {results[1]}"
+    wanted = nearest.observe(step.after)
+    name = next(n for n, v in wanted.items() if not observables_match({n: v}, outcome.observed))
+    value = outcome.observed.get(name, "nothing")
+    seen = f"{name} = {_value(value)}"
+    if value == wanted[name]:
+        seen = f"{name} of another type: {value!r}"
+    return _rule_of_observable(step, name), name, f"{name} = {_value(wanted[name])}", seen
+
+
+def _edge_of_arithmetic(step: _Step) -> str | None:
     """The two rules about extreme numbers take the blame from every other one."""
-    delays = [operation.delay_ms] if isinstance(operation, Add) else []
-    delays += [arming.delay_ms for arming in history.armings.values()]
-    if any(delay > LARGEST_SAFE_INTEGER for delay in delays):
+    delays = [arming.delay_ms for arming in step.history.armings.values()]
+    if isinstance(step.operation, Add):
+        delays.append(step.operation.delay_ms)
+    if any(delay >= LARGEST_INT for delay in delays):
         return "TIMER-LARGEST-DELAY"
-    if history.model.configuration.start_ms < 0:
-        return "TIMER-NEGATIVE-CLOCK"
-    return None
+    return "TIMER-NEGATIVE-CLOCK" if step.history.model.configuration.start_ms < 0 else None
 
 
-def _rule_of_rejection(
-    history: History,
-    before: State,
-    operation: Operation,
-    outcome: Outcome,
-    nearest: Expectation[State],
-) -> str:
-    match operation:
+def _other_rounding(step: _Step) -> str | None:
+    """The rule of rounding, where rounding the other way explains the whole step."""
+    model = step.history.model
+    down = model.profile.rounding is Rounding.DOWN
+    rounding = Rounding.UP if down else Rounding.DOWN
+    other = replace(model, profile=msgspec.structs.replace(model.profile, rounding=rounding))
+    explained = other.accept(step.before, step.operation, step.outcome)
+    return "TIMER-ROUNDING" if explained else None
+
+
+def _rule_of_rejection(step: _Step) -> str:
+    before = step.before
+    rule: str | None = None
+    match step.operation:
         case Add(task, delay_ms):
             if before.closed:
                 return "TIMER-SHUTDOWN-CLOSED"
-            if delay_ms > LARGEST_INT or delay_ms >= history.model.profile.largest_delay_ms:
+            if delay_ms >= step.history.model.profile.largest_delay_ms:
                 return "TIMER-LARGEST-DELAY"
-            if delay_ms < 0:
-                return "TIMER-NEGATIVE-DELAY"
-            if delay_ms == 0:
-                return "TIMER-ZERO-DELAY"
-            return _rule_of_readd(history, task) or _or_thrown(history, "TIMER-NOT-LATE")
+            rule = _rule_of_readd(step.history, task) or _rule_of_sign(delay_ms)
         case Cancel(task):
-            return _rule_of_cancel(history, before, task)
+            return _rule_of_cancel(step, task)
         case Shutdown():
             return "TIMER-SHUTDOWN-AGAIN" if before.closed else "TIMER-SHUTDOWN-DROPS"
         case RunOne():
-            return _or_thrown(history, "TIMER-EXECUTOR-ORDER")
-        case _:
-            return _or_thrown(history, "TIMER-NOT-LATE")
+            rule = step.script_rule or "TIMER-EXECUTOR-ORDER"
+        case _ if before.closed:
+            return "TIMER-SHUTDOWN-DROPS"
+    return rule or ("TIMER-THROWING-TASK" if step.history.thrown else "TIMER-NOT-LATE")
 
 
-def _or_thrown(history: History, rule: str) -> str:
-    return "TIMER-THROWING-TASK" if history.thrown else rule
+def _rule_of_sign(delay_ms: int) -> str | None:
+    if delay_ms < 0:
+        return "TIMER-NEGATIVE-DELAY"
+    return "TIMER-ZERO-DELAY" if delay_ms == 0 else None
 
 
 def _rule_of_readd(history: History, task: str) -> str | None:
@@ -155,211 +213,212 @@ def _rule_of_readd(history: History, task: str) -> str | None:
         return "TIMER-READD-PENDING"
     if task in history.cancelled:
         return "TIMER-READD-CANCELLED"
-    if task in history.expired:
-        return "TIMER-READD-FIRED"
-    return None
+    return "TIMER-READD-FIRED" if task in history.expired else None
 
 
-def _rule_of_cancel(history: History, before: State, task: str) -> str:
-    if task in history.armings:
+def _rule_of_cancel(step: _Step, task: str) -> str:
+    if task in step.history.armings:
         return "TIMER-CANCEL"
-    if task in before.queue:
+    if task in step.before.queue:
         return "TIMER-CANCEL-TOO-LATE"
-    if task in history.cancelled:
+    if task in step.history.cancelled:
         return "TIMER-CANCEL-AGAIN"
-    if task in history.expired:
-        return "TIMER-CANCEL-FIRED"
-    return "TIMER-CANCEL-UNKNOWN"
+    return "TIMER-CANCEL-FIRED" if task in step.history.expired else "TIMER-CANCEL-UNKNOWN"
 
 
-def _events(
-    history: History,
-    before: State,
-    operation: Operation,
-    events: tuple[Event, ...],
-    nearest: Expectation[State],
-) -> tuple[str, str, str, str]:
-    """Rule, kind, expected and seen for events that are not the expected ones."""
-    wanted = Counter(e for group in nearest.groups for e in group)
-    seen = Counter(events)
-    expected_words = _events_words(e for group in nearest.groups for e in sorted(group, key=repr))
-    seen_words = _events_words(events)
+def _rule_of_events(step: _Step) -> tuple[str, str]:
+    """Rule and kind for events that are not the expected ones."""
+    wanted, seen = Counter(step.events), Counter(step.outcome.events)
     extra = list((seen - wanted).elements())
     missing = list((wanted - seen).elements())
+    if missing and missing[0].kind is EventKind.RAN:
+        return _rule_of_unrun(step, missing[0].task), "order" if extra else "missing"
     if extra:
-        rule, kind = _rule_of_extra(history, before, operation, extra[0], missing, wanted)
-    elif missing:
-        rule, kind = _rule_of_missing(history, before, operation, missing[0])
-    elif isinstance(operation, RunOne):
-        rule, kind = "TIMER-EXECUTOR-ORDER", "order"
-    else:
-        ticks = [history.armings[e.task].due_tick for e in events if e.task in history.armings]
-        sorted_ticks = ticks == sorted(ticks)
-        rule = "TIMER-SAME-TICK-ORDER" if sorted_ticks else "TIMER-TICK-ORDER"
-        kind = "order"
-    return rule, kind, expected_words, seen_words
+        return _rule_of_extra(step, extra[0], extra[0] in wanted)
+    if missing:
+        return _rule_of_missing(step, missing[0]), "missing"
+    handed = [e.task for e in step.outcome.events if e.kind is EventKind.EXPIRED]
+    if isinstance(step.operation, RunOne) and step.outcome.events[0] != step.events[0]:
+        return "TIMER-EXECUTOR-ORDER", "order"
+    armings = step.history.armings
+    ticks = [armings[task].due_tick for task in handed if task in armings]
+    return "TIMER-SAME-TICK-ORDER" if ticks == sorted(ticks) else "TIMER-TICK-ORDER", "order"
 
 
-def _rule_of_extra(
-    history: History,
-    before: State,
-    operation: Operation,
-    event: Event,
-    missing: list[Event],
-    wanted: Counter[Event],
-) -> tuple[str, str]:
-    task = event.task
+def _rule_of_unrun(step: _Step, task: str) -> str:
+    """The rule that a run is missing by, or another task's run in its place."""
+    owed = step.history.runs_owed.get(task)
+    if owed:
+        return min(owed)
+    if any(event.kind is EventKind.RAN for event in step.outcome.events):
+        return "TIMER-EXECUTOR-ORDER"
+    if step.before.closed:
+        return "TIMER-SHUTDOWN-QUEUE"
+    return "TIMER-THROWING-TASK" if step.history.thrown else "TIMER-EXACTLY-ONCE"
+
+
+def _rule_of_extra(step: _Step, event: Event, is_second: bool) -> tuple[str, str]:
+    task, history, operation = event.task, step.history, step.operation
     if event.kind is EventKind.REJECTED:
-        return _rule_inside(before, operation) or "TIMER-ADD-INSIDE", "rejection"
+        return step.script_rule or "TIMER-ADD-INSIDE", "rejection"
+    if step.before.closed:
+        return "TIMER-SHUTDOWN-DROPS", event.kind.value
     if event.kind is EventKind.RAN:
-        if before.closed and not before.queue:
-            return "TIMER-SHUTDOWN-DROPS", "ran"
-        return ("TIMER-EXECUTOR-ORDER", "order") if missing else ("TIMER-EXACTLY-ONCE", "ran")
-    if before.closed:
-        return "TIMER-SHUTDOWN-DROPS", "expired"
-    now = operation.to_ms if isinstance(operation, Advance) else before.now_ms
+        return "TIMER-EXACTLY-ONCE", "ran"
     for ended in history.ended:
-        if ended.task == task and ended.due_tick <= now:
+        if ended.task == task and ended.due_tick <= step.now_ms:
             return min(ended.rules), "expired"
     if isinstance(operation, Add) and operation.task == task:
-        due_tick = history.model.due_tick(before.now_ms + operation.delay_ms)
-        if due_tick > before.now_ms:
-            return _early(history, before.now_ms + operation.delay_ms, before.now_ms), "early"
-        return "TIMER-OWN-CLOCK", "at once"
-    if event in wanted:
-        arming = history.armings.get(task)
-        rules = arming.rules if arming else set()
-        readd = [rule for rule in _MOST_PARTICULAR_FIRST[1:4] if rule in rules]
-        return (readd[0] if readd else "TIMER-EXACTLY-ONCE"), "twice"
-    if task in history.armings:
-        return _early(history, history.armings[task].expiry_ms, now), "early"
+        expiry_ms = step.now_ms + operation.delay_ms
+        if history.model.due_tick(expiry_ms) <= step.now_ms:
+            return "TIMER-OWN-CLOCK", "at once"
+        return _rule_of_early(step, task, expiry_ms), "early"
+    arming = history.armings.get(task)
+    if is_second:
+        readd = sorted(rule for rule in arming.rules if "READD" in rule) if arming else []
+        return readd[0] if readd else "TIMER-EXACTLY-ONCE", "twice"
+    if arming is not None:
+        return _rule_of_early(step, task, arming.expiry_ms), "early"
     if task in history.cancelled:
         return "TIMER-CANCEL", "expired"
-    inside = _rule_inside(before, operation)
-    return inside or "TIMER-EXACTLY-ONCE", "expired"
+    return step.script_rule or "TIMER-EXACTLY-ONCE", "expired"
 
 
-def _early(history: History, expiry_ms: int, now_ms: int) -> str:
-    tick = history.model.configuration.tick_ms
-    rounds_up = history.model.profile.rounding is Rounding.UP
-    if rounds_up and floor_to(expiry_ms, tick) <= now_ms:
+def _rule_of_early(step: _Step, task: str, expiry_ms: int) -> str:
+    model, wheel = step.history.model, step.before.store
+    tick_ms = model.configuration.tick_ms
+    if model.profile.rounding is Rounding.UP and floor_to(expiry_ms, tick_ms) <= step.now_ms:
         return "TIMER-ROUNDING"
+    if isinstance(wheel, TimingWheel):
+        bucket = wheel.places.get(task)
+        if bucket is not None and bucket[1] > 1 and bucket[0] <= step.now_ms:
+            return "TIMER-CASCADE"
+        if bucket is None and is_first_beyond(wheel, model.due_tick(expiry_ms)):
+            return "TIMER-SPAN"
     return "TIMER-NOT-EARLY"
 
 
-def _rule_of_missing(
-    history: History, before: State, operation: Operation, event: Event
-) -> tuple[str, str]:
-    task = event.task
+def _rule_of_missing(step: _Step, event: Event) -> str:
+    """The rule that an expiry is missing by, or the rejection of an action."""
+    history, operation = step.history, step.operation
     if event.kind is EventKind.REJECTED:
-        return _rule_inside(before, operation) or "TIMER-ADD-INSIDE", "rejection"
-    if event.kind is EventKind.RAN:
-        owed = history.runs_owed.get(task)
-        if owed:
-            return min(owed), "missing"
-        if before.closed:
-            return "TIMER-SHUTDOWN-QUEUE", "missing"
-        return _or_thrown(history, "TIMER-EXACTLY-ONCE"), "missing"
-    if isinstance(operation, Add) and operation.task == task:
-        return (_rule_of_readd(history, task) or "TIMER-OWN-CLOCK"), "missing"
+        return _RULES_OF_REASONS.get(event.reason, "TIMER-ADD-INSIDE")
+    if isinstance(operation, Add):
+        # Once a bucket was popped, the task may have been compared with a wrong own clock.
+        sign = None if history.used_places else _rule_of_sign(operation.delay_ms)
+        return _rule_of_readd(history, event.task) or sign or "TIMER-OWN-CLOCK"
     if isinstance(operation, RunOne):
-        return _rule_inside(before, operation) or "TIMER-EXACTLY-ONCE", "missing"
+        return step.script_rule or "TIMER-EXACTLY-ONCE"
+    return _rule_of_late(step, event.task)
+
+
+def _rule_of_late(step: _Step, task: str) -> str:
+    history, wheel = step.history, step.before.store
     arming = history.armings.get(task)
-    if arming is None or not isinstance(operation, Advance):
-        return "TIMER-EXACTLY-ONCE", "missing"
-    return _late(history, before, arming, task, operation.to_ms), "missing"
-
-
-def _late(history: History, before: State, arming: Arming, task: str, now_ms: int) -> str:
-    tick = history.model.configuration.tick_ms
-    rounds_down = history.model.profile.rounding is Rounding.DOWN
-    if rounds_down and now_ms < ceiling_to(arming.expiry_ms, tick):
+    if arming is None:
+        return "TIMER-EXACTLY-ONCE"
+    model = history.model
+    down = model.profile.rounding is Rounding.DOWN
+    if down and step.now_ms < ceiling_to(arming.expiry_ms, model.configuration.tick_ms):
         return "TIMER-ROUNDING"
     if history.thrown:
         return "TIMER-THROWING-TASK"
     rules = set(arming.rules)
-    if isinstance(before.store, TimingWheel) and before.store.places[task][1] > 1:
-        rules.add("TIMER-CASCADE")
-    for rule in _MOST_PARTICULAR_FIRST:
-        if rule in rules:
-            return rule
-    return "TIMER-NOT-LATE"
+    if isinstance(wheel, TimingWheel):
+        if history.is_reused(wheel, (arming.due_tick, 1), step.now_ms):
+            rules.add("TIMER-BUCKET-REUSE")
+        if wheel.places[task][1] > 1:
+            rules.add("TIMER-CASCADE")
+        if "TIMER-ALREADY-DUE" in rules:
+            # It waits although it was due, so that the own clock lagged: not every delay does this.
+            rules -= {"TIMER-NEGATIVE-DELAY", "TIMER-ZERO-DELAY"}
+    return next((rule for rule in _RULES_OF_LATENESS if rule in rules), "TIMER-NOT-LATE")
 
 
-def _rule_inside(before: State, operation: Operation) -> str | None:
-    """The rule about what a running task does, if its script does anything."""
-    if not isinstance(operation, RunOne) or not before.queue:
+def _rule_of_result(step: _Step) -> str:
+    """The rule that an advance's result breaks; nothing else has a result."""
+    if step.nearest.result is False:
+        return "TIMER-IDLE-ADVANCE"
+    wheel = step.before.store
+    if step.events or not isinstance(wheel, TimingWheel):
+        return "TIMER-ADVANCE-RESULT"
+    if any(tasks for bucket, tasks in wheel.buckets.items() if bucket[0] <= step.now_ms):
+        return "TIMER-ADVANCE-RESULT"
+    wanted = step.nearest.observe(step.after)
+    was_popped = "wheel_clock_ms" in wanted and observables_match(wanted, step.outcome.observed)
+    return "TIMER-ADVANCE-RESULT" if was_popped else "TIMER-EMPTIED-BUCKET"
+
+
+def _rule_of_observable(step: _Step, name: str) -> str:
+    rule: str | None = None
+    match step.operation:
+        case Add():
+            rule = _rule_after_add(step, name)
+        case Cancel(task) if name not in ("wheel_clock_ms", "levels"):
+            rule = _rule_of_cancel(step, task)
+            if rule == "TIMER-CANCEL" and name in ("size", "queued"):
+                rule = None
+            elif rule == "TIMER-CANCEL":
+                rule = "TIMER-EMPTIED-BUCKET"
+        case Advance():
+            rule = _rule_after_advance(step, name)
+        case RunOne():
+            rule = step.script_rule
+        case Shutdown() if name == "queued":
+            rule = "TIMER-SHUTDOWN-QUEUE"
+    return rule or _RULES_OF_OBSERVABLES[name]
+
+
+def _rule_after_add(step: _Step, name: str) -> str | None:
+    operation, before, after = step.operation, step.before.store, step.after.store
+    assert isinstance(operation, Add)
+    readd = _rule_of_readd(step.history, operation.task)
+    if readd is not None:
+        return readd
+    if not isinstance(before, TimingWheel) or not isinstance(after, TimingWheel):
         return None
-    script = before.scripts.get(before.queue[0], ())
-    for kind, rule in (
-        (AdvanceInside, "TIMER-ADVANCE-INSIDE"),
-        (AddInside, "TIMER-ADD-INSIDE"),
-        (CancelInside, "TIMER-CANCEL-INSIDE"),
-    ):
-        if any(isinstance(action, kind) for action in script):
-            return rule
-    return None
+    bucket = after.places.get(operation.task)
+    if bucket is None or name not in ("queued_buckets", "next_expiry_ms", "levels"):
+        return None
+    due_tick = after.due_ticks[operation.task]
+    if due_tick <= step.now_ms:
+        return "TIMER-ALREADY-DUE"
+    if step.history.is_reused(before, bucket, before.own_clock_ms):
+        return "TIMER-BUCKET-REUSE"
+    return _rule_of_level(step, before, due_tick, name)
 
 
-def _rule_of_result(before: State, operation: Operation, nearest: Expectation[State]) -> str:
-    if not isinstance(operation, Advance):
-        return "TIMER-ADVANCE-RESULT"
-    if nearest.result is False:
-        return "TIMER-SHUTDOWN-DROPS" if before.closed else "TIMER-IDLE-ADVANCE"
-    return "TIMER-ADVANCE-RESULT" if nearest.groups else _popped_without_expiry(before, operation)
+def _rule_of_level(step: _Step, wheel: TimingWheel, due_tick: int, name: str) -> str | None:
+    """The rule of the span, where a task was put into another level than the right one."""
+    wanted, seen = step.nearest.observe(step.after)[name], step.outcome.observed.get(name)
+    if wanted is None or seen is None or name == "queued_buckets":
+        return None
+    if name == "next_expiry_ms":
+        return "TIMER-SPAN" if seen > wanted and is_first_beyond(wheel, due_tick) else None
+    # With two buckets a level has no other bucket than the last, which then is no evidence.
+    at_end = wheel.wheel_size > 2 and in_last_bucket(wheel, due_tick)
+    return "TIMER-SPAN" if seen < wanted or at_end else None
 
 
-def _popped_without_expiry(before: State, operation: Advance) -> str:
-    wheel = before.store
-    if not isinstance(wheel, TimingWheel):
-        return "TIMER-ADVANCE-RESULT"
-    popped = [tasks for bucket, tasks in wheel.buckets.items() if bucket[0] <= operation.to_ms]
-    return "TIMER-ADVANCE-RESULT" if any(popped) else "TIMER-EMPTIED-BUCKET"
+def _rule_after_advance(step: _Step, name: str) -> str | None:
+    before, after = step.before.store, step.after.store
+    if not isinstance(before, TimingWheel) or not isinstance(after, TimingWheel):
+        return None
+    popped = {bucket: tasks for bucket, tasks in before.buckets.items() if bucket[0] <= step.now_ms}
+    if name == "wheel_clock_ms":
+        return "TIMER-EMPTIED-BUCKET" if popped and not popped[max(popped)] else None
+    if name not in ("size", "queued_buckets", "next_expiry_ms"):
+        return None
+    passed_down = {task for tasks in popped.values() for task in tasks if task in after.places}
+    if any(step.history.is_reused(before, after.places[task], step.now_ms) for task in passed_down):
+        return "TIMER-BUCKET-REUSE"
+    if passed_down:
+        return "TIMER-CASCADE"
+    return None if popped else "TIMER-IDLE-ADVANCE"
 
 
-def _rule_of_observable(history: History, before: State, operation: Operation, name: str) -> str:
-    match operation:
-        case Add(task):
-            due_tick = history.model.due_tick(before.now_ms + operation.delay_ms)
-            boundary = history.is_boundary(before, due_tick)
-            if name == "size":
-                return _rule_of_readd(history, task) or "TIMER-SIZE"
-            if boundary and name in ("levels", "next_expiry_ms", "queued_buckets"):
-                return "TIMER-SPAN"
-        case Cancel():
-            if name in ("queued_buckets", "next_expiry_ms"):
-                return "TIMER-EMPTIED-BUCKET"
-        case Advance(to_ms) if isinstance(before.store, TimingWheel):
-            popped = {b: t for b, t in before.store.buckets.items() if b[0] <= to_ms}
-            if name == "wheel_clock_ms" and popped and not popped[max(popped)]:
-                return "TIMER-EMPTIED-BUCKET"
-            passed_down = any(level > 1 and tasks for (_, level), tasks in popped.items())
-            if name in ("next_expiry_ms", "queued_buckets", "size") and passed_down:
-                return "TIMER-CASCADE"
-            if not popped and name != "queued":
-                return "TIMER-IDLE-ADVANCE" if name != "wheel_clock_ms" else "TIMER-OWN-CLOCK"
-        case _:
-            pass
-    inside = _rule_inside(before, operation)
-    if inside is not None:
-        return inside
-    return {
-        "size": "TIMER-SIZE",
-        "queued": "TIMER-EXECUTOR-ORDER",
-        "wheel_clock_ms": "TIMER-OWN-CLOCK",
-        "queued_buckets": "TIMER-DELAY-QUEUE-BOUND",
-        "next_expiry_ms": "TIMER-WAKE-UP",
-        "levels": "TIMER-OVERFLOW-ON-DEMAND",
-    }[name]
-
-
-def _rejection_words(reason: object) -> str:
-    return "accepted" if reason is None else f"rejected: {getattr(reason, 'value', reason)}"
-
-
-def _seen_rejection(outcome: Outcome) -> str:
-    words = _rejection_words(outcome.rejected)
-    return f"{words} ({outcome.detail})" if outcome.detail else words
+def _rejection_words(reason: Reason | None) -> str:
+    return "accepted" if reason is None else f"rejected: {reason.value}"
 
 
 def _events_words(events: Iterable[Event]) -> str:

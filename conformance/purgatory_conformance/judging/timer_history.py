@@ -7,7 +7,7 @@ or because its bucket had been used before. These facts are kept here, beside th
 
 from dataclasses import dataclass, field
 
-from purgatory_model.arithmetic import bucket_index, floor_to, level_end, level_of, tick_of_level
+from purgatory_model.arithmetic import bucket_index, level_end, level_of
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_model.timing_wheel import Bucket, TimingWheel
@@ -25,12 +25,7 @@ from purgatory_spec.operations import (
     Throw,
 )
 from purgatory_spec.outcomes import EventKind, Outcome
-from purgatory_spec.profiles import (
-    LARGEST_INT,
-    LARGEST_SAFE_INTEGER,
-    Observable,
-    SameTickOrder,
-)
+from purgatory_spec.profiles import LARGEST_INT, Observable, SameTickOrder
 
 State = TimerState[Store]
 
@@ -43,11 +38,6 @@ class Arming:
     due_tick: int
     delay_ms: int
     rules: set[str]
-
-    @property
-    def is_huge(self) -> bool:
-        """Whether the delay is near the end of 64-bit arithmetic."""
-        return self.delay_ms > LARGEST_SAFE_INTEGER
 
 
 @dataclass(slots=True)
@@ -90,26 +80,16 @@ class History:
                 pass
         for event in outcome.events:
             if event.kind is EventKind.EXPIRED:
-                self._expire(event.task, before, visited)
+                self._expire(event.task, visited)
         self._places(before, after)
         self._observables(before, operation, outcome, visited)
         return visited
 
-    def is_boundary(self, before: State, due_tick: int) -> bool:
-        """Whether a due tick lies in the last bucket of a level or in the first one beyond it."""
-        store = before.store
-        if not isinstance(store, TimingWheel) or due_tick <= store.own_clock_ms:
-            return False
-        tick, size = store.tick_ms, store.wheel_size
-        level = level_of(due_tick, store.own_clock_ms, tick, size)
-        own_tick = tick_of_level(level, tick, size)
-        last_bucket = level_end(store.own_clock_ms, own_tick, size) - own_tick
-        if due_tick >= last_bucket:
-            return True
-        if level == 1:
-            return False
-        lower_tick = tick_of_level(level - 1, tick, size)
-        return due_tick < level_end(store.own_clock_ms, lower_tick, size) + lower_tick
+    def is_reused(self, wheel: TimingWheel, bucket: Bucket, now_ms: int) -> bool:
+        """Whether a bucket's place was used before, or by one that is popped before it by now."""
+        place = _place(wheel, bucket)
+        popped = (other for other in wheel.buckets if other < bucket and other[0] <= now_ms)
+        return place in self.used_places or any(_place(wheel, other) == place for other in popped)
 
     def _add(
         self,
@@ -139,6 +119,8 @@ class History:
             rules.add("TIMER-READD-CANCELLED")
         elif task in self.expired:
             rules.add("TIMER-READD-FIRED")
+            if task in before.queue:
+                self.runs_owed.setdefault(task, set()).add("TIMER-READD-FIRED")
         self.cancelled.discard(task)
         expiry_ms = before.now_ms + delay_ms
         due_tick = self.model.due_tick(expiry_ms)
@@ -161,7 +143,9 @@ class History:
             rules.add("TIMER-ALREADY-DUE")
         if (before.now_ms + delay_ms) % self.model.configuration.tick_ms:
             rules.add("TIMER-ROUNDING")
-        if self.is_boundary(before, due_tick):
+        wheel = before.store
+        is_kept = isinstance(wheel, TimingWheel) and due_tick > wheel.own_clock_ms
+        if is_kept and (in_last_bucket(wheel, due_tick) or is_first_beyond(wheel, due_tick)):
             rules.add("TIMER-SPAN")
         return rules
 
@@ -255,7 +239,7 @@ class History:
             self._end(task, arming, frozenset({"TIMER-SHUTDOWN-DROPS"}))
         self.armings.clear()
 
-    def _expire(self, task: str, before: State, visited: set[str]) -> None:
+    def _expire(self, task: str, visited: set[str]) -> None:
         arming = self.armings.pop(task, None)
         self.expired.add(task)
         visited.update(("TIMER-NOT-LATE", "TIMER-EXACTLY-ONCE"))
@@ -270,18 +254,14 @@ class History:
             return
         for bucket in before.store.buckets:
             if bucket not in after.store.buckets:
-                self.used_places.add(self._place(after.store, bucket))
+                self.used_places.add(_place(after.store, bucket))
         if not self.used_places:
             return
         for task, bucket in after.store.places.items():
             if before.store.places.get(task) == bucket or task not in self.armings:
                 continue
-            if self._place(after.store, bucket) in self.used_places:
+            if _place(after.store, bucket) in self.used_places:
                 self.armings[task].rules.add("TIMER-BUCKET-REUSE")
-
-    def _place(self, wheel: TimingWheel, bucket: Bucket) -> tuple[int, int]:
-        expiry_ms, level = bucket
-        return level, bucket_index(expiry_ms, wheel.tick_of(level), wheel.wheel_size)
 
     def _observables(
         self, before: State, operation: Operation, outcome: Outcome, visited: set[str]
@@ -298,7 +278,28 @@ class History:
         if isinstance(operation, Add) and isinstance(before.store, TimingWheel):
             wheel = before.store
             due_tick = self.model.due_tick(before.now_ms + operation.delay_ms)
-            past_first = floor_to(wheel.own_clock_ms, wheel.tick_ms)
-            past_first += wheel.tick_ms * wheel.wheel_size
-            if "levels" in observed and due_tick >= past_first:
+            end = level_end(wheel.own_clock_ms, wheel.tick_ms, wheel.wheel_size)
+            if "levels" in observed and due_tick >= end:
                 visited.add("TIMER-OVERFLOW-ON-DEMAND")
+
+
+def in_last_bucket(wheel: TimingWheel, due_tick: int) -> bool:
+    """Whether a due tick that has not passed falls into the last bucket of its level."""
+    level = level_of(due_tick, wheel.own_clock_ms, wheel.tick_ms, wheel.wheel_size)
+    tick = wheel.tick_of(level)
+    return due_tick >= level_end(wheel.own_clock_ms, tick, wheel.wheel_size) - tick
+
+
+def is_first_beyond(wheel: TimingWheel, due_tick: int) -> bool:
+    """Whether a due tick falls into the first bucket that the level below does not cover."""
+    level = level_of(due_tick, wheel.own_clock_ms, wheel.tick_ms, wheel.wheel_size)
+    if level == 1:
+        return False
+    tick = wheel.tick_of(level - 1)
+    return due_tick < level_end(wheel.own_clock_ms, tick, wheel.wheel_size) + tick
+
+
+def _place(wheel: TimingWheel, bucket: Bucket) -> tuple[int, int]:
+    """Where in the rings a bucket is: its level and its index there."""
+    expiry_ms, level = bucket
+    return level, bucket_index(expiry_ms, wheel.tick_of(level), wheel.wheel_size)

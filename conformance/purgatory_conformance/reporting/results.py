@@ -233,7 +233,7 @@ def read_results(path: Path) -> Results:
         InvalidDocument: says where the file is not one.
     """
     try:
-        texts = path.read_text(encoding="utf-8").splitlines()
+        texts = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
     lines: list[Line] = []

@@ -72,12 +72,13 @@ class _Page:
             self._put(text, 0)
 
     def cropped(self, *parts: Part, indent: int = 0) -> None:
-        """Print a line, cut off where it is too long."""
+        """Print a line, cut off after a word where it is too long."""
         text = self._text(parts)
-        if self._ascii and len(text) > self.width - indent:
-            text.truncate(self.width - indent - 3)
-            text.append("...")
-        text.truncate(self.width - indent, overflow="ellipsis")
+        room = self.width - indent
+        if text.cell_len > room:
+            text.truncate(room - 3)
+            text.right_crop(len(text) - (text.plain.rfind(" ") + 1))
+            text.append("..." if self._ascii else "…")
         self._put(text, indent)
 
     def verbatim(self, words: str, style: str = "", indent: int = 0) -> None:
@@ -151,7 +152,7 @@ def _print_rules(page: _Page, results: Results) -> None:
     if results.footer.exit_code != 0:
         shown = tuple(rule for rule in rules if rule.state in ("broken", "deviates"))
         few = tuple(rule for rule in rules if rule.state == "too few")
-        if len(few) <= _MOST_TOO_FEW:
+        if len(few) <= _MOST_TOO_FEW or not (results.causes or results.failures):
             shown, few = (*shown, *few), ()
     else:
         few = ()
@@ -219,12 +220,12 @@ def _print_cause(page: _Page, story: Story, number: int, of: int) -> None:
     page.say(f"a timer with {story.configuration}", indent=2)
     _print_steps(page, story.steps)
     page.gap()
-    page.say(f"{'expected':<10}", (story.expected, _GOOD), indent=2, hang=12)
-    page.say(f"{'seen':<10}", (story.seen, _BAD), indent=2, hang=12)
+    page.say(f"{'expected':<16}", (story.expected, _GOOD), indent=2, hang=18)
+    page.say(f"{'seen':<16}", (story.seen, _BAD), indent=2, hang=18)
     if story.before:
-        page.say(f"{'before':<10}{story.before}", indent=2, hang=12)
+        page.say(f"{'state before':<16}{story.before}", indent=2, hang=18)
     if story.after:
-        page.say(f"{'after':<10}{story.after} (expected)", indent=2, hang=12)
+        page.say(f"{'expected after':<16}{story.after}", indent=2, hang=18)
     page.gap()
     if story.command:
         page.verbatim(story.command, "bold", indent=2)

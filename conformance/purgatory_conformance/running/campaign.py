@@ -315,8 +315,8 @@ def _find_causes(
         progress(campaign, "shrinking")
         shortest = runs[0]
         failed = _repeat(subject, shortest, campaign.deviations)
-        if failed < _REPEATS:
-            found[(*raw,)] = Cause(*raw, len(runs), shortest, shortest.name, (failed, _REPEATS))
+        if failed is not None:
+            found[raw] = Cause(*raw, len(runs), shortest, shortest.name, (failed, _REPEATS))
             continue
         if len(found) >= _MOST_CAUSES_SHRUNK:
             shrunk = shortest
@@ -337,13 +337,15 @@ def _find_causes(
         campaign.hint = f"{count} under {' or '.join(others)}; if that is your design, declare it"
 
 
-def _repeat(subject: Subject, run: CaseRun, deviations: tuple[Deviation, ...]) -> int:
-    """How often the case fails when it is repeated."""
-    failed = 0
-    for _ in range(_REPEATS):
-        again = run_case(subject, run.name, run.configuration, run.operations, deviations)
-        failed += again.verdict is CaseVerdict.FAIL
-    return failed
+def _repeat(subject: Subject, run: CaseRun, deviations: tuple[Deviation, ...]) -> int | None:
+    """None where repetitions of a failing case are answered alike; else how many of them fail."""
+    runs = [
+        run_case(subject, run.name, run.configuration, run.operations, deviations)
+        for _ in range(_REPEATS)
+    ]
+    if all(again.steps == run.steps and again.verdict is run.verdict for again in runs):
+        return None
+    return sum(again.verdict is CaseVerdict.FAIL for again in runs)
 
 
 def _shrunk(campaign: Campaign, subject: Subject, run: CaseRun) -> CaseRun:

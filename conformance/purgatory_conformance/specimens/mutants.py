@@ -99,7 +99,6 @@ _MUTANTS = (
     _mutant(wheel.OneBucketPerAdvance, "TIMER-CASCADE"),
     _mutant(wheel.EmptiedBucketLeaves, "TIMER-EMPTIED-BUCKET"),
     _mutant(wheel.LostOnReuse, "TIMER-BUCKET-REUSE"),
-    _mutant(wheel.StaleExpiry, "TIMER-BUCKET-REUSE"),
     _mutant(wheel.OfferedTwice, "TIMER-DELAY-QUEUE-BOUND"),
     _mutant(wheel.WakesEveryTick, "TIMER-WAKE-UP"),
 )

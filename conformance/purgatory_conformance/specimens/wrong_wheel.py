@@ -64,20 +64,6 @@ class LostOnReuse(SmallTimer):
         super().__init__(configuration, profile)
 
 
-class StaleExpiry(SmallTimer):
-    """A bucket keeps the expiry of its first turn, so that tasks of later turns fire early."""
-
-    def offer(self, bucket: Bucket, expiry_ms: int) -> None:
-        """Sets the expiry once."""
-        first = self.first_expiries.setdefault(id(bucket), expiry_ms)
-        super().offer(bucket, first)
-
-    def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
-        """No bucket has an expiry yet."""
-        self.first_expiries: dict[int, int] = {}
-        super().__init__(configuration, profile)
-
-
 class FollowsClock(SmallTimer):
     """The own clock follows the clock while the timer is idle."""
 
@@ -98,7 +84,7 @@ class DueByTheClock(SmallTimer):
 
 
 class SpanOfAllBuckets(SmallTimer):
-    """A level covers its whole interval, so that the present bucket takes tasks of the next turn."""
+    """A level covers its whole interval, so that the present bucket is used."""
 
     def covers(self, level: int, due_tick: int) -> bool:
         """One bucket more than there is room for."""

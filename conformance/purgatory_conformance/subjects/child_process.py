@@ -52,7 +52,13 @@ from purgatory_spec.messages import (
 )
 from purgatory_spec.operations import Advance, Operation, Shutdown, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
-from purgatory_spec.profiles import Clock, Observable, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    LARGEST_LONG,
+    Clock,
+    Observable,
+    TimerConfiguration,
+    TimerProfile,
+)
 
 COMPONENT = "timer"
 """The component that the suite asks for."""
@@ -75,8 +81,8 @@ _TERMINATE_SECONDS = 0.5
 _STOP_SECONDS = 2.0
 _LOOK_SECONDS = 0.1
 
-_LARGE_NUMBER = re.compile(rb"[0-9]{16}")
-_BEYOND_LONG = re.compile(rb"[0-9]{19}")
+_SIXTEEN_DIGITS = re.compile(rb"[0-9]{16}")
+_NINETEEN_DIGITS = re.compile(rb"[0-9]{19}")
 _REPLY_DECODER = msgspec.json.Decoder(Reply)
 _ENCODER = msgspec.json.Encoder()
 _STILL_IN_SERVICE = frozenset({FailureKind.ERRORED, FailureKind.UNSUPPORTED})
@@ -109,7 +115,7 @@ def hello(identity: int) -> Hello:
 def encode_request(request: msgspec.Struct) -> bytes:
     """The request as one line of JSON with its newline; large integers become strings."""
     line = _ENCODER.encode(request)
-    if _LARGE_NUMBER.search(line):
+    if _SIXTEEN_DIGITS.search(line):
         line = encode_line(request).encode()
     return line + b"\n"
 
@@ -126,10 +132,13 @@ def decode_reply(line: bytes) -> Reply:
     try:
         reply = _REPLY_DECODER.decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return _decode(line, Reply)
-    if line.count(b":") == _fields_given(reply) and not _BEYOND_LONG.search(line):
-        return reply
-    return _decode(line, Reply)
+        pass
+    else:
+        if line.count(b":") == _fields_given(reply) and not _NINETEEN_DIGITS.search(line):
+            return reply
+    reply = _decode(line, Reply)
+    _refuse_wide_integers(_integers(reply))
+    return reply
 
 
 def _fields_given(reply: Reply) -> int:
@@ -166,17 +175,28 @@ def _decode(line: bytes, kind: type[Document]) -> Document:
         raise Fault(FailureKind.GARBAGE, problem)
     try:
         document = decode_line(text, kind)
-        # Refuses what no report could write down: halves of surrogate pairs, integers of 65 bits.
-        _ENCODER.encode(document)
+        _ENCODER.encode(document)  # refuses halves of surrogate pairs, which are no UTF-8
     except InvalidDocument as error:
         raise _fault_of(error, text) from error
     except UnicodeEncodeError as error:
         problem = "a string holds half of a surrogate pair; write well-formed text"
         raise Fault(FailureKind.WRONG_TYPES, problem) from error
-    except OverflowError as error:
-        problem = "an integer has more than 64 bits; write what the implementation really answers"
-        raise Fault(FailureKind.WRONG_TYPES, problem) from error
     return document
+
+
+def _integers(reply: Reply) -> Iterator[int | None]:
+    yield from (reply.result, reply.called_ms, reply.returned_ms)
+    yield from reply.observed.values()
+    yield from (event.at_ms for event in reply.events)
+
+
+def _refuse_wide_integers(integers: Iterable[int | None]) -> None:
+    for integer in integers:
+        if integer is not None and not -LARGEST_LONG - 1 <= integer <= LARGEST_LONG:
+            raise Fault(
+                FailureKind.WRONG_TYPES,
+                f"the integer {integer} has more than 64 bits; no time and no count is that large",
+            )
 
 
 _REPLIES_ALONE = (
@@ -254,6 +274,7 @@ def decode_greeting(line: bytes) -> Greeting:
         )
     implementation = _part("implementation", reply.implementation, Implementation)
     profile = _part(f"components.{COMPONENT}", components[COMPONENT], TimerProfile)
+    _refuse_wide_integers((profile.largest_delay_ms, profile.lateness_ms))
     return Greeting(reply.id, implementation, profile)
 
 
@@ -485,7 +506,9 @@ class AdapterProcess:
 
     def _fill(self, deadline: float, seconds: float) -> None:
         """Take chunks until there is a line."""
-        if self._input_broken or self._input_stuck:
+        if self._input_stuck:
+            deadline = time.monotonic()
+        elif self._input_broken:
             # No reply can follow but those to what was read before.
             deadline = min(deadline, time.monotonic() + _EXIT_SECONDS)
         while not self._lines:
@@ -797,10 +820,7 @@ class ChildProcessSubject:
         self._abandon()
         if self._process is None:
             self._greet()
-        asked = self._asked(lambda i: New(i, COMPONENT, case, configuration))
-        reply = self._exchange(asked)
-        if reply.error:
-            raise self._failure(Fault(FailureKind.ERRORED, reply.error), asked)
+        reply = self._exchange(self._asked(lambda i: New(i, COMPONENT, case, configuration)))
         if reply.unsupported:
             raise UnsupportedConfigurationError(reply.unsupported)
         self._cases += 1
@@ -842,11 +862,7 @@ class ChildProcessSubject:
             self._abandon()
             return
         self._is_open = False
-        asked = self._asked(End)
-        reply = self._exchange(asked)
-        if reply.error or reply.unsupported:
-            fault = Fault(FailureKind.ERRORED, reply.error or reply.unsupported)
-            raise self._failure(fault, asked)
+        self._exchange(self._asked(End))
 
     def close(self) -> None:
         """End the adapter; no process or thread is left behind. Never raises."""
@@ -948,6 +964,8 @@ class ChildProcessSubject:
         try:
             line = self._read(self._time_limit)
             reply = self._matching_reply(line)
+            if reply.error:
+                raise Fault(FailureKind.ERRORED, reply.error)
         except Fault as fault:
             raise self._failure(fault, asked, line) from fault
         self._waiting.popleft()

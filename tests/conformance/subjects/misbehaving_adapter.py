@@ -1,6 +1,6 @@
 """An adapter that keeps to the protocol but for one thing, which its argument names.
 
-It notes its process id, and that of a process it starts, in the file that PURGATORY_TEST_PIDS names.
+It notes its process id, and that of a process it starts, in the file PURGATORY_TEST_PIDS.
 Most modes misbehave at ``advance``, the others at the request that they are named after.
 """
 
@@ -55,7 +55,7 @@ def answer(line: bytes) -> None:
             if operation["op"] == "advance":
                 misbehave(identity)
             reply = carry_out(operation)
-            if "unsupported" not in reply:
+            if reply.keys().isdisjoint({"unsupported", "error"}):
                 reply.setdefault("observed", {"size": len(pending)})
             write({"id": identity, **reply})
             if operation["op"] == "advance":
@@ -204,7 +204,7 @@ def misbehave(identity: int) -> None:
         case "key twice":
             write_line(b'{"id":5,"observed":{"size":1,"size":0}}')
         case "too deep":
-            write_line(b'{"id":5,"more":' + b"[" * 1000 + b"]" * 1000 + b"}")
+            write_line(b'{"id":5,"more":' + b"[" * 100 + b"]" * 100 + b"}")
         case "bottomless":
             write_line(b"[" * 1_000_000)
         case "nothing":

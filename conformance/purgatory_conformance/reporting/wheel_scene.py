@@ -1,0 +1,207 @@
+"""What the picture of a failing case shows: states of the model, levels, differences, the time axis.
+
+The picture is a column of *panels*, one for each state of the model on the way to the diverging
+step, all on one time axis. The last panel is the state that was expected after that step. How a
+scene is drawn is the business of ``wheel_picture``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from purgatory_conformance.judging.timer_history import State
+from purgatory_conformance.reporting.comparison import (
+    Comparison,
+    comparisons,
+    diverging_tasks,
+    states_of,
+)
+from purgatory_conformance.reporting.results import CauseLine
+from purgatory_conformance.reporting.story import Retraced
+from purgatory_conformance.reporting.time_axis import (
+    TimeAxis,
+    label_distance,
+    text_width,
+    time_axis,
+)
+from purgatory_conformance.reporting.words import describe_operation, describe_task
+from purgatory_model.arithmetic import floor_to, tick_of_level
+from purgatory_model.timing_wheel import TimingWheel
+from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+
+LEFT = 132.0
+"""Where the time axis begins; what is left of it are the names of lanes and rows."""
+
+_USUAL_WIDTH = 720.0
+_MOST_WIDTH = 1150.0
+_MOST_LANES = 18
+_MOST_PANELS = 5
+_MOST_LEVELS = 7
+_MOST_LETTERS = 16
+
+_MARK, _CLOCK, _BUCKET, _EDGE, _SILENT = 4, 3, 2, 1, 0
+"""How important the label of a time is; a silent one has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One state of the model, and what it is the state of."""
+
+    title: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that a picture shows. ``levels`` is empty where the timer is no wheel."""
+
+    panels: tuple[Panel, ...]
+    levels: tuple[int, ...]
+    differences: tuple[Comparison, ...]
+    focus: frozenset[str]
+    """The tasks that the divergence is about."""
+    axis: TimeAxis
+    labels: tuple[int, ...]
+    """The times that are written on the axis."""
+    configuration: TimerConfiguration
+
+    def tick_of(self, level: int) -> int:
+        """The tick of a level, ms."""
+        return tick_of_level(level, self.configuration.tick_ms, self.configuration.wheel_size)
+
+
+def scene_of(cause: CauseLine, case: Retraced, profile: TimerProfile) -> Scene:
+    """The scene of a failing case that was judged anew."""
+    differences = comparisons(case.divergence, cause.configuration, profile)
+    levels = _levels(case)
+    panels = _panels(cause, case, lanes=max(len(levels), 1))
+    stops = _Stops(cause.configuration, levels)
+    for panel in panels:
+        stops.take_in(panel.state)
+    for row in differences:
+        stops.mark(row)
+    axis = time_axis(
+        stops.importance,
+        stops.all_rooms(),
+        unit_ms=cause.configuration.tick_ms,
+        left=LEFT,
+        width=_USUAL_WIDTH,
+        most_width=_MOST_WIDTH,
+    )
+    return Scene(
+        panels=panels,
+        levels=levels,
+        differences=differences,
+        focus=diverging_tasks(case.divergence),
+        axis=axis,
+        labels=tuple(axis.labels(stops.importance)),
+        configuration=cause.configuration,
+    )
+
+
+def short_names(tasks: Iterable[str]) -> str:
+    """The names of tasks, short enough for a bucket."""
+    shown = [describe_task(task) for task in sorted(tasks)]
+    words = " ".join(shown)
+    if len(words) <= _MOST_LETTERS:
+        return words
+    first = shortened(shown[0], _MOST_LETTERS - 4)
+    return f"{first} +{len(shown) - 1}" if len(shown) > 1 else first
+
+
+def shortened(words: str, most: int) -> str:
+    """The words, cut off where they are longer than ``most``."""
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def _levels(case: Retraced) -> tuple[int, ...]:
+    """The levels to draw: all, or where there are many the lowest and those in use."""
+    states = [*case.states, *(s for s in states_of(case.divergence) if s is not None)]
+    wheels = [state.store for state in states if isinstance(state.store, TimingWheel)]
+    highest = max((wheel.levels for wheel in wheels), default=0)
+    if highest <= _MOST_LEVELS:
+        return tuple(range(1, highest + 1))
+    used = sorted({level for wheel in wheels for _, level in wheel.buckets} | {1, 2})
+    return tuple(used if len(used) <= _MOST_LEVELS else [*used[: _MOST_LEVELS - 1], used[-1]])
+
+
+def _panels(cause: CauseLine, case: Retraced, lanes: int) -> tuple[Panel, ...]:
+    """The last states on the way, without those that look like the next one, and the expected."""
+    words = [describe_operation(step.operation) for step in cause.steps]
+    last = len(case.states)
+    panels: list[Panel] = []
+    begin = 0
+    for index, state in enumerate(case.states):
+        if index + 1 < last and _look(case.states[index + 1]) == _look(state):
+            continue
+        if index == 0:
+            title = "at first"
+        elif begin == index:
+            title = f"after step {index}: {words[index - 1]}"
+        else:
+            title = f"after steps {max(begin, 1)} to {index}"
+        panels.append(Panel(title, state))
+        begin = index + 1
+    panels = panels[-max(min(_MOST_LANES // lanes, _MOST_PANELS) - 1, 1) :]
+    after = states_of(case.divergence)[1]
+    if after is not None:
+        panels.append(Panel(f"expected after step {last}: {words[last - 1]}", after))
+    return tuple(panels)
+
+
+def _look(state: State) -> object:
+    return state.now_ms, state.store, state.closed
+
+
+class _Stops:
+    """The times that matter, each with its importance, and the room that texts need."""
+
+    def __init__(self, configuration: TimerConfiguration, levels: tuple[int, ...]) -> None:
+        self.importance: dict[int, int] = {}
+        self._rooms: list[tuple[int, int, float]] = []
+        self._configuration = configuration
+        self._levels = levels
+
+    def take_in(self, state: State) -> None:
+        self._stop(state.now_ms, _CLOCK)
+        if isinstance(state.store, TimingWheel):
+            self._wheel(state.store)
+            return
+        ticks: dict[int, list[str]] = {}
+        for task, due_tick in state.store.due_ticks.items():
+            self._stop(due_tick, _CLOCK)
+            ticks.setdefault(due_tick, []).append(task)
+        due = sorted(ticks)
+        for one, other in zip(due, due[1:], strict=False):
+            self._rooms.append((one, other, text_width(short_names(ticks[one])) + 16))
+
+    def mark(self, row: Comparison) -> None:
+        for time_ms in (row.expected_ms, row.seen_ms):
+            if time_ms is not None:
+                self._stop(time_ms, _MARK)
+
+    def all_rooms(self) -> list[tuple[int, int, float]]:
+        """The rooms of buckets, and those of labels that should not be left out."""
+        labelled = sorted(t for t, weight in self.importance.items() if weight >= _BUCKET)
+        between = zip(labelled, labelled[1:], strict=False)
+        return [*self._rooms, *((a, b, label_distance(a, b)) for a, b in between)]
+
+    def _wheel(self, wheel: TimingWheel) -> None:
+        tick_ms, size = self._configuration.tick_ms, self._configuration.wheel_size
+        self._stop(wheel.own_clock_ms, _CLOCK)
+        for level in self._levels:
+            if level <= wheel.levels:
+                tick = tick_of_level(level, tick_ms, size)
+                start = floor_to(wheel.own_clock_ms, tick)
+                self._stop(start, _EDGE)
+                self._stop(start + tick, _SILENT)
+                self._stop(start + tick * size, _EDGE)
+        for (expiry, level), tasks in wheel.buckets.items():
+            end = expiry + tick_of_level(level, tick_ms, size)
+            self._stop(expiry, _BUCKET)
+            self._stop(end, _SILENT)
+            self._rooms.append((expiry, end, text_width(short_names(tasks) or "emptied") + 8))
+        for due_tick in wheel.due_ticks.values():
+            self._stop(due_tick, _EDGE)
+
+    def _stop(self, time_ms: int, weight: int) -> None:
+        self.importance[time_ms] = max(weight, self.importance.get(time_ms, 0))

@@ -1,0 +1,340 @@
+"""Pages of the site that are made from the sources, so that they cannot fall behind them.
+
+The rules and the protocol come from their normative files, the profiles and the annotated model from
+the Python sources, the command line from click's own help. None of these pages is checked in.
+"""
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import click
+from markdown.extensions.toc import slugify
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from purgatory_conformance.command_line import purgatory
+from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.specimens.mutants import mutants
+from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_spec import profiles
+from purgatory_spec.profiles import TimerProfile
+from purgatory_spec.requirements import Requirement, requirement, requirements
+
+ROOT = Path(__file__).resolve().parent.parent
+MODEL = ROOT / "model" / "purgatory_model"
+IMPLEMENTATION = ROOT / "impl" / "purgatory_impl"
+ANNOTATED = ("timer", "pending_tasks", "timing_wheel", "arithmetic")
+
+_RULE_HEADING = re.compile(r"^### (?P<id>TIMER(?:-[A-Z]+)+): (?P<title>.+)$", re.MULTILINE)
+_RULE = re.compile(r"\bTIMER(?:-[A-Z]+)+\b")
+_FENCE = re.compile(r"^(?P<open>\s*```\w+)(?P<words>[^\n]*)$", re.MULTILINE)
+_TITLE = re.compile(r'title="[^"]*"')
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are made from the sources."""
+    pages = {
+        "reference/timer.md": rules_page(),
+        "reference/protocol.md": protocol_page(),
+        "reference/profile.md": profile_page(),
+        "reference/model.md": model_page(),
+        "reference/command-line.md": command_line_page(),
+    }
+    for path, text in pages.items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Take the words that speak to the tests alone out of the fences."""
+    return _FENCE.sub(_plain_fence, markdown)
+
+
+def _plain_fence(fence: re.Match[str]) -> str:
+    title = _TITLE.search(fence["words"])
+    return f"{fence['open']} {title[0]}" if title else fence["open"]
+
+
+# The rules and the protocol.
+
+
+def rules_page() -> str:
+    """``spec/timer.md``, each rule with its id as the anchor and with the places that state it."""
+    text = (ROOT / "spec" / "timer.md").read_text(encoding="utf-8")
+    anchors = {
+        slugify(f"{heading['id']}: {heading['title']}", "-"): heading["id"]
+        for heading in _RULE_HEADING.finditer(text)
+    }
+    for slug, identifier in anchors.items():
+        text = text.replace(f"(#{slug})", f"(#{identifier})")
+    text = text.replace("(../docs/", "(../")
+    text = re.sub(r"^(Level: .+)$", r"\1\n{ .level }", text, flags=re.MULTILINE)
+    head, *sections = re.split(r"^(?=#{2,3} )", text, flags=re.MULTILINE)
+    return head + "".join(_with_places(section) for section in sections)
+
+
+def _with_places(section: str) -> str:
+    heading = _RULE_HEADING.match(section)
+    if heading is None:
+        return section
+    identifier = heading["id"]
+    label = f'{{ #{identifier} data-toc-label="{identifier}" }}'
+    body = section[heading.end() :].rstrip()
+    return f"{heading[0]} {label}{body}\n\n{_places(identifier)}\n\n"
+
+
+def _places(identifier: str) -> str:
+    """Where a rule is stated in code, which vectors show it, which mutants break it."""
+    stated = {
+        "Model": [_link_to_model(piece) for piece in pieces(MODEL) if identifier in piece.rules],
+        "Implementation": [
+            f"`{piece.module}.{piece.name}`"
+            for piece in pieces(IMPLEMENTATION)
+            if identifier in piece.rules
+        ],
+        "Vectors": [f"`{v.header.case}`" for v in vectors() if identifier in v.header.rules],
+        "Mutants": [f"`{each.name}`" for each in mutants() if each.rule == identifier],
+    }
+    lines = [f"{label}: {', '.join(places)}" for label, places in stated.items() if places]
+    return "<br>\n".join(lines) + "\n{ .places }" if lines else ""
+
+
+def _link_to_model(piece: "Piece") -> str:
+    name = f"`{piece.module}.{piece.name}`"
+    return f"[{name}](model.md#{piece.anchor})" if piece.module in ANNOTATED else name
+
+
+def protocol_page() -> str:
+    """``spec/protocol.md`` with its rules as links."""
+    text = (ROOT / "spec" / "protocol.md").read_text(encoding="utf-8")
+    return _linked(text)
+
+
+def _linked(text: str) -> str:
+    return _RULE.sub(lambda rule: f"[{rule[0]}](timer.md#{rule[0]})", text)
+
+
+# The annotated model.
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A function, a class without its methods, or a constant, with the rules that it names."""
+
+    module: str
+    name: str
+    source: str
+    rules: tuple[str, ...]
+
+    @property
+    def anchor(self) -> str:
+        """The anchor on the page of the annotated model."""
+        return f"{self.module}.{self.name}"
+
+
+@cache
+def pieces(package: Path) -> tuple[Piece, ...]:
+    """The pieces of all modules of a package, in the order of the sources."""
+    return tuple(piece for path in sorted(package.glob("*.py")) for piece in _module_pieces(path))
+
+
+def _module_pieces(path: Path) -> Iterator[Piece]:
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
+    body = ast.parse(source).body
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        match node:
+            case ast.FunctionDef():
+                yield _piece(path.stem, node.name, node, lines, node.end_lineno)
+            case ast.ClassDef():
+                methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+                head_end = _first_line(methods[0]) - 1 if methods else node.end_lineno
+                yield _piece(path.stem, node.name, node, lines, head_end)
+                for method in methods:
+                    name = f"{node.name}.{method.name}"
+                    yield _piece(path.stem, name, method, lines, method.end_lineno)
+            case ast.Assign(targets=[ast.Name(name)]) | ast.AnnAssign(target=ast.Name(name)):
+                explained = isinstance(after, ast.Expr)
+                end = after.end_lineno if explained and after else node.end_lineno
+                yield _piece(path.stem, name, node, lines, end)
+
+
+def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _piece(module: str, name: str, node: ast.stmt, lines: list[str], end: int | None) -> Piece:
+    documented = isinstance(node, ast.FunctionDef | ast.ClassDef)
+    first = _first_line(node) if documented else node.lineno
+    source = textwrap.dedent("\n".join(lines[first - 1 : end])).rstrip()
+    docstring = ast.get_docstring(node) if documented else None
+    return Piece(module, name, source, tuple(dict.fromkeys(_RULE.findall(docstring or ""))))
+
+
+def model_page() -> str:
+    """The timer's model, function by function, beside the rules that it states."""
+    shown = [piece for piece in pieces(MODEL) if piece.module in ANNOTATED]
+    stated = {rule for piece in shown for rule in piece.rules}
+    elsewhere = [rule.id for rule in requirements() if rule.id not in stated]
+    parts = [_MODEL_HEAD]
+    for module in ANNOTATED:
+        docstring = ast.get_docstring(ast.parse((MODEL / f"{module}.py").read_text("utf-8"))) or ""
+        parts.append(f"## {module} {{ #{module} }}\n\n{docstring.replace('``', '`')}\n")
+        parts += [_beside(piece) for piece in shown if piece.module == module]
+    if elsewhere:
+        names = ", ".join(_linked(rule) for rule in elsewhere)
+        parts.append(f"## Rules without a function of their own\n\n{_ELSEWHERE}\n\n{names}\n")
+    return "\n".join(parts)
+
+
+_MODEL_HEAD = """---
+hide: [toc]
+---
+
+# The annotated model
+
+The executable model of the timer, whole but for its imports: the source on the right, the rules that a
+function states on the left. `timer` says what every timer does, `pending_tasks` and `timing_wheel` are
+the two ways of keeping the tasks, `arithmetic` is their rounding.
+"""
+
+_ELSEWHERE = """These hold of the model as a whole (the tests of the model say so one by one), or speak
+of a real clock, which the model does not have and the runner judges by intervals:"""
+
+
+def _beside(piece: Piece) -> str:
+    rules = [f"- [{rule}](timer.md#{rule}): {requirement(rule).title}" for rule in piece.rules]
+    words = "\n".join(
+        [f'**{piece.name.rpartition(".")[2]}**{{ #{piece.anchor} .piece-name }}', "", *rules]
+    )
+    left = f'<div class="piece-rules" markdown>\n\n{words}\n\n</div>'
+    right = f'<div class="piece-source" markdown>\n\n```python\n{piece.source}\n```\n\n</div>'
+    return f'<div class="piece" markdown>\n{left}\n{right}\n</div>\n'
+
+
+# Profiles.
+
+_CHOICES: dict[str, type[Enum]] = {
+    "rounding": profiles.Rounding,
+    "same_tick_order": profiles.SameTickOrder,
+    "clock": profiles.Clock,
+    "executor": profiles.Executor,
+    "structure": profiles.Structure,
+    "negative_delay": profiles.NegativeDelay,
+    "features": profiles.Feature,
+    "observables": profiles.Observable,
+}
+
+
+def profile_page() -> str:
+    """Every field of a profile: its values, what they mean, and the rules that depend on it."""
+    default = TimerProfile()
+    fields = _sentences(TimerProfile)
+    parts = [_PROFILE_HEAD]
+    for name in default.__struct_fields__:
+        parts.append(f"## {name}\n")
+        if name in _CHOICES:
+            parts.append(_choice(name, _CHOICES[name], getattr(default, name)))
+        else:
+            parts.append(f"{_code(fields.get(name, ''))}\n\nAn integer, {getattr(default, name)} when absent.\n")
+    rows = [f"| `profile:{each.name}` | {_code(each.value)} |" for each in profile_subjects()]
+    parts += [_SUBJECTS_HEAD, *rows]
+    return "\n".join(parts)
+
+
+_PROFILE_HEAD = """# Profiles
+
+A profile declares the legal choices of an implementation. The rules are judged under it, and nothing
+that is not declared is asked for or compared. Every default is the weakest choice.
+"""
+
+_SUBJECTS_HEAD = """
+## A subject for every value
+
+Each value has a small timer that conforms under it and fails under its sibling. `purgatory check` takes
+these names.
+
+| subject | declares |
+|---|---|"""
+
+
+def _choice(name: str, choice: type[Enum], default: object) -> str:
+    sentences = _sentences(choice)
+    lines = [_code(inspect.cleandoc(choice.__doc__ or "")), "", "| value | meaning | rules that apply only then |", "|---|---|---|"]
+    for value in choice:
+        mark = " (default)" if value is default else ""
+        word = "has" if isinstance(default, frozenset) else "is"
+        rules = _rules_of(f"`{name} {word} {value.value}`")
+        meaning = _code(sentences.get(value.name, ""))
+        lines.append(f"| `{value.value}`{mark} | {meaning} | {rules} |")
+    return "\n".join([*lines, ""])
+
+
+def _rules_of(condition: str) -> str:
+    bound: list[Requirement] = [rule for rule in requirements() if condition in rule.condition]
+    return ", ".join(_linked(rule.id) for rule in bound)
+
+
+def _sentences(owner: type) -> dict[str, str]:
+    """The strings below the members of a class, by the members' names."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(owner))).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    found: dict[str, str] = {}
+    for node, after in zip(tree.body, tree.body[1:], strict=False):
+        match node, after:
+            case (
+                ast.Assign(targets=[ast.Name(name)]) | ast.AnnAssign(target=ast.Name(name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = " ".join(text.split())
+    return found
+
+
+def _code(text: str) -> str:
+    """A docstring as Markdown."""
+    return _linked(text.replace("``", "`"))
+
+
+# The command line.
+
+
+def command_line_page() -> str:
+    """Every command with its help, its usage and its options."""
+    for entry_point in metadata.entry_points(group="purgatory.commands"):
+        entry_point.load()(purgatory)
+    parts = ["# Command line\n", f"{purgatory.help}\n", f"{purgatory.epilog}\n"]
+    with click.Context(purgatory, info_name="purgatory") as context:
+        parts += _commands(purgatory, context)
+    return "\n".join(parts)
+
+
+def _commands(group: click.Group, parent: click.Context) -> Iterator[str]:
+    for name in sorted(group.commands):
+        command = group.commands[name]
+        with click.Context(command, info_name=name, parent=parent) as context:
+            yield _command(command, context)
+            if isinstance(command, click.Group):
+                yield from _commands(command, context)
+
+
+def _command(command: click.Command, context: click.Context) -> str:
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    lines = [f"## {context.command_path}", "", inspect.cleandoc(command.help or ""), ""]
+    lines += ["```text", usage, "```", ""]
+    options = [record for each in command.params if (record := each.get_help_record(context))]
+    if options:
+        lines += ["| option | meaning |", "|---|---|"]
+        lines += [f"| `{_cell(names)}` | {_cell(help_)} |" for names, help_ in options]
+    return "\n".join([*lines, ""])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,148 @@
+"""One table of situations serves the seeded generator and Hypothesis alike."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+
+from purgatory_conformance.generation.source import SeededSource
+from purgatory_conformance.generation.timer_table import (
+    SHUTDOWN_ROW,
+    TIMER_TABLE,
+    draw_configuration,
+    draw_operations,
+)
+from purgatory_conformance.running.case_run import CaseVerdict, run_case
+from purgatory_conformance.running.shrinking import Candidate, candidates, reduce_case, shrink
+from purgatory_conformance.specimens.mutants import mutant
+from purgatory_conformance.subjects.bundled import PROFILE, BundledTimer
+from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
+from purgatory_spec.profiles import Feature, TimerConfiguration, TimerProfile
+from purgatory_spec.requirements import requirements
+
+
+def seeded(seed: int, profile: TimerProfile = PROFILE) -> Candidate:
+    source = SeededSource(seed)
+    configuration = draw_configuration(profile, source, frozenset())
+    return Candidate(configuration, draw_operations(configuration, profile, source, most=40))
+
+
+def test_equal_seeds_give_equal_cases() -> None:
+    """
+    Given a seed
+    When cases are drawn twice
+    Then they are equal, and another seed gives another case
+    """
+    assert seeded(3) == seeded(3)
+    assert seeded(3) != seeded(4)
+
+
+@pytest.mark.parametrize("feature", [None, *Feature])
+def test_only_declared_features_are_asked_for(feature: Feature | None) -> None:
+    """
+    Given a subject that declares one feature, or none
+    When cases are drawn
+    Then no operation needs another feature
+    """
+    profile = TimerProfile(features=frozenset({feature} if feature else ()))
+    used: Counter[str] = Counter()
+    for seed in range(60):
+        case = seeded(seed, profile)
+        seen: dict[str, int] = {}
+        assert case.configuration.start_ms >= 0 or feature is Feature.NEGATIVE_CLOCK
+        for operation in case.operations:
+            used[operation_name(operation)] += 1
+            if isinstance(operation, Add):
+                assert operation.task not in seen or feature is Feature.READD
+                assert seen.get(operation.task, operation.delay_ms) == operation.delay_ms
+                assert operation.delay_ms < 2**53 or feature is Feature.INT64
+                seen[operation.task] = operation.delay_ms
+                assert not operation.script or str(feature).startswith("script_")
+    allowed = {"add", "advance"} | ({feature.value} if feature else set())
+    assert set(used) <= allowed
+    assert used["add"] > 50
+    assert used["advance"] > 50
+
+
+def test_clock_never_goes_back() -> None:
+    """
+    Given many cases
+    When their readings are followed
+    Then none lies before the one before it
+    """
+    for seed in range(200):
+        case = seeded(seed)
+        now = case.configuration.start_ms
+        for operation in case.operations:
+            if isinstance(operation, Advance | Elapse):
+                assert operation.to_ms >= now
+                now = operation.to_ms
+
+
+def test_rows_name_rules_that_exist() -> None:
+    """
+    Given the table
+    When its rows name the rules that they are for
+    Then these are rules
+    """
+    known = {rule.id for rule in requirements()}
+    for row in (*TIMER_TABLE, SHUTDOWN_ROW):
+        assert row.rules <= known, row.name
+
+
+@given(candidates(PROFILE, most=15))
+@settings(max_examples=60, deadline=None)
+def test_the_bundled_timer_passes_what_hypothesis_draws(case: Candidate) -> None:
+    """
+    Given cases that Hypothesis draws from the same table
+    When the bundled timer runs them
+    Then it passes
+    """
+    subject = BundledTimer()
+    try:
+        run = run_case(subject, "drawn", case.configuration, case.operations)
+    finally:
+        subject.close()
+    assert run.verdict is CaseVerdict.PASS
+
+
+def test_a_failing_case_is_shrunk_to_its_core() -> None:
+    """
+    Given a timer that loses what comes down from a higher level, and a long failing case
+    When it is shrunk
+    Then two operations are left: an add that overflows and an advance
+    """
+    subject = mutant("lost-on-cascade").make()
+
+    def fails(case: Candidate) -> bool:
+        run = run_case(subject, "c", case.configuration, case.operations)
+        return run.verdict is CaseVerdict.FAIL
+
+    found = next(case for seed in range(99) if fails(case := seeded(seed, subject.profile)))
+    smallest = shrink(subject.profile, found, fails, seed=1, most_runs=600)
+    assert [operation_name(operation) for operation in smallest.operations] == ["add", "advance"]
+    assert smallest.configuration == TimerConfiguration(1, 2, 0)
+
+
+def test_reduction_keeps_within_its_budget_and_keeps_failing() -> None:
+    """
+    Given a failure that needs two particular operations, and a budget
+    When a case is reduced
+    Then it is smallest with enough runs, and still fails with too few
+    """
+    noise: tuple[Operation, ...] = tuple(Add(f"n{i}", 5) for i in range(20))
+    case = Candidate(TimerConfiguration(), (*noise, Add("a", 7), *noise, Advance(99)))
+    runs = 0
+
+    def fails(candidate: Candidate) -> bool:
+        nonlocal runs
+        runs += 1
+        has_add = any(isinstance(o, Add) and o.task == "a" for o in candidate.operations)
+        return has_add and any(isinstance(o, Advance) for o in candidate.operations)
+
+    smallest = reduce_case(PROFILE, case, fails, 2000)
+    assert smallest.operations == (Add("a", 0), Advance(0))
+    runs = 0
+    some = reduce_case(PROFILE, case, fails, 5)
+    assert runs == 5
+    assert fails(some)

@@ -1,0 +1,370 @@
+"""Campaigns: each verdict arises where it should, and none where it should not."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.running.campaign import (
+    SUITES,
+    Budget,
+    Campaign,
+    Verdict,
+    rejudge,
+    run_campaign,
+)
+from purgatory_conformance.running.case_run import CaseVerdict, run_case
+from purgatory_conformance.specimens.mutants import mutant
+from purgatory_conformance.subjects.bundled import PROFILE, BundledTimer
+from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
+from purgatory_spec.cases import Case, CaseHeader, Step
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import Add, Advance, Elapse, Operation, Shutdown
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import (
+    Executor,
+    Feature,
+    Observable,
+    Rounding,
+    Structure,
+    TimerConfiguration,
+    TimerProfile,
+)
+from purgatory_spec.reasons import Reason
+
+QUICK = replace(SUITES["quick"], shrink_runs=200)
+
+
+class Wrapped:
+    """The bundled timer behind a hook that may change what is seen."""
+
+    def __init__(self, profile: TimerProfile = PROFILE) -> None:
+        self.inner = BundledTimer()
+        self._profile = profile
+        self.operations = 0
+
+    @property
+    def implementation(self) -> Implementation:
+        return self.inner.implementation
+
+    @property
+    def profile(self) -> TimerProfile:
+        return self._profile
+
+    def new(self, case: str, configuration: TimerConfiguration) -> None:
+        self.inner.new(case, configuration)
+
+    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
+        for operation in operations:
+            (outcome,) = self.inner.do_all([operation])
+            self.operations += 1
+            yield self.seen(operation, outcome)
+
+    def seen(self, operation: Operation, outcome: Outcome) -> Outcome:
+        return outcome
+
+    def end(self) -> None:
+        self.inner.end()
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+def campaign_of(subject: Wrapped | BundledTimer, **options: object) -> Campaign:
+    try:
+        arguments = {"seed": 7, "budget": QUICK, **options}
+        return run_campaign(subject, **arguments)  # type: ignore[arg-type]
+    finally:
+        subject.close()
+
+
+def test_bundled_timer_is_conformant() -> None:
+    """
+    Given the bundled timer
+    When a campaign runs with the golden vectors
+    Then it is conformant, all vectors ran, and every applicable rule was visited often enough
+    """
+    campaign = campaign_of(BundledTimer(), vectors=vectors())
+    assert (campaign.verdict, campaign.causes, campaign.failures) == (Verdict.CONFORMANT, [], [])
+    assert campaign.vectors == len(vectors())
+    assert campaign.too_few == []
+    assert min(campaign.visits[rule.id] for rule in campaign.rules) >= 20
+
+
+def test_vectors_do_not_count_for_coverage() -> None:
+    """
+    Given a budget that allows no generated case
+    When a campaign runs the vectors
+    Then no rule was visited, and the verdict is inconclusive
+    """
+    campaign = campaign_of(BundledTimer(), vectors=vectors(), budget=Budget(most_cases=0))
+    assert (campaign.verdict, campaign.why) == (Verdict.INCONCLUSIVE, "no case was generated")
+    assert campaign.vectors == len(vectors())
+    assert sum(campaign.visits.values()) == 0
+
+
+def test_too_few_visits_are_inconclusive() -> None:
+    """
+    Given a budget of three cases
+    When a campaign runs
+    Then it is inconclusive and names rules that were hardly visited
+    """
+    campaign = campaign_of(BundledTimer(), budget=Budget(least_cases=1, most_cases=3))
+    assert campaign.verdict is Verdict.INCONCLUSIVE
+    assert "rule(s) visited fewer than 20 times: TIMER-" in campaign.why
+
+
+def test_equal_seeds_give_equal_campaigns() -> None:
+    """
+    Given the same seed twice, and another
+    When campaigns run
+    Then the equal seeds give equal counts, and the other does not
+    """
+    first, second, other = (
+        campaign_of(BundledTimer(), seed=seed, budget=Budget(least_cases=40, most_cases=40))
+        for seed in (1, 1, 2)
+    )
+    assert (first.steps, first.visits) == (second.steps, second.visits)
+    assert first.visits != other.visits
+
+
+def test_steering_reaches_the_minimum_sooner() -> None:
+    """
+    Given a minimum that takes a while
+    When a campaign steers towards what is missing
+    Then every rule reached it before the cases ran out
+    """
+    budget = Budget(least_cases=1, most_cases=400, minimum_visits=60, seconds=60)
+    campaign = campaign_of(BundledTimer(), budget=budget)
+    assert campaign.too_few == []
+    assert campaign.cases < 400
+
+
+class ForgetsOnce(Wrapped):
+    """Loses the events of every seventeenth advance that has any, counted over all cases."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.advances = 0
+
+    def seen(self, operation: Operation, outcome: Outcome) -> Outcome:
+        self.advances += isinstance(operation, Advance) and bool(outcome.events)
+        if isinstance(operation, Advance) and outcome.events and self.advances % 17 == 0:
+            return msgspec.structs.replace(outcome, events=())
+        return outcome
+
+
+def test_a_subject_that_answers_differently_is_nondeterministic() -> None:
+    """
+    Given a subject whose answers depend on more than the steps
+    When its failing cases are repeated
+    Then the verdict is nondeterministic, with how often it failed
+    """
+    campaign = campaign_of(ForgetsOnce())
+    assert campaign.verdict is Verdict.NONDETERMINISTIC
+    assert "answered differently" in campaign.why
+    failed, repeats = campaign.causes[0].answers or (0, 0)
+    assert 0 <= failed <= repeats == 5
+
+
+class NeverAnswers(Wrapped):
+    """Fails as a broken adapter does."""
+
+    def new(self, case: str, configuration: TimerConfiguration) -> None:
+        raise SubjectFailure(FailureKind.CRASHED, "it is gone", standard_error="Traceback")
+
+
+def test_a_subject_that_fails_is_not_judged() -> None:
+    """
+    Given a subject that crashes at every case
+    When a campaign runs
+    Then it ends after three failures, with the verdict that the subject failed
+    """
+    campaign = campaign_of(NeverAnswers())
+    assert (campaign.verdict, len(campaign.failures)) == (Verdict.SUBJECT_FAILED, 3)
+    assert campaign.failures[0].standard_error == "Traceback"
+
+
+class RoundsUp(Wrapped):
+    """Moves every expiry to the end of its tick, which is rounding up."""
+
+    def __init__(self) -> None:
+        observables = frozenset({Observable.SIZE})
+        features = frozenset({Feature.CANCEL, Feature.ELAPSE})
+        super().__init__(
+            TimerProfile(
+                executor=Executor.STEPPED,
+                largest_delay_ms=PROFILE.largest_delay_ms,
+                observables=observables,
+                features=features,
+            )
+        )
+        self.tick_ms = 1
+        self.now_ms = 0
+
+    def new(self, case: str, configuration: TimerConfiguration) -> None:
+        self.tick_ms, self.now_ms = configuration.tick_ms, configuration.start_ms
+        super().new(case, configuration)
+
+    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
+        for operation in operations:
+            if isinstance(operation, Advance | Elapse):
+                self.now_ms = operation.to_ms
+            if isinstance(operation, Add) and operation.delay_ms < PROFILE.largest_delay_ms - 10:
+                expiry = self.now_ms + operation.delay_ms
+                rounded = -(-expiry // self.tick_ms) * self.tick_ms
+                operation = Add(operation.task, rounded - self.now_ms)
+            yield from super().do_all([operation])
+
+
+def test_an_undeclared_choice_is_recognised() -> None:
+    """
+    Given a timer that rounds up and declares rounding down
+    When a campaign finds failing cases
+    Then it says that all of them pass under rounding up
+    """
+    campaign = campaign_of(RoundsUp())
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+    assert {cause.rule for cause in campaign.causes} == {"TIMER-ROUNDING"}
+    assert "failing cases pass under rounding up; if that is your design" in campaign.hint
+
+
+def test_a_real_fault_is_no_choice() -> None:
+    """
+    Given a timer that loses tasks on their way down
+    When a campaign finds failing cases
+    Then no other profile is offered as an explanation
+    """
+    campaign = run_campaign(mutant("lost-on-cascade").make(), seed=1, budget=QUICK)
+    assert (campaign.verdict, campaign.hint) == (Verdict.NOT_CONFORMANT, "")
+
+
+class TakesAfterShutdown(Wrapped):
+    """Accepts what is added after shutdown, as Kafka does; optionally breaks something else."""
+
+    def __init__(self, other_fault: bool = False) -> None:
+        super().__init__()
+        self.other_fault = other_fault
+        self.closed = False
+
+    def new(self, case: str, configuration: TimerConfiguration) -> None:
+        self.closed = False
+        super().new(case, configuration)
+
+    def seen(self, operation: Operation, outcome: Outcome) -> Outcome:
+        self.closed |= isinstance(operation, Shutdown)
+        if isinstance(operation, Add) and outcome.rejected is Reason.CLOSED:
+            return msgspec.structs.replace(outcome, rejected=None)
+        if self.other_fault and self.closed and isinstance(operation, Advance):
+            return msgspec.structs.replace(outcome, rejected=Reason.TOO_LARGE, result=None)
+        return outcome
+
+
+SHUTDOWN_DEVIATION = Deviation("TIMER-SHUTDOWN-CLOSED", "taken_after_shutdown", "replay.jsonl")
+
+
+def shutdown_replay(*operations: Operation) -> tuple[str, Case]:
+    steps = tuple(Step(operation) for operation in operations)
+    return "TIMER-SHUTDOWN-CLOSED", Case(CaseHeader("replay"), steps)
+
+
+def test_a_declared_deviation_is_conformant_with_deviations() -> None:
+    """
+    Given a subject that breaks one rule as it declares
+    When a campaign runs
+    Then its verdict says so, and the deviation was seen in generated cases too
+    """
+    campaign = campaign_of(
+        TakesAfterShutdown(),
+        deviations=(SHUTDOWN_DEVIATION,),
+        replays=(shutdown_replay(Shutdown(), Add("a", 5)),),
+    )
+    assert campaign.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS
+    assert campaign.seen["TIMER-SHUTDOWN-CLOSED"].cases > 1
+    assert campaign.verdicts[CaseVerdict.DEVIATES] > 0
+
+
+def test_an_undeclared_deviation_is_not_conformant() -> None:
+    """
+    Given the same subject without its declaration
+    When a campaign runs
+    Then it is not conformant
+    """
+    campaign = campaign_of(TakesAfterShutdown())
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+    assert [cause.rule for cause in campaign.causes] == ["TIMER-SHUTDOWN-CLOSED"]
+
+
+def test_a_further_fault_behind_a_declared_deviation_is_found() -> None:
+    """
+    Given a subject that breaks another rule after the step of its declared deviation
+    When a campaign runs
+    Then the further fault is found
+    """
+    campaign = campaign_of(TakesAfterShutdown(other_fault=True), deviations=(SHUTDOWN_DEVIATION,))
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+
+
+@pytest.mark.parametrize(
+    ("operations", "words"),
+    [
+        ((Shutdown(), Advance(5)), "its replay file passes: withdraw the declaration"),
+        ((Add("a", 2**60), Shutdown()), "its replay file passes"),
+    ],
+)
+def test_a_declaration_that_no_longer_holds_is_not_conformant(
+    operations: tuple[Operation, ...], words: str
+) -> None:
+    """
+    Given a declared deviation whose replay file does not fail any more
+    When a campaign runs
+    Then the declaration has to be withdrawn
+    """
+    campaign = campaign_of(
+        TakesAfterShutdown(),
+        deviations=(SHUTDOWN_DEVIATION,),
+        replays=(shutdown_replay(*operations),),
+    )
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+    assert words in campaign.why
+
+
+def test_recorded_outcomes_are_judged_without_a_subject() -> None:
+    """
+    Given a vector, and the same with one recorded count changed
+    When their outcomes are judged
+    Then the first is right, and the second diverges at that step
+    """
+    vector = vectors()[0]
+    assert rejudge(vector) is None
+    steps = list(vector.steps)
+    outcome = steps[1].outcome
+    assert outcome is not None
+    wrong = msgspec.structs.replace(outcome, observed={**outcome.observed, "size": 99})
+    steps[1] = Step(steps[1].operation, wrong)
+    index, divergence = rejudge(msgspec.structs.replace(vector, steps=tuple(steps))) or (0, None)
+    assert index == 1
+    assert divergence is not None
+    assert divergence.seen == "size = 99"
+
+
+def test_rounding_of_a_declared_profile_parameterises_the_prediction() -> None:
+    """
+    Given the bundled timer, which rounds down, declared to round up
+    When one case with a tick of ten runs
+    Then the same outcomes that were right are wrong
+    """
+    operations = (Add("a", 15), Advance(10))
+    configuration = TimerConfiguration(tick_ms=10)
+    down = run_case(BundledTimer(), "c", configuration, operations)
+    up = run_case(
+        Wrapped(msgspec.structs.replace(PROFILE, rounding=Rounding.UP)),
+        "c",
+        configuration,
+        operations,
+    )
+    assert (down.verdict, up.verdict) == (CaseVerdict.PASS, CaseVerdict.FAIL)
+    assert PROFILE.structure is Structure.TIMING_WHEEL

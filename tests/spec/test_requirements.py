@@ -1,0 +1,123 @@
+"""The rules are read from the normative page, and each is stated wherever it has to be."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from purgatory_conformance.knowledge import mentions, vectors
+from purgatory_conformance.specimens.mutants import mutants
+from purgatory_spec.messages import schema_text
+from purgatory_spec.profiles import Executor, Feature, Observable, Structure, TimerProfile
+from purgatory_spec.requirements import Level, parse_requirements, requirement, requirements
+from purgatory_spec.resources import specification_folder
+
+EVERYTHING = TimerProfile(
+    executor=Executor.STEPPED,
+    structure=Structure.TIMING_WHEEL,
+    features=frozenset(Feature),
+    observables=frozenset(Observable),
+)
+ONLY_ELSEWHERE = {"TIMER-LATENESS"}
+"""Stated about a real clock, which neither the model nor a vector has."""
+
+
+def test_rules_have_a_level_and_a_text() -> None:
+    """
+    Given the page of the timer
+    When its rules are read
+    Then there are forty, each with a text, and two of them are SHOULD
+    """
+    rules = requirements("timer")
+    assert len(rules) == 40
+    assert all(len(rule.text) > 40 for rule in rules)
+    should = {rule.id for rule in rules if rule.level is Level.SHOULD}
+    assert should == {"TIMER-LATENESS", "TIMER-SHUTDOWN-CLOSED"}
+
+
+@pytest.mark.parametrize("rule", [r.id for r in requirements() if r.id not in ONLY_ELSEWHERE])
+def test_every_rule_is_stated_in_model_and_implementation(rule: str) -> None:
+    """
+    Given a rule
+    When the docstrings of the model and of the implementation are read
+    Then a function of the model names it, and one of the implementation where it has a choice
+    """
+    stated = {mention.package for mention in mentions(rule)}
+    assert "purgatory_model" in stated
+    if rule != "TIMER-SAME-TICK-ORDER":
+        assert "purgatory_impl" in stated
+
+
+@pytest.mark.parametrize("rule", [r.id for r in requirements() if r.id not in ONLY_ELSEWHERE])
+def test_every_rule_has_a_vector_or_a_sibling(rule: str) -> None:
+    """
+    Given a rule
+    When the golden vectors are read
+    Then one of them shows it; the order inside a tick, which vectors leave free, is a profile's
+    """
+    shown = any(rule in vector.header.rules for vector in vectors())
+    assert shown or rule == "TIMER-SAME-TICK-ORDER"
+
+
+def test_most_rules_are_broken_by_a_mutant() -> None:
+    """
+    Given the mutants
+    When their rules are counted
+    Then they are rules, at least twenty different ones
+    """
+    broken = {mutant.rule for mutant in mutants()}
+    assert broken <= {rule.id for rule in requirements()}
+    assert len(broken) >= 20
+
+
+def test_conditions_decide_where_a_rule_applies() -> None:
+    """
+    Given a profile that declares nothing, and one that declares everything
+    When rules are asked whether they apply
+    Then the first is judged by the unconditional ones, the second by all with a manual clock
+    """
+    weakest = {rule.id for rule in requirements() if rule.applies_to(TimerProfile())}
+    assert "TIMER-NOT-EARLY" in weakest
+    assert "TIMER-CANCEL" not in weakest
+    assert "TIMER-CASCADE" not in weakest
+    everything = {rule.id for rule in requirements() if rule.applies_to(EVERYTHING)}
+    rest = {rule.id for rule in requirements()} - everything
+    assert rest == {"TIMER-LATENESS", "TIMER-SAME-TICK-ORDER"}
+    assert not requirement("TIMER-READD-CANCELLED").applies_to(
+        TimerProfile(features=frozenset({Feature.READD}))
+    )
+
+
+@pytest.mark.parametrize(
+    ("page", "problem"),
+    [
+        ("### TIMER-A: a\ntext", "page:1: rule TIMER-A has no level line below its heading"),
+        (
+            "### TIMER-A: a\nLevel: MUST\n\n### TIMER-A: b\nLevel: MUST\n",
+            "page:4: rule TIMER-A is stated twice",
+        ),
+        ("### TIMER-A: a\nLevel: MUST. Applies: sometimes\n", "not a condition: 'sometimes'"),
+        (
+            "### TIMER-A: a\nLevel: MUST. Applies: `rounding is sideways`\n",
+            "'sideways' is not a valid Rounding",
+        ),
+    ],
+)
+def test_a_page_that_is_no_list_of_rules_is_rejected(page: str, problem: str) -> None:
+    """
+    Given a page with a fault
+    When its rules are read
+    Then the error says where and what
+    """
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        parse_requirements(page, "page")
+
+
+def test_schema_is_that_of_the_types() -> None:
+    """
+    Given the schema file
+    When the schema is made from the types
+    Then it is the same text
+    """
+    path: Path = specification_folder() / "schema" / "protocol.schema.json"
+    assert path.read_text(encoding="utf-8") == schema_text()
