@@ -5,12 +5,13 @@ declared. Whether the implementation behind it does what the rules say, the suit
 adapter fails, the doctor says so, starts it again and goes on with the next question.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -65,6 +66,8 @@ _MOST_RUNS = 10
 _MOST_RESTARTS = 3
 _DELAY_MS = 10
 _PARAMETERS = TimerConfiguration(tick_ms=10, wheel_size=5, start_ms=1003)
+
+_UNASKED = "nobody asked for this line; write one reply to each request"
 
 _CHOICES: Mapping[object, str] = {
     Rounding.DOWN: "an expiry is rounded down to the tick; a task may run early by less than one",
@@ -176,7 +179,12 @@ def examine(
         yield Finding(Verdict.OK, "the adapter speaks the protocol; the suite can judge it now")
 
 
-Decoded = TypeVar("Decoded")
+class _HasId(Protocol):
+    @property
+    def id(self) -> int: ...
+
+
+Decoded = TypeVar("Decoded", bound=_HasId)
 
 
 @dataclass(frozen=True)
@@ -225,9 +233,9 @@ class _Conversation:
             yield Finding(Verdict.WRONG, fault.explanation)
             return None
         request = hello(self.next_id())
-        answer = yield from self._exchange(encode_request(request), decode_greeting)
+        answer = yield from self._exchange(encode_request(request), request.id, decode_greeting)
         if answer is not None and answer.reply.id != request.id:
-            yield self._wrong_id(answer, answer.reply.id, request.id)
+            yield _wrong_id(answer, request.id)
         return answer
 
     def ask(self, line: bytes, identity: int) -> Generator[Finding, None, _Answer[Reply] | None]:
@@ -237,7 +245,7 @@ class _Conversation:
         """
         if self._process is None:
             return None
-        answer = yield from self._exchange(line, decode_reply)
+        answer = yield from self._exchange(line, identity, decode_reply)
         if answer is None:
             return None
         reply = answer.reply
@@ -246,7 +254,7 @@ class _Conversation:
             yield answer.finding(Verdict.WRONG, sentence)
             return None
         if reply.id != identity:
-            yield self._wrong_id(answer, reply.id, identity)
+            yield _wrong_id(answer, identity)
             return None
         return answer
 
@@ -254,7 +262,7 @@ class _Conversation:
         """Send what is no request; the answer must have the id 0 and an error."""
         if self._process is None:
             return
-        answer = yield from self._exchange(b"wobble\n", decode_reply)
+        answer = yield from self._exchange(b"wobble\n", 0, decode_reply)
         if answer is None:
             return
         if answer.reply.error and answer.reply.id == 0:
@@ -270,19 +278,19 @@ class _Conversation:
         assert self._process is not None
         sent = shown(line)
         word = "'stop'" if line else "the end of standard input"
+        deadline = time.monotonic() + self.seconds
         if line:
             self._process.write(line, self.seconds)
         else:
             self._process.close_input()
         try:
-            reply = self._process.read_line(self.seconds)
-            explanation = f"{word} has no reply; leave without one"
-            yield Finding(Verdict.WRONG, explanation, sent, shown(reply))
+            received = self._process.read_line(self.seconds)
         except Fault as fault:
-            if fault.received:
-                explanation = f"{word} has no reply; leave without one"
-                yield Finding(Verdict.WRONG, explanation, sent, shown(fault.received))
-        code = self._process.exit_code(self.seconds)
+            received = fault.received
+        if received:
+            explanation = f"{word} has no reply; leave without one"
+            yield Finding(Verdict.WRONG, explanation, sent, shown(received))
+        code = self._process.exit_code(max(0.0, deadline - time.monotonic()))
         if code is None:
             explanation = f"it still runs {self.seconds:g} s after {word}; it must exit"
             yield Finding(Verdict.WRONG, explanation, sent)
@@ -293,29 +301,34 @@ class _Conversation:
         self.close()
 
     def _exchange(
-        self, line: bytes, decode: Callable[[bytes], Decoded]
+        self, line: bytes, identity: int, decode: Callable[[bytes], Decoded]
     ) -> Generator[Finding, None, _Answer[Decoded] | None]:
-        """Send a line; pass over lines that are no reply, but not over many."""
+        """Send a line and read its reply; pass over other lines, but not over many.
+
+        Where the process fails it is ended.
+        """
         assert self._process is not None
         sent = shown(line.strip(b"\n"))
-        received = b""
         try:
             for _ in range(_MOST_STRAY_LINES):
                 unasked = self._process.line_at_hand()
                 if unasked is None:
                     break
-                explanation = "nobody asked for this line; write one reply to each request"
-                yield Finding(Verdict.WRONG, explanation, "", shown(unasked))
+                yield Finding(Verdict.WRONG, _UNASKED, "", shown(unasked))
             self._process.write(line, self.seconds)
             for _ in range(_MOST_STRAY_LINES):
                 received = self._process.read_line(self.seconds)
                 try:
-                    return _Answer(sent, shown(received), decode(received))
+                    answer = _Answer(sent, shown(received), decode(received))
                 except Fault as fault:
                     yield Finding(Verdict.WRONG, fault.explanation, sent, shown(received))
                     if fault.kind not in (FailureKind.BANNER, FailureKind.GARBAGE):
                         return None
-            explanation = "too many lines are no reply; this process is given up"
+                    continue
+                if not 0 < answer.reply.id < identity:
+                    return answer
+                yield Finding(Verdict.WRONG, _UNASKED, "", shown(received))
+            explanation = "there are too many such lines; this process is given up"
             yield Finding(Verdict.WRONG, explanation, sent)
             self.close()
         except Fault as fault:
@@ -330,9 +343,10 @@ class _Conversation:
             )
         return None
 
-    def _wrong_id(self, answer: _Answer[Decoded], given: int, expected: int) -> Finding:
-        explanation = f"the reply has the id {given}; copy the id of the request, {expected}"
-        return answer.finding(Verdict.WRONG, explanation)
+
+def _wrong_id(answer: _Answer[Decoded], expected: int) -> Finding:
+    explanation = f"the reply has the id {answer.reply.id}; copy the id of the request, {expected}"
+    return answer.finding(Verdict.WRONG, explanation)
 
 
 class _Examination:

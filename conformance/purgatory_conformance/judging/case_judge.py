@@ -5,7 +5,7 @@ subject is declared to break, and the declared variants of the model allow the s
 on with the variants alone: what they do not allow is a divergence that nobody declared.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from purgatory_conformance.judging.derived_steps import base_steps
@@ -107,9 +107,11 @@ class CaseJudge:
         judgement = self._judge.step(operation, outcome)
         if judgement.divergence is not None and followed:
             declared = {deviation.rule for deviation in self.deviations}
-            if judgement.divergence.rule in declared:
-                self.deviated = judgement.divergence
-                judgement.divergence = None
+            for rule in (judgement.divergence.rule, *judgement.divergence.also):
+                if rule in declared:
+                    self.deviated = replace(judgement.divergence, rule=rule)
+                    judgement.divergence = None
+                    break
         return judgement
 
 

@@ -12,7 +12,8 @@ class Divergence:
 
     ``rule`` is the requirement id that is broken, ``kind`` a plain word for the sort of mismatch
     (``missing``, ``early``, ...); ``expected`` and ``seen`` are sentences for people. ``before``
-    is the model's state before the step, ``after`` the one that it expected.
+    is the model's state before the step, ``after`` the one that it expected. ``also`` are further
+    rules that the mismatch may be put down to: an extreme number and what it happened to.
     """
 
     rule: str
@@ -23,6 +24,7 @@ class Divergence:
     outcome: Outcome
     before: object = None
     after: object = None
+    also: tuple[str, ...] = ()
 
     @property
     def cause(self) -> tuple[str, str]:

@@ -1,0 +1,322 @@
+"""The command line, as a person uses it: what it prints, what it writes, how it exits."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from purgatory_spec.requirements import requirements
+
+SCRIPT = Path(sys.executable).parent / "purgatory"
+
+
+def purgatory(
+    folder: Path, *words: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(SCRIPT), *words],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "100", **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the bundled timer was checked."""
+    folder = tmp_path_factory.mktemp("checked")
+    finished = purgatory(folder, "check", "bundled", "--suite", "quick", "--seed", "1")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    (folder / "terminal.txt").write_text(finished.stdout, encoding="utf-8")
+    return folder
+
+
+def test_check_of_the_bundled_timer(checked: Path) -> None:
+    """
+    Given the bundled timer
+    When it is checked
+    Then the terminal gives the verdict, and results and report are written
+    """
+    text = (checked / "terminal.txt").read_text(encoding="utf-8")
+    assert "conformant" in text
+    assert "\x1b" not in text
+    lines = (checked / "purgatory-work/bundled/results.jsonl").read_text("utf-8").splitlines()
+    kinds = [json.loads(line)["line"] for line in lines]
+    assert (kinds[0], kinds[-1], kinds.count("rule")) == ("header", "footer", 38)
+    assert json.loads(lines[-1])["verdict"] == "conformant"
+    page = (checked / "purgatory-work/bundled/report.html").read_text(encoding="utf-8")
+    assert "TIMER-CASCADE" in page
+
+
+@pytest.mark.parametrize("form", ["html", "junit", "markdown", "badge"])
+def test_reports_are_derived_from_results(checked: Path, form: str) -> None:
+    """
+    Given the results of a check
+    When each kind of report is asked for
+    Then it is well formed and names the verdict
+    """
+    results = "purgatory-work/bundled/results.jsonl"
+    finished = purgatory(checked, "report", results, form)
+    assert finished.returncode == 0, finished.stderr
+    if form == "junit":
+        suite = ElementTree.fromstring(finished.stdout)
+        assert len(suite.findall(".//testcase")) == 38
+        assert suite.findall(".//failure") == []
+    elif form == "badge":
+        assert "conformant" in json.loads(finished.stdout)["message"]
+    else:
+        assert "conformant" in finished.stdout
+
+
+def test_a_broken_timer_fails_and_its_replay_reproduces_it(tmp_path: Path) -> None:
+    """
+    Given a timer that loses tasks on their way down
+    When it is checked, and the printed replay command is run
+    Then both exit with 1, and both name the rule
+    """
+    finished = purgatory(tmp_path, "check", "mutant:lost-on-cascade", "--suite", "quick")
+    assert finished.returncode == 1, finished.stdout + finished.stderr
+    assert "TIMER-CASCADE" in finished.stdout
+    (line,) = [t for t in finished.stdout.splitlines() if "purgatory replay " in t][:1]
+    words = line.split("purgatory replay ")[1].split()
+    again = purgatory(tmp_path, "replay", words[0])
+    assert again.returncode == 1
+    assert "diverges from TIMER-CASCADE (MUST)" in again.stdout
+    recorded = purgatory(tmp_path, "replay", words[0], "--recorded")
+    assert (recorded.returncode, recorded.stdout) == (1, again.stdout)
+    mended = purgatory(tmp_path, "replay", words[0], "--subject", "bundled")
+    assert mended.returncode == 0
+    assert "steps, all as the rules say" in mended.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("check", "nothing-like-it"), 2, "'nothing-like-it' is no subject"),
+        (("check", "mutant:none"), 2, "there is no mutant 'none'"),
+        (("check", "no.module:factory"), 2, "cannot be imported"),
+        (("check", "--rule", "TIMER-NONE"), 2, "there is no rule TIMER-NONE"),
+        (("check", "bundled", "--command", "true"), 2, "not both"),
+        (("check", "--suite", "huge"), 2, "is not one of"),
+        (("explain", "TIMER-NONE"), 2, "there is no rule TIMER-NONE"),
+        (("replay", "missing.jsonl"), 2, "missing.jsonl:1: cannot be read"),
+        (("report", "missing.jsonl", "html"), 2, "missing.jsonl:1: cannot be read"),
+        (("model", "break", "none"), 2, "there is no mutant 'none'"),
+        (("fly",), 2, "No such command"),
+        (("check", "--command", "/no/such/program"), 3, "not started"),
+        (("check", "--command", f"{sys.executable} -c pass"), 3, "subject failed"),
+        (("check", "bundled", "--seconds", "0"), 4, "inconclusive"),
+    ],
+)
+def test_usage_and_failures_have_their_exit_codes(
+    tmp_path: Path, words: tuple[str, ...], code: int, sentence: str
+) -> None:
+    """
+    Given a command that cannot do its work
+    When it is run
+    Then it exits with the code of its kind and says in a sentence why
+    """
+    finished = purgatory(tmp_path, *words)
+    assert finished.returncode == code, finished.stdout + finished.stderr
+    text = " ".join((finished.stdout + finished.stderr).split())
+    assert sentence in text
+    assert "Traceback" not in text
+
+
+def test_a_missing_tool_exits_with_five(tmp_path: Path) -> None:
+    """
+    Given a machine without Java
+    When Kafka is checked
+    Then the exit code is 5 and the sentence says what to install
+    """
+    finished = purgatory(tmp_path, "check", "kafka", environment={"PATH": str(tmp_path)})
+    assert finished.returncode == 5
+    assert "install" in finished.stderr
+
+
+def test_an_empty_results_file_is_no_results_file(tmp_path: Path) -> None:
+    """
+    Given an empty file, and one that was cut off
+    When a report is asked for
+    Then the error says what is missing
+    """
+    for text, problem in (("", "JSON"), ('{"line":"footer"}\n', "missing required field")):
+        (tmp_path / "results.jsonl").write_text(text, encoding="utf-8")
+        finished = purgatory(tmp_path, "report", "results.jsonl", "html")
+        assert finished.returncode == 2
+        assert "results.jsonl:1" in finished.stderr
+        assert problem or finished.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent differently")
+def test_an_interrupt_exits_with_130(tmp_path: Path) -> None:
+    """
+    Given a long check
+    When it is interrupted
+    Then it exits with 130 at once
+    """
+    process = subprocess.Popen(
+        [str(SCRIPT), "check", "heap-timer", "--suite", "long"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+
+
+def test_heap_timer_is_conformant_as_a_child_process(tmp_path: Path) -> None:
+    """
+    Given the adapter template
+    When it is checked, and examined by the doctor
+    Then it is conformant, and the doctor finds nothing to mend
+    """
+    finished = purgatory(tmp_path, "check", "heap-timer", "--suite", "quick")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    doctor = purgatory(tmp_path, "doctor", "heap-timer")
+    assert doctor.returncode == 0, doctor.stdout
+
+
+def test_a_declaration_in_the_present_folder_is_used(tmp_path: Path) -> None:
+    """
+    Given a folder whose purgatory.toml, or pyproject.toml, declares an in-process subject
+    When check is called without a subject
+    Then that one is judged
+    """
+    subject = 'name = "mine"\npython = "purgatory_conformance.subjects.bundled:BundledTimer"\n'
+    (tmp_path / "purgatory.toml").write_text(f"[subject]\n{subject}", encoding="utf-8")
+    finished = purgatory(tmp_path, "check", "--suite", "quick")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "mine" in finished.stdout
+    (tmp_path / "purgatory.toml").unlink()
+    (tmp_path / "pyproject.toml").write_text(
+        f"[tool.purgatory.subject]\n{subject}", encoding="utf-8"
+    )
+    finished = purgatory(tmp_path, "check", "--suite", "quick")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "mine" in finished.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[subject", "purgatory.toml: "),
+        ("[subject]\nname = 'a'\n", "needs either command or python"),
+        ("[subject]\nname = 'a'\ncommand = ['x']\nextra = 1\n", "unknown field `extra`"),
+        (
+            "[subject]\nname = 'a'\ncommand = ['x']\n"
+            "[[deviation]]\nrule = 'TIMER-NONE'\nvariant = 'long_arithmetic'\nreplay = 'a'\n",
+            "deviation from TIMER-NONE: there is no such rule",
+        ),
+        (
+            "[subject]\nname = 'a'\ncommand = ['x']\n"
+            "[[deviation]]\nrule = 'TIMER-SIZE'\nvariant = 'any'\nreplay = 'a'\n",
+            "there is no variant 'any'",
+        ),
+        (
+            "[subject]\nname = 'a'\ncommand = ['x']\n[[deviation]]\n"
+            "rule = 'TIMER-SIZE'\nvariant = 'long_arithmetic'\nreplay = 'gone.jsonl'\n",
+            "cannot be read",
+        ),
+    ],
+)
+def test_a_faulty_declaration_is_explained(tmp_path: Path, text: str, sentence: str) -> None:
+    """
+    Given a purgatory.toml with a fault
+    When it is used
+    Then the exit code is 2 and the sentence names the file and the fault
+    """
+    (tmp_path / "purgatory.toml").write_text(text, encoding="utf-8")
+    finished = purgatory(tmp_path, "check")
+    assert finished.returncode == 2, finished.stdout + finished.stderr
+    assert sentence in " ".join(finished.stderr.split())
+
+
+def test_rules_are_explained_and_listed(tmp_path: Path) -> None:
+    """
+    Given a rule
+    When it is explained, and the rules are listed
+    Then text, model function, vector, mutant and known deviation are shown, and all rules listed
+    """
+    words = " ".join(purgatory(tmp_path, "explain", "TIMER-LARGEST-DELAY").stdout.split())
+    for part in (
+        "TIMER-LARGEST-DELAY (MUST)",
+        "purgatory_model.timer.refusal",
+        "purgatory_impl.timer",
+        "vector largest-delay",
+        "mutant",
+        "known deviation of kafka",
+    ):
+        assert part in words, part
+    listed = purgatory(tmp_path, "list", "rules").stdout
+    assert all(rule.id in listed for rule in requirements())
+
+
+@pytest.mark.parametrize(
+    "what", ["rules", "vectors", "subjects", "profiles", "mutants", "variants"]
+)
+def test_everything_can_be_listed(tmp_path: Path, what: str) -> None:
+    """
+    Given a kind of thing
+    When it is listed
+    Then there is more than one line
+    """
+    finished = purgatory(tmp_path, "list", what)
+    assert finished.returncode == 0
+    assert len(finished.stdout.splitlines()) > 2
+
+
+def test_coverage_shows_where_rules_are_stated_and_visited(checked: Path) -> None:
+    """
+    Given a check that was made
+    When its coverage is shown
+    Then each rule has a line with the numbers of statements and of visits
+    """
+    finished = purgatory(checked, "coverage")
+    assert finished.returncode == 0
+    rows = {line.split()[0]: line.split()[1:] for line in finished.stdout.splitlines() if line}
+    level, model, implementation, vectors, _, visits = rows["TIMER-CASCADE"]
+    assert level == "MUST"
+    assert min(int(model), int(implementation), int(vectors)) >= 1
+    assert int(visits) >= 20
+
+
+def test_model_is_explored(tmp_path: Path) -> None:
+    """
+    Given a true claim and a false one
+    When a small instance is explored
+    Then the first exits with 0 after every state, the second with 1 and a path
+    """
+    small = ("--delay", "0", "--delay", "3", "--last", "3")
+    true = purgatory(tmp_path, "model", "explore", "--claim", "refinement", *small)
+    assert (true.returncode, "every state visited" in true.stdout) == (0, True)
+    false = purgatory(tmp_path, "model", "explore", "--claim", "true-means-expired", *small)
+    assert false.returncode == 1
+    assert "add a, delay 3 ms" in false.stdout
+    limited = purgatory(tmp_path, "model", "explore", "--limit", "10")
+    assert (limited.returncode, "undecided" in limited.stdout) == (4, True)
+
+
+def test_model_break_names_who_catches_a_mutant(tmp_path: Path) -> None:
+    """
+    Given a mutant
+    When it is judged
+    Then the table names the rule that catches it
+    """
+    finished = purgatory(tmp_path, "model", "break", "lost-on-cascade")
+    assert finished.returncode == 0
+    assert "TIMER-CASCADE" in finished.stdout
