@@ -238,14 +238,16 @@ class _Conversation:
             yield _wrong_id(answer, request.id)
         return answer
 
-    def ask(self, line: bytes, identity: int) -> Generator[Finding, None, _Answer[Reply] | None]:
+    def ask(
+        self, line: bytes, identity: int, more_seconds: float = 0.0
+    ) -> Generator[Finding, None, _Answer[Reply] | None]:
         """Ask a request; the answer, or None where it was no good or told of a failure.
 
         Where an earlier request ended the process, nothing is asked.
         """
         if self._process is None:
             return None
-        answer = yield from self._exchange(line, identity, decode_reply)
+        answer = yield from self._exchange(line, identity, decode_reply, more_seconds)
         if answer is None:
             return None
         reply = answer.reply
@@ -301,7 +303,11 @@ class _Conversation:
         self.close()
 
     def _exchange(
-        self, line: bytes, identity: int, decode: Callable[[bytes], Decoded]
+        self,
+        line: bytes,
+        identity: int,
+        decode: Callable[[bytes], Decoded],
+        more_seconds: float = 0.0,
     ) -> Generator[Finding, None, _Answer[Decoded] | None]:
         """Send a line and read its reply; pass over other lines, but not over many.
 
@@ -317,7 +323,7 @@ class _Conversation:
                 yield Finding(Verdict.WRONG, _UNASKED, "", shown(unasked))
             self._process.write(line, self.seconds)
             for _ in range(_MOST_STRAY_LINES):
-                received = self._process.read_line(self.seconds)
+                received = self._process.read_line(self.seconds + more_seconds)
                 try:
                     answer = _Answer(sent, shown(received), decode(received))
                 except Fault as fault:
@@ -607,7 +613,9 @@ class _Examination:
     ) -> Generator[Finding, None, Outcome | None]:
         """Ask for one operation; its outcome where the form of the reply is right."""
         identity = self._talk.next_id()
-        answer = yield from self._talk.ask(encode_request(Do(identity, operation)), identity)
+        line = encode_request(Do(identity, operation))
+        wait_seconds = operation.for_ms / 1000 if isinstance(operation, Wait) else 0.0
+        answer = yield from self._talk.ask(line, identity, wait_seconds)
         if answer is None:
             return None
         closed = self._is_shut_down or (
@@ -629,10 +637,16 @@ class _Examination:
     ) -> Finding:
         kinds = {event.kind for event in outcome.events}
         stepped = self._profile.executor is Executor.STEPPED
-        if outcome.rejected in (Reason.UNSUPPORTED, Reason.INTERNAL):
+        if outcome.rejected is Reason.UNSUPPORTED:
             return answer.finding(
                 Verdict.WRONG,
-                f"{words} is rejected as '{outcome.rejected.value}', though it is declared",
+                f"{words} is rejected as 'unsupported', though it is declared; "
+                "offer it, or do not declare it",
+            )
+        if outcome.rejected is Reason.INTERNAL:
+            return answer.finding(
+                Verdict.NOTE,
+                f"{words} is rejected as 'internal', which no rule plans: the suite will fail it",
             )
         if EventKind.EXPIRED in kinds and not stepped:
             return answer.finding(
@@ -659,8 +673,9 @@ class _Examination:
         return answer.finding(Verdict.OK, f"{words} is answered as it should be")
 
     def _add_and_run(self, task: str, delay_ms: int) -> Iterator[Finding]:
-        yield from self._do(Add(task, delay_ms))
-        yield from self._run(task, delay_ms)
+        outcome = yield from self._do(Add(task, delay_ms))
+        if outcome is not None and outcome.rejected is None:
+            yield from self._run(task, delay_ms)
 
     def _run(self, task: str, delay_ms: int) -> Iterator[Finding]:
         """Let time pass until the task has run, or long enough to say that it never will."""

@@ -38,7 +38,7 @@ class Executor:
     def wake(self) -> None:
         """See to it that queued tasks run; called after each hand-over, outside all locks."""
 
-    def _hand_over(self, tasks: Iterable[TimerTask]) -> None:
+    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
         """Queue tasks behind those already there.
 
         Rules: TIMER-EXECUTOR-ORDER.

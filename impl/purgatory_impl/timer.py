@@ -200,7 +200,7 @@ class Timer:
                 popped = popped or self._wheel.popped_buckets != popped_before
                 if expired:
                     # Under the lock, so that two passes cannot overtake each other here.
-                    self._executor._hand_over(expired)
+                    self._executor.hand_over(expired)
                     handed_over = True
             if more:
                 # Give way: without this the lock would be taken again before a waiter wakes up.
@@ -300,7 +300,7 @@ class Timer:
         if task._bucket is not None:
             self._wheel.remove(task)
         if not self._wheel.place(task, expiry_ms):
-            self._executor._hand_over((task,))
+            self._executor.hand_over((task,))
             return False
         if self._asleep:
             self._wake_reaper_if_earlier()

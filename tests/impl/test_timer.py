@@ -397,10 +397,10 @@ def test_a_pass_is_handed_over_in_bounded_parts() -> None:
             super().__init__()
             self.parts: list[int] = []
 
-        def _hand_over(self, tasks: object) -> None:
+        def hand_over(self, tasks: object) -> None:
             assert isinstance(tasks, list)
             self.parts.append(len(tasks))
-            super()._hand_over(tasks)
+            super().hand_over(tasks)
 
     executor = Counting()
     clock = VirtualClock()

@@ -1,5 +1,6 @@
 """The timer in a real program: its reaper, several threads, the monotonic clock, closing."""
 
+import logging
 import random
 import sys
 import threading
@@ -196,7 +197,7 @@ def test_the_reaper_survives_whatever_an_inline_task_raises() -> None:
 
 
 def test_the_reaper_survives_an_executor_that_cannot_be_woken(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given an executor of the user's own whose ``wake`` fails.
 
@@ -208,6 +209,7 @@ def test_the_reaper_survives_an_executor_that_cannot_be_woken(
         def wake(self) -> None:
             raise OSError("planned")
 
+    monkeypatch.setattr(logging.getLogger("purgatory"), "disabled", False)
     virtual = VirtualClock()
     clock = Sleeps(virtual)
     executor = Broken()

@@ -62,13 +62,6 @@ _RULES_OF_ACTIONS = (
     (CancelInside, "TIMER-CANCEL-INSIDE"),
 )
 
-_RULES_OF_REASONS = {
-    Reason.CLOSED: "TIMER-SHUTDOWN-CLOSED",
-    Reason.TOO_LARGE: "TIMER-LARGEST-DELAY",
-    Reason.INVALID_ARGUMENT: "TIMER-NEGATIVE-DELAY",
-}
-"""The rule by which an add is rejected."""
-
 _RULES_OF_OBSERVABLES = {
     "size": "TIMER-SIZE",
     "queued": "TIMER-EXECUTOR-ORDER",
@@ -188,7 +181,7 @@ def _rule_of_rejection(step: _Step) -> str:
         case Add(task, delay_ms):
             if before.closed:
                 return "TIMER-SHUTDOWN-CLOSED"
-            if delay_ms >= step.history.model.profile.largest_delay_ms:
+            if Reason.TOO_LARGE in (step.outcome.rejected, step.nearest.rejected):
                 return "TIMER-LARGEST-DELAY"
             rule = _rule_of_readd(step.history, task) or _rule_of_sign(delay_ms)
         case Cancel(task):
@@ -254,7 +247,7 @@ def _rule_of_unrun(step: _Step, task: str) -> str:
         return "TIMER-EXECUTOR-ORDER"
     if step.before.closed:
         return "TIMER-SHUTDOWN-QUEUE"
-    return "TIMER-THROWING-TASK" if step.history.thrown else "TIMER-EXACTLY-ONCE"
+    return "TIMER-THROWING-TASK" if step.history.thrown else "TIMER-EXECUTOR-ORDER"
 
 
 def _rule_of_extra(step: _Step, event: Event, is_second: bool) -> tuple[str, str]:
@@ -264,7 +257,8 @@ def _rule_of_extra(step: _Step, event: Event, is_second: bool) -> tuple[str, str
     if step.before.closed:
         return "TIMER-SHUTDOWN-DROPS", event.kind.value
     if event.kind is EventKind.RAN:
-        return "TIMER-EXACTLY-ONCE", "ran"
+        stepped = isinstance(operation, RunOne)
+        return "TIMER-EXACTLY-ONCE" if stepped else "TIMER-EXECUTOR-ORDER", "ran"
     for ended in history.ended:
         if ended.task == task and ended.due_tick <= step.now_ms:
             return min(ended.rules), "expired"
@@ -302,10 +296,12 @@ def _rule_of_missing(step: _Step, event: Event) -> str:
     """The rule that an expiry is missing by, or the rejection of an action."""
     history, operation = step.history, step.operation
     if event.kind is EventKind.REJECTED:
-        return _RULES_OF_REASONS.get(event.reason, "TIMER-ADD-INSIDE")
+        return "TIMER-SHUTDOWN-CLOSED" if step.before.closed else "TIMER-ADD-INSIDE"
     if isinstance(operation, Add):
+        waits = step.outcome.observed.get("size") == len(step.after.store.due_ticks) + 1
         # Once a bucket was popped, the task may have been compared with a wrong own clock.
-        sign = None if history.used_places else _rule_of_sign(operation.delay_ms)
+        is_sign = not history.used_places and not (waits and operation.delay_ms == 0)
+        sign = _rule_of_sign(operation.delay_ms) if is_sign else None
         return _rule_of_readd(history, event.task) or sign or "TIMER-OWN-CLOCK"
     if isinstance(operation, RunOne):
         return step.script_rule or "TIMER-EXACTLY-ONCE"

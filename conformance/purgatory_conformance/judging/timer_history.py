@@ -143,9 +143,7 @@ class History:
             rules.add("TIMER-ALREADY-DUE")
         if (before.now_ms + delay_ms) % self.model.configuration.tick_ms:
             rules.add("TIMER-ROUNDING")
-        wheel = before.store
-        is_kept = isinstance(wheel, TimingWheel) and due_tick > wheel.own_clock_ms
-        if is_kept and (in_last_bucket(wheel, due_tick) or is_first_beyond(wheel, due_tick)):
+        if isinstance(before.store, TimingWheel) and is_boundary(before.store, due_tick):
             rules.add("TIMER-SPAN")
         return rules
 
@@ -281,6 +279,13 @@ class History:
             end = level_end(wheel.own_clock_ms, wheel.tick_ms, wheel.wheel_size)
             if "levels" in observed and due_tick >= end:
                 visited.add("TIMER-OVERFLOW-ON-DEMAND")
+
+
+def is_boundary(wheel: TimingWheel, due_tick: int) -> bool:
+    """Whether a due tick tells whether the levels have their right spans."""
+    if due_tick <= wheel.own_clock_ms:
+        return False
+    return in_last_bucket(wheel, due_tick) or is_first_beyond(wheel, due_tick)
 
 
 def in_last_bucket(wheel: TimingWheel, due_tick: int) -> bool:

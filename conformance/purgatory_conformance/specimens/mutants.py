@@ -72,7 +72,7 @@ _MUTANTS = (
     _mutant(arming.CancelledStillFires, "TIMER-CANCEL"),
     _mutant(arming.CancelIgnored, "TIMER-CANCEL", profile=SILENT_PROFILE),
     _mutant(arming.CancelCountsTwice, "TIMER-CANCEL-AGAIN"),
-    _mutant(arming.CancelFiredCounts, "TIMER-CANCEL-FIRED"),
+    _mutant(arming.CancelFiredCounts, "TIMER-CANCEL-FIRED", "TIMER-CANCEL-INSIDE"),
     _mutant(arming.CancelTakesQueuedRun, "TIMER-CANCEL-TOO-LATE"),
     _mutant(arming.CancelUnknownFails, "TIMER-CANCEL-UNKNOWN"),
     _mutant(arming.CancelForgetsCount, "TIMER-SIZE"),

@@ -83,7 +83,7 @@ class Fate(Enum):
 
 @dataclass(eq=False, slots=True)
 class Task:
-    """A task object; it has a bucket while it is pending."""
+    """A task object; its bucket matters while it is pending."""
 
     name: str
     script: tuple[Action, ...] = ()
@@ -160,7 +160,7 @@ class SmallTimer:
         self.refuse(delay_ms)
         if script is not None:
             task.script = script
-        if task.bucket is not None:
+        if task.fate is Fate.PENDING:
             self.move_away(task)
         self.armings += 1
         task.arming = self.armings
@@ -174,7 +174,7 @@ class SmallTimer:
 
     def cancel(self, task: Task) -> None:
         """Disarm a task, if it is pending."""
-        if task.bucket is not None:
+        if task.fate is Fate.PENDING:
             task.fate = Fate.CANCELLED
             self.pending -= 1
             self.leave(task)
@@ -200,7 +200,8 @@ class SmallTimer:
         """Drop what is pending."""
         self.closed = True
         for task in self.tasks.values():
-            task.bucket = None
+            if task.fate is Fate.PENDING:
+                task.fate = Fate.CANCELLED
         self.delay_queue = []
         self.pending = 0
 
@@ -275,10 +276,9 @@ class SmallTimer:
             self.delay_queue.append(bucket)
 
     def leave(self, task: Task) -> None:
-        """Take a pending task out of its bucket."""
-        if task.bucket is not None:
-            task.bucket.tasks.remove(task)
-            task.bucket = None
+        """Take a task out of the bucket in which it is."""
+        assert task.bucket is not None
+        task.bucket.tasks.remove(task)
 
     def move_away(self, task: Task) -> None:
         """End the arming of a pending task that is added again."""
@@ -297,8 +297,6 @@ class SmallTimer:
         self.delay_queue.remove(bucket)
         self.own_clock_ms = bucket.expiry_ms
         held = self.empty(bucket)
-        for task in held:
-            task.bucket = None
         due = [task for task in held if self.is_due(task)]
         for task in held:
             if task not in due:

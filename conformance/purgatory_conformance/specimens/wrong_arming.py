@@ -11,10 +11,10 @@ class ReaddLeavesOldArming(SmallTimer):
 
     def move_away(self, task: Task) -> None:
         """Another entry of the same task stays in the bucket, though not in the count."""
-        if task.bucket is not None:
-            entries = task.bucket.tasks
-            entries[entries.index(task)] = replace(task)
-            self.pending -= 1
+        assert task.bucket is not None
+        entries = task.bucket.tasks
+        entries[entries.index(task)] = replace(task)
+        self.pending -= 1
 
 
 class ReaddCountsTwice(SmallTimer):
@@ -31,7 +31,7 @@ class ReaddIgnored(SmallTimer):
     def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
         """The first arming stays."""
         self.refuse(delay_ms)
-        if task.bucket is None:
+        if task.fate is not Fate.PENDING:
             super().add(task, delay_ms, script)
 
 
@@ -71,7 +71,9 @@ class CancelForgetsCount(SmallTimer):
 
     def cancel(self, task: Task) -> None:
         """Out of the bucket, still in the count."""
-        self.leave(task)
+        if task.fate is Fate.PENDING:
+            task.fate = Fate.CANCELLED
+            self.leave(task)
 
 
 class CancelledStillFires(SmallTimer):
@@ -79,9 +81,9 @@ class CancelledStillFires(SmallTimer):
 
     def cancel(self, task: Task) -> None:
         """Still in its bucket, out of the count."""
-        if task.bucket is not None:
+        if task.fate is Fate.PENDING:
+            task.fate = Fate.CANCELLED
             self.pending -= 1
-            task.bucket = None
 
 
 class CancelIgnored(SmallTimer):

@@ -113,10 +113,9 @@ class EmptiedBucketLeaves(SmallTimer):
 
     def leave(self, task: Task) -> None:
         """Tidies up."""
-        bucket = task.bucket
         super().leave(task)
-        if bucket is not None and not bucket.tasks:
-            self.delay_queue.remove(bucket)
+        if task.bucket is not None and not task.bucket.tasks:
+            self.delay_queue.remove(task.bucket)
 
 
 class OfferedTwice(SmallTimer):

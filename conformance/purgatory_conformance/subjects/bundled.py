@@ -52,6 +52,14 @@ class ScriptFailure(Exception):
     """The exception that a task throws because its script says so."""
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a log record tells of something else than a task that throws by its script."""
+    return not (record.exc_info and isinstance(record.exc_info[1], ScriptFailure))
+
+
+logging.getLogger("purgatory").addFilter(_is_news)
+
+
 class _ScriptedTask(TimerTask):
     """A task with a name, which records its run and carries out its script."""
 
@@ -79,12 +87,12 @@ class _RecordingExecutor(SteppedExecutor):
         super().__init__()
         self._report = report
 
-    def _hand_over(self, tasks: Iterable[TimerTask]) -> None:
+    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
         handed = list(tasks)
         for task in handed:
             assert isinstance(task, _ScriptedTask)
             self._report(expired(task.name))
-        super()._hand_over(handed)
+        super().hand_over(handed)
 
 
 class _Instance:
@@ -167,10 +175,6 @@ class BundledTimer:
     def __init__(self) -> None:
         """Nothing is running until the first ``new``."""
         self._instance: _Instance | None = None
-        # Tasks that throw are part of the suite; their tracebacks are not news.
-        self._logger = logging.getLogger("purgatory")
-        self._was_disabled = self._logger.disabled
-        self._logger.disabled = True
 
     @property
     def implementation(self) -> Implementation:
@@ -206,6 +210,5 @@ class BundledTimer:
             self._instance = None
 
     def close(self) -> None:
-        """Let tracebacks of throwing tasks be logged again."""
+        """Drop the timer."""
         self.end()
-        self._logger.disabled = self._was_disabled

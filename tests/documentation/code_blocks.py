@@ -1,0 +1,287 @@
+"""Fenced code blocks of the documentation: found, executed, checked.
+
+What becomes of a block depends on its language, and on words behind it that the site does not show:
+
+- ``python`` is executed, block after block, in one namespace for each page;
+- ``console`` has commands behind ``$``; they are executed and their output is compared, where a line
+  ``...`` stands for any lines, and ``...`` inside a line for any letters; ``[exit 1]`` on the last line
+  is an exit code other than 0; with the word ``java`` the commands need Java and Maven;
+- ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of;
+- ``diff`` changes the file that its title names;
+- a title makes a block a file in the page's folder, which later blocks may use;
+- ``text`` and the word ``no-run`` are for what cannot be checked; the tests list each of them.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from purgatory_conformance.reporting.results import Line
+from purgatory_conformance.subjects.declaration import read_declaration
+from purgatory_spec.cases import CaseHeader, Step, decode_case
+from purgatory_spec.jsonlines import decode_line
+from purgatory_spec.messages import Do, End, Hello, New, Reply, Stop
+
+ROOT = Path(__file__).resolve().parents[2]
+TIME_LIMIT_SECONDS = 120.0
+
+_FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
+_TITLE = re.compile(r'title="(?P<title>[^"]*)"')
+_EXIT = re.compile(r"\[exit (?P<code>\d+)\]")
+
+
+class WrongBlock(AssertionError):
+    """A block is not as the documentation claims."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: where its first line stands, its language, its words, its text."""
+
+    page: Path
+    line: int
+    language: str
+    words: frozenset[str]
+    title: str
+    text: str
+    reason: str
+    """The comment just above the block, if there is one."""
+
+    @property
+    def where(self) -> str:
+        """The page and the line, for messages."""
+        page = self.page.relative_to(ROOT) if self.page.is_relative_to(ROOT) else self.page
+        return f"{page.as_posix()}:{self.line}"
+
+    @property
+    def first_line(self) -> str:
+        """The first line of the text."""
+        return self.text.partition("\n")[0]
+
+
+def pages() -> list[Path]:
+    """Every page whose blocks are checked."""
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    return [*found, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "spec").glob("*.md"))]
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in order.
+
+    Raises:
+        WrongBlock: a fence is never closed.
+    """
+    lines = page.read_text(encoding="utf-8").splitlines()
+    blocks: list[Block] = []
+    number = 0
+    comment = ""
+    while number < len(lines):
+        opening = _FENCE.match(lines[number])
+        if opening is None:
+            if lines[number].strip():
+                comment = lines[number].strip() if lines[number].strip().startswith("<!--") else ""
+            number += 1
+            continue
+        closing = opening["indent"] + opening["fence"]
+        end = next((n for n in range(number + 1, len(lines)) if lines[n].rstrip() == closing), None)
+        if end is None:
+            raise WrongBlock(f"{page}:{number + 1}: the fence is never closed")
+        title = _TITLE.search(opening["info"])
+        language, *words = _TITLE.sub("", opening["info"]).split() or [""]
+        text = textwrap.dedent("\n".join(lines[number + 1 : end]) + "\n")
+        name = title["title"] if title else ""
+        first = number + 2
+        blocks.append(Block(page, first, language, frozenset(words), name, text, comment))
+        comment = ""
+        number = end + 1
+    return blocks
+
+
+@dataclass
+class PageRun:
+    """The blocks of one page under way: their folder and their namespace."""
+
+    folder: Path
+    namespace: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
+
+    def prepare(self, page: Path) -> None:
+        """Lay out the folder: a page of the checkout sees its sources, every page Kafka's builds."""
+        adapters = ROOT / "purgatory-work" / "adapters"
+        adapters.mkdir(parents=True, exist_ok=True)
+        (self.folder / "purgatory-work").mkdir()
+        (self.folder / "purgatory-work" / "adapters").symlink_to(adapters)
+        if page.parent != ROOT and page.parent.name != "spec":
+            return
+        for name in ("spec", "model", "impl", "conformance", "benchmarks", "docs", "README.md"):
+            (self.folder / name).symlink_to(ROOT / name)
+
+    def run(self, block: Block) -> None:
+        """Execute or check one block.
+
+        Raises:
+            WrongBlock: it is not as it claims, or nobody knows how to check it.
+        """
+        if block.words & {"no-run"} or block.language == "text":
+            return
+        check = {
+            "python": self._python,
+            "console": self._console,
+            "json": self._json_lines,
+            "jsonl": self._json_lines,
+            "toml": self._toml,
+            "diff": self._diff,
+        }.get(block.language)
+        if check is None:
+            raise WrongBlock(f"{block.where}: nobody knows how to check {block.language!r}")
+        if block.title and block.language != "diff":
+            path = self.folder / block.title
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+        check(block)
+
+    def _python(self, block: Block) -> None:
+        # Empty lines in front make line numbers in tracebacks those of the page.
+        source = "\n" * (block.line - 1) + block.text
+        try:
+            code = compile(source, str(block.page), "exec")
+            if not block.title:
+                exec(code, self.namespace)
+        except Exception as error:
+            raise WrongBlock(f"{block.where}: {type(error).__name__}: {error}") from error
+
+    def _console(self, block: Block) -> None:
+        for command, shown in _commands(block):
+            expected_code, expected = 0, shown
+            if shown and (exits := _EXIT.fullmatch(shown[-1])):
+                expected_code, expected = int(exits["code"]), shown[:-1]
+            code, output = self._execute(command)
+            if code != expected_code or not matches(expected, output):
+                raise WrongBlock(
+                    f"{block.where}: $ {command}\n"
+                    f"expected, exit code {expected_code}:\n{_indented(expected)}\n"
+                    f"seen, exit code {code}:\n{_indented(output)}"
+                )
+
+    def _execute(self, command: str) -> tuple[int, list[str]]:
+        scripts = Path(sys.executable).parent
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("COLUMNS", "FORCE_COLOR", "TERM", "PYTHONPATH")
+        }
+        environment |= {
+            "PATH": os.pathsep.join([str(scripts), os.environ["PATH"]]),
+            "NO_COLOR": "1",
+            "PYTHONUTF8": "1",
+        }
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=TIME_LIMIT_SECONDS,
+            check=False,
+        )
+        return done.returncode, [line.rstrip() for line in done.stdout.splitlines()]
+
+    def _json_lines(self, block: Block) -> None:
+        for number, line in enumerate(block.text.splitlines(), start=block.line):
+            try:
+                _read_as_what_it_is(line)
+            except ValueError as error:
+                raise WrongBlock(f"{block.page}:{number}: {error}") from error
+        if '"case"' in block.first_line and '"request"' not in block.first_line:
+            decode_case(block.text, block.where)
+
+    def _toml(self, block: Block) -> None:
+        try:
+            document = tomllib.loads(block.text)
+        except tomllib.TOMLDecodeError as error:
+            raise WrongBlock(f"{block.where}: {error}") from error
+        if "subject" in document and block.title:
+            read_declaration(self.folder / block.title)
+
+    def _diff(self, block: Block) -> None:
+        path = self.folder / block.title
+        lines = [line for line in block.text.splitlines() if line]
+        before = "\n".join(line[1:] for line in lines if line[0] in " -")
+        after = "\n".join(line[1:] for line in lines if line[0] in " +")
+        text = path.read_text(encoding="utf-8")
+        if text.count(before) != 1:
+            raise WrongBlock(f"{block.where}: {block.title} does not hold these lines once")
+        path.write_text(text.replace(before, after), encoding="utf-8")
+
+
+def matches(expected: list[str], seen: list[str]) -> bool:
+    """Whether an output is the one that is shown, ``...`` standing for anything."""
+    if not expected:
+        return not seen
+    head, rest = expected[0], expected[1:]
+    if head.strip() == "...":
+        return any(matches(rest, seen[start:]) for start in range(len(seen) + 1))
+    if not seen:
+        return False
+    pattern = ".*".join(re.escape(part) for part in head.rstrip().split("..."))
+    return re.fullmatch(pattern, seen[0]) is not None and matches(rest, seen[1:])
+
+
+def _commands(block: Block) -> list[tuple[str, list[str]]]:
+    """The commands of a console block, each with the output that is shown below it."""
+    found: list[tuple[str, list[str]]] = []
+    continued = False
+    for line in block.text.splitlines():
+        if continued:
+            command, shown = found[-1]
+            found[-1] = (f"{command}\n{line}", shown)
+        elif line.startswith("$ "):
+            found.append((line.removeprefix("$ "), []))
+        elif found:
+            found[-1][1].append(line.rstrip())
+        else:
+            raise WrongBlock(f"{block.where}: output stands before the first command")
+        continued = (continued or line.startswith("$ ")) and line.endswith("\\")
+    return found
+
+
+def _read_as_what_it_is(line: str) -> None:
+    """Read a line of JSON as a message, a line of a case or a line of results.
+
+    Raises:
+        ValueError: it is none of these, or not a right one.
+    """
+    document = json.loads(line)
+    if not isinstance(document, dict):
+        raise ValueError("a line must be an object")
+    if "request" in document:
+        decode_line(line, Hello | New | Do | End | Stop)
+        return
+    kinds: dict[str, Any] = {"case": CaseHeader, "operation": Step, "line": Line, "id": Reply}
+    kind = next((kind for key, kind in kinds.items() if key in document), None)
+    if kind is None:
+        raise ValueError(f"nobody knows what {line} is an example of")
+    unknown = document.keys() - _fields(kind)
+    if unknown:
+        raise ValueError(f"there is no field {min(unknown)!r}")
+    decode_line(line, kind)
+
+
+def _fields(kind: Any) -> set[str]:
+    kinds = getattr(kind, "__args__", (kind,))
+    names = {each.encode_name for one in kinds for each in msgspec.structs.fields(one)}
+    return names | {"line"}
+
+
+def _indented(lines: list[str]) -> str:
+    return "\n".join(f"    {line}" for line in lines) or "    (nothing)"
