@@ -30,7 +30,7 @@ def test_rules_have_a_level_and_a_text() -> None:
     """
     rules = requirements("timer")
     assert len(rules) == 40
-    assert all(len(rule.text) > 40 for rule in rules)
+    assert all(len(rule.text) > 35 for rule in rules)
     should = {rule.id for rule in rules if rule.level is Level.SHOULD}
     assert should == {"TIMER-LATENESS", "TIMER-SHUTDOWN-CLOSED"}
 

@@ -18,7 +18,12 @@ def draw_real_clock_operations(profile: TimerProfile, source: Source) -> tuple[O
     delays: dict[str, int] = {}
     cancelled: list[str] = []
     operations: list[Operation] = []
-    lowest = 0 if profile.negative_delay is NegativeDelay.REJECT else -3
+    if Feature.CANCEL in profile.features:
+        delays["c"] = source.integer(_LONGEST_DELAY_MS // 2, _LONGEST_DELAY_MS)
+        cancelled.append("c")
+        operations += [Add("c", delays["c"]), Cancel("c"), Cancel("c")]
+        if Feature.READD in profile.features and source.integer(0, 1):
+            operations.append(Add("c", delays["c"]))
     for _ in range(source.integer(6, 16)):
         kind = source.weighted((6, 3, 2, 2, 1))
         known = sorted(delays)
@@ -28,16 +33,33 @@ def draw_real_clock_operations(profile: TimerProfile, source: Source) -> tuple[O
             cancelled.append(source.item(known))
             operations.append(Cancel(cancelled[-1]))
         elif kind == 3 and known and Feature.READD in profile.features:
-            again = source.item(cancelled or known)
-            delay = source.integer(0, _LONGEST_DELAY_MS)
-            if Feature.CHANGE_DELAY not in profile.features:
-                delay = delays[again]
-            operations.append(Add(again, delay))
+            operations.append(_again(profile, source, delays, cancelled or known))
         elif kind == 4 and Feature.CANCEL in profile.features:
             operations.append(Cancel(f"unknown{len(operations)}"))
         elif len(delays) < _MOST_TASKS:
             task = f"t{len(delays) + 1}"
-            delays[task] = source.integer(lowest, _LONGEST_DELAY_MS)
+            delays[task] = _delay(profile, source)
             operations.append(Add(task, delays[task]))
     operations.append(Wait(_LONGEST_DELAY_MS + profile.lateness_ms + 20))
+    known = [task for task in sorted(delays) if task not in cancelled]
+    if known and Feature.CANCEL in profile.features:
+        operations += [Cancel(task) for task in known[:3]]
+    if known and Feature.READD in profile.features:
+        operations += [_again(profile, source, delays, [task]) for task in known[:3]]
+    operations.append(Wait(_LONGEST_DELAY_MS + profile.lateness_ms + 20))
     return tuple(operations)
+
+
+def _delay(profile: TimerProfile, source: Source) -> int:
+    """Mostly a short delay, sometimes none, seldom a negative one."""
+    kind = source.weighted((6, 2, 1))
+    if kind == 2 and profile.negative_delay is not NegativeDelay.REJECT:
+        return -source.integer(1, 3)
+    return source.integer(1, _LONGEST_DELAY_MS) if kind == 0 else 0
+
+
+def _again(profile: TimerProfile, source: Source, delays: dict[str, int], tasks: list[str]) -> Add:
+    task = source.item(tasks)
+    if Feature.CHANGE_DELAY in profile.features:
+        delays[task] = _delay(profile, source)
+    return Add(task, delays[task])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.generation.world import MOST_TASKS, WITHIN_REACH_MS, World
-from purgatory_model.arithmetic import level_end, tick_of_level
+from purgatory_model.arithmetic import floor_to, level_end, tick_of_level
 from purgatory_spec.operations import (
     Action,
     Add,
@@ -113,6 +113,24 @@ def _same_tick(world: World, source: Source) -> list[Operation]:
     return [_add(world, source, due_tick + inside - world.now)]
 
 
+def _from_two_levels(world: World, source: Source) -> list[Operation]:
+    """A task that will come down into a bucket, and one that goes there directly, before it."""
+    tick, size = world.configuration.tick_ms, world.configuration.wheel_size
+    if size < 3:
+        return []
+    # The last tick before the bucket of the second level from which the task comes down.
+    near = floor_to(world.now, _span(world)) + 2 * _span(world) - tick
+    far = near + tick * source.integer(2, size - 1)
+    names = [world.fresh_name() for _ in range(3)]
+    return [
+        Add(names[0], near - world.now),
+        Add(names[1], far - world.now),
+        Advance(near),
+        Add(names[2], far - near),
+        Advance(far),
+    ]
+
+
 def _idle_then_add(world: World, source: Source) -> list[Operation]:
     to_ms = world.now + source.integer(1, 3 * _span(world))
     task = _name(world, source)
@@ -198,8 +216,13 @@ def _scripted(make_script: Callable[[World, Source, str], tuple[Action, ...]]) -
         script = make_script(world, source, task)
         if not script:
             return []
-        delay_ms = source.integer(0, _span(world))
-        return [Add(task, delay_ms, script), Advance(world.now + delay_ms)]
+        due_ms = world.now + source.integer(0, _span(world))
+        operations = [Add(task, due_ms - world.now, script), Advance(due_ms)]
+        if world.profile.executor is Executor.STEPPED and source.integer(0, 2):
+            due_ticks = world.state.store.due_ticks.values()
+            before_it = len(world.state.queue) + sum(due <= due_ms for due in due_ticks)
+            operations += [RunOne() for _ in range(before_it + 1)]
+        return operations
 
     return make
 
@@ -259,6 +282,7 @@ TIMER_TABLE: tuple[Row, ...] = (
     _row("add a negative delay", 2, "NEGATIVE-DELAY ALREADY-DUE", _negative),
     _row("add into a tick in use", 3, "SAME-TICK-ORDER EXACTLY-ONCE", _same_tick),
     _row("advance to the last task", 2, "TICK-ORDER CASCADE SAME-TICK-ORDER", _advance_to_all),
+    _row("fill a tick from two levels", 2, "SAME-TICK-ORDER CASCADE", _from_two_levels),
     _row("run all tasks", 4, "EXECUTOR-ORDER", _run_all, stepped_only=True),
     _row("let time pass", 2, "OWN-CLOCK", _elapse, Feature.ELAPSE),
     _row("add after idleness", 3, "OWN-CLOCK ALREADY-DUE", _idle_then_add, Feature.ELAPSE),

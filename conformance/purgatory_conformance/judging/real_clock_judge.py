@@ -3,6 +3,10 @@
 A task added between two readings has an expiry between them plus its delay. It may run from the
 early end, rounded down to the tick, to the late end plus the declared lateness. What ran is known
 from the events' own readings. Never early is a MUST, lateness is a SHOULD.
+
+An arming that is ended when it may already have run leaves both open: one run of it is right, and
+none is. Where a run may be that of either arming of a task, it is taken for that of the present
+one; so a fault may be overlooked there, but none is invented.
 """
 
 from dataclasses import dataclass, field
@@ -31,8 +35,9 @@ class RealClockJudge:
     configuration: TimerConfiguration
     profile: TimerProfile
     _armed: dict[str, _Interval] = field(default_factory=dict)
-    _doubtful: dict[str, _Interval] = field(default_factory=dict)
-    """Armings that were ended while they may already have run: one run is right, none is too."""
+    _doubtful: dict[str, list[_Interval]] = field(default_factory=dict)
+    _passing: list[tuple[_Interval, frozenset[str]]] = field(default_factory=list)
+    """Armings that were ended in time, and the rules that hold once their time has passed."""
     _ended: dict[str, frozenset[str]] = field(default_factory=dict)
     _ran: set[str] = field(default_factory=set)
 
@@ -71,6 +76,10 @@ class RealClockJudge:
             if judgement.divergence:
                 return judgement
         judgement.divergence = self._overdue(operation, outcome)
+        for interval, rules in self._passing:
+            if interval.late_ms < outcome.returned_ms:
+                judgement.visited.update(rules)
+        self._passing = [p for p in self._passing if p[0].late_ms >= outcome.returned_ms]
         return judgement
 
     def _apply(self, operation: Operation, outcome: Outcome, visited: set[str]) -> None:
@@ -124,7 +133,9 @@ class RealClockJudge:
             return
         self._ended[task] = rules
         if interval.early_ms <= now_ms:
-            self._doubtful[task] = interval
+            self._doubtful.setdefault(task, []).append(interval)
+        else:
+            self._passing.append((interval, rules))
 
     def _ran_event(
         self, operation: Operation, outcome: Outcome, event: Event, visited: set[str]
@@ -134,10 +145,12 @@ class RealClockJudge:
                 operation, outcome, "TIMER-EXACTLY-ONCE", "form", "ran with at_ms", str(event)
             )
         task = event.task
-        doubtful = self._doubtful.pop(task, None)
-        if doubtful is not None and event.at_ms >= doubtful.early_ms:
-            return None
         interval = self._armed.get(task)
+        doubtful = [d for d in self._doubtful.get(task, []) if event.at_ms >= d.early_ms]
+        if doubtful and (interval is None or event.at_ms < interval.early_ms):
+            self._doubtful[task].remove(doubtful[0])
+            self._ran.add(task)
+            return None
         if interval is None:
             rule = min(self._ended.get(task, frozenset({"TIMER-EXACTLY-ONCE"})))
             return self._divergence(

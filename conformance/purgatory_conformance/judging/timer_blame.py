@@ -39,7 +39,7 @@ from purgatory_spec.operations import (
     Throw,
 )
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import LARGEST_INT, Rounding
+from purgatory_spec.profiles import LARGEST_INT, Executor, Rounding
 from purgatory_spec.reasons import Reason
 
 _RULES_OF_LATENESS = (
@@ -89,6 +89,18 @@ class _Step:
     def now_ms(self) -> int:
         """The clock's reading during the step."""
         return self.after.now_ms
+
+    @property
+    def is_stepped(self) -> bool:
+        """Whether running a task is a step of its own."""
+        return self.history.model.profile.executor is Executor.STEPPED
+
+    @property
+    def has_thrown(self) -> bool:
+        """Whether a task has thrown, or may have in this step."""
+        running = () if self.is_stepped else (event.task for event in self.events)
+        scripts = (self.before.scripts.get(task, ()) for task in running)
+        return self.history.thrown or any(Throw() in script for script in scripts)
 
     @property
     def script_rule(self) -> str | None:
@@ -192,7 +204,7 @@ def _rule_of_rejection(step: _Step) -> str:
             rule = step.script_rule or "TIMER-EXECUTOR-ORDER"
         case _ if before.closed:
             return "TIMER-SHUTDOWN-DROPS"
-    return rule or ("TIMER-THROWING-TASK" if step.history.thrown else "TIMER-NOT-LATE")
+    return rule or ("TIMER-THROWING-TASK" if step.has_thrown else "TIMER-NOT-LATE")
 
 
 def _rule_of_sign(delay_ms: int) -> str | None:
@@ -241,13 +253,13 @@ def _rule_of_events(step: _Step) -> tuple[str, str]:
 def _rule_of_unrun(step: _Step, task: str) -> str:
     """The rule that a run is missing by, or another task's run in its place."""
     owed = step.history.runs_owed.get(task)
-    if owed:
+    if owed and step.is_stepped:
         return min(owed)
     if any(event.kind is EventKind.RAN for event in step.outcome.events):
         return "TIMER-EXECUTOR-ORDER"
     if step.before.closed:
         return "TIMER-SHUTDOWN-QUEUE"
-    return "TIMER-THROWING-TASK" if step.history.thrown else "TIMER-EXECUTOR-ORDER"
+    return "TIMER-THROWING-TASK" if step.has_thrown else "TIMER-EXECUTOR-ORDER"
 
 
 def _rule_of_extra(step: _Step, event: Event, is_second: bool) -> tuple[str, str]:
@@ -317,7 +329,7 @@ def _rule_of_late(step: _Step, task: str) -> str:
     down = model.profile.rounding is Rounding.DOWN
     if down and step.now_ms < ceiling_to(arming.expiry_ms, model.configuration.tick_ms):
         return "TIMER-ROUNDING"
-    if history.thrown:
+    if step.has_thrown:
         return "TIMER-THROWING-TASK"
     rules = set(arming.rules)
     if isinstance(wheel, TimingWheel):

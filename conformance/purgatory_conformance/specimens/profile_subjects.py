@@ -6,7 +6,6 @@ choice belongs to; where the other value asks for less, the sibling conforms as 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from heapq import heappop, heappush
 from threading import Thread
 
@@ -95,10 +94,7 @@ def _subject(
 ) -> Callable[[], Subject]:
     """Makes a timer that behaves as under one profile and declares another."""
 
-    def make_timer(configuration: TimerConfiguration, declared: TimerProfile) -> SmallTimer:
-        return timer(configuration, behaves)
-
-    return partial(SmallSubject, make_timer, declares)
+    return lambda: SmallSubject(lambda configuration, _: timer(configuration, behaves), declares)
 
 
 def _profile_subject(

@@ -123,11 +123,11 @@ class SmallTimer:
         detail = ""
         try:
             result = self.perform(operation)
+            self.settle()
         except Refusal as refusal:
             rejected = refusal.reason
         except Exception as error:
             rejected, detail = Reason.INTERNAL, repr(error)
-        self.settle()
         return Outcome(result, rejected, tuple(self.events), self.show(), detail)
 
     def perform(self, operation: Operation) -> Value:
@@ -231,7 +231,11 @@ class SmallTimer:
         return time_ms // tick_ms * tick_ms
 
     def is_due(self, task: Task) -> bool:
-        """Whether a task expires instead of going into a bucket."""
+        """Whether a task that is added expires at once."""
+        return task.due_tick <= self.own_clock_ms
+
+    def comes_due(self, task: Task) -> bool:
+        """Whether a task expires with its bucket."""
         return task.due_tick <= self.own_clock_ms
 
     # Levels and buckets
@@ -297,7 +301,7 @@ class SmallTimer:
         self.delay_queue.remove(bucket)
         self.own_clock_ms = bucket.expiry_ms
         held = self.empty(bucket)
-        due = [task for task in held if self.is_due(task)]
+        due = [task for task in held if self.comes_due(task)]
         for task in held:
             if task not in due:
                 self.pass_down(task)

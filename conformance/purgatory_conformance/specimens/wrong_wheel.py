@@ -14,19 +14,9 @@ class LostOnCascade(SmallTimer):
 class ExpiresWithItsBucket(SmallTimer):
     """A task of a higher level expires with its bucket, up to a bucket's width early."""
 
-    def is_due(self, task: Task) -> bool:
+    def comes_due(self, task: Task) -> bool:
         """All that comes out of a bucket is due."""
-        return task.arming in self.placed or super().is_due(task)
-
-    def put(self, task: Task) -> None:
-        """Remembers the armings that went into a bucket."""
-        super().put(task)
-        self.placed.add(task.arming)
-
-    def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
-        """No arming went into a bucket yet."""
-        self.placed: set[int] = set()
-        super().__init__(configuration, profile)
+        return True
 
 
 class OneBucketPerAdvance(SmallTimer):

@@ -547,7 +547,7 @@ def test_real_clock_runs_tasks_never_early_and_reports_them_with_times(
             "executor": "thread",
             "negative_delay": "already_due",
             "largest_delay_ms": "9223372036854775807",
-            "lateness_ms": 50,
+            "lateness_ms": 100,
             "features": ["cancel", "readd"],
         }
     }

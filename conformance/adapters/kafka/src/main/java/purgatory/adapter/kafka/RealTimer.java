@@ -37,7 +37,7 @@ final class RealTimer extends TimerSubject {
         profile.addProperty("executor", "thread");
         profile.addProperty("negative_delay", "already_due");
         profile.add("largest_delay_ms", Json.integer(LARGEST_DELAY_MS));
-        profile.addProperty("lateness_ms", 50);
+        profile.addProperty("lateness_ms", 100);
         profile.add("features", Json.words("cancel", "readd"));
         return profile;
     }
