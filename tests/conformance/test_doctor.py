@@ -158,14 +158,14 @@ def test_adapter_that_keeps_failing_is_given_up() -> None:
 @pytest.mark.parametrize(
     ("mode", "problem"),
     [
-        ("hang at hello", "no reply within 0.7 s; "),
+        ("hang at hello", "no reply within 0.5 s; "),
         ("flood", "nobody asked for this line; write one reply to each request"),
-        ("ignores stop", "it still runs 0.7 s after 'stop'; it must exit"),
+        ("ignores stop", "it still runs 0.5 s after 'stop'; it must exit"),
     ],
 )
 def test_hanging_adapter(mode: str, problem: str) -> None:
     began = time.monotonic()
-    problems = wrong(examine_mode(mode, time_limit_seconds=0.7))
+    problems = wrong(examine_mode(mode, time_limit_seconds=0.5))
     assert problems[0].startswith(problem)
     assert time.monotonic() - began < 8
 

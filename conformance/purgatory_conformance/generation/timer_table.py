@@ -217,7 +217,7 @@ def _scripted(make_script: Callable[[World, Source, str], tuple[Action, ...]]) -
         if not script:
             return []
         due_ms = world.now + source.integer(0, _span(world))
-        operations = [Add(task, due_ms - world.now, script), Advance(due_ms)]
+        operations: list[Operation] = [Add(task, due_ms - world.now, script), Advance(due_ms)]
         if world.profile.executor is Executor.STEPPED and source.integer(0, 2):
             due_ticks = world.state.store.due_ticks.values()
             before_it = len(world.state.queue) + sum(due <= due_ms for due in due_ticks)

@@ -11,10 +11,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-LETTER_WIDTH = 6.3
+LETTER_WIDTH = 6.8
 """The width of a letter of the labels, about; in the units of the picture."""
 
 _WIDEST_GAP = 7.0
+_NARROWEST_UNIT = 8.0
 _LINEAR_UNITS = 8
 
 
@@ -89,19 +90,30 @@ def time_axis(
     times = sorted(set(stops))
     if len(times) == 1:
         times.append(times[0] + unit_ms)
-    gaps = [
-        20 * min(1 + math.log2(max((b - a) / unit_ms, 0.5)), _WIDEST_GAP)
+    weights = [
+        min(1 + math.log2(max((b - a) / unit_ms, 0.5)), _WIDEST_GAP)
         for a, b in zip(times, times[1:], strict=False)
     ]
     index = {time: i for i, time in enumerate(times)}
-    for first, second, room in sorted(rooms, key=lambda r: index[r[1]] - index[r[0]]):
-        begin, end = index[first], index[second]
-        present = sum(gaps[begin:end])
-        if begin < end and present < room:
-            gaps[begin:end] = [gap * room / present for gap in gaps[begin:end]]
-    total = sum(gaps)
-    scale = max(width / total, 1.0) if total <= most_width else most_width / total
+    needs = sorted((index[b] - index[a], index[a], room) for a, b, room in rooms)
+    # Room that is given to one gap is taken from all: the unit shrinks until the axis fits.
+    unit = width / sum(weights)
+    gaps = _with_room([unit * weight for weight in weights], needs)
+    while sum(gaps) > width and unit > _NARROWEST_UNIT:
+        unit *= 0.8
+        gaps = _with_room([unit * weight for weight in weights], needs)
+    scale = min(max(width / sum(gaps), 1.0), most_width / sum(gaps))
     places = [left]
     for gap in gaps:
         places.append(places[-1] + gap * scale)
     return TimeAxis(tuple(times), tuple(places), unit_ms)
+
+
+def _with_room(gaps: list[float], needs: list[tuple[int, int, float]]) -> list[float]:
+    """The gaps, widened where the ``count`` gaps from ``first`` on are narrower than needed."""
+    for count, first, room in needs:
+        present = sum(gaps[first : first + count])
+        if count and present < room:
+            wider = [gap * room / present for gap in gaps[first : first + count]]
+            gaps[first : first + count] = wider
+    return gaps

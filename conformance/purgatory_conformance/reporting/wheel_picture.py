@@ -186,7 +186,7 @@ def _draw_lane(
 
 
 def _short_ms(tick: int) -> str:
-    return f"{tick} ms" if tick < 10**6 else f"{tick:.1e} ms"
+    return f"{tick} ms" if tick < 10**6 else f"{tick:.1e} ms".replace("e+", "e")
 
 
 def _draw_bucket(
@@ -202,7 +202,10 @@ def _draw_bucket(
     drawn.set("data-expiry", str(expiry))
     held = ", ".join(f"{describe_task(task)} due {wheel.due_ticks[task]}" for task in sorted(tasks))
     titled(drawn, f"level {level}, bucket {expiry} to {end - 1}: {held or 'emptied'}")
-    words = short_names(tasks) or "emptied"
+    for task in tasks:
+        due = scene.axis.x(wheel.due_ticks[task])
+        element(group, "line", cls="due", x1=due, x2=due, y1=y + _BUCKET - 7, y2=y + _BUCKET - 1)
+    words = short_names(sorted(tasks)) or "emptied"
     if text_width(words) <= width + 4:
         text(group, words, x + width / 2, y + 13, cls=f"name {kind}", anchor="middle")
 
@@ -222,7 +225,7 @@ def _draw_pending(group: ET.Element, scene: Scene, state: State, y: float) -> fl
     for task, due_tick in state.store.due_ticks.items():
         ticks.setdefault(due_tick, set()).add(task)
     for due_tick, tasks in sorted(ticks.items()):
-        words, kind = short_names(tasks), _kind(scene, frozenset(tasks))
+        words, kind = short_names(sorted(tasks)), _kind(scene, frozenset(tasks))
         x, width = scene.axis.x(due_tick), text_width(words) + 10
         drawn = element(group, "rect", cls=f"bucket {kind}", x=x, y=y, width=width, height=_BUCKET)
         drawn.set("data-expiry", str(due_tick))

@@ -28,7 +28,7 @@ from purgatory_model.arithmetic import floor_to, tick_of_level
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
 
-LEFT = 132.0
+LEFT = 150.0
 """Where the time axis begins; what is left of it are the names of lanes and rows."""
 
 _USUAL_WIDTH = 720.0
@@ -99,8 +99,8 @@ def scene_of(cause: CauseLine, case: Retraced, profile: TimerProfile) -> Scene:
 
 
 def short_names(tasks: Iterable[str]) -> str:
-    """The names of tasks, short enough for a bucket."""
-    shown = [describe_task(task) for task in sorted(tasks)]
+    """The names of tasks in the given order, short enough for a bucket."""
+    shown = [describe_task(task) for task in tasks]
     words = " ".join(shown)
     if len(words) <= _MOST_LETTERS:
         return words
@@ -138,7 +138,7 @@ def _panels(cause: CauseLine, case: Retraced, lanes: int) -> tuple[Panel, ...]:
         elif begin == index:
             title = f"after step {index}: {words[index - 1]}"
         else:
-            title = f"after steps {max(begin, 1)} to {index}"
+            title = f"after steps {max(begin, 1)} to {index}" if begin > 1 or index > 1 else words[0]
         panels.append(Panel(title, state))
         begin = index + 1
     panels = panels[-max(min(_MOST_LANES // lanes, _MOST_PANELS) - 1, 1) :]
@@ -172,7 +172,7 @@ class _Stops:
             ticks.setdefault(due_tick, []).append(task)
         due = sorted(ticks)
         for one, other in zip(due, due[1:], strict=False):
-            self._rooms.append((one, other, text_width(short_names(ticks[one])) + 16))
+            self._rooms.append((one, other, text_width(short_names(sorted(ticks[one]))) + 16))
 
     def mark(self, row: Comparison) -> None:
         for time_ms in (row.expected_ms, row.seen_ms):
@@ -199,7 +199,8 @@ class _Stops:
             end = expiry + tick_of_level(level, tick_ms, size)
             self._stop(expiry, _BUCKET)
             self._stop(end, _SILENT)
-            self._rooms.append((expiry, end, text_width(short_names(tasks) or "emptied") + 8))
+            words = short_names(sorted(tasks)) or "emptied"
+            self._rooms.append((expiry, end, text_width(words) + 8))
         for due_tick in wheel.due_ticks.values():
             self._stop(due_tick, _EDGE)
 

@@ -93,7 +93,6 @@ def _subject(
     behaves: TimerProfile, declares: TimerProfile, timer: type[SmallTimer] = SmallTimer
 ) -> Callable[[], Subject]:
     """Makes a timer that behaves as under one profile and declares another."""
-
     return lambda: SmallSubject(lambda configuration, _: timer(configuration, behaves), declares)
 
 

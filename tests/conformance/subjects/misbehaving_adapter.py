@@ -7,10 +7,8 @@ Most modes misbehave at ``advance``, the others at the request that they are nam
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 MODE = sys.argv[1]
@@ -244,6 +242,8 @@ def leave(identity: int) -> None:
 
 def start_grandchild() -> None:
     """A process that holds the pipes and would outlive this one."""
+    import subprocess  # seldom needed, and slow to load
+
     child = subprocess.Popen((sys.executable, "-S", "-c", "import time; time.sleep(60)"))
     child.returncode = 0  # nobody will wait for it
     note_pid(child.pid)
@@ -252,8 +252,9 @@ def start_grandchild() -> None:
 def note_pid(pid: int) -> None:
     path = os.environ.get("PURGATORY_TEST_PIDS")
     if path:
-        with Path(path).open("a", encoding="ascii") as file:
-            file.write(f"{pid}\n")
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(file, b"%d\n" % pid)
+        os.close(file)
 
 
 def write(reply: dict[str, Any]) -> None:
