@@ -15,9 +15,9 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from purgatory_conformance.subjects.child_process import (
+from purgatory_conformance.subjects.adapter_process import AdapterProcess
+from purgatory_conformance.subjects.adapter_replies import (
     COMPONENT,
-    AdapterProcess,
     Fault,
     Greeting,
     OutcomeRules,

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
 from purgatory_conformance.reporting.results import Line
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_spec.cases import CaseHeader, Step, decode_case

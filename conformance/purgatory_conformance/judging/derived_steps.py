@@ -13,7 +13,7 @@ from purgatory_model.pending_tasks import Kept
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_model.transition import Expectation, in_groups
 from purgatory_spec.operations import Operation, RunOne
-from purgatory_spec.outcomes import Event, EventKind, Outcome, expired, ran
+from purgatory_spec.outcomes import Event, EventKind, Outcome, expired
 
 _MOST_RUNS = 10_000
 

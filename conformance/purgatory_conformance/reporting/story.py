@@ -141,7 +141,9 @@ def retraced(cause: CauseLine, results: Results) -> Retraced | None:
     profile = results.header.profile
     if profile.clock is Clock.WALL:
         return None
-    deviations = tuple(Deviation(line.rule, line.variant, line.replay) for line in results.deviations)
+    deviations = tuple(
+        Deviation(line.rule, line.variant, line.replay) for line in results.deviations
+    )
     states: list[State] = []
     try:
         judge = CaseJudge(cause.configuration, profile, deviations)

@@ -305,9 +305,7 @@ def _print_verdict(page: _Page, results: Results, results_path: str, report_path
         page.gap()
     style = _GOOD if footer.exit_code == 0 else _BAD
     symbol = VERDICT_SYMBOLS.get(footer.exit_code, "!")
-    page.say(
-        (f"{symbol} {printable(footer.verdict)}", style), f": {printable(footer.why)}", hang=2
-    )
+    page.say((f"{symbol} {printable(footer.verdict)}", style), f": {printable(footer.why)}", hang=2)
     for label, path in (("results", results_path), ("report", report_path)):
         if path:
             page.verbatim(f"{label:<8}{path}")

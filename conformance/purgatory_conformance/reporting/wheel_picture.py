@@ -109,9 +109,7 @@ def _draw_panel(root: ET.Element, scene: Scene, panel: Panel, y: float, number: 
     return bottom
 
 
-def _draw_clocks(
-    group: ET.Element, scene: Scene, state: State, top: float, bottom: float
-) -> None:
+def _draw_clocks(group: ET.Element, scene: Scene, state: State, top: float, bottom: float) -> None:
     """The clock's reading and, left of it where it lags, the wheel's own clock."""
     own = state.store.own_clock_ms if isinstance(state.store, TimingWheel) else None
     if own is not None and own != state.now_ms:
@@ -159,9 +157,9 @@ def _draw_lane(
     level, last = lane
     if level > wheel.levels or level < last:
         many = f"levels {level} to {last}" if level < last else f"level {level}"
-        why = "do not exist yet" if level < last else "does not exist yet"
         text(group, many, 4, y + 13, cls="level faint")
-        text(group, "not in use" if level <= wheel.levels else why, LEFT + 4, y + 13, cls="faint")
+        why = "unused" if level < last else "not made yet"
+        text(group, why, LEFT - 10, y + 13, cls="faint", anchor="end")
         return y + _LANE
     tick, size = scene.tick_of(level), scene.configuration.wheel_size
     titled(text(group, f"level {level}", 4, y + 13, cls="level"), f"tick {tick} ms")

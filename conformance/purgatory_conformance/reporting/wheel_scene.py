@@ -133,19 +133,21 @@ def _panels(cause: CauseLine, case: Retraced, lanes: int) -> tuple[Panel, ...]:
     for index, state in enumerate(case.states):
         if index + 1 < last and _look(case.states[index + 1]) == _look(state):
             continue
-        if index == 0:
-            title = "at first"
-        elif begin == index:
-            title = f"after step {index}: {words[index - 1]}"
-        else:
-            title = f"after steps {max(begin, 1)} to {index}" if begin > 1 or index > 1 else words[0]
-        panels.append(Panel(title, state))
+        panels.append(Panel(_title(max(begin, 1), index, words), state))
         begin = index + 1
     panels = panels[-max(min(_MOST_LANES // lanes, _MOST_PANELS) - 1, 1) :]
     after = states_of(case.divergence)[1]
     if after is not None:
         panels.append(Panel(f"expected after step {last}: {words[last - 1]}", after))
     return tuple(panels)
+
+
+def _title(first: int, last: int, words: list[str]) -> str:
+    if last == 0:
+        return "at first"
+    if first == last:
+        return f"after step {last}: {words[last - 1]}"
+    return f"after steps {first} {'and' if last == first + 1 else 'to'} {last}"
 
 
 def _look(state: State) -> object:

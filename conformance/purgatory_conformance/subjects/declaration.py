@@ -74,9 +74,7 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
         raise InvalidDeclaration(f"{path}: {error}") from error
     subject = declared.subject
     if bool(subject.command) == bool(subject.python):
-        raise InvalidDeclaration(
-            f"{path}: [subject] needs either command or python, and not both"
-        )
+        raise InvalidDeclaration(f"{path}: [subject] needs either command or python, and not both")
     deviations = []
     replays = []
     for item in declared.deviation:

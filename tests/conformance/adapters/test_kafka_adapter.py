@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from purgatory_conformance.subjects import kafka as kafka_module
 from purgatory_conformance.subjects.kafka import (
     BuildFailed,

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.subjects.child_process import (
-    LONGEST_LINE,
-    ChildProcessSubject,
+from purgatory_conformance.subjects.adapter_process import LONGEST_LINE
+from purgatory_conformance.subjects.adapter_replies import (
     Fault,
     OutcomeRules,
     decode_reply,
     encode_request,
 )
+from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.subject import (
     FailureKind,
     Subject,

@@ -1,0 +1,346 @@
+"""What requests to an adapter and its replies say: encoding, strict decoding, outcomes."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from purgatory_conformance.subjects.subject import (
+    FailureKind,
+)
+from purgatory_conformance.version import SUITE_VERSION
+from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
+from purgatory_spec.messages import (
+    PROTOCOL_VERSION,
+    Hello,
+    Implementation,
+    Reply,
+    schema_digest,
+)
+from purgatory_spec.operations import Advance, Operation
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
+from purgatory_spec.profiles import (
+    LARGEST_LONG,
+    Clock,
+    Observable,
+    TimerProfile,
+)
+
+COMPONENT = "timer"
+"""The component that the suite asks for."""
+
+RECEIVED_CHARACTERS = 500
+"""How much of a wrong reply a failure shows."""
+
+_SIXTEEN_DIGITS = re.compile(rb"[0-9]{16}")
+
+_NINETEEN_DIGITS = re.compile(rb"[0-9]{19}")
+
+_REPLY_DECODER = msgspec.json.Decoder(Reply)
+
+_ENCODER = msgspec.json.Encoder()
+
+Document = TypeVar("Document")
+
+
+class Fault(Exception):
+    """How something that was read, or that did not come, breaks the protocol.
+
+    ``received`` is what came instead where the line itself does not say it.
+    """
+
+    def __init__(self, kind: FailureKind, explanation: str, received: bytes = b"") -> None:
+        """Keep the parts, so that a failure can be made of them."""
+        super().__init__(explanation)
+        self.kind = kind
+        self.explanation = explanation
+        self.received = received
+
+
+def hello(identity: int) -> Hello:
+    """The first request to any adapter."""
+    return Hello(identity, PROTOCOL_VERSION, SUITE_VERSION, schema_digest())
+
+
+def encode_request(request: msgspec.Struct) -> bytes:
+    """The request as one line of JSON with its newline; large integers become strings."""
+    line = _ENCODER.encode(request)
+    if _SIXTEEN_DIGITS.search(line):
+        line = encode_line(request).encode()
+    return line + b"\n"
+
+
+def decode_reply(line: bytes) -> Reply:
+    """The reply that a line holds, as strictly as ``decode_line`` reads it, but faster.
+
+    A line has at least one colon for each key that it gives. Where it has no more of them than the
+    reply has fields, no key was given twice and nothing unknown is nested in it.
+
+    Raises:
+        Fault: the line is no reply.
+    """
+    try:
+        reply = _REPLY_DECODER.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        pass
+    else:
+        if line.count(b":") == _fields_given(reply) and not _NINETEEN_DIGITS.search(line):
+            return reply
+    reply = _decode(line, Reply)
+    _refuse_wide_integers(_integers(reply))
+    return reply
+
+
+def _fields_given(reply: Reply) -> int:
+    """How many keys the shortest line has that holds a reply to ``do``."""
+    count = 1
+    if reply.observed:
+        count += 1 + len(reply.observed)
+    if reply.events:
+        count += 1
+        for event in reply.events:
+            count += 2 + (event.reason is not None) + (event.at_ms is not None)
+    if reply.result is not None:
+        count += 1
+    if reply.rejected is not None:
+        count += 1
+    if reply.detail:
+        count += 1
+    if reply.called_ms is not None:
+        count += 1
+    if reply.returned_ms is not None:
+        count += 1
+    return count
+
+
+def _decode(line: bytes, kind: type[Document]) -> Document:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        raise Fault(FailureKind.GARBAGE, "the line is not UTF-8; write replies in UTF-8") from error
+    if not text.strip():
+        raise Fault(FailureKind.GARBAGE, f"an empty line is no reply; {_REPLIES_ALONE}")
+    if text.startswith("\ufeff"):
+        problem = "the line begins with a byte order mark; write UTF-8 without it"
+        raise Fault(FailureKind.GARBAGE, problem)
+    try:
+        document = decode_line(text, kind)
+        _ENCODER.encode(document)  # refuses halves of surrogate pairs, which are no UTF-8
+    except InvalidDocument as error:
+        raise _fault_of(error, text) from error
+    except UnicodeEncodeError as error:
+        problem = "a string holds half of a surrogate pair; write well-formed text"
+        raise Fault(FailureKind.WRONG_TYPES, problem) from error
+    return document
+
+
+def _integers(reply: Reply) -> Iterator[int | None]:
+    yield from (reply.result, reply.called_ms, reply.returned_ms)
+    yield from reply.observed.values()
+    yield from (event.at_ms for event in reply.events)
+
+
+def _refuse_wide_integers(integers: Iterable[int | None]) -> None:
+    for integer in integers:
+        if integer is not None and not -LARGEST_LONG - 1 <= integer <= LARGEST_LONG:
+            raise Fault(
+                FailureKind.WRONG_TYPES,
+                f"the integer {integer} has more than 64 bits; no time and no count is that large",
+            )
+
+
+_REPLIES_ALONE = (
+    "write one line for each reply to standard output and nothing else; "
+    "banners and logs belong on standard error"
+)
+
+
+def _fault_of(error: InvalidDocument, text: str) -> Fault:
+    if isinstance(error.__cause__, RecursionError) or error.problem.startswith("nested more than"):
+        return Fault(FailureKind.TOO_DEEP, f"the line is {error.problem}; a reply needs 4 levels")
+    if isinstance(error.__cause__, json.JSONDecodeError) or not text.lstrip().startswith("{"):
+        problem = f"the line is no JSON object ({error.problem}); {_REPLIES_ALONE}"
+        return Fault(FailureKind.GARBAGE, problem)
+    return Fault(
+        FailureKind.WRONG_TYPES,
+        f"{error.problem}; compare the reply with the tables of the protocol",
+    )
+
+
+def shown(line: bytes) -> str:
+    """The beginning of a line, as text for a report."""
+    text = line[: 4 * RECEIVED_CHARACTERS].decode(errors="replace")
+    return text[:RECEIVED_CHARACTERS].rstrip("\r\n")
+
+
+class _HelloReply(msgspec.Struct, frozen=True):
+    """The reply to ``hello`` before its version is known: a later one may say anything else."""
+
+    id: int
+    protocol: object = None
+    implementation: object = None
+    components: object = None
+    unsupported: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """Who answered ``hello``, and as what."""
+
+    id: int
+    implementation: Implementation
+    profile: TimerProfile
+
+
+def decode_greeting(line: bytes) -> Greeting:
+    """The greeting that a reply to ``hello`` holds; components of other names are passed over.
+
+    Raises:
+        Fault: the line is no reply, speaks another version, or offers no timer.
+    """
+    try:
+        reply = _decode(line, _HelloReply)
+    except Fault as fault:
+        if fault.kind is FailureKind.GARBAGE:
+            raise Fault(FailureKind.BANNER, fault.explanation) from fault
+        raise
+    if reply.error or reply.unsupported:
+        sentence = reply.error or reply.unsupported
+        raise Fault(FailureKind.ERRORED, f"it answered 'hello' with: {sentence}")
+    if type(reply.protocol) is not int or reply.protocol != PROTOCOL_VERSION:
+        raise Fault(
+            FailureKind.VERSION,
+            f"its 'protocol' is {json.dumps(reply.protocol)}, the suite's is {PROTOCOL_VERSION}; "
+            "use an adapter and a suite of one version",
+        )
+    components = _part("components", reply.components or {}, dict[str, object])
+    if COMPONENT not in components:
+        offered = ", ".join(map(repr, components)) or "nothing"
+        raise Fault(
+            FailureKind.NO_COMPONENT,
+            f"its 'components' offer {offered}, not {COMPONENT!r}; "
+            f'declare at least "components":{{"{COMPONENT}":{{}}}}',
+        )
+    implementation = _part("implementation", reply.implementation, Implementation)
+    profile = _part(f"components.{COMPONENT}", components[COMPONENT], TimerProfile)
+    _refuse_wide_integers((profile.largest_delay_ms, profile.lateness_ms))
+    return Greeting(reply.id, implementation, profile)
+
+
+def _part(where: str, value: object, kind: type[Document]) -> Document:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise Fault(
+            FailureKind.WRONG_TYPES,
+            f"{error} of '{where}'; compare the reply with the table of profiles in the protocol",
+        ) from error
+
+
+class OutcomeRules:
+    """What the outcomes of a subject must hold, given what it declared."""
+
+    def __init__(self, profile: TimerProfile) -> None:
+        """Prepare the names that are looked for in every reply."""
+        declared = profile.observables - {Observable.ADVANCE_RESULT}
+        self._names = tuple(sorted(observable.value for observable in declared))
+        self._has_result = Observable.ADVANCE_RESULT in profile.observables
+        self._real_clock = profile.clock is Clock.WALL
+
+    def outcome(self, reply: Reply, operation: Operation, *, closed: bool) -> Outcome:
+        """The outcome in a reply to ``do``, without what nobody declared.
+
+        Args:
+            reply: the reply, of which the types are right.
+            operation: what was asked.
+            closed: whether the timer has been shut down, after which only ``queued`` is shown.
+
+        Raises:
+            Fault: the reply reports a failure, or lacks something that was declared.
+        """
+        if reply.error:
+            raise Fault(FailureKind.ERRORED, reply.error)
+        if reply.unsupported:
+            raise Fault(
+                FailureKind.UNSUPPORTED,
+                f"{reply.unsupported} (declare only the features that the adapter offers)",
+            )
+        result: Value = None
+        if self._has_result and reply.rejected is None and type(operation) is Advance:
+            result = _advance_result(reply.result, closed)
+        return Outcome(
+            result,
+            reply.rejected,
+            self._events(reply.events) if reply.events else (),
+            self._observed(reply.observed, closed),
+            reply.detail,
+            *self._readings(reply),
+        )
+
+    def _observed(self, given: Mapping[str, Value], closed: bool) -> Mapping[str, Value]:
+        observed: dict[str, Value] = {}
+        for name in self._names:
+            if name not in given:
+                if closed and name != Observable.QUEUED.value:
+                    continue
+                raise Fault(
+                    FailureKind.MISSING_OBSERVABLE,
+                    f"'{name}' is declared but not in 'observed'; "
+                    "show it after every operation, or do not declare it",
+                )
+            value = given[name]
+            if type(value) is not int and not (
+                value is None and name == Observable.NEXT_EXPIRY.value
+            ):
+                raise Fault(
+                    FailureKind.WRONG_TYPES,
+                    f"the observable '{name}' is {json.dumps(value)}; it must be an integer",
+                )
+            observed[name] = value
+        return observed
+
+    def _events(self, given: tuple[Event, ...]) -> tuple[Event, ...]:
+        for event in given:
+            if (event.kind is EventKind.REJECTED) is not (event.reason is not None):
+                raise Fault(
+                    FailureKind.WRONG_TYPES,
+                    f"an event '{event.kind.value}' of task '{event.task}' has "
+                    f"{'no' if event.reason is None else 'a'} reason; "
+                    "events of kind 'rejected' have one and no others",
+                )
+            if self._real_clock and event.at_ms is None:
+                raise Fault(
+                    FailureKind.WRONG_TYPES,
+                    "an event has no 'at_ms'; with the clock 'wall' each event has one",
+                )
+        if self._real_clock or all(event.at_ms is None for event in given):
+            return given
+        return tuple(Event(event.kind, event.task, event.reason) for event in given)
+
+    def _readings(self, reply: Reply) -> tuple[int | None, int | None]:
+        if not self._real_clock:
+            return None, None
+        if reply.called_ms is None or reply.returned_ms is None:
+            raise Fault(
+                FailureKind.WRONG_TYPES,
+                "the reply lacks 'called_ms' or 'returned_ms'; with the clock 'wall' it has both",
+            )
+        return reply.called_ms, reply.returned_ms
+
+
+def _advance_result(result: Value, closed: bool) -> Value:
+    if isinstance(result, bool) or (result is None and closed):
+        return result
+    if result is None:
+        raise Fault(
+            FailureKind.MISSING_OBSERVABLE,
+            "'advance_result' is declared but 'advance' has no 'result'; "
+            "answer true or false, or do not declare it",
+        )
+    raise Fault(
+        FailureKind.WRONG_TYPES, f"the result of 'advance' is {result}; it must be true or false"
+    )
