@@ -1,14 +1,14 @@
 """Pages of the site that are made from the sources, so that they cannot fall behind them.
 
-The rules and the protocol come from their normative files, the profiles and the annotated model from
-the Python sources, the command line from click's own help. None of these pages is checked in.
+The rules and the protocol come from their normative files, the profiles and the annotated model
+from the Python sources, the command line from click's own help. None of them is checked in.
 """
 
 import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -16,10 +16,10 @@ from importlib import metadata
 from pathlib import Path
 
 import click
-from markdown.extensions.toc import slugify
+from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
+
 from purgatory_conformance.command_line import purgatory
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.specimens.mutants import mutants
@@ -39,7 +39,7 @@ _FENCE = re.compile(r"^(?P<open>\s*```\w+)(?P<words>[^\n]*)$", re.MULTILINE)
 _TITLE = re.compile(r'title="[^"]*"')
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
+def on_files(files: Files, config: MkDocsConfig, **_: object) -> Files:
     """Add the pages that are made from the sources."""
     pages = {
         "reference/timer.md": rules_page(),
@@ -53,7 +53,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, **_: object) -> str:
     """Take the words that speak to the tests alone out of the fences."""
     return _FENCE.sub(_plain_fence, markdown)
 
@@ -167,15 +167,17 @@ def _module_pieces(path: Path) -> Iterator[Piece]:
                 yield _piece(path.stem, name, node, lines, end)
 
 
+_Documented = ast.FunctionDef | ast.ClassDef
+
+
 def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
 def _piece(module: str, name: str, node: ast.stmt, lines: list[str], end: int | None) -> Piece:
-    documented = isinstance(node, ast.FunctionDef | ast.ClassDef)
-    first = _first_line(node) if documented else node.lineno
+    first = _first_line(node) if isinstance(node, _Documented) else node.lineno
     source = textwrap.dedent("\n".join(lines[first - 1 : end])).rstrip()
-    docstring = ast.get_docstring(node) if documented else None
+    docstring = ast.get_docstring(node) if isinstance(node, _Documented) else None
     return Piece(module, name, source, tuple(dict.fromkeys(_RULE.findall(docstring or ""))))
 
 
@@ -201,19 +203,19 @@ hide: [toc]
 
 # The annotated model
 
-The executable model of the timer, whole but for its imports: the source on the right, the rules that a
-function states on the left. `timer` says what every timer does, `pending_tasks` and `timing_wheel` are
-the two ways of keeping the tasks, `arithmetic` is their rounding.
+The executable model of the timer, whole but for its imports: on the right the source, on the left
+the rules that a function states. `timer` says what every timer does, `pending_tasks` and
+`timing_wheel` are the two ways of keeping the tasks, `arithmetic` is their rounding.
 """
 
-_ELSEWHERE = """These hold of the model as a whole (the tests of the model say so one by one), or speak
-of a real clock, which the model does not have and the runner judges by intervals:"""
+_ELSEWHERE = """These hold of the model as a whole (its tests say so one by one), or speak of a real
+clock, which the model does not have and the runner judges by intervals:"""
 
 
 def _beside(piece: Piece) -> str:
     rules = [f"- [{rule}](timer.md#{rule}): {requirement(rule).title}" for rule in piece.rules]
     words = "\n".join(
-        [f'**{piece.name.rpartition(".")[2]}**{{ #{piece.anchor} .piece-name }}', "", *rules]
+        [f"**{piece.name.rpartition('.')[2]}**{{ #{piece.anchor} .piece-name }}", "", *rules]
     )
     left = f'<div class="piece-rules" markdown>\n\n{words}\n\n</div>'
     right = f'<div class="piece-source" markdown>\n\n```python\n{piece.source}\n```\n\n</div>'
@@ -244,38 +246,47 @@ def profile_page() -> str:
         if name in _CHOICES:
             parts.append(_choice(name, _CHOICES[name], getattr(default, name)))
         else:
-            parts.append(f"{_code(fields.get(name, ''))}\n\nAn integer, {getattr(default, name)} when absent.\n")
-    rows = [f"| `profile:{each.name}` | {_code(each.value)} |" for each in profile_subjects()]
-    parts += [_SUBJECTS_HEAD, *rows]
+            number = f"An integer, {getattr(default, name)} when absent."
+            parts.append(f"{number} {_code(fields.get(name, ''))}\n")
+    rows = [(f"`profile:{each.name}`", _code(each.value)) for each in profile_subjects()]
+    parts += [_SUBJECTS_HEAD, _table(("subject", "declares"), rows)]
     return "\n".join(parts)
 
 
 _PROFILE_HEAD = """# Profiles
 
-A profile declares the legal choices of an implementation. The rules are judged under it, and nothing
-that is not declared is asked for or compared. Every default is the weakest choice.
+A profile declares the legal choices of an implementation. The rules are judged under it, and
+nothing that is not declared is asked for or compared. Every default is the weakest choice.
 """
 
 _SUBJECTS_HEAD = """
 ## A subject for every value
 
-Each value has a small timer that conforms under it and fails under its sibling. `purgatory check` takes
-these names.
-
-| subject | declares |
-|---|---|"""
+Each value has a small timer that conforms under it and fails under its sibling. `purgatory check`
+takes these names.
+"""
 
 
 def _choice(name: str, choice: type[Enum], default: object) -> str:
     sentences = _sentences(choice)
-    lines = [_code(inspect.cleandoc(choice.__doc__ or "")), "", "| value | meaning | rules that apply only then |", "|---|---|---|"]
+    rows: list[tuple[str, ...]] = []
     for value in choice:
         mark = " (default)" if value is default else ""
         word = "has" if isinstance(default, frozenset) else "is"
-        rules = _rules_of(f"`{name} {word} {value.value}`")
         meaning = _code(sentences.get(value.name, ""))
-        lines.append(f"| `{value.value}`{mark} | {meaning} | {rules} |")
-    return "\n".join([*lines, ""])
+        rows.append(
+            (f"`{value.value}`{mark}", meaning, _rules_of(f"`{name} {word} {value.value}`"))
+        )
+    explanation = _code(inspect.cleandoc(choice.__doc__ or ""))
+    return f"{explanation}\n\n{_table(('value', 'meaning', 'rules that apply only then'), rows)}\n"
+
+
+def _table(headers: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A table without the columns that would be empty."""
+    used = [column for column in range(len(headers)) if any(row[column] for row in rows)]
+    lines = [[headers[column] for column in used], ["---"] * len(used)]
+    lines += [[row[column] for column in used] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _rules_of(condition: str) -> str:
@@ -329,12 +340,16 @@ def _command(command: click.Command, context: click.Context) -> str:
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     lines = [f"## {context.command_path}", "", inspect.cleandoc(command.help or ""), ""]
     lines += ["```text", usage, "```", ""]
-    options = [record for each in command.params if (record := each.get_help_record(context))]
-    if options:
-        lines += ["| option | meaning |", "|---|---|"]
-        lines += [f"| `{_cell(names)}` | {_cell(help_)} |" for names, help_ in options]
+    records = [
+        record
+        for each in command.params
+        if isinstance(each, click.Option) and (record := each.get_help_record(context))
+    ]
+    if records:
+        rows = [(f"<code>{_cell(names)}</code>", _cell(meaning)) for names, meaning in records]
+        lines.append(_table(("option", "meaning"), rows))
     return "\n".join([*lines, ""])
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return text.replace("|", "&#124;")

@@ -14,7 +14,7 @@ construction of the expectations and by a tested property.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import permutations
 from typing import Generic, TypeVar
 
 from purgatory_spec.outcomes import Event, Outcome, Value
@@ -51,10 +51,13 @@ def in_groups(events: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -
 
 
 def orders(groups: tuple[frozenset[Event], ...]) -> Iterator[tuple[Event, ...]]:
-    """Every order of events that the groups allow; for small groups only."""
-    choices = [permutations(sorted(group, key=lambda event: event.task)) for group in groups]
-    for blocks in product(*choices):
-        yield tuple(event for block in blocks for event in block)
+    """Every order of events that the groups allow, one at a time; many for large groups."""
+    if not groups:
+        yield ()
+        return
+    for block in permutations(sorted(groups[0], key=lambda event: event.task)):
+        for rest in orders(groups[1:]):
+            yield block + rest
 
 
 def accepted(expectations: Iterable[Expectation[State]], outcome: Outcome) -> frozenset[State]:

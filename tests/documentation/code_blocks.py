@@ -3,9 +3,10 @@
 What becomes of a block depends on its language, and on words behind it that the site does not show:
 
 - ``python`` is executed, block after block, in one namespace for each page;
-- ``console`` has commands behind ``$``; they are executed and their output is compared, where a line
-  ``...`` stands for any lines, and ``...`` inside a line for any letters; ``[exit 1]`` on the last line
-  is an exit code other than 0; with the word ``java`` the commands need Java and Maven;
+- ``console`` has commands behind ``$``; they are executed and their output is compared: a line
+  ``...`` stands for any lines, and ``...`` inside a line for any letters; ``[exit 1]`` on the last
+  line is an exit code other than 0; with the word ``java`` the commands need Java and Maven; with
+  the word ``measured`` any number stands for any other, and gaps may have another width;
 - ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of;
 - ``diff`` changes the file that its title names;
 - a title makes a block a file in the page's folder, which later blocks may use;
@@ -114,12 +115,12 @@ class PageRun:
     namespace: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
 
     def prepare(self, page: Path) -> None:
-        """Lay out the folder: a page of the checkout sees its sources, every page Kafka's builds."""
+        """Lay out the folder: Kafka's builds, and for a page of the checkout the sources."""
         adapters = ROOT / "purgatory-work" / "adapters"
         adapters.mkdir(parents=True, exist_ok=True)
         (self.folder / "purgatory-work").mkdir()
         (self.folder / "purgatory-work" / "adapters").symlink_to(adapters)
-        if page.parent != ROOT and page.parent.name != "spec":
+        if page.parent != ROOT and page.parent.name != "spec" and page.name != "figures.md":
             return
         for name in ("spec", "model", "impl", "conformance", "benchmarks", "docs", "README.md"):
             (self.folder / name).symlink_to(ROOT / name)
@@ -164,7 +165,8 @@ class PageRun:
             if shown and (exits := _EXIT.fullmatch(shown[-1])):
                 expected_code, expected = int(exits["code"]), shown[:-1]
             code, output = self._execute(command)
-            if code != expected_code or not matches(expected, output):
+            measured = "measured" in block.words
+            if code != expected_code or not matches(expected, output, measured):
                 raise WrongBlock(
                     f"{block.where}: $ {command}\n"
                     f"expected, exit code {expected_code}:\n{_indented(expected)}\n"
@@ -225,17 +227,19 @@ class PageRun:
         path.write_text(text.replace(before, after), encoding="utf-8")
 
 
-def matches(expected: list[str], seen: list[str]) -> bool:
+def matches(expected: list[str], seen: list[str], measured: bool = False) -> bool:
     """Whether an output is the one that is shown, ``...`` standing for anything."""
     if not expected:
         return not seen
     head, rest = expected[0], expected[1:]
     if head.strip() == "...":
-        return any(matches(rest, seen[start:]) for start in range(len(seen) + 1))
+        return any(matches(rest, seen[start:], measured) for start in range(len(seen) + 1))
     if not seen:
         return False
     pattern = ".*".join(re.escape(part) for part in head.rstrip().split("..."))
-    return re.fullmatch(pattern, seen[0]) is not None and matches(rest, seen[1:])
+    if measured:
+        pattern = re.sub(r"(\\ )+", r" +", re.sub(r"[0-9]+(\\\.[0-9]+)*", r"[0-9.]+", pattern))
+    return re.fullmatch(pattern, seen[0]) is not None and matches(rest, seen[1:], measured)
 
 
 def _commands(block: Block) -> list[tuple[str, list[str]]]:
@@ -266,7 +270,8 @@ def _read_as_what_it_is(line: str) -> None:
     if not isinstance(document, dict):
         raise ValueError("a line must be an object")
     if "request" in document:
-        decode_line(line, Hello | New | Do | End | Stop)
+        requests: Any = Hello | New | Do | End | Stop
+        decode_line(line, requests)
         return
     kinds: dict[str, Any] = {"case": CaseHeader, "operation": Step, "line": Line, "id": Reply}
     kind = next((kind for key, kind in kinds.items() if key in document), None)

@@ -156,6 +156,8 @@ def test_many_tasks_in_one_tick_are_not_enumerated_by_accept() -> None:
     names = [f"t{number}" for number in range(60)]
     for task in names:
         ((_, state),) = model.successors(state, Add(task, 1))
+    first, _ = next(model.successors(state, Advance(1)))
+    assert first.events == tuple(expired(task) for task in sorted(names))
     events = tuple(expired(task) for task in reversed(names))
     observed = {
         "size": 0,

@@ -11,7 +11,7 @@ failure than that its delay is zero. In this order the rules are asked.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -38,7 +38,7 @@ from purgatory_spec.operations import (
     Shutdown,
     Throw,
 )
-from purgatory_spec.outcomes import Event, EventKind, Outcome
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 from purgatory_spec.profiles import LARGEST_INT, Executor, Rounding
 from purgatory_spec.reasons import Reason
 
@@ -168,7 +168,9 @@ def _first_difference(step: _Step) -> tuple[str, str, str, str]:
 
 def _edge_of_arithmetic(step: _Step) -> str | None:
     """The two rules about extreme numbers take the blame from every other one."""
-    delays = [arming.delay_ms for arming in step.history.armings.values()]
+    armings = step.history.armings
+    events = (*step.events, *step.outcome.events)
+    delays = [armings[event.task].delay_ms for event in events if event.task in armings]
     if isinstance(step.operation, Add):
         delays.append(step.operation.delay_ms)
     if any(delay >= LARGEST_INT for delay in delays):
@@ -381,10 +383,15 @@ def _rule_after_add(step: _Step, name: str) -> str | None:
     operation, before, after = step.operation, step.before.store, step.after.store
     assert isinstance(operation, Add)
     readd = _rule_of_readd(step.history, operation.task)
+    if not isinstance(before, TimingWheel) or not isinstance(after, TimingWheel):
+        return readd
+    emptied = before.places.get(operation.task)
+    if emptied is not None and not after.buckets[emptied]:
+        without = replace(after, buckets=after.buckets.delete(emptied))
+        if _is_shown(without, step.outcome.observed):
+            return "TIMER-EMPTIED-BUCKET"
     if readd is not None:
         return readd
-    if not isinstance(before, TimingWheel) or not isinstance(after, TimingWheel):
-        return None
     bucket = after.places.get(operation.task)
     if bucket is None or name not in ("queued_buckets", "next_expiry_ms", "levels"):
         return None
@@ -394,6 +401,11 @@ def _rule_after_add(step: _Step, name: str) -> str | None:
     if step.history.is_reused(before, bucket, before.own_clock_ms):
         return "TIMER-BUCKET-REUSE"
     return _rule_of_level(step, before, due_tick, name)
+
+
+def _is_shown(wheel: TimingWheel, shown: Mapping[str, Value]) -> bool:
+    wanted = {o.value: value for o, value in wheel.observe().items() if o.value in shown}
+    return observables_match(wanted, shown)
 
 
 def _rule_of_level(step: _Step, wheel: TimingWheel, due_tick: int, name: str) -> str | None:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.timer_history import State
 from purgatory_conformance.judging.timer_judge import model_for
-from purgatory_conformance.reporting.words import describe_task, printable
+from purgatory_conformance.reporting.words import describe_task, printable, shortened
 from purgatory_model.timer import TimerState
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Add, Cancel, RunOne
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
 
+_MOST_LETTERS = 12
 _TIMES = {"wheel_clock_ms": "own clock", "next_expiry_ms": "next expiry"}
 
 
@@ -70,19 +71,20 @@ def diverging_tasks(divergence: Divergence) -> frozenset[str]:
     differing = (expected - seen) + (seen - expected)
     if differing:
         return frozenset(differing)
-    match divergence.operation:
-        case Add(task) | Cancel(task):
-            return frozenset({task})
-        case RunOne():
-            ran = {e.task for e in divergence.outcome.events if e.kind is EventKind.RAN}
-            return frozenset({*before.queue[:1], *ran})
-        case _:
-            pass
+    if isinstance(divergence.operation, Add | Cancel):
+        return frozenset({divergence.operation.task})
     if divergence.kind == "order":
-        return frozenset(seen)
-    if divergence.kind in _TIMES and isinstance(after.store, TimingWheel) and after.store.buckets:
-        return after.store.buckets[min(after.store.buckets)]
-    return frozenset()
+        return frozenset(event.task for event in divergence.outcome.events)
+    was, should_be = _kept(before), _kept(after)
+    moved = {task for task in {*was, *should_be} if was.get(task) != should_be.get(task)}
+    runs = isinstance(divergence.operation, RunOne)
+    return frozenset({*moved, *before.queue[:1]} if runs else moved)
+
+
+def _kept(state: State) -> dict[str, object]:
+    """Where each pending task is kept: its bucket, or its due tick where there are no buckets."""
+    store = state.store
+    return dict(store.places if isinstance(store, TimingWheel) else store.due_ticks)
 
 
 def _handed_over(
@@ -99,14 +101,16 @@ def _expiries(divergence: Divergence, before: State, after: State) -> Iterator[C
     expected, seen = _handed_over(divergence, before, after)
     now_ms = after.now_ms
     for task in sorted((expected - seen).elements()):
-        about = f"{describe_task(task)} expires"
+        about = f"{shortened(describe_task(task), _MOST_LETTERS)} expires"
         yield Comparison(about, f"at {now_ms}", "not in this step", expected_ms=now_ms)
     for task in sorted((seen - expected).elements()):
-        about = f"{describe_task(task)} expires"
+        about = f"{shortened(describe_task(task), _MOST_LETTERS)} expires"
         due_ms = after.store.due_ticks.get(task)
         words = "not again" if task in expected else "not at all"
-        if due_ms is not None:
+        if due_ms is not None and due_ms > now_ms:
             words = f"at {due_ms}"
+        elif due_ms is not None:
+            due_ms, words = None, "in the next advance"
         yield Comparison(about, words, f"at {now_ms}", expected_ms=due_ms, seen_ms=now_ms)
 
 

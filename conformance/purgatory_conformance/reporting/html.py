@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere."""
+"""The report as one HTML page that loads nothing else: no script, no font, no picture."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -6,7 +6,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from purgatory_conformance.reporting.results import CauseLine, DeviationLine, Results, RuleLine
+from purgatory_conformance.reporting.results import Results, RuleLine
 from purgatory_conformance.reporting.story import (
     Story,
     all_rules,
@@ -23,7 +23,7 @@ from purgatory_conformance.reporting.words import (
     describe_implementation,
     describe_profile,
     printable,
-    replay_command,
+    shortened,
     spans,
 )
 from purgatory_spec.profiles import Clock
@@ -49,14 +49,6 @@ class _Rule:
     text: tuple[Markup, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    """A declared deviation with the command that shows it."""
-
-    line: DeviationLine
-    command: str
-
-
 def render_html(results: Results) -> str:
     """The report as a page in one file."""
     rules = [
@@ -74,19 +66,13 @@ def render_html(results: Results) -> str:
         states=_counts(rules),
         rules=rules,
         causes=[
-            _cause(number, story, cause, results)
-            for number, (story, cause) in enumerate(
-                zip(stories(results), _by_frequency(results), strict=True), start=1
-            )
+            _cause(number, story, results) for number, story in enumerate(stories(results), start=1)
         ],
-        deviations=[_Declared(line, replay_command(line.replay)) for line in results.deviations],
+        deviations=results.deviations,
         failures=results.failures,
         counted=counted,
+        shortened=shortened,
     )
-
-
-def _by_frequency(results: Results) -> list[CauseLine]:
-    return sorted(results.causes, key=lambda cause: -cause.cases)
 
 
 def _counts(rules: list[_Rule]) -> list[tuple[str, str, int]]:
@@ -98,12 +84,12 @@ def _counts(rules: list[_Rule]) -> list[tuple[str, str, int]]:
     return [entry for entry in counts if entry[2]]
 
 
-def _cause(number: int, story: Story, cause: CauseLine, results: Results) -> _Cause:
-    case = retraced(cause, results)
+def _cause(number: int, story: Story, results: Results) -> _Cause:
+    case = retraced(story.cause, results)
     picture, no_picture = "", ""
     if case is not None:
-        scene = scene_of(cause, case, results.header.profile)
-        picture = wheel_picture(cause, scene, number)
+        scene = scene_of(story.cause, case, results.header.profile)
+        picture = wheel_picture(story.cause, scene, number)
     elif results.header.profile.clock is Clock.WALL:
         no_picture = "There is no picture: on a real clock the states are intervals."
     else:

@@ -4,6 +4,7 @@ The results file has the steps and the sentences. What it leaves to be derived i
 rule's text from the specification, and the model's states by judging the recorded steps anew.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
@@ -39,6 +40,7 @@ class ToldStep:
 class Story:
     """A cause in words; every string can be printed on one line."""
 
+    cause: CauseLine
     rule: str
     level: str
     title: str
@@ -57,6 +59,11 @@ class Story:
     answers: str
     """A sentence where the subject answers differently; otherwise empty."""
 
+    @property
+    def shows_observables(self) -> bool:
+        """Whether any step shows something beside its events."""
+        return any(step.observed for step in self.steps)
+
 
 def stories(results: Results) -> tuple[Story, ...]:
     """The causes of failure, the most frequent first."""
@@ -70,6 +77,7 @@ def _story(cause: CauseLine, results: Results) -> Story:
     if cause.answers is not None:
         answers = f"answers differ: failed {cause.answers[0]} of {cause.answers[1]} repetitions"
     return Story(
+        cause=cause,
         rule=cause.rule,
         level=told.level,
         title=told.title,
@@ -110,10 +118,8 @@ def rule_line(identifier: str, results: Results) -> RuleLine:
         if line.id == identifier:
             return line
     level, title = "", ""
-    try:
+    with suppress(KeyError):
         level, title = requirement(identifier).level.value, requirement(identifier).title
-    except KeyError:
-        pass
     return RuleLine(identifier, level, title, visits=0, minimum=0, state="broken")
 
 

@@ -15,7 +15,7 @@ from purgatory_conformance.reporting.words import (
     describe_implementation,
     describe_profile,
     printable,
-    replay_command,
+    shortened,
     spans,
 )
 
@@ -55,21 +55,12 @@ class _Page:
         """Print a line, wrapped where it is too long; ``hang`` indents what follows."""
         hang = indent if hang is None else hang
         text = self._text(parts)
-        first = self.width - indent
-        lines = text.wrap(self._console, first, overflow="fold", tab_size=4)
-        if len(lines) > 1 and hang != indent:
-            head = lines[0]
+        head, *others = self._wrapped(text, indent)
+        self._put(head, indent)
+        if others:
             rest = text[len(head) :]
-            rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
-            tail = rest.wrap(self._console, self.width - hang, overflow="fold", tab_size=4)
-            self._put(head, indent)
-            for line in tail:
+            for line in self._wrapped(rest[len(rest) - len(rest.plain.lstrip()) :], hang):
                 self._put(line, hang)
-            return
-        for line in lines:
-            self._put(line, indent)
-        if not lines:
-            self._put(text, 0)
 
     def cropped(self, *parts: Part, indent: int = 0) -> None:
         """Print a line, cut off after a word where it is too long."""
@@ -77,7 +68,7 @@ class _Page:
         room = self.width - indent
         if text.cell_len > room:
             text.truncate(room - 3)
-            text.right_crop(len(text) - (text.plain.rfind(" ") + 1))
+            text = text[: text.plain.rfind(" ") + 1]
             text.append("..." if self._ascii else "…")
         self._put(text, indent)
 
@@ -88,8 +79,10 @@ class _Page:
     def gap(self) -> None:
         self._console.print()
 
+    def _wrapped(self, text: Text, indent: int) -> list[Text]:
+        return [*text.wrap(self._console, self.width - indent, overflow="fold")] or [text]
+
     def _put(self, text: Text, indent: int) -> None:
-        text = text.copy()
         text.rstrip()
         line = Text(" " * indent if text.plain else "")
         line.append_text(text)
@@ -201,7 +194,7 @@ def _print_deviations(page: _Page, results: Results) -> None:
         why = ", ".join(printable(words) for words in (line.reason, line.issue) if words)
         if why:
             page.say(why, indent=4)
-        page.verbatim(replay_command(line.replay), indent=4)
+        page.verbatim(f"replay file: {printable(line.replay)}", indent=4)
     page.gap()
 
 
@@ -237,7 +230,8 @@ def _print_steps(page: _Page, steps: tuple[ToldStep, ...]) -> None:
     if left_out:
         page.say(f"… {counted(left_out, 'step')} before these, all in the replay file", indent=4)
     shown = list(islice(steps, left_out, None))
-    width = min(max((len(step.operation) for step in shown), default=0), _WIDEST_OPERATION)
+    widest = min(_WIDEST_OPERATION, page.width // 2 - 4)
+    width = min(max((len(step.operation) for step in shown), default=0), widest)
     for step in shown:
         mark: Part = ("✗", _BAD) if step.diverges else " "
         number = f" {step.number:>2}  "
@@ -278,18 +272,12 @@ def _print_failure(page: _Page, failure: FailureLine, number: int, of: int) -> N
     page.say(printable(failure.explanation), indent=2)
     for label, words in (("request", failure.asked), ("received", failure.received)):
         if words:
-            page.say(f"{label:<10}{printable(_shortened(words))}", indent=2, hang=12)
+            page.say(f"{label:<10}{printable(shortened(words, _MOST_LETTERS))}", indent=2, hang=12)
     if failure.standard_error.strip():
         page.say("its last lines on standard error:", indent=2)
         for line in _last_lines(failure.standard_error):
-            page.say(("│ ", _FAINT), printable(_shortened(line)), indent=4, hang=6)
+            page.say(("│ ", _FAINT), printable(shortened(line, _MOST_LETTERS)), indent=4, hang=6)
     page.gap()
-
-
-def _shortened(words: str) -> str:
-    if len(words) <= _MOST_LETTERS:
-        return words
-    return f"{words[:_MOST_LETTERS]}… ({len(words)} characters)"
 
 
 def _last_lines(text: str) -> Iterator[str]:

@@ -10,10 +10,12 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 LETTER_WIDTH = 6.8
 """The width of a letter of the labels, about; in the units of the picture."""
 
+_LEAST_GAP = 0.3
 _WIDEST_GAP = 7.0
 _NARROWEST_UNIT = 8.0
 _LINEAR_UNITS = 8
@@ -91,8 +93,8 @@ def time_axis(
     if len(times) == 1:
         times.append(times[0] + unit_ms)
     weights = [
-        min(1 + math.log2(max((b - a) / unit_ms, 0.5)), _WIDEST_GAP)
-        for a, b in zip(times, times[1:], strict=False)
+        min(max(math.log2(1 + (b - a) / unit_ms), _LEAST_GAP), _WIDEST_GAP)
+        for a, b in pairwise(times)
     ]
     index = {time: i for i, time in enumerate(times)}
     needs = sorted((index[b] - index[a], index[a], room) for a, b, room in rooms)

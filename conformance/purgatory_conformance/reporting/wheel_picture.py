@@ -15,14 +15,8 @@ from purgatory_conformance.reporting.results import CauseLine
 from purgatory_conformance.reporting.states import describe_state
 from purgatory_conformance.reporting.svg import element, text, titled
 from purgatory_conformance.reporting.time_axis import text_width
-from purgatory_conformance.reporting.wheel_scene import (
-    LEFT,
-    Panel,
-    Scene,
-    short_names,
-    shortened,
-)
-from purgatory_conformance.reporting.words import describe_task, printable
+from purgatory_conformance.reporting.wheel_scene import LEFT, Panel, Scene, short_names
+from purgatory_conformance.reporting.words import describe_task, printable, shortened
 from purgatory_model.arithmetic import floor_to
 from purgatory_model.timing_wheel import Bucket, TimingWheel
 
@@ -32,8 +26,9 @@ _BUCKET = 18.0
 _ROW = 20.0
 _MOST_BUCKETS = 64
 _NARROWEST_BUCKET = 5.0
+_BOLD = 1.1
 _MOST_TITLE = 130
-_MOST_ABOUT = 19
+_MOST_ABOUT = 21
 
 
 def wheel_picture(cause: CauseLine, scene: Scene, number: int) -> str:
@@ -93,7 +88,7 @@ def _draw_panel(root: ET.Element, scene: Scene, panel: Panel, y: float, number: 
     group = element(root, "g", cls="panel")
     facts = [panel.title]
     facts += [f"executor's queue: {short_names(state.queue)}"] if state.queue else []
-    facts += ["shut down"] if state.closed else []
+    facts += ["closed"] if state.closed else []
     words = "  ·  ".join(facts)
     title = text(group, shortened(words, _MOST_TITLE), 4, y + 12, cls="panel-title")
     if len(words) > _MOST_TITLE:
@@ -202,7 +197,7 @@ def _draw_bucket(
     titled(drawn, f"level {level}, bucket {expiry} to {end - 1}: {held or 'emptied'}")
     for task in tasks:
         due = scene.axis.x(wheel.due_ticks[task])
-        element(group, "line", cls="due", x1=due, x2=due, y1=y + _BUCKET - 7, y2=y + _BUCKET - 1)
+        element(group, "line", cls="due", x1=due, x2=due, y1=y + _BUCKET, y2=y + _BUCKET + 4)
     words = short_names(sorted(tasks)) or "emptied"
     if text_width(words) <= width + 4:
         text(group, words, x + width / 2, y + 13, cls=f"name {kind}", anchor="middle")
@@ -256,7 +251,7 @@ def _draw_comparison(
         group.remove(line)
         group.insert(0, line)
     expected, seen = f"◆ expected {row.expected}", f"● seen {row.seen}"
-    x = _free_place(marks, text_width(f"{expected}   {seen}"), right)
+    x = _free_place(marks, _BOLD * text_width(f"{expected}   {seen}"), right)
     words = text(group, "", x, y + 13)
     element(words, "tspan", cls="expected").text = expected
     element(words, "tspan", cls="seen", dx=12).text = seen

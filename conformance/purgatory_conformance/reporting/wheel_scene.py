@@ -1,4 +1,4 @@
-"""What the picture of a failing case shows: states of the model, levels, differences, the time axis.
+"""What the picture of a failing case shows: states of the model, levels, differences, the axis.
 
 The picture is a column of *panels*, one for each state of the model on the way to the diverging
 step, all on one time axis. The last panel is the state that was expected after that step. How a
@@ -7,6 +7,7 @@ scene is drawn is the business of ``wheel_picture``.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from purgatory_conformance.judging.timer_history import State
 from purgatory_conformance.reporting.comparison import (
@@ -23,7 +24,7 @@ from purgatory_conformance.reporting.time_axis import (
     text_width,
     time_axis,
 )
-from purgatory_conformance.reporting.words import describe_operation, describe_task
+from purgatory_conformance.reporting.words import describe_operation, describe_task, shortened
 from purgatory_model.arithmetic import floor_to, tick_of_level
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
@@ -108,11 +109,6 @@ def short_names(tasks: Iterable[str]) -> str:
     return f"{first} +{len(shown) - 1}" if len(shown) > 1 else first
 
 
-def shortened(words: str, most: int) -> str:
-    """The words, cut off where they are longer than ``most``."""
-    return words if len(words) <= most else f"{words[: most - 1]}…"
-
-
 def _levels(case: Retraced) -> tuple[int, ...]:
     """The levels to draw: all, or where there are many the lowest and those in use."""
     states = [*case.states, *(s for s in states_of(case.divergence) if s is not None)]
@@ -173,7 +169,7 @@ class _Stops:
             self._stop(due_tick, _CLOCK)
             ticks.setdefault(due_tick, []).append(task)
         due = sorted(ticks)
-        for one, other in zip(due, due[1:], strict=False):
+        for one, other in pairwise(due):
             self._rooms.append((one, other, text_width(short_names(sorted(ticks[one]))) + 16))
 
     def mark(self, row: Comparison) -> None:
@@ -184,8 +180,8 @@ class _Stops:
     def all_rooms(self) -> list[tuple[int, int, float]]:
         """The rooms of buckets, and those of labels that should not be left out."""
         labelled = sorted(t for t, weight in self.importance.items() if weight >= _BUCKET)
-        between = zip(labelled, labelled[1:], strict=False)
-        return [*self._rooms, *((a, b, label_distance(a, b)) for a, b in between)]
+        between = [(a, b, label_distance(a, b)) for a, b in pairwise(labelled)]
+        return [*self._rooms, *between]
 
     def _wheel(self, wheel: TimingWheel) -> None:
         tick_ms, size = self._configuration.tick_ms, self._configuration.wheel_size

@@ -58,6 +58,11 @@ def describe_task(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) and name.isprintable() else repr(name)
 
 
+def shortened(words: str, most: int) -> str:
+    """The words, cut off where they are longer than ``most``."""
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
 def describe_operation(operation: Operation) -> str:
     """An operation as a person would say it, for example ``add t1, delay 25 ms``."""
     match operation:

@@ -94,11 +94,11 @@ class Budget:
     most_operations: int = 50
     minimum_visits: int = MINIMUM_VISITS
     seconds: float = 60.0
-    shrink_runs: int = 1200
+    shrink_runs: int = 600
 
 
 SUITES = {
-    "quick": Budget(least_cases=100, seconds=20),
+    "quick": Budget(least_cases=100, seconds=20, shrink_runs=300),
     "standard": Budget(),
     "long": Budget(least_cases=10_000, seconds=600),
 }
@@ -308,17 +308,19 @@ def _find_causes(
     failing: dict[tuple[str, str], list[CaseRun]],
     progress: Progress,
 ) -> None:
-    """Shrink one case of each raw cause; those that shrink to one cause are one."""
+    """Shrink one case of each raw cause; those whose shrunk cases break one rule are one cause."""
     if not failing:
         return
-    found: dict[tuple[str, str], Cause] = {}
+    found: dict[str, Cause] = {}
     by_frequency = sorted(failing.items(), key=lambda item: -len(item[1]))
     for raw, runs in by_frequency:
         progress(campaign, "shrinking")
         shortest = runs[0]
         failed = _repeat(subject, shortest, campaign.deviations)
         if failed is not None:
-            found[raw] = Cause(*raw, len(runs), shortest, shortest.name, (failed, _REPEATS))
+            found[shortest.name] = Cause(
+                *raw, len(runs), shortest, shortest.name, (failed, _REPEATS)
+            )
             continue
         if len(found) >= _MOST_CAUSES_SHRUNK:
             shrunk = shortest
@@ -326,10 +328,11 @@ def _find_causes(
             shrunk = _shrunk(campaign, subject, shortest)
         divergence = shrunk.divergence
         assert divergence is not None
-        cause = found.get(divergence.cause)
-        if cause is None:
-            cause = Cause(divergence.rule, divergence.kind, 0, shrunk, shortest.name)
-            found[divergence.cause] = cause
+        cause = found.get(divergence.rule)
+        if cause is None or len(shrunk.steps) < len(cause.shrunk.steps):
+            cases = cause.cases if cause else 0
+            cause = Cause(divergence.rule, divergence.kind, cases, shrunk, shortest.name)
+            found[divergence.rule] = cause
         cause.cases += len(runs)
     campaign.causes = sorted(found.values(), key=lambda cause: -cause.cases)
     everything = [run for runs in failing.values() for run in runs]

@@ -30,12 +30,13 @@ class Candidate:
     operations: tuple[Operation, ...]
 
     @property
-    def size(self) -> tuple[int, int, int]:
-        """Smaller is simpler: operations, actions in scripts, then the numbers used."""
+    def size(self) -> tuple[int, int, bool, int]:
+        """Smaller is simpler: operations, actions in scripts, a start at zero, then the numbers."""
         actions = sum(len(op.script) for op in self.operations if isinstance(op, Add))
         numbers = sum(_magnitude(op) for op in self.operations)
         numbers += self.configuration.tick_ms + self.configuration.wheel_size
-        return len(self.operations), actions, numbers + abs(self.configuration.start_ms)
+        start_ms = self.configuration.start_ms
+        return len(self.operations), actions, start_ms != 0, numbers + abs(start_ms)
 
 
 Fails = Callable[[Candidate], bool]
@@ -146,9 +147,8 @@ def _simpler_configurations(case: Candidate) -> Iterator[Candidate]:
     for start in (0, -1, given.start_ms // 2):
         if abs(start) < abs(given.start_ms) and _clock_goes_on(start, case.operations):
             yield replace(case, configuration=msgspec.structs.replace(given, start_ms=start))
-    shift = given.start_ms
-    if shift > 0:
-        moved = tuple(_shifted(op, -shift) for op in case.operations)
+    if given.start_ms:
+        moved = tuple(_shifted(op, -given.start_ms) for op in case.operations)
         yield Candidate(msgspec.structs.replace(given, start_ms=0), moved)
 
 

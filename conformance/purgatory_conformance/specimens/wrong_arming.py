@@ -75,6 +75,10 @@ class CancelForgetsCount(SmallTimer):
             task.fate = Fate.CANCELLED
             self.leave(task)
 
+    def move_away(self, task: Task) -> None:
+        """Adding again counts rightly."""
+        super().cancel(task)
+
 
 class CancelledStillFires(SmallTimer):
     """A cancelled task is not counted any more, but expires."""

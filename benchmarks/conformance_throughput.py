@@ -1,0 +1,155 @@
+"""How many steps the suite judges in a second, and how much memory the runner takes for it.
+
+    python benchmarks/conformance_throughput.py
+    python benchmarks/conformance_throughput.py --write docs/reference/figures.md
+
+Every figure comes from a process of its own, so that none inherits the memory of another. The
+first form prints a Markdown table; the second puts it between the marks of a page.
+"""
+
+import json
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
+from purgatory_conformance.subjects.registry import open_subject
+
+SEED = 1
+STEPS_PER_CASE = 28
+"""About how many steps a generated case has; the figures say how many there really were."""
+
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One campaign: how many steps were judged, for how long, and the runner's peak memory."""
+
+    subject: str
+    steps: int
+    start_seconds: float
+    seconds: float
+    peak_mib: float
+
+    @property
+    def steps_per_second(self) -> float:
+        """Steps generated, carried out and judged in a second."""
+        return self.steps / self.seconds
+
+
+def measure(subject: str, steps: int, work: Path) -> Figure:
+    """Judge a subject for about so many generated steps.
+
+    Raises:
+        click.ClickException: the subject failed, so that the figure would mean nothing.
+    """
+    began = time.perf_counter()
+    opened = open_subject(subject, work_folder=work)
+    _ = opened.subject.profile
+    started = time.perf_counter()
+    cases = max(1, steps // STEPS_PER_CASE)
+    budget = Budget(least_cases=cases, most_cases=cases, minimum_visits=0, seconds=3600)
+    try:
+        campaign = run_campaign(
+            opened.subject, seed=SEED, budget=budget, deviations=opened.deviations
+        )
+    finally:
+        opened.subject.close()
+    if campaign.verdict not in (Verdict.CONFORMANT, Verdict.CONFORMANT_WITH_DEVIATIONS):
+        raise click.ClickException(f"{subject}: {campaign.verdict.value}: {campaign.why}")
+    return Figure(
+        subject=subject,
+        steps=campaign.steps,
+        start_seconds=started - began,
+        seconds=time.perf_counter() - started,
+        peak_mib=_peak_mib(),
+    )
+
+
+def _peak_mib() -> float:
+    """The peak resident memory of this process; child processes are not in it."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def measured_apart(subject: str, steps: int, work: Path) -> Figure:
+    """The same in a process of its own."""
+    command = [sys.executable, __file__, "--one", subject]
+    command += ["--steps", str(steps), "--work", str(work)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    return Figure(**json.loads(done.stdout))
+
+
+def table(figures: list[tuple[str, Figure]]) -> str:
+    """The figures as a Markdown table, with what they were measured on."""
+    version = f"{platform.python_implementation()} {platform.python_version()}"
+    machine = f"{version}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+    lines = [
+        f"Measured on {machine}.",
+        "",
+        "| subject | steps | start, s | judging, s | steps a second | peak memory, MiB |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {label} | {f.steps:,} | {f.start_seconds:.2f} | {f.seconds:.1f} "
+        f"| {f.steps_per_second:,.0f} | {f.peak_mib:.0f} |"
+        for label, f in figures
+    ]
+    return "\n".join(lines)
+
+
+def write_between_marks(page: Path, text: str) -> None:
+    """Replace what stands between the marks of a page.
+
+    Raises:
+        click.ClickException: the page lacks the marks.
+    """
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise click.ClickException(f"{page} lacks the marks {BEGIN} and {END}")
+    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+@click.command()
+@click.option("--steps", type=click.IntRange(1), default=50_000, show_default=True)
+@click.option("--times", type=click.IntRange(2), default=10, show_default=True, help="For memory.")
+@click.option("--kafka/--no-kafka", default=None, help="By default where Java is installed.")
+@click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
+@click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
+@click.option("--one", default="", hidden=True)
+def main(
+    steps: int, times: int, kafka: bool | None, work: Path, write: Path | None, one: str
+) -> None:
+    """Measure, and print the table or write it into a page."""
+    if one:
+        click.echo(json.dumps(asdict(measure(one, steps, work))))
+        return
+    wanted = [
+        ("`bundled`, in process", "bundled", steps),
+        (f"the same, {times} times as many steps", "bundled", times * steps),
+        ("`heap-timer`, a child process", "heap-timer", steps),
+        (f"the same, {times} times as many steps", "heap-timer", times * steps),
+    ]
+    with_kafka = bool(shutil.which("java") and shutil.which("mvn")) if kafka is None else kafka
+    if with_kafka:
+        measured_apart("kafka", 1, work)  # builds the adapter, which is not to be measured
+        wanted.append(("`kafka` 4.4.0, virtual clock", "kafka", steps))
+    text = table([(label, measured_apart(name, count, work)) for label, name, count in wanted])
+    if write is None:
+        click.echo(text)
+    else:
+        write_between_marks(write, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,276 @@
+"""Reports for machines and for the places that show them: JUnit, Markdown, a badge."""
+
+import json
+import re
+from xml.etree import ElementTree as ET
+
+from purgatory_conformance.reporting.results import DeviationLine, Results, RuleLine
+from purgatory_conformance.reporting.story import Story, all_rules, stories
+from purgatory_conformance.reporting.words import (
+    STATE_SYMBOLS,
+    VERDICT_SYMBOLS,
+    counted,
+    describe_implementation,
+    describe_profile,
+    printable,
+    shortened,
+)
+
+_BLUE, _LIGHT_BLUE, _ORANGE, _GREY = "0072b2", "56b4e9", "d55e00", "767676"
+_CAUSES_IN_FULL = 3
+_MOST_LETTERS = 1000
+
+
+def render_junit(results: Results) -> str:
+    """The results as JUnit XML, a test case for each rule.
+
+    A rule that is broken is a failure, and so is a declared deviation that was not seen. Too few
+    visits are an error where the verdict rests on them, otherwise the rule is skipped. There are
+    failures or errors exactly where the exit code is not zero.
+    """
+    suite = ET.Element("testsuite", name=f"purgatory timer {printable(results.header.subject)}")
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _facts(results):
+        ET.SubElement(properties, "property", name=name, value=value)
+    told = stories(results)
+    unseen = {line.rule: line for line in results.deviations if not line.cases}
+    for rule in all_rules(results):
+        about = [story for story in told if story.rule == rule.id]
+        _add_rule(suite, rule, about, unseen.get(rule.id), results)
+    for failure in results.failures:
+        words = f"the subject {printable(failure.kind)}: {printable(failure.explanation)}"
+        error = _add_case(suite, "the subject answers", "error", words)
+        parts = (failure.asked, failure.received, *failure.standard_error.split("\n"))
+        error.text = "\n".join(shortened(printable(part), _MOST_LETTERS) for part in parts if part)
+    exit_code = results.footer.exit_code
+    if exit_code and not _count(suite, "failure") + _count(suite, "error"):
+        kind = "failure" if exit_code == 1 else "error"
+        _add_case(suite, "the verdict", kind, f"{results.footer.verdict}: {results.footer.why}")
+    for kind, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        suite.set(attribute, str(_count(suite, kind)))
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    suite.set("time", f"{results.footer.seconds:.3f}")
+    root = ET.Element("testsuites", dict(suite.attrib))
+    root.append(suite)
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _facts(results: Results) -> list[tuple[str, str]]:
+    header, footer = results.header, results.footer
+    return [
+        ("verdict", printable(footer.verdict)),
+        ("why", printable(footer.why)),
+        ("implementation", describe_implementation(header.implementation)),
+        ("profile", describe_profile(header.profile)),
+        ("suite", f"{printable(header.suite_version)} {printable(header.suite)}"),
+        ("seed", str(header.seed)),
+        ("cases", str(footer.cases)),
+        ("steps", str(footer.steps)),
+    ]
+
+
+def _count(suite: ET.Element, kind: str) -> int:
+    return len(suite.findall(f"testcase/{kind}"))
+
+
+def _add_case(suite: ET.Element, name: str, kind: str = "", message: str = "") -> ET.Element:
+    """Add a test case; returns its failure, error or skip, or itself where it passes."""
+    case = ET.SubElement(suite, "testcase", classname="purgatory.timer", name=printable(name))
+    return ET.SubElement(case, kind, message=printable(message)) if kind else case
+
+
+def _add_rule(
+    suite: ET.Element,
+    rule: RuleLine,
+    about: list[Story],
+    unseen: DeviationLine | None,
+    results: Results,
+) -> None:
+    name = f"{rule.id} ({rule.level}): {rule.title}"
+    if rule.state == "broken":
+        first = f"expected {about[0].expected}, seen {about[0].seen}" if about else ""
+        failure = _add_case(suite, name, "failure", first)
+        failure.text = "\n\n".join(_story_in_lines(story) for story in about)
+    elif unseen is not None:
+        words = f"declared to break it as {unseen.variant}, but did not: withdraw the declaration"
+        _add_case(suite, name, "failure", words)
+    elif rule.state == "too few":
+        # Where nothing else was found, the verdict is inconclusive because of this.
+        decides = results.footer.exit_code == 4 and rule.level == "MUST"
+        words = f"{counted(rule.visits, 'visit')}, at least {rule.minimum} are needed"
+        _add_case(suite, name, "error" if decides else "skipped", words)
+    else:
+        case = _add_case(suite, name)
+        lines = [f"{counted(rule.visits, 'visit')}"]
+        lines += [_deviation_in_words(d) for d in results.deviations if d.rule == rule.id]
+        ET.SubElement(case, "system-out").text = "\n".join(lines)
+
+
+def _deviation_in_words(line: DeviationLine) -> str:
+    why = " ".join(printable(words) for words in (line.reason, line.issue) if words)
+    return (
+        f"deviates as declared ({printable(line.variant)}) in {counted(line.cases, 'case')}"
+        f"{f': {why}' if why else ''}\nreplay file: {printable(line.replay)}"
+    )
+
+
+def _story_in_lines(story: Story) -> str:
+    lines = [f"{counted(story.cases, 'failing case')}; the simplest, from {story.source}:"]
+    lines += [story.answers] if story.answers else []
+    lines.append(f"a timer with {story.configuration}")
+    for step in story.steps:
+        lines.append(
+            f"{step.number:>3}  {step.operation}  -> {step.outcome}"
+            f"{'  <- diverges' if step.diverges else ''}"
+        )
+    lines += [f"expected: {story.expected}", f"seen: {story.seen}"]
+    lines += [f"state before: {story.before}"] if story.before else []
+    lines += [f"expected after: {story.after}"] if story.after else []
+    lines += [story.command] if story.command else []
+    return "\n".join(lines)
+
+
+def render_markdown(results: Results) -> str:
+    """The results as Markdown, for a pull request or the summary of a build."""
+    header, footer = results.header, results.footer
+    symbol = VERDICT_SYMBOLS.get(footer.exit_code, "!")
+    name = _plain(describe_implementation(header.implementation))
+    lines = [
+        f"## {symbol} {_plain(footer.verdict)}: {name}",
+        "",
+        _plain(footer.why),
+        "",
+        f"Subject {_code(header.subject)}, suite {_plain(header.suite_version)} "
+        f"{_plain(header.suite)}, seed {header.seed}: {counted(footer.cases, 'generated case')}, "
+        f"{counted(footer.steps, 'step')}.",
+        "",
+    ]
+    if footer.hint:
+        lines += [f"**Hint:** {_plain(footer.hint)}.", ""]
+    told = stories(results)
+    for number, story in enumerate(told[:_CAUSES_IN_FULL], start=1):
+        lines += [*_cause_in_markdown(story, number, len(told)), ""]
+    if len(told) > _CAUSES_IN_FULL:
+        lines += [_more(story) for story in told[_CAUSES_IN_FULL:]] + [""]
+    for failure in results.failures:
+        lines += [
+            f"### The subject {_plain(failure.kind)}",
+            "",
+            _plain(failure.explanation),
+            "",
+            *_fenced([shortened(printable(failure.received), _MOST_LETTERS)]),
+            "",
+        ]
+    lines += [*_deviations_in_markdown(results), *_rules_in_markdown(results)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _cause_in_markdown(story: Story, number: int, of: int) -> list[str]:
+    steps = [
+        f"{step.number:>3}  {step.operation}  -> {step.outcome}"
+        f"{'  <- diverges' if step.diverges else ''}"
+        for step in story.steps
+    ]
+    answers = [f"{_plain(story.answers)}.", ""] if story.answers else []
+    command = ["", *_fenced([story.command])] if story.command else []
+    return [
+        f"### ✗ {story.rule} ({story.level}): {_plain(story.title)}",
+        "",
+        f"Cause {number} of {of}: {counted(story.cases, 'failing case')}. The simplest, on a timer "
+        f"with {story.configuration}:",
+        "",
+        *answers,
+        *_fenced(steps),
+        "",
+        f"- expected: {_code(story.expected)}",
+        f"- seen: {_code(story.seen)}",
+        *command,
+    ]
+
+
+def _more(story: Story) -> str:
+    command = f", {_code(story.command)}" if story.command else ""
+    return (
+        f"- ✗ **{story.rule}**: {counted(story.cases, 'case')}, expected {_code(story.expected)}, "
+        f"seen {_code(story.seen)}{command}"
+    )
+
+
+def _deviations_in_markdown(results: Results) -> list[str]:
+    lines = []
+    for line in results.deviations:
+        why = " ".join(_plain(words) for words in (line.reason, line.issue) if words)
+        seen = f"shown by {counted(line.cases, 'case')}" if line.cases else "✗ **not seen**"
+        lines.append(
+            f"- {STATE_SYMBOLS['deviates']} **{line.rule}**, as {_code(line.variant)}: {seen}"
+            f"{f'. {why}' if why else ''} (replay file: {_code(line.replay)})"
+        )
+    return ["### Declared deviations", "", *lines, ""] if lines else []
+
+
+def _rules_in_markdown(results: Results) -> list[str]:
+    rules = all_rules(results)
+    if not rules:
+        return []
+    counts = [
+        f"{symbol} {state} {number}"
+        for state, symbol in STATE_SYMBOLS.items()
+        if (number := sum(rule.state == state for rule in rules))
+    ]
+    rows = [
+        f"| {STATE_SYMBOLS.get(rule.state, '')} {rule.state} | {rule.id} | {rule.level} "
+        f"| {rule.visits} | {_plain(rule.title)} |"
+        for rule in rules
+    ]
+    return [
+        f"<details><summary>{counted(len(rules), 'rule')}: {', '.join(counts)}</summary>",
+        "",
+        "| state | rule | level | visits | states that |",
+        "|---|---|---|---:|---|",
+        *rows,
+        "",
+        "</details>",
+    ]
+
+
+def _plain(words: str) -> str:
+    """Words in which nothing is taken for Markdown or HTML."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", printable(words))
+
+
+def _code(words: str) -> str:
+    """Words as code, whatever backticks they hold."""
+    words = printable(words)
+    fence = "`" * (_longest_backticks(words) + 1)
+    pad = " " if words.startswith("`") or words.endswith("`") else ""
+    return f"{fence}{pad}{words}{pad}{fence}"
+
+
+def _fenced(lines: list[str]) -> list[str]:
+    """Lines as a block of code; none where all are empty."""
+    fence = "`" * max(_longest_backticks("\n".join(lines)) + 1, 3)
+    return [f"{fence}text", *lines, fence] if any(lines) else []
+
+
+def _longest_backticks(words: str) -> int:
+    return max((len(run) for run in re.findall("`+", words)), default=0)
+
+
+def render_badge(results: Results) -> str:
+    """The verdict as the JSON that a badge service reads (shields.io, endpoint schema 1)."""
+    footer = results.footer
+    facts = [footer.verdict]
+    if results.causes:
+        facts.append(counted(len(results.causes), "cause"))
+    elif results.rules:
+        facts.append(counted(len(results.rules), "rule"))
+    facts.append(f"suite {results.header.suite_version}")
+    colors = {0: _LIGHT_BLUE if results.deviations else _BLUE, 4: _GREY}
+    badge = {
+        "schemaVersion": 1,
+        "label": "purgatory timer",
+        "message": " · ".join(printable(fact) for fact in facts),
+        "color": colors.get(footer.exit_code, _ORANGE),
+    }
+    return json.dumps(badge, ensure_ascii=False, indent=2) + "\n"

@@ -1,0 +1,135 @@
+"""Results to report on: of the bundled timer, of one broken on purpose, and made by hand."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from purgatory_conformance.judging.case_judge import CaseJudge
+from purgatory_conformance.reporting.results import (
+    CauseLine,
+    Footer,
+    Header,
+    Results,
+    RuleLine,
+    results_of,
+)
+from purgatory_conformance.reporting.states import describe_state
+from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
+from purgatory_conformance.subjects.bundled import PROFILE, BundledTimer
+from purgatory_impl.wheel import Wheel
+from purgatory_spec.cases import Step
+from purgatory_spec.messages import Implementation
+from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.requirements import requirement
+
+_BUDGET = Budget(least_cases=100, seconds=30, shrink_runs=200)
+
+MakeResults = Callable[..., Results]
+
+
+def _campaign_results(name: str) -> Results:
+    subject = BundledTimer()
+    campaign = run_campaign(subject, seed=1, budget=_BUDGET)
+    subject.close()
+    return results_of(
+        campaign,
+        subject=name,
+        implementation=subject.implementation,
+        profile=subject.profile,
+        suite="quick",
+        suite_version="0.1.0",
+        schema="0" * 64,
+        replays={
+            i: f"purgatory-work/{name}/replays/{i}.jsonl" for i in range(len(campaign.causes))
+        },
+    )
+
+
+@pytest.fixture(scope="session")
+def good_results() -> Results:
+    """A campaign on the bundled timer."""
+    return _campaign_results("bundled")
+
+
+@pytest.fixture(scope="session")
+def broken_results() -> Results:
+    """A campaign on the bundled timer with every expiry one millisecond too late."""
+    place = Wheel.place
+
+    def late(self: Wheel, task: Any, expiry_ms: int) -> Any:
+        return place(self, task, expiry_ms + 1)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Wheel, "place", late)
+        results = _campaign_results("late-timer")
+    assert Wheel.place is place
+    return results
+
+
+@pytest.fixture(scope="session")
+def make_results() -> MakeResults:
+    """Results with one cause, judged by the model, for steps with recorded outcomes."""
+
+    def make(
+        steps: Sequence[Step],
+        configuration: TimerConfiguration | None = None,
+        profile: TimerProfile = PROFILE,
+        answers: tuple[int, int] | None = None,
+        **footer: object,
+    ) -> Results:
+        configuration = configuration or TimerConfiguration()
+        cause = _cause(tuple(steps), configuration, profile, answers)
+        rule = requirement(cause.rule)
+        end = Footer(
+            verdict=Verdict.NOT_CONFORMANT.value,
+            why="1 cause(s) of failure",
+            exit_code=1,
+            vectors=0,
+            cases=7,
+            steps=70,
+            seconds=0.5,
+            hint="",
+        )
+        return Results(
+            header=Header(
+                "by-hand", Implementation(name="by hand"), profile, "0.1.0", "0" * 64, "quick", 1
+            ),
+            rules=(RuleLine(rule.id, rule.level.value, rule.title, 7, 20, "broken"),),
+            causes=(cause,),
+            deviations=(),
+            failures=(),
+            footer=msgspec.structs.replace(end, **footer),
+        )
+
+    return make
+
+
+def _cause(
+    steps: tuple[Step, ...],
+    configuration: TimerConfiguration,
+    profile: TimerProfile,
+    answers: tuple[int, int] | None,
+) -> CauseLine:
+    judge = CaseJudge(configuration, profile)
+    for number, step in enumerate(steps, start=1):
+        assert step.outcome is not None
+        divergence = judge.step(step.operation, step.outcome).divergence
+        if divergence is not None:
+            assert number == len(steps), f"step {number} diverges already: {divergence}"
+            return CauseLine(
+                rule=divergence.rule,
+                kind=divergence.kind,
+                cases=3,
+                expected=divergence.expected,
+                seen=divergence.seen,
+                before=describe_state(divergence.before),
+                after=describe_state(divergence.after),
+                configuration=configuration,
+                steps=steps,
+                replay="purgatory-work/by-hand/replays/0.jsonl",
+                source="g0",
+                answers=answers,
+            )
+    raise AssertionError("no step diverges")

@@ -1,0 +1,171 @@
+"""Every code block of the documentation is executed or checked; a wrong one fails."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .code_blocks import ROOT, Block, PageRun, WrongBlock, blocks_of, pages
+
+pytestmark = pytest.mark.documentation
+
+NOT_RUN = {
+    (
+        "README.md",
+        "$ make conformance    # the suite on the bundled timer: a verdict, after a first set-up",
+    ),
+    ("CONTRIBUTING.md", "$ make test           # everything; sets up .venv by itself"),
+    ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
+    (
+        "docs/explanation/findings-kafka.md",
+        "$ purgatory check kafka-real-clock --suite quick",
+    ),
+    ("docs/reference/figures.md", "$ python benchmarks/conformance_throughput.py"),
+    ("docs/tutorial/first-adapter.md", "$ python -m pip install path/to/the/checkout"),
+}
+"""The blocks that are not run: page and first line. Each has its reason in a comment above it."""
+
+NOT_CHECKED = {("docs/explanation/the-step.md", "rules (prose, numbered)          spec/timer.md")}
+"""The blocks of plain text: drawings."""
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def needs_java(page: Path) -> bool:
+    return any("java" in block.words for block in blocks_of(page))
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PageRun:
+    monkeypatch.chdir(tmp_path)
+    return PageRun(tmp_path)
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_blocks_are_as_they_claim(page: Path, run: PageRun) -> None:
+    run.prepare(page)
+    for block in blocks_of(page):
+        if "java" not in block.words:
+            run.run(block)
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("page", [page for page in pages() if needs_java(page)], ids=name_of)
+def test_blocks_that_need_java_are_as_they_claim(page: Path, run: PageRun) -> None:
+    missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
+    if missing and os.environ.get("REQUIRE_JAVA") != "1":
+        pytest.skip(f"not installed: {', '.join(missing)} (REQUIRE_JAVA=1 makes this a failure)")
+    run.prepare(page)
+    for block in blocks_of(page):
+        # The files that a page lays out are needed by the blocks with Java, too.
+        if "java" in block.words or (block.title and block.language == "jsonl"):
+            run.run(block)
+
+
+def test_what_is_not_run_is_exactly_this_and_has_a_reason() -> None:
+    not_run = [block for page in pages() for block in blocks_of(page) if "no-run" in block.words]
+    assert {(name_of(block.page), block.first_line) for block in not_run} == NOT_RUN
+    assert len(not_run) == len(NOT_RUN)
+    assert [block.where for block in not_run if not block.reason.startswith("<!-- no-run: ")] == []
+
+
+def test_plain_text_is_exactly_this() -> None:
+    texts = [block for page in pages() for block in blocks_of(page) if block.language == "text"]
+    assert {(name_of(block.page), block.first_line) for block in texts} == NOT_CHECKED
+
+
+def test_words_behind_the_language_are_known() -> None:
+    words = {word for page in pages() for block in blocks_of(page) for word in block.words}
+    assert words <= {"java", "measured", "no-run"}
+
+
+def test_there_is_something_to_check() -> None:
+    languages = [block.language for page in pages() for block in blocks_of(page)]
+    assert languages.count("python") >= 10
+    assert languages.count("console") >= 20
+    assert languages.count("jsonl") >= 5
+
+
+# Controls: what is wrong fails.
+
+
+def block_of(tmp_path: Path, info: str, text: str) -> Block:
+    page = tmp_path / "page.md"
+    page.write_text(f"Words.\n\n```{info}\n{text}\n```\n", encoding="utf-8")
+    (block,) = blocks_of(page)
+    return block
+
+
+RIGHT = [
+    ("python", "assert 1 + 1 == 2"),
+    ("console", "$ echo one two\none two"),
+    ("console", "$ printf 'a\\nb\\nc\\n'\na\n...\nc"),
+    ("console", "$ echo one two three\none ... three"),
+    ("console", "$ echo one; exit 3\none\n[exit 3]"),
+    ("console", "$ true"),
+    ("console", "$ echo one \\\n  two\none two"),
+    ("console measured", "$ echo '12  34 ms'\n7  5 ms"),
+    ("json", '{"request":"end","id":5}'),
+    ("jsonl", '{"case":"a"}\n{"operation":{"op":"advance","to_ms":1}}'),
+    ("toml", "[subject]\nname = 'a'"),
+]
+
+WRONG = [
+    ("python", "assert 1 + 1 == 3", "AssertionError"),
+    ("python", "one two", "SyntaxError"),
+    ('python title="module.py"', "one two", "SyntaxError"),
+    ("console", "$ echo one\ntwo", "seen, exit code 0"),
+    ("console", "$ echo one", "seen, exit code 0"),
+    ("console", "$ echo one\none\ntwo", "seen, exit code 0"),
+    ("console", "$ printf 'a\\nb\\n'\na\n...\nc", "seen, exit code 0"),
+    ("console", "$ false", "seen, exit code 1"),
+    ("console", "$ true\n[exit 1]", "seen, exit code 0"),
+    ("console", "$ echo 12\n34", "seen, exit code 0"),
+    ("console measured", "$ echo 12 ms\n12 s", "seen, exit code 0"),
+    ("console", "one\n$ echo one", "before the first command"),
+    ("json", '{"request":"end"', "Expecting"),
+    ("json", '{"request":"end","id":"five"}', "int"),
+    ("json", '{"request":"finish","id":5}', "finish"),
+    ("json", '{"id":5,"observd":{}}', "observd"),
+    ("json", '{"colour":"red"}', "example of"),
+    ("jsonl", '{"case":"a"}\n{"operation":{"op":"leap"}}', "leap"),
+    ("toml", "[subject", "Expected"),
+    ('diff title="poem.txt"', "-daisies\n+roses", "once"),
+    ("ruby", "puts 1", "nobody knows how to check 'ruby'"),
+    ("", "anything", "nobody knows how to check ''"),
+]
+
+
+@pytest.mark.parametrize(("info", "text"), RIGHT)
+def test_a_right_block_passes(info: str, text: str, tmp_path: Path, run: PageRun) -> None:
+    run.run(block_of(tmp_path, info, text))
+
+
+@pytest.mark.parametrize(("info", "text", "problem"), WRONG)
+def test_a_wrong_block_fails(
+    info: str, text: str, problem: str, tmp_path: Path, run: PageRun
+) -> None:
+    (tmp_path / "poem.txt").write_text("roses\nviolets\n", encoding="utf-8")
+    with pytest.raises(WrongBlock, match=rf"(?is)page\.md.*{problem}"):
+        run.run(block_of(tmp_path, info, text))
+
+
+def test_a_fence_without_an_end_fails(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\npass\n", encoding="utf-8")
+    with pytest.raises(WrongBlock, match="never closed"):
+        blocks_of(page)
+
+
+def test_a_diff_changes_the_file(tmp_path: Path, run: PageRun) -> None:
+    (tmp_path / "poem.txt").write_text("roses\nviolets\n", encoding="utf-8")
+    run.run(block_of(tmp_path, 'diff title="poem.txt"', " roses\n-violets\n+daisies"))
+    assert (tmp_path / "poem.txt").read_text(encoding="utf-8") == "roses\ndaisies\n"
+
+
+def test_later_blocks_see_earlier_names(tmp_path: Path, run: PageRun) -> None:
+    run.run(block_of(tmp_path, "python", "number = 2"))
+    run.run(block_of(tmp_path, "python", "assert number == 2"))
