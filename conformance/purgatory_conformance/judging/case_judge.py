@@ -23,8 +23,7 @@ from purgatory_spec.profiles import Clock, Executor, TimerConfiguration, TimerPr
 class Deviation:
     """A rule that a subject is known to break, and the variant of the model that it follows.
 
-    ``replay`` names the case that shows it, relative to the file that declares it; ``reason`` and
-    ``issue`` are for people.
+    ``replay`` is the path of the case that shows it; ``reason`` and ``issue`` are for people.
     """
 
     rule: str

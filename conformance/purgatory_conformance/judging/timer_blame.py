@@ -130,8 +130,11 @@ def blame(
     after = nearest.complete(outcome.events if as_seen else events)
     step = _Step(history, before, operation, outcome, nearest, events, after)
     rule, kind, expected, seen = _first_difference(step)
-    rule = _edge_of_arithmetic(step) or _other_rounding(step) or rule
-    return Divergence(rule, kind, expected, seen, operation, outcome, before, after)
+    most_particular = _edge_of_arithmetic(step) or _other_rounding(step) or rule
+    also = () if most_particular == rule else (rule,)
+    return Divergence(
+        most_particular, kind, expected, seen, operation, outcome, before, after, also
+    )
 
 
 def _likeness(expectation: Expectation[State], outcome: Outcome) -> tuple[bool, bool, int]:
@@ -309,6 +312,8 @@ def _rule_of_early(step: _Step, task: str, expiry_ms: int) -> str:
 def _rule_of_missing(step: _Step, event: Event) -> str:
     """The rule that an expiry is missing by, or the rejection of an action."""
     history, operation = step.history, step.operation
+    if event.kind is EventKind.REJECTED and event.reason is Reason.CLOSED:
+        return "TIMER-SHUTDOWN-CLOSED"
     if event.kind is EventKind.REJECTED:
         return "TIMER-SHUTDOWN-CLOSED" if step.before.closed else "TIMER-ADD-INSIDE"
     if isinstance(operation, Add):

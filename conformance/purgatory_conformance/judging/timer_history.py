@@ -125,6 +125,8 @@ class History:
         expiry_ms = before.now_ms + delay_ms
         due_tick = self.model.due_tick(expiry_ms)
         rules.update(self._delay_rules(before, delay_ms, due_tick))
+        if "TIMER-LARGEST-DELAY" in rules and outcome.observed:
+            visited.add("TIMER-LARGEST-DELAY")  # that it was accepted is all that will be seen
         self.armings[task] = Arming(expiry_ms, due_tick, delay_ms, rules)
         if isinstance(before.store, TimingWheel) and due_tick <= before.now_ms:
             visited.add("TIMER-OWN-CLOCK")

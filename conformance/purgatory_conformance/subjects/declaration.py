@@ -80,7 +80,8 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
     for item in declared.deviation:
         if item.releases and release and release not in item.releases:
             continue
-        deviation = Deviation(item.rule, item.variant, item.replay, item.reason, item.issue)
+        replay = str(path.parent / item.replay)
+        deviation = Deviation(item.rule, item.variant, replay, item.reason, item.issue)
         deviations.append(deviation)
         replays.append((item.rule, _replay(path, deviation)))
     return Declaration(
@@ -124,6 +125,6 @@ def _replay(path: Path, deviation: Deviation) -> Case:
             f"{deviation.variant!r}; there are: {known}"
         )
     try:
-        return read_case(path.resolve().parent / deviation.replay)
+        return read_case(Path(deviation.replay))
     except InvalidDocument as error:
         raise InvalidDeclaration(f"{path}: deviation from {deviation.rule}: {error}") from error
