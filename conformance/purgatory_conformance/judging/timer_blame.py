@@ -200,6 +200,8 @@ def _rule_of_rejection(step: _Step) -> str:
                 return "TIMER-SHUTDOWN-CLOSED"
             if Reason.TOO_LARGE in (step.outcome.rejected, step.nearest.rejected):
                 return "TIMER-LARGEST-DELAY"
+            if step.outcome.rejected is Reason.INTERNAL and Throw() in step.operation.script:
+                return "TIMER-THROWING-TASK"  # it ran in the caller, who got the exception
             rule = _rule_of_readd(step.history, task) or _rule_of_sign(delay_ms)
         case Cancel(task):
             return _rule_of_cancel(step, task)

@@ -152,23 +152,23 @@ def _print_rules(page: _Page, results: Results) -> None:
     if shown:
         width = max(len(rule.id) for rule in shown)
         page.cropped(
-            (f"{'state':<10}{'rule':<{width}}  {'level':<6} {'visits':>6}  states that", _FAINT)
+            (f"{'state':<11}{'rule':<{width}}  {'level':<6} {'visits':>6}  states that", _FAINT)
         )
     for rule in shown:
         _print_rule(page, rule, width)
     if few:
         page.say(
-            (f"{STATE_SYMBOLS['too few']} {'too few':<8}", _FAINT),
+            (f"{STATE_SYMBOLS['too few']} {'too few':<9}", _FAINT),
             f"{len(few)} rules were visited fewer than {few[0].minimum} times, so that nothing "
             "can be said of them (the report lists them)",
-            hang=10,
+            hang=11,
         )
     held = sum(rule.state == "held" for rule in rules)
     if len(shown) < len(rules):
         page.say(
-            (f"{STATE_SYMBOLS['held']} {'held':<8}", _STATE_STYLES["held"]),
+            (f"{STATE_SYMBOLS['held']} {'held':<9}", _STATE_STYLES["held"]),
             f"{held} of {counted(len(rules), 'rule')}",
-            hang=10,
+            hang=11,
         )
     if rules:
         page.gap()
@@ -177,7 +177,7 @@ def _print_rules(page: _Page, results: Results) -> None:
 def _print_rule(page: _Page, rule: RuleLine, width: int) -> None:
     style = _STATE_STYLES.get(rule.state, "")
     page.cropped(
-        (f"{STATE_SYMBOLS.get(rule.state, ' ')} {rule.state:<8}", style),
+        (f"{STATE_SYMBOLS.get(rule.state, ' ')} {rule.state:<9}", style),
         f"{rule.id:<{width}}  {rule.level:<6} {rule.visits:>6}  {rule.title}",
     )
 
@@ -189,7 +189,7 @@ def _print_deviations(page: _Page, results: Results) -> None:
     for line in results.deviations:
         symbol = STATE_SYMBOLS["deviates"]
         shown = f"shown by {counted(line.cases, 'case')}"
-        seen: Part = (shown if line.cases else "not seen: withdraw it", "" if line.cases else _BAD)
+        seen: Part = (shown if line.cases else "not seen", "" if line.cases else _BAD)
         page.say(f"{symbol} {line.rule}, as {printable(line.variant)}: ", seen, indent=2, hang=4)
         why = ", ".join(printable(words) for words in (line.reason, line.issue) if words)
         if why:

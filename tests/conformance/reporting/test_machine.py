@@ -125,7 +125,11 @@ def test_junit_fails_where_a_declared_deviation_was_not_seen(good_results: Resul
 def test_junit_has_an_error_where_the_subject_gave_no_answer(good_results: Results) -> None:
     failure = FailureLine("crashed", "exit code 137", '{"id":9}', "", "one\ntwo\n")
 
-    suite = _suite(_concluded(good_results, Verdict.SUBJECT_FAILED, failures=(failure,)))
+    unseen = msgspec.structs.replace(_SEEN, cases=0)
+
+    suite = _suite(
+        _concluded(good_results, Verdict.SUBJECT_FAILED, failures=(failure,), deviations=(unseen,))
+    )
 
     assert _counts(suite)[1:] == (0, 1, 0)
     (error,) = suite.iter("error")

@@ -87,11 +87,11 @@ def test_a_failing_subject_shows_what_is_not_well_and_counts_the_rest(
     assert len(held) > 3
     assert len(few) > 8
     assert not any(f" {rule} " in text for rule in held)
-    assert f"✓ held    {len(held)} of {len(states)} rules" in text
-    assert f"… too few {len(few)} rules were visited fewer than 20 times" in text
+    assert f"✓ held     {len(held)} of {len(states)} rules" in text
+    assert f"… too few  {len(few)} rules were visited fewer than 20 times" in text
     for rule, state in states.items():
         if state == "broken":
-            assert f"✗ broken  {rule} " in text
+            assert f"✗ broken   {rule} " in text
 
 
 def test_every_cause_is_told_with_its_steps_and_its_command(
@@ -277,7 +277,7 @@ def test_nondeterminism_the_hint_failures_and_deviations_are_told(
     assert "  ≠ TIMER-SIZE, as a_variant: shown by 4 cases" in lines
     assert "    because, X-1" in lines
     assert "    replay file: deviations/size.jsonl" in lines
-    assert "  ≠ TIMER-SPAN, as other: not seen: withdraw it" in lines
+    assert "  ≠ TIMER-SPAN, as other: not seen" in lines
     assert lines[-3].startswith("✗ nondeterministic: ")
 
 
@@ -294,9 +294,20 @@ def test_an_inconclusive_run_names_every_rule_with_too_few_visits(
 
     lines = printed(results).splitlines()
 
-    assert sum(line.startswith("… too few TIMER-") for line in lines) == len(rules)
+    assert sum(line.startswith("… too few  TIMER-") for line in lines) == len(rules)
     assert f"✓ held    0 of {len(rules)} rules" not in lines
     assert "… inconclusive: few" in lines
+
+
+def test_a_deviation_is_told_beside_its_rule(good_results: Results, printed: Printed) -> None:
+    rules = tuple(
+        msgspec.structs.replace(rule, state="deviates") if rule.id == "TIMER-SIZE" else rule
+        for rule in good_results.rules
+    )
+
+    lines = printed(msgspec.structs.replace(good_results, rules=rules)).splitlines()
+
+    assert any(line.startswith("≠ deviates TIMER-SIZE ") for line in lines)
 
 
 def test_a_subject_that_never_answered_has_no_rules_to_show(
