@@ -25,7 +25,7 @@ test: lint  ## everything: lint, types, tests, documentation
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 docs: $(VENV)/.ready  ## the documentation site, in site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
 format: $(VENV)/.ready

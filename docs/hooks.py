@@ -278,6 +278,8 @@ def _choice(name: str, choice: type[Enum], default: object) -> str:
             (f"`{value.value}`{mark}", meaning, _rules_of(f"`{name} {word} {value.value}`"))
         )
     explanation = _code(inspect.cleandoc(choice.__doc__ or ""))
+    if not any(row[1] or row[2] for row in rows):
+        return f"{explanation} Values: {', '.join(row[0] for row in rows)}.\n"
     return f"{explanation}\n\n{_table(('value', 'meaning', 'rules that apply only then'), rows)}\n"
 
 

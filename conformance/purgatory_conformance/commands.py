@@ -23,7 +23,7 @@ from purgatory_conformance.reporting.results import (
 )
 from purgatory_conformance.reporting.states import describe_state
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.reporting.words import describe_operation, describe_outcome
+from purgatory_conformance.reporting.words import describe_operation, describe_outcome, printable
 from purgatory_conformance.running.campaign import SUITES, Campaign, run_campaign
 from purgatory_conformance.running.case_run import CaseRun, run_case
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
@@ -224,7 +224,7 @@ def replay(
         if run.failure is not None:
             console.print(f"{run.failure}", markup=False)
             context.exit(3)
-    console.print(f"{case.header.case}: {case.header.title}", markup=False)
+    console.print(printable(f"{case.header.case}: {case.header.title}"), markup=False)
     console.print(f"{case.header.configuration}", markup=False)
     context.exit(0 if _print_steps(console, case, steps, profile) else 1)
 
@@ -247,11 +247,11 @@ def _print_steps(console: Console, case: Case, steps: list[Step], profile: Timer
                 ("before", describe_state(divergence.before)),
                 ("expected after", describe_state(divergence.after)),
             ):
-                console.print(f"     {label}: {text}", markup=False)
+                console.print(f"     {label}: {printable(text)}", markup=False)
             return False
         state = describe_state(judge.state)
         if state:
-            console.print(f"     {state}", markup=False, style="dim")
+            console.print(f"     {printable(state)}", markup=False, style="dim")
     console.print(f"{len(steps)} steps, all as the rules say")
     return True
 

@@ -50,7 +50,6 @@ def encode_line(document: msgspec.Struct) -> str:
     """The document as one line of JSON without its newline."""
     return json.dumps(
         _large_integers_to_strings(msgspec.to_builtins(document, order="deterministic")),
-        ensure_ascii=False,
         separators=(",", ":"),
     )
 

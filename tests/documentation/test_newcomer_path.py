@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from purgatory_conformance.reporting.results import Results, read_results
 
 from .code_blocks import ROOT, Block, PageRun, blocks_of
@@ -86,14 +87,14 @@ def test_the_pieces_of_the_page_are_pieces_of_the_adapter() -> None:
 def test_the_doctor_and_the_suite_are_content(newcomer: PageRun) -> None:
     examined = purgatory(newcomer.folder, "doctor")
     assert examined.returncode == 0, examined.stdout
-    checked = purgatory(newcomer.folder, "check", "--suite", "quick")
+    checked = purgatory(newcomer.folder, "check", "--suite", "quick", "--seed", "1")
     assert checked.returncode == 0, checked.stdout
     assert results_in(newcomer.folder).footer.verdict == "conformant"
 
 
 def test_a_timer_that_is_late_is_blamed_for_being_late(newcomer: PageRun) -> None:
     newcomer.run(edits()[0])
-    checked = purgatory(newcomer.folder, "check", "--suite", "quick")
+    checked = purgatory(newcomer.folder, "check", "--suite", "quick", "--seed", "1")
     assert checked.returncode == 1, checked.stdout
     results = results_in(newcomer.folder)
     first = results.causes[0]
@@ -111,19 +112,19 @@ def test_a_timer_that_is_late_is_blamed_for_being_late(newcomer: PageRun) -> Non
 def test_a_choice_that_is_not_declared_is_blamed_and_hinted_at(newcomer: PageRun) -> None:
     rounding, declaration = edits()[2:]
     newcomer.run(rounding)
-    checked = purgatory(newcomer.folder, "check", "--suite", "quick")
+    checked = purgatory(newcomer.folder, "check", "--suite", "quick", "--seed", "1")
     assert checked.returncode == 1, checked.stdout
     results = results_in(newcomer.folder)
     assert results.causes[0].rule == "TIMER-ROUNDING"
     assert "rounding up" in results.footer.hint
 
     newcomer.run(declaration)
-    declared = purgatory(newcomer.folder, "check", "--suite", "quick")
+    declared = purgatory(newcomer.folder, "check", "--suite", "quick", "--seed", "1")
     assert declared.returncode == 0, declared.stdout
 
 
 def test_the_results_are_lines_of_json_with_a_verdict(newcomer: PageRun) -> None:
-    purgatory(newcomer.folder, "check", "--suite", "quick")
+    purgatory(newcomer.folder, "check", "--suite", "quick", "--seed", "1")
     file = newcomer.folder / "purgatory-work" / "heap-timer" / "results.jsonl"
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert lines[0]["line"] == "header"

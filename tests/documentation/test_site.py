@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
 from purgatory_spec.requirements import requirements
 
 from .code_blocks import ROOT

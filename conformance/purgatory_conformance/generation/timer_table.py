@@ -146,7 +146,7 @@ def _huge(world: World, source: Source) -> list[Operation]:
     largest = world.profile.largest_delay_ms
     delays = [largest, largest - 1, largest + 1, 2**31 - 1, 2**31, 2**40, 2**53 - 1]
     greatest = LARGEST_SAFE_INTEGER + 1 if world.has(Feature.INT64) else LARGEST_SAFE_INTEGER
-    if world.has(Feature.INT64) and source.integer(0, 9) == 9:
+    if world.has(Feature.INT64) and source.integer(0, 4) == 4:
         delays = [2**61, 2**62, 2**62 + 1, LARGEST_LONG - 1, LARGEST_LONG]
         greatest = LARGEST_LONG
     usable = [delay for delay in delays if 0 < delay <= greatest]

@@ -66,7 +66,7 @@ def _dealt_out(
             derived.append((RunOne(), Outcome(events=tuple(events[:1]))))
             break
         inside = _until_next_run(events)
-        run, after = _run(model, present, task, inside, runs[len(derived) + 1 :])
+        run, after = _run(model, present, inside, runs[len(derived) + 1 :])
         derived.append((RunOne(), run))
         if after is None:
             break
@@ -88,7 +88,6 @@ def _until_next_run(events: list[Event]) -> list[Event]:
 def _run(
     model: TimerModel[Kept],
     state: TimerState[Kept],
-    task: str,
     inside: list[Event],
     later_runs: list[str],
 ) -> tuple[Outcome, TimerState[Kept] | None]:

@@ -110,9 +110,10 @@ _KINDS: dict[str, type[Line]] = {
 
 
 class _Tag(msgspec.Struct, frozen=True):
-    """What kind of line it is."""
+    """What kind of line it is; a header gives the format of the file too."""
 
     line: str
+    format: int = RESULTS_FORMAT
 
 
 class Results(msgspec.Struct, frozen=True):
@@ -237,6 +238,9 @@ def read_results(path: Path) -> Results:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
     lines: list[Line] = []
+    found = decode_line(texts[0], _Tag, str(path), 1).format
+    if found != RESULTS_FORMAT:
+        raise InvalidDocument(str(path), 1, f"format {found} is not {RESULTS_FORMAT}")
     for number, text in enumerate(texts, start=1):
         tag = decode_line(text, _Tag, str(path), number).line
         if tag not in _KINDS:
@@ -244,8 +248,6 @@ def read_results(path: Path) -> Results:
         lines.append(decode_line(text, _KINDS[tag], str(path), number))
     if not lines or not isinstance(lines[0], Header):
         raise InvalidDocument(str(path), 1, "the first line is not a results header")
-    if lines[0].format != RESULTS_FORMAT:
-        raise InvalidDocument(str(path), 1, f"format {lines[0].format} is not {RESULTS_FORMAT}")
     if not isinstance(lines[-1], Footer):
         raise InvalidDocument(
             str(path), len(lines), "the last line is no footer: the run did not end"

@@ -384,9 +384,10 @@ def _concluded(campaign: Campaign, began: float) -> Campaign:
 
 def _conclusion(campaign: Campaign) -> tuple[Verdict, str]:
     if any(cause.answers is None for cause in campaign.causes):
-        return Verdict.NOT_CONFORMANT, f"{len(campaign.causes)} cause(s) of failure"
+        count = len(campaign.causes)
+        return Verdict.NOT_CONFORMANT, "1 cause" if count == 1 else f"{count} causes"
     if campaign.withdrawn:
-        return Verdict.NOT_CONFORMANT, f"declared deviation not found: {campaign.withdrawn[0]}"
+        return Verdict.NOT_CONFORMANT, f"deviation not found: {'; '.join(campaign.withdrawn)}"
     if campaign.failures:
         return Verdict.SUBJECT_FAILED, str(campaign.failures[0])
     if campaign.causes:
@@ -403,8 +404,8 @@ def _conclusion(campaign: Campaign) -> tuple[Verdict, str]:
         few = ", ".join(f"{rule.id} ({campaign.visits[rule.id]})" for rule in campaign.too_few[:4])
         return (
             Verdict.INCONCLUSIVE,
-            f"{len(campaign.too_few)} rule(s) visited fewer than "
-            f"{campaign.budget.minimum_visits} times: {few}",
+            f"visited fewer than {campaign.budget.minimum_visits} times: {few}"
+            + (f" and {len(campaign.too_few) - 4} more rules" if len(campaign.too_few) > 4 else ""),
         )
     if campaign.deviations:
         count = len(campaign.deviations)

@@ -6,6 +6,7 @@ out and numbers made smaller as long as the case still fails. The smaller of the
 that a case is reduced even where Hypothesis does not meet the failure again.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
@@ -42,8 +43,26 @@ class Candidate:
 Fails = Callable[[Candidate], bool]
 
 
-class _Exhausted(Exception):
-    """The budget of runs is used up."""
+class _Exhausted(BaseException):
+    """The budget of runs is used up. Not an ``Exception``: Hypothesis must let it pass."""
+
+
+@dataclass
+class _Budgeted:
+    """A check that counts its runs, remembers the smallest failing case, and stops in time."""
+
+    fails: Fails
+    left: int
+    smallest: Candidate | None = None
+
+    def __call__(self, case: Candidate) -> bool:
+        if self.left <= 0:
+            raise _Exhausted
+        self.left -= 1
+        failed = self.fails(case)
+        if failed and (self.smallest is None or case.size < self.smallest.size):
+            self.smallest = case
+        return failed
 
 
 def candidates(profile: TimerProfile, most: int = 30) -> SearchStrategy[Candidate]:
@@ -71,10 +90,11 @@ def shrink(
 
 
 def _search(profile: TimerProfile, fails: Fails, seed: int, most_runs: int) -> Candidate | None:
-    try:
-        return find(
+    budgeted = _Budgeted(fails, most_runs)
+    with contextlib.suppress(NoSuchExample, _Exhausted):
+        find(
             candidates(profile),
-            fails,
+            budgeted,
             settings=settings(
                 max_examples=most_runs,
                 deadline=None,
@@ -84,32 +104,21 @@ def _search(profile: TimerProfile, fails: Fails, seed: int, most_runs: int) -> C
             ),
             random=Random(seed),
         )
-    except NoSuchExample:
-        return None
+    return budgeted.smallest
 
 
 def reduce_case(profile: TimerProfile, case: Candidate, fails: Fails, most_runs: int) -> Candidate:
     """Leave out and make smaller, one change at a time, until no change keeps the failure."""
-    left = most_runs
-
-    def still_fails(candidate: Candidate) -> bool:
-        nonlocal left
-        if left <= 0:
-            raise _Exhausted
-        left -= 1
-        return fails(candidate)
-
-    try:
+    budgeted = _Budgeted(fails, most_runs, smallest=case)
+    with contextlib.suppress(_Exhausted):
         progress = True
         while progress:
             progress = False
             for simpler in _simpler(profile, case):
-                if simpler.size < case.size and still_fails(simpler):
+                if simpler.size < case.size and budgeted(simpler):
                     case = simpler
                     progress = True
                     break
-    except _Exhausted:
-        pass
     return case
 
 

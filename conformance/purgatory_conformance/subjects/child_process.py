@@ -57,6 +57,7 @@ from purgatory_spec.profiles import (
 # How long the process may take to leave after ``stop``.
 _STOP_SECONDS = 2.0
 
+_ERROR_OUTPUT_SECONDS = 0.2
 _STILL_IN_SERVICE = frozenset({FailureKind.ERRORED, FailureKind.UNSUPPORTED})
 
 
@@ -373,7 +374,10 @@ class ChildProcessSubject:
         if fault.kind in _STILL_IN_SERVICE and self._waiting and self._waiting[0] is asked:
             self._waiting.popleft()
         if process is not None:
-            if fault.kind not in _STILL_IN_SERVICE:
+            if fault.kind in _STILL_IN_SERVICE:
+                # What it wrote to standard error before its reply may still be on its way.
+                time.sleep(_ERROR_OUTPUT_SECONDS)
+            else:
                 self._end_process()
             standard_error = process.standard_error
         return SubjectFailure(

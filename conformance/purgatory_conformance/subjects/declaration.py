@@ -75,11 +75,13 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
     subject = declared.subject
     if bool(subject.command) == bool(subject.python):
         raise InvalidDeclaration(f"{path}: [subject] needs either command or python, and not both")
-    deviations = []
+    deviations: list[Deviation] = []
     replays = []
     for item in declared.deviation:
         if item.releases and release and release not in item.releases:
             continue
+        if any(deviation.rule == item.rule for deviation in deviations):
+            raise InvalidDeclaration(f"{path}: two deviations from {item.rule}; declare one")
         replay = str(path.parent / item.replay)
         deviation = Deviation(item.rule, item.variant, replay, item.reason, item.issue)
         deviations.append(deviation)

@@ -1,0 +1,189 @@
+"""The wheel is complete: installed elsewhere, alone, it does what the checkout does."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.package, pytest.mark.slow]
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_COPIED = shutil.ignore_patterns(
+    ".git", ".venv", "purgatory-work", "site", "build", "dist", ".*_cache", ".hypothesis", "target"
+)
+JUNK = (
+    "conformance/adapters/kafka/target/lib/some.jar",
+    "conformance/adapters/kafka/src/main/java/__pycache__/some.pyc",
+    "conformance/adapters/python/__pycache__/heap_timer_adapter.cpython-311.pyc",
+    "spec/vectors/timer/__pycache__/some.pyc",
+    "spec/purgatory_spec/__pycache__/some.pyc",
+)
+"""What lies about after a day's work; it is planted, so that its absence means something."""
+
+SPEC = "purgatory_spec/data"
+ADAPTERS = "purgatory_conformance/data/adapters"
+
+
+def run(command: list[str | Path], folder: Path) -> str:
+    """Run a command as somebody would who has no checkout; its output, if it succeeded."""
+    hidden = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONWARNINGS")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**environment, "NO_COLOR": "1", "PYTHONUTF8": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel of the sources as they are, built from a copy in which junk lies about."""
+    folder = tmp_path_factory.mktemp("build")
+    copy = folder / "checkout"
+    shutil.copytree(ROOT, copy, ignore=NOT_COPIED)
+    for name in JUNK:
+        path = copy / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("junk", encoding="utf-8")
+    output = folder / "dist"
+    run([sys.executable, "-m", "build", "--wheel", "--outdir", output, copy], folder)
+    (built,) = output.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+@pytest.fixture(scope="module")
+def elsewhere(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that has an environment with the wheel in it, and knows of no checkout."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    run([sys.executable, "-m", "venv", folder / "venv"], folder)
+    python = scripts(folder) / "python"
+    constraints = ROOT / "constraints.txt"
+    run([python, "-m", "pip", "install", "--quiet", "--constraint", constraints, wheel], folder)
+    return folder
+
+
+def scripts(folder: Path) -> Path:
+    return folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
+
+
+def purgatory(folder: Path, *words: str) -> str:
+    return run([scripts(folder) / "purgatory", *words], folder)
+
+
+def files_under(folder: str, destination: str) -> set[str]:
+    """The names in the wheel of all files of a source folder."""
+    paths = [each for each in (ROOT / folder).rglob("*") if each.is_file()]
+    inside = [path.relative_to(ROOT / folder) for path in paths]
+    return {
+        f"{destination}/{path.as_posix()}"
+        for path in inside
+        if not any(part in ("target", "__pycache__") or part[0] == "." for part in path.parts)
+    }
+
+
+def test_rules_and_protocol_are_in_it(names: set[str]) -> None:
+    assert {f"{SPEC}/timer.md", f"{SPEC}/protocol.md"} <= names
+
+
+def test_schema_and_vectors_are_in_it(names: set[str]) -> None:
+    vectors = files_under("spec/vectors", f"{SPEC}/vectors")
+    assert sum(name.endswith(".jsonl") for name in vectors) >= 30
+    assert vectors <= names
+    assert files_under("spec/schema", f"{SPEC}/schema") <= names
+
+
+def test_adapters_are_in_it(names: set[str]) -> None:
+    python = files_under("conformance/adapters/python", f"{ADAPTERS}/python")
+    kafka = files_under("conformance/adapters/kafka", f"{ADAPTERS}/kafka")
+    assert f"{ADAPTERS}/python/heap_timer_adapter.py" in python
+    assert f"{ADAPTERS}/kafka/pom.xml" in kafka
+    assert sum(name.endswith(".java") for name in kafka) >= 10
+    assert sum(name.endswith(".jsonl") for name in kafka) >= 3
+    assert python | kafka <= names
+
+
+def test_packages_are_in_it_with_templates_and_type_markers(names: set[str]) -> None:
+    packages = {
+        "spec/purgatory_spec": "purgatory_spec",
+        "model/purgatory_model": "purgatory_model",
+        "impl/purgatory_impl": "purgatory_impl",
+        "conformance/purgatory_conformance": "purgatory_conformance",
+    }
+    for folder, package in packages.items():
+        assert files_under(folder, package) <= names
+        assert f"{package}/py.typed" in names
+    assert any("/templates/" in name for name in names)
+
+
+def test_licences_are_in_it(names: set[str]) -> None:
+    licences = {name.split("/", 2)[-1] for name in names if ".dist-info/licenses/" in name}
+    assert licences == {"LICENSE", "spec/vectors/LICENSE"}
+
+
+def test_no_junk_is_in_it(names: set[str]) -> None:
+    junk = ("target/", "__pycache__/", ".jar", ".pyc", ".class", "purgatory-work", ".DS_Store")
+    assert [name for name in names if any(word in name for word in junk)] == []
+
+
+def test_nothing_else_is_in_it(names: set[str]) -> None:
+    tops = {name.split("/", 1)[0] for name in names if ".dist-info/" not in name}
+    assert tops == {"purgatory_spec", "purgatory_model", "purgatory_impl", "purgatory_conformance"}
+
+
+def test_it_is_not_the_checkout_that_is_tested(elsewhere: Path) -> None:
+    code = "import purgatory_spec, sys; print(purgatory_spec.__file__)"
+    place = run([scripts(elsewhere) / "python", "-c", code], elsewhere)
+    assert Path(place.strip()).is_relative_to(elsewhere)
+
+
+def test_bundled_timer_conforms(elsewhere: Path) -> None:
+    output = purgatory(elsewhere, "check", "bundled", "--suite", "quick", "--seed", "1")
+    assert "✓ conformant" in output
+    report = elsewhere / "purgatory-work" / "bundled" / "report.html"
+    assert report.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_heap_timer_conforms(elsewhere: Path) -> None:
+    output = purgatory(elsewhere, "check", "heap-timer", "--suite", "quick", "--seed", "1")
+    assert "✓ conformant" in output
+
+
+def test_rules_can_be_listed(elsewhere: Path) -> None:
+    output = purgatory(elsewhere, "list", "rules")
+    assert "TIMER-ROUNDING" in output
+    assert "TIMER-WAKE-UP" in output
+
+
+def test_a_rule_is_explained_with_the_places_that_state_it(elsewhere: Path) -> None:
+    output = purgatory(elsewhere, "explain", "TIMER-CASCADE")
+    assert "stated in purgatory_model.timing_wheel." in output
+    assert "stated in purgatory_impl.wheel." in output
+    assert "shown by the vector " in output
+    assert "broken by the mutant " in output
+
+
+def test_known_deviations_travel_with_it(elsewhere: Path) -> None:
+    assert "known deviation of kafka" in purgatory(elsewhere, "explain", "TIMER-LARGEST-DELAY")
+
+
+def test_both_scripts_are_there(elsewhere: Path) -> None:
+    for script in ("purgatory", "purgatory-spec"):
+        assert "0.1.0" in run([scripts(elsewhere) / script, "--version"], elsewhere)
