@@ -433,6 +433,8 @@ def _rule_after_advance(step: _Step, name: str) -> str | None:
         return None
     popped = {bucket: tasks for bucket, tasks in before.buckets.items() if bucket[0] <= step.now_ms}
     if name == "wheel_clock_ms":
+        if popped and after.own_clock_ms > max(popped)[0]:
+            return "TIMER-CASCADE"
         return "TIMER-EMPTIED-BUCKET" if popped and not popped[max(popped)] else None
     if name not in ("size", "queued_buckets", "next_expiry_ms"):
         return None

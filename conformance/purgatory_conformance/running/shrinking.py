@@ -31,14 +31,18 @@ class Candidate:
     operations: tuple[Operation, ...]
 
     @property
-    def size(self) -> tuple[int, int, bool, int]:
-        """Smaller is simpler: operations, actions in scripts, a start at zero, then the numbers."""
+    def size(self) -> tuple[int, int, int, int]:
+        """Smaller is simpler: operations, actions in scripts, where it starts, the numbers."""
         actions = sum(len(op.script) for op in self.operations if isinstance(op, Add))
         numbers = sum(_magnitude(op) for op in self.operations)
         numbers += self.configuration.tick_ms + self.configuration.wheel_size
         start_ms = self.configuration.start_ms
-        return len(self.operations), actions, start_ms != 0, numbers + abs(start_ms)
+        where = 2 if start_ms < 0 else int(start_ms > 0)
+        return len(self.operations), actions, where, numbers + abs(start_ms)
 
+
+_MOST_FOR_PAIRS = 12
+"""Pairs of operations are left out together only where there are few operations."""
 
 Fails = Callable[[Candidate], bool]
 
@@ -130,11 +134,8 @@ def _simpler(profile: TimerProfile, case: Candidate) -> Iterator[Candidate]:
             kept = operations[:start] + operations[start + length :]
             yield replace(case, operations=kept)
         length //= 2
-    for first in range(len(operations)):
-        for second in range(first + 1, len(operations)):
-            rest = [op for i, op in enumerate(operations) if i not in (first, second)]
-            yield replace(case, operations=tuple(rest))
     yield from _simpler_configurations(case)
+    yield from _shorter_times(profile, case)
     for index, operation in enumerate(operations):
         for other in _simpler_operations(operation):
             changed = list(operations)
@@ -143,6 +144,47 @@ def _simpler(profile: TimerProfile, case: Candidate) -> Iterator[Candidate]:
                 changed = [_with_delay(op, other.task, other.delay_ms) for op in changed]
             if _clock_goes_on(case.configuration.start_ms, changed):
                 yield replace(case, operations=tuple(changed))
+    if len(operations) <= _MOST_FOR_PAIRS:
+        for first in range(len(operations)):
+            for second in range(first + 1, len(operations)):
+                rest = [op for i, op in enumerate(operations) if i not in (first, second)]
+                yield replace(case, operations=tuple(rest))
+
+
+def _shorter_times(profile: TimerProfile, case: Candidate) -> Iterator[Candidate]:
+    """Take time out of a case: what comes later moves with it, or delays make up for it."""
+    now = case.configuration.start_ms
+    for index, operation in enumerate(case.operations):
+        before, after = case.operations[:index], case.operations[index + 1 :]
+        if isinstance(operation, Advance | Elapse):
+            gap = operation.to_ms - now
+            now = operation.to_ms
+            longer = tuple(_shifted(op, 0, gap) for op in after)
+            if Feature.CHANGE_DELAY in profile.features or not _adds_again(case.operations):
+                yield replace(case, operations=before + longer)
+            for rest in _smaller(gap):
+                moved = tuple(_shifted(op, rest - gap) for op in (operation, *after))
+                yield replace(case, operations=before + moved)
+        elif isinstance(operation, Add) and operation.delay_ms > 0:
+            for rest in _smaller(operation.delay_ms):
+                by_ms = rest - operation.delay_ms
+                sooner = tuple(_shifted(op, by_ms) for op in after)
+                changed = (*before, Add(operation.task, rest, operation.script), *sooner)
+                if Feature.CHANGE_DELAY not in profile.features:
+                    changed = tuple(_with_delay(op, operation.task, rest) for op in changed)
+                if _clock_goes_on(case.configuration.start_ms, changed):
+                    yield replace(case, operations=changed)
+
+
+def _adds_again(operations: tuple[Operation, ...]) -> bool:
+    """Whether some task is added twice, so that its delay must not change."""
+    tasks = [op.task for op in operations if isinstance(op, Add)]
+    tasks += [a.task for op in operations if isinstance(op, Add) for a in _adds_inside(op)]
+    return len(set(tasks)) < len(tasks)
+
+
+def _adds_inside(operation: Add) -> list[AddInside]:
+    return [action for action in operation.script if isinstance(action, AddInside)]
 
 
 def _simpler_configurations(case: Candidate) -> Iterator[Candidate]:
@@ -153,7 +195,7 @@ def _simpler_configurations(case: Candidate) -> Iterator[Candidate]:
     for size in (2, 3):
         if size < given.wheel_size:
             yield replace(case, configuration=msgspec.structs.replace(given, wheel_size=size))
-    for start in (0, -1, given.start_ms // 2):
+    for start in (0, 1, given.start_ms // 2) if given.start_ms > 0 else (0, -1):
         if abs(start) < abs(given.start_ms) and _clock_goes_on(start, case.operations):
             yield replace(case, configuration=msgspec.structs.replace(given, start_ms=start))
     if given.start_ms:
@@ -196,12 +238,15 @@ def _with_delay(operation: Operation, task: str, delay_ms: int) -> Operation:
     return Add(operation.task, own, script)
 
 
-def _shifted(operation: Operation, by_ms: int) -> Operation:
+def _shifted(operation: Operation, by_ms: int, delay_by_ms: int = 0) -> Operation:
+    """The operation at another time, or with another delay."""
     match operation:
         case Advance(to_ms):
             return Advance(to_ms + by_ms)
         case Elapse(to_ms):
             return Elapse(to_ms + by_ms)
+        case Add(task, delay_ms, script) if delay_by_ms:
+            return Add(task, delay_ms + delay_by_ms, script)
         case _:
             return operation
 

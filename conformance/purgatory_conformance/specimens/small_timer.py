@@ -286,7 +286,8 @@ class SmallTimer:
 
     def move_away(self, task: Task) -> None:
         """End the arming of a pending task that is added again."""
-        self.cancel(task)
+        self.pending -= 1
+        self.leave(task)
 
     def first_bucket(self) -> Bucket:
         """The first bucket of the delay queue, which is not empty."""

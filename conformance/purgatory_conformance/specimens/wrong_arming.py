@@ -75,10 +75,6 @@ class CancelForgetsCount(SmallTimer):
             task.fate = Fate.CANCELLED
             self.leave(task)
 
-    def move_away(self, task: Task) -> None:
-        """Adding again counts rightly."""
-        super().cancel(task)
-
 
 class CancelledStillFires(SmallTimer):
     """A cancelled task is not counted any more, but expires."""
@@ -95,10 +91,6 @@ class CancelIgnored(SmallTimer):
 
     def cancel(self, task: Task) -> None:
         """Does nothing."""
-
-    def move_away(self, task: Task) -> None:
-        """Adding again works."""
-        super().cancel(task)
 
 
 class CancelCountsTwice(SmallTimer):
