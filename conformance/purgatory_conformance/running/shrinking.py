@@ -44,6 +44,9 @@ class Candidate:
 _MOST_FOR_PAIRS = 12
 """Pairs of operations are left out together only where there are few operations."""
 
+_NOT_PLAIN = 10
+"""A delay of zero counts as this, a negative one as more: a delay of 1 ms is the plainest."""
+
 Fails = Callable[[Candidate], bool]
 
 
@@ -165,8 +168,8 @@ def _shorter_times(profile: TimerProfile, case: Candidate) -> Iterator[Candidate
             for rest in _smaller(gap):
                 moved = tuple(_shifted(op, rest - gap) for op in (operation, *after))
                 yield replace(case, operations=before + moved)
-        elif isinstance(operation, Add) and operation.delay_ms > 0:
-            for rest in _smaller(operation.delay_ms):
+        elif isinstance(operation, Add):
+            for rest in _plainer_delays(operation.delay_ms):
                 by_ms = rest - operation.delay_ms
                 sooner = tuple(_shifted(op, by_ms) for op in after)
                 changed = (*before, Add(operation.task, rest, operation.script), *sooner)
@@ -208,7 +211,7 @@ def _simpler_operations(operation: Operation) -> Iterator[Operation]:
         case Add(task, delay_ms, script):
             for index in range(len(script)):
                 yield Add(task, delay_ms, script[:index] + script[index + 1 :])
-            for number in _smaller(delay_ms):
+            for number in _plainer_delays(delay_ms):
                 yield Add(task, number, script)
         case Advance(to_ms):
             for number in _smaller(to_ms):
@@ -225,6 +228,13 @@ def _smaller(number: int) -> Iterator[int]:
     for size in dict.fromkeys((0, 1, abs(number) // 2, abs(number) - 1)):
         if 0 <= size < abs(number):
             yield sign * size
+
+
+def _plainer_delays(delay_ms: int) -> Iterator[int]:
+    """Plainer delays: an ordinary one for zero and below, where rules of their own begin."""
+    if delay_ms <= 0:
+        yield 1
+    yield from _smaller(delay_ms)
 
 
 def _with_delay(operation: Operation, task: str, delay_ms: int) -> Operation:
@@ -264,7 +274,7 @@ def _clock_goes_on(start_ms: int, operations: "list[Operation] | tuple[Operation
 def _magnitude(operation: Operation) -> int:
     match operation:
         case Add(_, delay_ms):
-            return abs(delay_ms) + (1 if delay_ms < 0 else 0)
+            return delay_ms if delay_ms > 0 else _NOT_PLAIN - delay_ms
         case Advance(to_ms) | Elapse(to_ms):
             return abs(to_ms)
         case _:
