@@ -385,7 +385,8 @@ def _concluded(campaign: Campaign, began: float) -> Campaign:
 def _conclusion(campaign: Campaign) -> tuple[Verdict, str]:
     if any(cause.answers is None for cause in campaign.causes):
         count = len(campaign.causes)
-        return Verdict.NOT_CONFORMANT, "1 cause" if count == 1 else f"{count} causes"
+        words = "1 cause of failure" if count == 1 else f"{count} causes of failure"
+        return Verdict.NOT_CONFORMANT, words
     if campaign.withdrawn:
         return Verdict.NOT_CONFORMANT, f"deviation not found: {'; '.join(campaign.withdrawn)}"
     if campaign.failures:

@@ -84,7 +84,7 @@ def make_results() -> MakeResults:
         rule = requirement(cause.rule)
         end = Footer(
             verdict=Verdict.NOT_CONFORMANT.value,
-            why="1 cause(s) of failure",
+            why="1 cause of failure",
             exit_code=1,
             vectors=0,
             cases=7,
