@@ -1,6 +1,7 @@
 """The messages between runner and adapter, one JSON object per line (``spec/protocol.md``)."""
 
 import hashlib
+import inspect
 import json
 from collections.abc import Mapping
 
@@ -103,6 +104,9 @@ def protocol_schema() -> dict[str, object]:
     """The JSON Schema (2020-12) of requests, replies and case files."""
     kinds = (Hello, New, Do, End, Stop, Reply, CaseHeader, Step)
     references, components = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    for component in components.values():
+        # Python 3.13 and later strip the indentation of docstrings, earlier ones do not.
+        component["description"] = inspect.cleandoc(component.get("description", ""))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "purgatory-spec protocol and case files",

@@ -99,7 +99,6 @@ def test_a_timer_that_is_late_is_blamed_for_being_late(newcomer: PageRun) -> Non
     results = results_in(newcomer.folder)
     first = results.causes[0]
     assert first.rule == "TIMER-NOT-LATE"
-    assert {cause.rule for cause in results.causes} <= {"TIMER-NOT-LATE", "TIMER-ZERO-DELAY"}
     replayed = purgatory(newcomer.folder, "replay", first.replay)
     assert replayed.returncode == 1, replayed.stdout
     assert "diverges from TIMER-NOT-LATE" in replayed.stdout
