@@ -232,8 +232,14 @@ def _runs(world: World, source: Source, due_ms: int) -> list[Operation]:
     return [RunOne() for _ in range(before_it + 1)]
 
 
-def _throws(world: World, source: Source, task: str) -> tuple[Action, ...]:
-    return (Throw(),)
+def _throws(world: World, source: Source) -> list[Operation]:
+    """A task that throws, and another that expires with it or after it."""
+    delay_ms = source.integer(0, _span(world))
+    task, other = world.fresh_name(), world.fresh_name()
+    later_ms = delay_ms + source.integer(0, world.configuration.tick_ms)
+    due_ms = world.now + later_ms
+    adds: list[Operation] = [Add(task, delay_ms, (Throw(),)), Add(other, later_ms)]
+    return [*adds, Advance(due_ms), *_runs(world, source, due_ms)]
 
 
 def _adds(world: World, source: Source, task: str) -> tuple[Action, ...]:
@@ -350,7 +356,7 @@ TIMER_TABLE: tuple[Row, ...] = (
         Feature.READD,
         stepped_only=True,
     ),
-    _row("a task that throws", 2, "THROWING-TASK", _scripted(_throws), Feature.SCRIPT_THROW),
+    _row("a task that throws", 2, "THROWING-TASK", _throws, Feature.SCRIPT_THROW),
     _row("a task that adds", 2, "ADD-INSIDE", _scripted(_adds), Feature.SCRIPT_ADD),
     _row("a task that cancels", 2, "CANCEL-INSIDE", _scripted(_cancels), Feature.SCRIPT_CANCEL),
     _row("a task that advances", 2, "ADVANCE-INSIDE", _advances, Feature.SCRIPT_ADVANCE),

@@ -113,6 +113,15 @@ class _Step:
                 return rule
         return None
 
+    @property
+    def added_inside(self) -> set[str]:
+        """The tasks that the running task adds."""
+        running = self.before.queue[:1] if isinstance(self.operation, RunOne) else ()
+        scripts = (self.before.scripts.get(task, ()) for task in running)
+        return {
+            action.task for script in scripts for action in script if isinstance(action, AddInside)
+        }
+
 
 def blame(
     history: History,
@@ -183,6 +192,8 @@ def _edge_of_arithmetic(step: _Step) -> str | None:
 
 def _other_rounding(step: _Step) -> str | None:
     """The rule of rounding, where rounding the other way explains the whole step."""
+    if step.history.used_places and isinstance(step.operation, Add) and step.events:
+        return None  # the own clock has moved: that a task did not expire at once is due to it
     model = step.history.model
     down = model.profile.rounding is Rounding.DOWN
     rounding = Rounding.UP if down else Rounding.DOWN
@@ -294,7 +305,7 @@ def _rule_of_extra(step: _Step, event: Event, is_second: bool) -> tuple[str, str
         return _rule_of_early(step, task, arming.expiry_ms), "early"
     if task in history.cancelled:
         return "TIMER-CANCEL", "expired"
-    return step.script_rule or "TIMER-EXACTLY-ONCE", "expired"
+    return "TIMER-ADD-INSIDE" if task in step.added_inside else "TIMER-EXACTLY-ONCE", "expired"
 
 
 def _rule_of_early(step: _Step, task: str, expiry_ms: int) -> str:
@@ -303,10 +314,11 @@ def _rule_of_early(step: _Step, task: str, expiry_ms: int) -> str:
     if model.profile.rounding is Rounding.UP and floor_to(expiry_ms, tick_ms) <= step.now_ms:
         return "TIMER-ROUNDING"
     if isinstance(wheel, TimingWheel):
-        bucket = wheel.places.get(task)
-        if bucket is not None and bucket[1] > 1 and bucket[0] <= step.now_ms:
+        bucket, due_tick = wheel.places.get(task), model.due_tick(expiry_ms)
+        levels = range(2, bucket[1] + 1) if bucket is not None else ()
+        if any(step.now_ms == floor_to(due_tick, wheel.tick_of(level)) for level in levels):
             return "TIMER-CASCADE"
-        if bucket is None and is_first_beyond(wheel, model.due_tick(expiry_ms)):
+        if bucket is None and is_first_beyond(wheel, due_tick):
             return "TIMER-SPAN"
     return "TIMER-NOT-EARLY"
 
@@ -314,16 +326,15 @@ def _rule_of_early(step: _Step, task: str, expiry_ms: int) -> str:
 def _rule_of_missing(step: _Step, event: Event) -> str:
     """The rule that an expiry is missing by, or the rejection of an action."""
     history, operation = step.history, step.operation
-    if event.kind is EventKind.REJECTED and event.reason is Reason.CLOSED:
-        return "TIMER-SHUTDOWN-CLOSED"
     if event.kind is EventKind.REJECTED:
-        return "TIMER-SHUTDOWN-CLOSED" if step.before.closed else "TIMER-ADD-INSIDE"
+        return "TIMER-SHUTDOWN-CLOSED" if event.reason is Reason.CLOSED else "TIMER-ADD-INSIDE"
     if isinstance(operation, Add):
         waits = step.outcome.observed.get("size") == len(step.after.store.due_ticks) + 1
         # Once a bucket was popped, the task may have been compared with a wrong own clock.
         is_sign = not history.used_places and not (waits and operation.delay_ms == 0)
         sign = _rule_of_sign(operation.delay_ms) if is_sign else None
-        return _rule_of_readd(history, event.task) or sign or "TIMER-OWN-CLOCK"
+        own_clock = "TIMER-EMPTIED-BUCKET" if history.popped_empty else "TIMER-OWN-CLOCK"
+        return _rule_of_readd(history, event.task) or sign or own_clock
     if isinstance(operation, RunOne):
         return step.script_rule or "TIMER-EXACTLY-ONCE"
     return _rule_of_late(step, event.task)
@@ -359,11 +370,12 @@ def _rule_of_result(step: _Step) -> str:
     wheel = step.before.store
     if step.events or not isinstance(wheel, TimingWheel):
         return "TIMER-ADVANCE-RESULT"
-    if any(tasks for bucket, tasks in wheel.buckets.items() if bucket[0] <= step.now_ms):
-        return "TIMER-ADVANCE-RESULT"
     wanted = step.nearest.observe(step.after)
-    was_popped = "wheel_clock_ms" in wanted and observables_match(wanted, step.outcome.observed)
-    return "TIMER-ADVANCE-RESULT" if was_popped else "TIMER-EMPTIED-BUCKET"
+    if "wheel_clock_ms" in wanted and observables_match(wanted, step.outcome.observed):
+        return "TIMER-ADVANCE-RESULT"
+    if not any(tasks for bucket, tasks in wheel.buckets.items() if bucket[0] <= step.now_ms):
+        return "TIMER-EMPTIED-BUCKET"
+    return "TIMER-CASCADE" if "wheel_clock_ms" in wanted else "TIMER-ADVANCE-RESULT"
 
 
 def _rule_of_observable(step: _Step, name: str) -> str:

@@ -61,6 +61,8 @@ class History:
     runs_owed: dict[str, set[str]] = field(default_factory=dict)
     used_places: set[tuple[int, int]] = field(default_factory=set)
     thrown: bool = False
+    popped_empty: bool = False
+    """Whether the bucket that was popped last had no task left."""
 
     def note(self, before: State, operation: Operation, outcome: Outcome, after: State) -> set[str]:
         """Take in a step that was right; returns the rules that it put to the test."""
@@ -192,6 +194,9 @@ class History:
 
     def _pop(self, wheel: TimingWheel, now_ms: int, visited: set[str]) -> None:
         shown = self.model.profile.observables
+        last = max((bucket for bucket in wheel.buckets if bucket[0] <= now_ms), default=None)
+        if last is not None:
+            self.popped_empty = not wheel.buckets[last]
         for bucket, tasks in wheel.buckets.items():
             if bucket[0] > now_ms:
                 continue

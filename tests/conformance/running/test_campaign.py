@@ -351,6 +351,17 @@ def test_recorded_outcomes_are_judged_without_a_subject() -> None:
     assert divergence.seen == "size = 99"
 
 
+@pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector.header.case)
+def test_recorded_outcomes_of_every_vector_are_right(vector: Case) -> None:
+    """
+    Given a golden vector
+    When its recorded outcomes are judged
+    Then each is what the model expects under the vector's profile
+    """
+    assert len(vector.steps) >= 2
+    assert rejudge(vector) is None
+
+
 def test_rounding_of_a_declared_profile_parameterises_the_prediction() -> None:
     """
     Given the bundled timer, which rounds down, declared to round up
