@@ -89,9 +89,10 @@ class History:
 
     def is_reused(self, wheel: TimingWheel, bucket: Bucket, now_ms: int) -> bool:
         """Whether a bucket's place was used before, or by one that is popped before it by now."""
-        place = _place(wheel, bucket)
-        popped = (other for other in wheel.buckets if other < bucket and other[0] <= now_ms)
-        return place in self.used_places or any(_place(wheel, other) == place for other in popped)
+        coming_down = {(due, 1) for due in wheel.due_ticks.values() if due % wheel.tick_of(2)}
+        others = {*wheel.buckets, *coming_down}
+        popped = {_place(wheel, b) for b in others if b < bucket and b[0] <= now_ms}
+        return _place(wheel, bucket) in self.used_places | popped
 
     def _add(
         self,

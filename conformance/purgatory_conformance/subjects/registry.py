@@ -1,6 +1,7 @@
 """From the word on the command line to an open subject."""
 
 import importlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -91,7 +92,7 @@ def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubj
     if path.is_file():
         return replace(_declared(read_declaration(path, release)), reopen=str(path))
     if ":" in word:
-        return OpenSubject(word, _imported(word))
+        return OpenSubject(word, _imported(word, Path.cwd()))
     raise UnknownSubject(
         f"{word!r} is no subject: it is neither a registered name (see purgatory list subjects), "
         "nor a folder with a purgatory.toml, nor module:factory"
@@ -201,7 +202,7 @@ def _profile_subject(name: str) -> Subject:
 def _declared(declaration: Declaration) -> OpenSubject:
     subject: Subject
     if declaration.python:
-        subject = _imported(declaration.python)
+        subject = _imported(declaration.python, declaration.folder)
     else:
         subject = ChildProcessSubject(
             declaration.command,
@@ -212,8 +213,11 @@ def _declared(declaration: Declaration) -> OpenSubject:
     return OpenSubject(declaration.name, subject, declaration.deviations, declaration.replays)
 
 
-def _imported(word: str) -> Subject:
+def _imported(word: str, folder: Path) -> Subject:
+    """An in-process subject; its module may lie in the folder that it is declared in."""
     module_name, _, factory_name = word.partition(":")
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
     try:
         module = importlib.import_module(module_name)
         factory: Callable[[], Subject] = getattr(module, factory_name)
