@@ -16,6 +16,7 @@ from purgatory_spec.profiles import (
     SameTickOrder,
     Structure,
 )
+from purgatory_spec.requirements import requirements
 
 MOST_CASES = 3000
 
@@ -73,6 +74,17 @@ def test_mutants_are_many_and_have_names_of_their_own() -> None:
     assert len(names) == len(set(names)) >= 50
     assert len({mutant.rule for mutant in mutants()}) >= 30
     assert all(mutant.summary for mutant in mutants())
+
+
+def test_each_rule_of_a_manual_clock_is_broken_by_a_specimen() -> None:
+    """
+    Given the mutants and the siblings of the profile subjects
+    When the rules that they break are compared with the rules there are
+    Then all are broken but the one about real clocks
+    """
+    broken = {mutant.rule for mutant in mutants()}
+    broken |= {each.sibling_rule for each in profile_subjects() if each.sibling_rule}
+    assert {rule.id for rule in requirements("timer")} - broken == {"TIMER-LATENESS"}
 
 
 @pytest.mark.parametrize("each", profile_subjects(), ids=lambda each: each.name)
