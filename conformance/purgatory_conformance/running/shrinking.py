@@ -19,7 +19,17 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from purgatory_conformance.generation.source import HypothesisSource
 from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
-from purgatory_spec.operations import Add, AddInside, Advance, Elapse, Operation
+from purgatory_spec.operations import (
+    Add,
+    AddInside,
+    Advance,
+    AdvanceInside,
+    Cancel,
+    Elapse,
+    Operation,
+    RunOne,
+    Throw,
+)
 from purgatory_spec.profiles import Feature, TimerConfiguration, TimerProfile
 
 
@@ -117,12 +127,15 @@ def _search(profile: TimerProfile, fails: Fails, seed: int, most_runs: int) -> C
 def reduce_case(profile: TimerProfile, case: Candidate, fails: Fails, most_runs: int) -> Candidate:
     """Leave out and make smaller, one change at a time, until no change keeps the failure."""
     budgeted = _Budgeted(fails, most_runs, smallest=case)
+    may_change = Feature.CHANGE_DELAY in profile.features
     with contextlib.suppress(_Exhausted):
         progress = True
         while progress:
             progress = False
             for simpler in _simpler(profile, case):
-                if simpler.size < case.size and budgeted(simpler):
+                if simpler.size >= case.size or not (may_change or _delays_agree(simpler)):
+                    continue
+                if budgeted(simpler):
                     case = simpler
                     progress = True
                     break
@@ -147,6 +160,8 @@ def _simpler(profile: TimerProfile, case: Candidate) -> Iterator[Candidate]:
                 changed = [_with_delay(op, other.task, other.delay_ms) for op in changed]
             if _clock_goes_on(case.configuration.start_ms, changed):
                 yield replace(case, operations=tuple(changed))
+    for outside in _taken_out_of_scripts(operations):
+        yield replace(case, operations=outside)
     if len(operations) <= _MOST_FOR_PAIRS:
         for first in range(len(operations)):
             for second in range(first + 1, len(operations)):
@@ -165,11 +180,13 @@ def _shorter_times(profile: TimerProfile, case: Candidate) -> Iterator[Candidate
             longer = tuple(_shifted(op, 0, gap) for op in after)
             if Feature.CHANGE_DELAY in profile.features or not _adds_again(case.operations):
                 yield replace(case, operations=before + longer)
-            for rest in _smaller(gap):
+            for rest in (*_smaller(gap), *_less_whole_turns(gap, case.configuration)):
                 moved = tuple(_shifted(op, rest - gap) for op in (operation, *after))
                 yield replace(case, operations=before + moved)
         elif isinstance(operation, Add):
-            for rest in _plainer_delays(operation.delay_ms):
+            plainer = _plainer_delays(operation.delay_ms)
+            aligned = _less_whole_turns(operation.delay_ms, case.configuration)
+            for rest in (*plainer, *aligned):
                 by_ms = rest - operation.delay_ms
                 sooner = tuple(_shifted(op, by_ms) for op in after)
                 changed = (*before, Add(operation.task, rest, operation.script), *sooner)
@@ -177,6 +194,38 @@ def _shorter_times(profile: TimerProfile, case: Candidate) -> Iterator[Candidate
                     changed = tuple(_with_delay(op, operation.task, rest) for op in changed)
                 if _clock_goes_on(case.configuration.start_ms, changed):
                     yield replace(case, operations=changed)
+
+
+def _taken_out_of_scripts(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
+    """What a running task adds or cancels, added or cancelled from outside in place of a run."""
+    runs = [index for index, operation in enumerate(operations) if isinstance(operation, RunOne)]
+    for index, operation in enumerate(operations):
+        for position, action in enumerate(operation.script if isinstance(operation, Add) else ()):
+            if not isinstance(operation, Add) or isinstance(action, Throw | AdvanceInside):
+                continue
+            left = operation.script[:position] + operation.script[position + 1 :]
+            outside: Operation = Cancel(action.task)
+            if isinstance(action, AddInside):
+                outside = Add(action.task, action.delay_ms)
+            changed = list(operations)
+            changed[index] = Add(operation.task, operation.delay_ms, left)
+            for run in (run for run in runs if run > index):
+                yield (*changed[:run], outside, *changed[run + 1 :])
+            for other in range(index + 1, len(operations)):
+                yield (*changed[:other], outside, *changed[other:])
+
+
+def _delays_agree(case: Candidate) -> bool:
+    """Whether each task has one delay throughout, from outside and from inside."""
+    delays: dict[str, int] = {}
+    for add in (op for op in case.operations if isinstance(op, Add)):
+        for task, delay_ms in [
+            (add.task, add.delay_ms),
+            *((action.task, action.delay_ms) for action in _adds_inside(add)),
+        ]:
+            if delays.setdefault(task, delay_ms) != delay_ms:
+                return False
+    return True
 
 
 def _adds_again(operations: tuple[Operation, ...]) -> bool:
@@ -204,13 +253,24 @@ def _simpler_configurations(case: Candidate) -> Iterator[Candidate]:
     if given.start_ms:
         moved = tuple(_shifted(op, -given.start_ms) for op in case.operations)
         yield Candidate(msgspec.structs.replace(given, start_ms=0), moved)
+    if given.start_ms < 0:
+        # By a whole turn of a high level: every reading keeps its place in all levels below.
+        turn_ms = given.tick_ms * given.wheel_size**4
+        turn_ms *= -(given.start_ms // turn_ms)
+        moved = tuple(_shifted(op, turn_ms) for op in case.operations)
+        start_ms = given.start_ms + turn_ms
+        yield Candidate(msgspec.structs.replace(given, start_ms=start_ms), moved)
 
 
 def _simpler_operations(operation: Operation) -> Iterator[Operation]:
     match operation:
         case Add(task, delay_ms, script):
-            for index in range(len(script)):
+            for index, action in enumerate(script):
                 yield Add(task, delay_ms, script[:index] + script[index + 1 :])
+                if isinstance(action, AddInside):
+                    for number in _plainer_delays(action.delay_ms):
+                        inside = AddInside(action.task, number)
+                        yield Add(task, delay_ms, (*script[:index], inside, *script[index + 1 :]))
             for number in _plainer_delays(delay_ms):
                 yield Add(task, number, script)
         case Advance(to_ms):
@@ -228,6 +288,17 @@ def _smaller(number: int) -> Iterator[int]:
     for size in dict.fromkeys((0, 1, abs(number) // 2, abs(number) - 1)):
         if 0 <= size < abs(number):
             yield sign * size
+
+
+def _less_whole_turns(time_ms: int, configuration: TimerConfiguration) -> Iterator[int]:
+    """Shorter times that end at the same place of their tick or of a level, the shortest first."""
+    turn_ms = configuration.tick_ms
+    turns: list[int] = []
+    while turn_ms < time_ms:
+        turns.append(turn_ms)
+        turn_ms *= configuration.wheel_size
+    yield from (time_ms % turn for turn in turns)
+    yield from (time_ms - turn for turn in reversed(turns))
 
 
 def _plainer_delays(delay_ms: int) -> Iterator[int]:
@@ -273,8 +344,9 @@ def _clock_goes_on(start_ms: int, operations: "list[Operation] | tuple[Operation
 
 def _magnitude(operation: Operation) -> int:
     match operation:
-        case Add(_, delay_ms):
-            return delay_ms if delay_ms > 0 else _NOT_PLAIN - delay_ms
+        case Add(_, delay_ms, script):
+            delays = [delay_ms, *(a.delay_ms for a in script if isinstance(a, AddInside))]
+            return sum(delay if delay > 0 else _NOT_PLAIN - delay for delay in delays)
         case Advance(to_ms) | Elapse(to_ms):
             return abs(to_ms)
         case _:

@@ -74,9 +74,15 @@ abstract class TimerSubject {
                 List<Action> script = Action.script(Json.array(operation, "script"));
                 ScriptedTask task =
                         task(Json.text(operation, "task"), Json.integer(operation, "delay_ms"));
-                task.setScript(script);
                 return () -> {
-                    timer().add(task);
+                    List<Action> before = task.script();
+                    task.setScript(script);
+                    try {
+                        timer().add(task);
+                    } catch (Throwable failure) {
+                        task.setScript(before); // an add that failed has changed nothing
+                        throw failure;
+                    }
                     return null;
                 };
             }
