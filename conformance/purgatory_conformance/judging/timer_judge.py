@@ -43,7 +43,9 @@ class TimerJudge:
     @property
     def state(self) -> State:
         """One of the states in which the subject may be."""
-        return next(iter(self.states))
+        if len(self.states) == 1:
+            return next(iter(self.states))
+        return min(self.states, key=repr)  # always the same one, whatever strings hash to
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
         """Judge one step.
