@@ -35,11 +35,10 @@ def _dealt_out(
     model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, outcome: Outcome
 ) -> Iterator[tuple[Operation, Outcome]]:
     runs = [event.task for event in outcome.events if event.kind is EventKind.RAN]
-    foreign = tuple(event for event in outcome.events if event.kind is EventKind.EXPIRED)
     expectations = model.expectations(state, operation)
     may_expire = {e.task for expectation in expectations for g in expectation.groups for e in g}
     first = tuple(expired(task) for task in dict.fromkeys(runs) if task in may_expire)
-    if foreign or (outcome.events and outcome.events[0].kind is not EventKind.RAN):
+    if outcome.events and outcome.events[0].kind is not EventKind.RAN:
         yield operation, Outcome(outcome.result, outcome.rejected, outcome.events, {})
         return
 

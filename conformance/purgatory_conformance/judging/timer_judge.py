@@ -8,7 +8,7 @@ from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, timer_model
 from purgatory_model.timing_wheel import timing_wheel_model
 from purgatory_spec.operations import Operation
-from purgatory_spec.outcomes import Outcome
+from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile
 
 STATES_CAP = 64
@@ -56,6 +56,18 @@ class TimerJudge:
         judgement = Judgement()
         steps = [(operation, outcome)]
         if self._derived:
+            handed = [event.task for event in outcome.events if event.kind is EventKind.EXPIRED]
+            if handed:
+                judgement.divergence = Divergence(
+                    rule="TIMER-EXECUTOR-ORDER",
+                    kind="undeclared executor",
+                    expected="events that tasks ran, since the executor is not stepped",
+                    seen=f"{', '.join(handed)} expired",
+                    operation=operation,
+                    outcome=outcome,
+                    before=self.state,
+                )
+                return judgement
             steps = base_steps(self.model, self.state, operation, outcome)
         for base_operation, base_outcome in steps:
             divergence = self._base(base_operation, base_outcome, judgement.visited)

@@ -4,7 +4,7 @@ import pytest
 
 from purgatory_conformance.judging.timer_judge import TimerJudge
 from purgatory_spec.operations import Add, AddInside, Advance, CancelInside, Operation
-from purgatory_spec.outcomes import Event, EventKind, Outcome, ran
+from purgatory_spec.outcomes import Event, EventKind, Outcome, expired, ran
 from purgatory_spec.profiles import (
     Executor,
     Feature,
@@ -76,6 +76,16 @@ def test_each_mismatch_is_blamed_on_its_rule(outcome: Outcome, rule: str | None)
     """
     adds = [(Add("a", 1), shown(size=1)), (Add("b", 5), shown(size=2))]
     assert judged(*adds, (Advance(1), outcome))[-1] == rule
+
+
+def test_an_event_of_a_stepped_executor_is_a_divergence_at_once() -> None:
+    """
+    Given a subject that does not declare a stepped executor
+    When it shows that a task was handed over
+    Then the step that shows it diverges
+    """
+    add = (Add("a", 1), shown(size=1))
+    assert judged(add, (Advance(1), shown(expired("a")))) == [None, "TIMER-EXECUTOR-ORDER"]
 
 
 def test_a_task_added_while_another_runs_is_followed() -> None:
