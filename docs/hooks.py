@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 import click
-from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
+from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
 from purgatory_conformance.doctor import examine
 from purgatory_conformance.doctor import explain as explain_finding
 from purgatory_conformance.judging.case_judge import Deviation, judge_for
@@ -223,7 +224,7 @@ def replay(
             opened.subject.close()
         if run.failure is not None:
             console.print(f"{run.failure}", markup=False)
-            context.exit(3)
+            context.exit(EXIT_SUBJECT_FAILED)
     console.print(printable(f"{case.header.case}: {case.header.title}"), markup=False)
     console.print(f"{case.header.configuration}", markup=False)
     context.exit(0 if _print_steps(console, case, steps, profile) else 1)
@@ -276,7 +277,7 @@ def doctor(
         click.echo(explain_finding(finding))
         if finding.verdict == "wrong":
             worst = "wrong"
-    context.exit(3 if worst == "wrong" else 0)
+    context.exit(EXIT_SUBJECT_FAILED if worst == "wrong" else 0)
 
 
 @click.command()

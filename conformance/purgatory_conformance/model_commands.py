@@ -4,6 +4,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
 from purgatory_conformance.reporting.states import describe_state
 from purgatory_conformance.reporting.words import describe_operation, describe_outcome
 from purgatory_conformance.running.campaign import SUITES, run_campaign
@@ -71,7 +72,7 @@ def explore_(
         context.exit(1)
     if not found.complete:
         console.print(f"undecided: the limit was reached after {words}")
-        context.exit(4)
+        context.exit(EXIT_INCONCLUSIVE)
     console.print(f"true of this instance, every state visited: {words}")
 
 

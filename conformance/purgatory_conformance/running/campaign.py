@@ -16,14 +16,13 @@ from purgatory_conformance.generation.real_clock import (
 )
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
-from purgatory_conformance.judging.case_judge import Deviation, judge_for
-from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.other_profiles import explaining_profiles
 from purgatory_conformance.running.shrinking import Candidate, shrink
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure
 from purgatory_spec.cases import Case
-from purgatory_spec.operations import Operation, RunOne, operation_name
+from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.profiles import Clock, Executor, TimerConfiguration, TimerProfile
 from purgatory_spec.requirements import Level, Requirement, requirements
 
@@ -149,7 +148,6 @@ class Campaign:
     """Declared deviations that were not found, each with a sentence."""
     hint: str = ""
     rules: tuple[Requirement, ...] = ()
-    operations: Counter[str] = field(default_factory=Counter)
 
     @property
     def too_few(self) -> list[Requirement]:
@@ -286,7 +284,6 @@ def _vector_runs(
 def _count(campaign: Campaign, run: CaseRun, failing: dict[tuple[str, str], list[CaseRun]]) -> None:
     campaign.steps += len(run.steps)
     campaign.verdicts[run.verdict] += 1
-    campaign.operations.update(operation_name(step.operation) for step in run.steps)
     if run.failure is not None:
         campaign.failures.append(run.failure)
     if run.divergence is None:
@@ -413,19 +410,3 @@ def _conclusion(campaign: Campaign) -> tuple[Verdict, str]:
         words = "1 rule is broken" if count == 1 else f"{count} rules are broken"
         return Verdict.CONFORMANT_WITH_DEVIATIONS, f"{words} as declared, every other one held"
     return Verdict.CONFORMANT, "every applicable rule was put to the test and held"
-
-
-def rejudge(case: Case, deviations: tuple[Deviation, ...] = ()) -> tuple[int, Divergence] | None:
-    """Judge the recorded outcomes of a case: the diverging step and how, or None.
-
-    Raises:
-        ValueError: a step has no recorded outcome.
-    """
-    judge = judge_for(case.header.configuration, case.header.profile, deviations)
-    for index, step in enumerate(case.steps):
-        if step.outcome is None:
-            raise ValueError(f"step {index + 1} has no recorded outcome")
-        judgement = judge.step(step.operation, step.outcome)
-        if judgement.divergence is not None:
-            return index, judgement.divergence
-    return None

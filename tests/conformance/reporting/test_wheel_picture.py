@@ -13,7 +13,16 @@ from purgatory_conformance.reporting.wheel_picture import wheel_picture
 from purgatory_conformance.reporting.wheel_scene import scene_of
 from purgatory_conformance.subjects.bundled import PROFILE
 from purgatory_spec.cases import Step
-from purgatory_spec.operations import Add, AddInside, Advance, Cancel, Elapse, RunOne, Shutdown
+from purgatory_spec.operations import (
+    Add,
+    AddInside,
+    Advance,
+    Cancel,
+    Elapse,
+    Operation,
+    RunOne,
+    Shutdown,
+)
 from purgatory_spec.outcomes import Outcome, expired, ran
 from purgatory_spec.profiles import (
     LARGEST_LONG,
@@ -86,8 +95,8 @@ def _ends(rect: ET.Element) -> tuple[float, float]:
     return x, x + float(rect.attrib["width"])
 
 
-def _steps(*pairs: tuple[object, Outcome]) -> Sequence[Step]:
-    return [Step(operation, outcome) for operation, outcome in pairs]  # type: ignore[arg-type]
+def _steps(*pairs: tuple[Operation, Outcome]) -> Sequence[Step]:
+    return [Step(operation, outcome) for operation, outcome in pairs]
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,20 @@
 """Campaigns: each verdict arises where it should, and none where it should not."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import msgspec
 import pytest
 
-from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.judging import timer_judge
+from purgatory_conformance.judging.case_judge import Deviation, judge_for
+from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import (
     SUITES,
     Budget,
     Campaign,
     Verdict,
-    rejudge,
     run_campaign,
 )
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
@@ -73,12 +74,40 @@ class Wrapped:
         self.inner.close()
 
 
-def campaign_of(subject: Wrapped | BundledTimer, **options: object) -> Campaign:
+def campaign_of(
+    subject: Wrapped | BundledTimer,
+    *,
+    seed: int = 7,
+    budget: Budget = QUICK,
+    vectors: Sequence[Case] = (),
+    deviations: tuple[Deviation, ...] = (),
+    replays: Sequence[tuple[str, Case]] = (),
+    only_rules: frozenset[str] = frozenset(),
+) -> Campaign:
     try:
-        arguments = {"seed": 7, "budget": QUICK, **options}
-        return run_campaign(subject, **arguments)  # type: ignore[arg-type]
+        return run_campaign(
+            subject,
+            seed=seed,
+            budget=budget,
+            vectors=vectors,
+            deviations=deviations,
+            replays=replays,
+            only_rules=only_rules,
+        )
     finally:
         subject.close()
+
+
+def rejudge(case: Case, deviations: tuple[Deviation, ...] = ()) -> tuple[int, Divergence] | None:
+    """Judge the recorded outcomes of a case: the diverging step and how, or None."""
+    judge = judge_for(case.header.configuration, case.header.profile, deviations)
+    for index, step in enumerate(case.steps):
+        if step.outcome is None:
+            raise ValueError(f"step {index + 1} has no recorded outcome")
+        judgement = judge.step(step.operation, step.outcome)
+        if judgement.divergence is not None:
+            return index, judgement.divergence
+    return None
 
 
 def test_bundled_timer_is_conformant() -> None:
@@ -115,6 +144,30 @@ def test_too_few_visits_are_inconclusive() -> None:
     campaign = campaign_of(BundledTimer(), budget=Budget(least_cases=1, most_cases=3))
     assert campaign.verdict is Verdict.INCONCLUSIVE
     assert "visited fewer than 20 times: TIMER-" in campaign.why
+
+
+def test_only_the_rules_asked_for_must_be_visited() -> None:
+    """
+    Given two rules that are asked for
+    When a campaign runs
+    Then these two alone are reported
+    """
+    asked = frozenset({"TIMER-CASCADE", "TIMER-SIZE"})
+    campaign = campaign_of(BundledTimer(), only_rules=asked)
+    assert {rule.id for rule in campaign.rules} == asked
+    assert campaign.verdict is Verdict.CONFORMANT
+
+
+def test_too_many_possible_states_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given a judge that may carry no state at all
+    When a campaign runs
+    Then it is inconclusive, not conformant
+    """
+    monkeypatch.setattr(timer_judge, "STATES_CAP", 0)
+    campaign = campaign_of(BundledTimer(), budget=Budget(least_cases=5, most_cases=5))
+    assert campaign.verdict is Verdict.INCONCLUSIVE
+    assert "too many states" in campaign.why
 
 
 def test_equal_seeds_give_equal_campaigns() -> None:
