@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: conformance test lint docs format clean
+.PHONY: conformance test tla-large lint docs format clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla]'
 	touch $@
 
 conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer
@@ -23,6 +23,9 @@ lint: $(VENV)/.ready  ## style, import rules, types
 
 test: lint  ## everything: lint, types, tests, documentation
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+tla-large: $(VENV)/.ready  ## the TLA+ models that take too long for the tests
+	$(BIN)/purgatory tla check --large
 
 docs: $(VENV)/.ready  ## the documentation site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

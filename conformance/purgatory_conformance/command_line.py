@@ -1,11 +1,11 @@
 """The root of the command line; each package brings its own commands by an entry point."""
 
 import sys
-from collections.abc import Callable
 from importlib import metadata
 
 import click
 
+from purgatory_conformance.extensions import extensions, how_to_install
 from purgatory_conformance.subjects.declaration import InvalidDeclaration
 from purgatory_conformance.subjects.kafka import BuildFailed, MissingTool
 from purgatory_conformance.subjects.registry import UnknownSubject
@@ -23,6 +23,15 @@ _EPILOG = (
 )
 
 
+class Problem(Exception):
+    """A foreseen problem of any package's command: the sentence to print, and its exit code."""
+
+    def __init__(self, sentence: str, exit_code: int) -> None:
+        """Keep both."""
+        super().__init__(sentence)
+        self.exit_code = exit_code
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
 @click.version_option(metadata.version("purgatory-spec"), prog_name="purgatory")
 def purgatory() -> None:
@@ -30,11 +39,29 @@ def purgatory() -> None:
 
 
 def _register_commands() -> None:
-    for entry_point in sorted(
-        metadata.entry_points(group="purgatory.commands"), key=lambda each: each.name
-    ):
-        register: Callable[[click.Group], None] = entry_point.load()
-        register(purgatory)
+    for entry_point, register in extensions("purgatory.commands"):
+        if register is None:
+            purgatory.add_command(_not_installed(entry_point))
+        else:
+            register(purgatory)
+
+
+def _not_installed(entry_point: metadata.EntryPoint) -> click.Command:
+    """A command in place of one that needs an extra: it says how to install that."""
+
+    @click.command(
+        entry_point.name,
+        help=f"Needs: {how_to_install(entry_point)}",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+    def command() -> None:
+        raise Problem(
+            f"'{entry_point.name}' needs more than is installed; install it with: "
+            f"{how_to_install(entry_point)}",
+            EXIT_MISSING_TOOL,
+        )
+
+    return command
 
 
 def main() -> None:
@@ -49,6 +76,8 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         code = EXIT_USAGE
+    except Problem as error:
+        code = _say(str(error), error.exit_code)
     except (UnknownSubject, InvalidDeclaration, InvalidDocument) as error:
         code = _say(str(error), EXIT_USAGE)
     except MissingTool as error:

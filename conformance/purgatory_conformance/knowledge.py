@@ -2,38 +2,43 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import purgatory_model
+from purgatory_conformance.extensions import extensions, how_to_install
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.resources import specification_folder
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A function or class whose docstring names a rule."""
-
-    package: str
-    module: str
-    name: str
-    line: int
+from purgatory_spec.statements import ENTRY_POINT_GROUP, Statement, StatementsOf
 
 
 @cache
-def mentions(rule: str) -> tuple[Mention, ...]:
-    """Where the model and the implementation state a rule, by their docstrings."""
+def statements(rule: str) -> tuple[Statement, ...]:
+    """Where a rule is stated: by docstrings of model and implementation, and by other packages."""
     model = Path(purgatory_model.__file__).resolve().parent
     folders = {"purgatory_model": model, "purgatory_impl": _implementation_folder(model)}
-    return tuple(
-        mention
+    ours = tuple(
+        statement
         for package, folder in folders.items()
         for path in sorted(folder.glob("*.py"))
-        for mention in _mentions_in(package, path, rule)
+        for statement in _statements_in(package, path, rule)
     )
+    tellers: list[StatementsOf] = [told for _, told in _tellers() if told is not None]
+    return ours + tuple(each for told in tellers for each in told(rule))
+
+
+@cache
+def _tellers() -> tuple[tuple[metadata.EntryPoint, StatementsOf | None], ...]:
+    """What the packages name in the group; see ``purgatory_spec.statements``."""
+    return tuple(extensions(ENTRY_POINT_GROUP))
+
+
+def untold() -> tuple[str, ...]:
+    """For each package whose statements are not known here, the command that installs it."""
+    return tuple(how_to_install(entry_point) for entry_point, told in _tellers() if told is None)
 
 
 def _implementation_folder(model: Path) -> Path:
@@ -42,14 +47,14 @@ def _implementation_folder(model: Path) -> Path:
     return beside if beside.is_dir() else model.parent.parent / "impl" / "purgatory_impl"
 
 
-def _mentions_in(package: str, path: Path, rule: str) -> Iterator[Mention]:
+def _statements_in(package: str, path: Path, rule: str) -> Iterator[Statement]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.ClassDef):
             continue
         words = (ast.get_docstring(node) or "").replace(",", " ").replace(".", " ").split()
         if rule in words:
-            yield Mention(package, path.stem, node.name, node.lineno)
+            yield Statement(package, path.stem, node.name, node.lineno)
 
 
 def vectors(component: str = "timer") -> tuple[Case, ...]:

@@ -10,7 +10,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from purgatory_conformance.commands import WORK_FOLDER, known_rule
-from purgatory_conformance.knowledge import deviations_of_adapters, mentions, vectors
+from purgatory_conformance.knowledge import deviations_of_adapters, statements, untold, vectors
 from purgatory_conformance.reporting.results import read_results
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
@@ -39,8 +39,8 @@ def explain(identifier: str) -> None:
     console.print()
     console.print(Markdown(rule.text))
     console.print()
-    for mention in mentions(rule.id):
-        words = f"{mention.package}.{mention.module}.{mention.name} (line {mention.line})"
+    for each in statements(rule.id):
+        words = f"{each.package}.{each.module}.{each.name} (line {each.line})"
         console.print(f"stated in {words}", markup=False)
     for vector in vectors():
         if rule.id in vector.header.rules:
@@ -114,6 +114,9 @@ def _profile_rows() -> list[tuple[str, str]]:
     return rows
 
 
+_COVERAGE = ("rule", "level", "model", "implementation", "TLA+", "vectors", "mutants", "visits")
+
+
 @click.command()
 @click.argument(
     "results",
@@ -132,11 +135,15 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
         visits.update({line.id: line.visits for line in read_results(results).rules})
     else:
         click.echo(f"{results} does not exist: visits are those of no check", err=True)
+    for command in untold():
+        click.echo(
+            f"statements in other packages are not counted; install with: {command}", err=True
+        )
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("rule", "level", "model", "implementation", "vectors", "mutants", "visits"):
+    for header in _COVERAGE:
         table.add_column(header, justify="left" if header in ("rule", "level") else "right")
     for rule in requirements():
-        stated = Counter(mention.package for mention in mentions(rule.id))
+        stated = Counter(each.package for each in statements(rule.id))
         shown = sum(rule.id in vector.header.rules for vector in vectors())
         broken = sum(mutant.rule == rule.id for mutant in mutants())
         table.add_row(
@@ -144,6 +151,7 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
             rule.level.value,
             str(stated["purgatory_model"]),
             str(stated["purgatory_impl"]),
+            str(stated["purgatory_tla"]),
             str(shown),
             str(broken),
             str(visits[rule.id]),

@@ -1,21 +1,23 @@
 """The commands about the model: explore a small instance, plant a defect and see who catches it."""
 
+from pathlib import Path
+
 import click
 from rich.console import Console
 from rich.table import Table
 
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
-from purgatory_conformance.reporting.states import describe_state
-from purgatory_conformance.reporting.words import describe_operation, describe_outcome
+from purgatory_conformance.reporting.counterexample import narrate
+from purgatory_conformance.reporting.narrative import print_narrative
+from purgatory_conformance.reporting.narrative_html import render_narrative
+from purgatory_conformance.reporting.words import describe_operation
 from purgatory_conformance.running.campaign import SUITES, run_campaign
 from purgatory_conformance.specimens.mutants import Mutant, mutant, mutants
-from purgatory_model.explorer import Counterexample, explore
+from purgatory_model.explorer import explore
 from purgatory_model.timer_instances import (
     FALSE_CLAIMS,
     TRUE_CLAIMS,
     Instance,
-    WheelState,
-    WheelStep,
     breaks,
 )
 from purgatory_spec.profiles import TimerConfiguration
@@ -47,6 +49,12 @@ def model() -> None:
 @click.option("--delay", "delays", type=int, multiple=True, default=(0, 1, 2, 3, 5), help="ms")
 @click.option("--last", type=int, default=6, show_default=True, help="Last clock reading, ms.")
 @click.option("--limit", type=int, default=200_000, show_default=True, help="Most states.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    help="Write a counterexample as a page, too.",
+)
 @click.pass_context
 def explore_(
     context: click.Context,
@@ -57,6 +65,7 @@ def explore_(
     delays: tuple[int, ...],
     last: int,
     limit: int,
+    html: Path | None,
 ) -> None:
     """Visit every state of a small timing wheel; show the shortest way to break a claim."""
     instance = Instance(TimerConfiguration(tick, wheel_size), _TASKS[:tasks], delays, last)
@@ -67,23 +76,16 @@ def explore_(
     found = explore(initial, instance.steps, breaks(instance, claim), limit=limit)
     words = f"{found.states} states, {found.edges} steps, depth {found.depth}"
     if found.counterexample is not None:
-        _print_counterexample(console, found.counterexample)
+        narrative = narrate(instance, found.counterexample)
+        print_narrative(console, narrative)
+        if html is not None:
+            html.write_text(render_narrative(narrative), encoding="utf-8")
         console.print(f"false: shown after {words}")
         context.exit(1)
     if not found.complete:
         console.print(f"undecided: the limit was reached after {words}")
         context.exit(EXIT_INCONCLUSIVE)
     console.print(f"true of this instance, every state visited: {words}")
-
-
-def _print_counterexample(
-    console: Console, counterexample: Counterexample[WheelState, WheelStep]
-) -> None:
-    console.print(f"     {describe_state(counterexample.initial)}", style="dim", markup=False)
-    for number, ((operation, outcome), state) in enumerate(counterexample.path, start=1):
-        words = f"{number:3}  {describe_operation(operation)}  ->  {describe_outcome(outcome)}"
-        console.print(words, markup=False)
-        console.print(f"     {describe_state(state)}", style="dim", markup=False)
 
 
 @model.command("break")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.knowledge import mentions, vectors
+from purgatory_conformance.knowledge import statements, vectors
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_spec.messages import schema_text
 from purgatory_spec.profiles import Executor, Feature, Observable, Structure, TimerProfile
@@ -42,7 +42,7 @@ def test_every_rule_is_stated_in_model_and_implementation(rule: str) -> None:
     When the docstrings of the model and of the implementation are read
     Then a function of the model names it, and one of the implementation where it has a choice
     """
-    stated = {mention.package for mention in mentions(rule)}
+    stated = {each.package for each in statements(rule)}
     assert "purgatory_model" in stated
     if rule != "TIMER-SAME-TICK-ORDER":
         assert "purgatory_impl" in stated

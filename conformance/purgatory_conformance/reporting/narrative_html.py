@@ -1,0 +1,58 @@
+"""A counterexample as one HTML page that loads nothing else: no script, no font, no picture."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from purgatory_conformance.reporting.words import printable
+from purgatory_model.narrative import Narrative, NarrativeStep
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A step with the counts that it changes, and whether it is one of those that repeat."""
+
+    step: NarrativeStep
+    changed: frozenset[str]
+    repeats: bool
+
+
+def render_narrative(narrative: Narrative) -> str:
+    """The story as a page in one file."""
+    last = narrative.steps[-1].number
+    return _template().render(
+        narrative=narrative,
+        rows=_rows(narrative),
+        last=last,
+        stutters=narrative.loop == last,
+    )
+
+
+def _rows(narrative: Narrative) -> list[_Row]:
+    rows: list[_Row] = []
+    before = narrative.steps[0].counts
+    for step in narrative.steps:
+        changed = {name for name, value in step.counts.items() if before.get(name) != value}
+        repeats = narrative.loop is not None and step.number > narrative.loop
+        rows.append(_Row(step, frozenset(changed), repeats))
+        before = step.counts
+    return rows
+
+
+def _finalized(value: object) -> object:
+    """Every text that reaches the page, without what cannot be printed."""
+    return printable(value) if type(value) is str else value
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("purgatory_conformance.reporting", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalized,
+    )
+    return environment.get_template("narrative.html.jinja")

@@ -1,0 +1,860 @@
+---------------------------- MODULE PurgatoryExact ----------------------------
+(***************************************************************************)
+(* The purgatory with the exact accounting: how many entries are stale is  *)
+(* counted, not estimated.                                                 *)
+(*                                                                         *)
+(* Theory of operation                                                     *)
+(*                                                                         *)
+(* A delayed operation waits in the watcher list of each of its keys until *)
+(* its condition holds or its time-out is due. Whoever first sets its      *)
+(* completed bit has completed it and runs its callback. Its entries in    *)
+(* the lists of other keys stay behind: they are stale, and a purge takes  *)
+(* them out when there are too many.                                       *)
+(*                                                                         *)
+(* Shared memory:                                                          *)
+(*   completed, entries  the two halves of one atomic word per operation:  *)
+(*          the completed bit, and how many list entries the operation has *)
+(*          or has been promised. Who completes it takes the number out.   *)
+(*   lists  per key, how many entries each operation has in that list      *)
+(*   timer, queue  operations in the timer, and operations whose time-out  *)
+(*          is due and that wait for the executor                          *)
+(*   stale  one signed number for the whole purgatory                      *)
+(*                                                                         *)
+(* The rule: each thread keeps a balance of its own. Completing an         *)
+(* operation adds the entries taken out of its word; taking an entry of a  *)
+(* completed operation out of a list subtracts one. A thread posts its     *)
+(* balance, that is adds it to `stale`, before it runs a callback and      *)
+(* before its call returns. Nothing is ever reset. So at every instant     *)
+(*                                                                         *)
+(*   stale + all balances = entries of completed operations                *)
+(*                                                                         *)
+(* and a purge starts when stale exceeds the purge interval.               *)
+(*                                                                         *)
+(* The calls, each step being one access to shared memory:                 *)
+(*   watch    try; arm (refused if completed: else into the timer, and     *)
+(*            its entries are promised in the word); append to each list;  *)
+(*            try again                                                    *)
+(*   check    the key's event happens; copy the key's list; per entry of   *)
+(*            the copy: try, and if the operation is completed drop the    *)
+(*            entry from the list                                          *)
+(*   complete (the end of every try, expiry or force_complete that wins    *)
+(*            the word) post the balance; leave the timer; callback        *)
+(*   cancel   detach the key's list; per operation of it: a completed one  *)
+(*            is subtracted, another loses these entries from its word,    *)
+(*            and its time-out with the last of them                       *)
+(*   purge    per list: take out the entries of completed operations       *)
+(*                                                                         *)
+(* `pending` counts the timer, the executor's queue and the expiry being   *)
+(* decided; estimate = pending + max(0, stale).                            *)
+(*                                                                         *)
+(* What is abstracted away, and why that is sound:                         *)
+(* - A list is a bag: a walk takes its copy in any order, which includes   *)
+(*   the order of insertion. Lists are not dropped from the map of keys    *)
+(*   (WatcherList is about that).                                          *)
+(* - A try looks at the condition and swaps the word in one step. As long  *)
+(*   as conditions never fall, looking earlier would see nothing else;     *)
+(*   "evaluate-then-win" takes the two apart.                              *)
+(* - Arming, and cancelling one operation, touch word and timer in one     *)
+(*   step. "arm-in-two-steps", "cancel-in-two-steps" with "operation-lock" *)
+(*   show that a lock between these two, and nobody else, is enough.       *)
+(* - A purge handles a list in one step, under the list's lock;            *)
+(*   "sweep-by-operation" looks at each operation's word on its own.       *)
+(* - A call that raises at its end differs from one that returns in        *)
+(*   nothing that another thread can see: raising is not modelled, what    *)
+(*   the call has done before is.                                          *)
+(***************************************************************************)
+EXTENDS Integers, FiniteSets
+
+CONSTANTS
+  \* Threads that watch operations.
+  \* @type: Set(Str);
+  Callers,
+  \* Threads in which events happen, and which then check the event's key.
+  \* @type: Set(Str);
+  Completers,
+  \* Threads that cancel keys.
+  \* @type: Set(Str);
+  Cancellers,
+  \* Threads that complete operations by force.
+  \* @type: Set(Str);
+  Forcers,
+  \* Threads that purge.
+  \* @type: Set(Str);
+  Purgers,
+  \* Numbers from 1.
+  \* @type: Set(Int);
+  Operations,
+  \* @type: Set(Str);
+  Keys,
+  \* Operations that need two events of a key; the others need one.
+  \* @type: Set(Int);
+  Demanding,
+  \* Operations whose callback raises.
+  \* @type: Set(Int);
+  Throwing,
+  \* How often the event of one key happens, at most.
+  \* @type: Int;
+  MaxEvents,
+  \* How often one operation is watched, at most: 2 to have it watched again.
+  \* @type: Int;
+  MaxCalls,
+  \* How often each key stands in one call: 2 for duplicate keys.
+  \* @type: Int;
+  Duplicates,
+  \* A purge is due when `stale` is above it.
+  \* @type: Int;
+  PurgeInterval,
+  \* Legal choices and things that may happen, {} for none:
+  \*   "time-outs"             time-outs become due
+  \*   "evaluate-then-win"     a try looks at the condition, then swaps the word, in two steps
+  \*   "conditions-fall"       the event count of a key may go down again
+  \*   "throwing-try"          the try of an operation raises, once at most per operation
+  \*   "re-entrant-check"      the callback of operation 1 has an event happen and checks its key
+  \*   "re-entrant-watch"      the callback of operation 1 watches an operation
+  \*   "re-entrant-cancel"     the callback of operation 1 cancels a key
+  \*   "post-early"            balances may be posted at any moment
+  \*   "sweep-by-operation"    a purge looks at one operation of a list at a time
+  \*   "arm-in-two-steps"      into the timer, then the promise; out again if that is refused
+  \*   "cancel-in-two-steps"   entries out of the word, then the time-out if none are left
+  \*   "operation-lock"        the two above exclude each other, per operation
+  \* @type: Set(Str);
+  Features,
+  \* Seeded bugs, {} for none:
+  \*   "test-then-set"           completed is set by whoever has seen it unset
+  \*   "no-second-try"           a caller does not try again after it has inserted
+  \*   "list-before-event"       a completer copies the list before the event has happened
+  \*   "promise-after-insert"    entries are added to the word after they are in the lists
+  \*   "winner-counts-lists"     the winner counts the entries that it finds in the lists
+  \*   "arm-ignores-completed"   arming does not look at the completed bit
+  \*   "winner-stays-in-timer"   the winner does not leave the timer
+  \*   "pending-is-timer-size"   an expired operation is no longer pending
+  \*   "pending-omits-running"   an operation is no longer pending when the executor has taken it
+  \*   "cancel-takes-time-out"   cancelling any key takes the time-out
+  \*   "cancel-keeps-entries"    cancelling a key does not lower the number in the word
+  \*   "cancel-forgets-to-subtract"  cancelling a key does not count the stale entries it took
+  \*   "purge-resets"            a purge sets stale to 0 and subtracts nothing
+  \*   "purge-counts-first"      a purge counts a list's stale entries, then removes them
+  \*   "purge-threshold"         a purge is due one entry too late
+  \*   "callback-before-post"    the callback runs before the balance is posted; if it raises, never
+  \*   "walk-ends-at-throw"      a walk ends when a try or a callback raises
+  \*   "throwing-try-drops"      a walk drops the operation whose try has raised
+  \*   "throwing-try-disarms"    a raising second try takes the operation out of the timer
+  \*   "executor-ends-at-throw"  a raising callback ends the executor
+  \*   "shared-walk-buffer"      a nested walk uses the copy of the walk around it
+  \* @type: Set(Str);
+  Defects
+
+(* The one pseudo-thread: what the callback of operation 1 does in the     *)
+(* thread that runs it, which waits meanwhile. So a call stack of depth    *)
+(* two needs no stack, and has a column of its own in a trace.             *)
+Callback == "callback"
+Executor == "executor"
+Watchers == Callers \union {Callback}
+Walkers == Completers \union {Callback}
+Detachers == Cancellers \union {Callback}
+Threads == Callers \union Completers \union Cancellers \union Forcers \union Purgers
+             \union {Executor, Callback}
+
+NoOperation == 0
+NoKey == "none"
+\* @type: Int -> Int;
+Nothing == [o \in Operations |-> 0]
+
+ASSUME /\ Operations \subseteq Nat \ {NoOperation}
+       /\ NoKey \notin Keys
+       /\ "conditions-fall" \in Features => "evaluate-then-win" \in Features
+
+VARIABLES
+  \* The number of events of a key.
+  \* @type: Str -> Int;
+  events,
+  \* @type: Int -> Bool;
+  completed,
+  \* @type: Int -> Int;
+  entries,
+  \* How often the callback has run.
+  \* @type: Int -> Int;
+  callbacks,
+  \* @type: Set(Int);
+  timer,
+  \* @type: Set(Int);
+  queue,
+  \* @type: Str -> (Int -> Int);
+  lists,
+  \* @type: Int;
+  stale,
+  \* How often an operation has been given to watch.
+  \* @type: Int -> Int;
+  calls,
+  \* Has a try of this operation raised?
+  \* @type: Int -> Bool;
+  raised,
+  \* The step that a thread does next.
+  \* @type: Str -> Str;
+  pc,
+  \* The operation that a thread is busy with.
+  \* @type: Str -> Int;
+  operation,
+  \* The key that a thread checks or cancels.
+  \* @type: Str -> Str;
+  key,
+  \* What a thread has still to add to `stale`.
+  \* @type: Str -> Int;
+  balance,
+  \* Entries that a watching thread has still to insert.
+  \* @type: Str -> (Str -> Int);
+  promised,
+  \* The copy of the list that is being walked, or the list that has been detached.
+  \* @type: Str -> (Int -> Int);
+  batch,
+  \* What a purging thread has still to look at.
+  \* @type: Str -> Set(<<Str, Int>>);
+  unswept
+
+words == <<completed, entries>>
+timing == <<timer, queue>>
+history == <<callbacks, calls, raised>>
+locals == <<operation, key, promised, batch, unswept>>
+vars == <<events, completed, entries, callbacks, timer, queue, lists, stale, calls, raised,
+          pc, operation, key, balance, promised, batch, unswept>>
+
+Init ==
+  /\ events = [k \in Keys |-> 0]
+  /\ completed = [o \in Operations |-> FALSE]
+  /\ entries = Nothing
+  /\ callbacks = Nothing
+  /\ timer = {}
+  /\ queue = {}
+  /\ lists = [k \in Keys |-> Nothing]
+  /\ stale = 0
+  /\ calls = Nothing
+  /\ raised = [o \in Operations |-> FALSE]
+  /\ pc = [t \in Threads |-> "idle"]
+  /\ operation = [t \in Threads |-> NoOperation]
+  /\ key = [t \in Threads |-> NoKey]
+  /\ balance = [t \in Threads |-> 0]
+  /\ promised = [t \in Watchers |-> [k \in Keys |-> 0]]
+  /\ batch = [t \in Walkers \union Detachers |-> Nothing]
+  /\ unswept = [t \in Purgers |-> {}]
+
+-----------------------------------------------------------------------------
+(* Words used below *)
+
+Threshold(o) == IF o \in Demanding THEN 2 ELSE 1
+Condition(o) == \E k \in Keys : events[k] >= Threshold(o)
+
+EntriesPerCall == Cardinality(Keys) * Duplicates
+Largest == EntriesPerCall * MaxCalls
+
+InLists(o) == Cardinality({<<k, i>> \in Keys \X (1..Largest) : i <= lists[k][o]})
+
+(* A thread begins a call when it is in none; the pseudo-thread when the   *)
+(* callback has got the word and may do such a thing.                      *)
+MayBegin(t, feature) ==
+  IF t = Callback THEN pc[t] = "begin" /\ feature \in Features ELSE pc[t] = "idle"
+
+Goto(t, label) == pc' = [pc EXCEPT ![t] = label]
+
+Return(t) ==
+  /\ Goto(t, "idle")
+  /\ operation' = [operation EXCEPT ![t] = NoOperation]
+  /\ key' = [key EXCEPT ![t] = NoKey]
+
+(* The call is at its end: what is owed is posted first.                   *)
+Finish(t) ==
+  IF balance[t] = 0 THEN Return(t) ELSE Goto(t, "settle") /\ UNCHANGED <<operation, key>>
+
+(* From the win to the callback: post if anything is owed, leave the timer. *)
+Towards(t, owed) ==
+  IF "callback-before-post" \in Defects THEN "call-back" ELSE IF owed = 0 THEN "leave-timer" ELSE "post"
+
+(* The compare-and-swap that completes: one access, it takes the entries.  *)
+Win(t, o) ==
+  LET taken == IF "winner-counts-lists" \in Defects THEN InLists(o) ELSE entries[o] IN
+  /\ completed' = [completed EXCEPT ![o] = TRUE]
+  /\ entries' = [entries EXCEPT ![o] = 0]
+  /\ balance' = [balance EXCEPT ![t] = @ + taken]
+  /\ operation' = [operation EXCEPT ![t] = o]
+  /\ Goto(t, IF t \in Walkers /\ key[t] # NoKey THEN "drop-own" ELSE Towards(t, balance[t] + taken))
+
+(* A try in one step, or its first half.                                   *)
+TryAndWin(t, o) ==
+  /\ Condition(o)
+  /\ ~completed[o]
+  /\ IF "evaluate-then-win" \in Features \/ "test-then-set" \in Defects
+     THEN /\ Goto(t, "win")
+          /\ operation' = [operation EXCEPT ![t] = o]
+          /\ UNCHANGED <<completed, entries, balance>>
+     ELSE Win(t, o)
+
+MayRaise(o) == "throwing-try" \in Features /\ ~raised[o] /\ ~completed[o]
+Raise(o) == raised' = [raised EXCEPT ![o] = TRUE]
+
+-----------------------------------------------------------------------------
+(* Completing: the steps shared by all who can win *)
+
+\* @says self: swaps the word of operation {operation[self]}
+SwapWord(t) ==
+  /\ pc[t] = "win"
+  /\ LET o == operation[t] IN
+     IF ~completed[o] \/ "test-then-set" \in Defects
+     THEN Win(t, o) /\ UNCHANGED key
+     ELSE /\ IF t \in Walkers /\ key[t] # NoKey
+             THEN Goto(t, "drop") /\ UNCHANGED <<operation, key>>
+             ELSE Return(t)
+          /\ UNCHANGED <<completed, entries, balance>>
+  /\ UNCHANGED <<events, timing, lists, stale, history, promised, batch, unswept>>
+
+\* @says self: adds {balance[self]} to stale
+Post(t) ==
+  /\ pc[t] = "post"
+  /\ stale' = stale + balance[t]
+  /\ balance' = [balance EXCEPT ![t] = 0]
+  /\ Goto(t, "leave-timer")
+  /\ UNCHANGED <<events, words, timing, lists, history, locals>>
+
+\* @says self: takes operation {operation[self]} out of the timer
+LeaveTimer(t) ==
+  /\ pc[t] = "leave-timer"
+  /\ timer' = IF "winner-stays-in-timer" \in Defects THEN timer ELSE timer \ {operation[t]}
+  /\ Goto(t, "call-back")
+  /\ UNCHANGED <<events, words, queue, lists, stale, history, balance, locals>>
+
+(* What follows the callback of the operation: for a walk the next entry.  *)
+GoOn(t) ==
+  IF t \in Walkers /\ key[t] # NoKey THEN Goto(t, "walk") /\ UNCHANGED <<operation, key>> ELSE Return(t)
+
+Reenters(o) ==
+  o = 1 /\ Features \intersect {"re-entrant-check", "re-entrant-watch", "re-entrant-cancel"} # {}
+
+\* @says self: runs the callback of operation {operation[self]}
+CallBack(t) ==
+  /\ pc[t] = "call-back"
+  /\ LET o == operation[t] IN
+     /\ callbacks' = [callbacks EXCEPT ![o] = @ + 1]
+     /\ CASE Reenters(o) ->
+               /\ pc' = [pc EXCEPT ![t] = "nested", ![Callback] = "begin"]
+               /\ UNCHANGED <<operation, key, batch, balance>>
+          [] o \in Throwing /\ t \in Walkers /\ key[t] # NoKey /\ "walk-ends-at-throw" \in Defects ->
+               /\ Return(t)
+               /\ batch' = [batch EXCEPT ![t] = Nothing]
+               /\ UNCHANGED balance
+          [] o \in Throwing /\ t = Executor /\ "executor-ends-at-throw" \in Defects ->
+               /\ Goto(t, "ended")
+               /\ UNCHANGED <<operation, key, batch, balance>>
+          [] "callback-before-post" \in Defects /\ o \notin Throwing ->
+               /\ Goto(t, "late-post")
+               /\ UNCHANGED <<operation, key, batch, balance>>
+          [] OTHER ->
+               /\ GoOn(t)
+               /\ balance' = [balance EXCEPT ![t] = 0]
+               /\ UNCHANGED batch
+  /\ UNCHANGED <<events, words, timing, lists, stale, calls, raised, promised, unswept>>
+
+\* @says self: the callback of operation {operation[self]} is over
+Resume(t) ==
+  /\ pc[t] = "nested"
+  /\ pc[Callback] = "idle"
+  /\ GoOn(t)
+  /\ batch' = IF t \in Walkers /\ "shared-walk-buffer" \in Defects
+              THEN [batch EXCEPT ![t] = batch[Callback]] ELSE batch
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, unswept>>
+
+\* @says self: adds {balance[self]} to stale, and returns
+Settle(t) ==
+  /\ pc[t] = "settle"
+  /\ stale' = stale + balance[t]
+  /\ balance' = [balance EXCEPT ![t] = 0]
+  /\ Return(t)
+  /\ UNCHANGED <<events, words, timing, lists, history, promised, batch, unswept>>
+
+\* @says self: adds {balance[self]} to stale
+PostEarly(t) ==
+  /\ "post-early" \in Features
+  /\ balance[t] # 0
+  /\ pc[t] \notin {"post", "settle"}
+  /\ stale' = stale + balance[t]
+  /\ balance' = [balance EXCEPT ![t] = 0]
+  /\ UNCHANGED <<events, words, timing, lists, history, pc, locals>>
+
+-----------------------------------------------------------------------------
+(* Watching *)
+
+\* @says self: tries operation {operation'[self]} for the first time
+BeginWatch(c) ==
+  /\ MayBegin(c, "re-entrant-watch")
+  /\ \E o \in Operations :
+       /\ calls[o] < MaxCalls
+       /\ calls' = [calls EXCEPT ![o] = @ + 1]
+       /\ \/ TryAndWin(c, o) /\ UNCHANGED <<key, raised>>
+          \/ /\ ~completed[o]
+             /\ ~Condition(o)
+             /\ Goto(c, "arm")
+             /\ operation' = [operation EXCEPT ![c] = o]
+             /\ UNCHANGED <<completed, entries, balance, key, raised>>
+          \/ /\ completed[o]
+             /\ Return(c)
+             /\ UNCHANGED <<completed, entries, balance, raised>>
+          \/ /\ MayRaise(o)
+             /\ Raise(o)
+             /\ Return(c)
+             /\ UNCHANGED <<completed, entries, balance>>
+  /\ UNCHANGED <<events, timing, lists, stale, callbacks, promised, batch, unswept>>
+
+(* With "operation-lock": nobody is between the two halves of arming or    *)
+(* cancelling this operation.                                              *)
+Unlocked(o) ==
+  "operation-lock" \in Features =>
+    \A t \in Threads : operation[t] = o => pc[t] \notin {"promise", "withdraw", "cancel-time-out"}
+
+Promise(c, o) ==
+  /\ entries' = [entries EXCEPT ![o] = @ + EntriesPerCall]
+  /\ promised' = [promised EXCEPT ![c] = [k \in Keys |-> Duplicates]]
+  /\ Goto(c, "insert")
+
+\* @says self: arms operation {operation[self]}: timer and promise
+Arm(c) ==
+  /\ pc[c] = "arm"
+  /\ LET o == operation[c] IN
+     /\ Unlocked(o)
+     /\ CASE "arm-in-two-steps" \in Features ->
+               /\ timer' = timer \union {o}
+               /\ Goto(c, "promise")
+               /\ UNCHANGED <<entries, promised, operation, key>>
+          [] OTHER ->
+               IF completed[o] /\ "arm-ignores-completed" \notin Defects
+               THEN Return(c) /\ UNCHANGED <<timer, entries, promised>>
+               ELSE /\ timer' = timer \union {o}
+                    /\ UNCHANGED <<operation, key>>
+                    /\ IF "promise-after-insert" \in Defects
+                       THEN /\ promised' = [promised EXCEPT ![c] = [k \in Keys |-> Duplicates]]
+                            /\ Goto(c, "insert")
+                            /\ UNCHANGED entries
+                       ELSE Promise(c, o)
+  /\ UNCHANGED <<events, completed, queue, lists, stale, history, balance, batch, unswept>>
+
+\* @says self: promises the entries of operation {operation[self]}
+PromiseAlone(c) ==
+  /\ pc[c] = "promise"
+  /\ LET o == operation[c] IN
+     IF completed[o]
+     THEN Goto(c, "withdraw") /\ UNCHANGED <<entries, promised>>
+     ELSE Promise(c, o)
+  /\ UNCHANGED <<events, completed, timing, lists, stale, history, balance, operation, key, batch, unswept>>
+
+\* @says self: refused: takes operation {operation[self]} out of the timer
+Withdraw(c) ==
+  /\ pc[c] = "withdraw"
+  /\ timer' = timer \ {operation[c]}
+  /\ Return(c)
+  /\ UNCHANGED <<events, words, queue, lists, stale, history, balance, promised, batch, unswept>>
+
+AfterInserts(c) ==
+  CASE "promise-after-insert" \in Defects -> Goto(c, "late-promise") /\ UNCHANGED <<operation, key>>
+    [] "no-second-try" \in Defects -> Return(c)
+    [] OTHER -> Goto(c, "second-try") /\ UNCHANGED <<operation, key>>
+
+\* @says self: appends operation {operation[self]} to a list
+Insert(c) ==
+  /\ pc[c] = "insert"
+  /\ \E k \in Keys :
+       /\ promised[c][k] > 0
+       /\ lists' = [lists EXCEPT ![k][operation[c]] = @ + 1]
+       /\ promised' = [promised EXCEPT ![c][k] = @ - 1]
+       /\ IF promised[c][k] = 1 /\ \A j \in Keys \ {k} : promised[c][j] = 0
+          THEN AfterInserts(c)
+          ELSE UNCHANGED <<pc, operation, key>>
+  /\ UNCHANGED <<events, words, timing, stale, history, balance, batch, unswept>>
+
+\* @says self: adds the entries to the word of operation {operation[self]}
+LatePromise(c) ==
+  /\ pc[c] = "late-promise"
+  /\ LET o == operation[c] IN
+     entries' = IF completed[o] THEN entries ELSE [entries EXCEPT ![o] = @ + EntriesPerCall]
+  /\ Goto(c, "second-try")
+  /\ UNCHANGED <<events, completed, timing, lists, stale, history, balance, locals>>
+
+\* @says self: tries operation {operation[self]} again
+SecondTry(c) ==
+  /\ pc[c] = "second-try"
+  /\ LET o == operation[c] IN
+     \/ TryAndWin(c, o) /\ UNCHANGED <<key, raised, timer>>
+     \/ /\ completed[o] \/ ~Condition(o)
+        /\ Return(c)
+        /\ UNCHANGED <<completed, entries, balance, raised, timer>>
+     \/ /\ MayRaise(o)
+        /\ Raise(o)
+        /\ timer' = IF "throwing-try-disarms" \in Defects THEN timer \ {o} ELSE timer
+        /\ Return(c)
+        /\ UNCHANGED <<completed, entries, balance>>
+  /\ UNCHANGED <<events, queue, lists, stale, callbacks, calls, promised, batch, unswept>>
+
+-----------------------------------------------------------------------------
+(* An event happens and its key is checked *)
+
+\* @says self: an event of {key'[self]} happens
+BeginCheck(x) ==
+  /\ MayBegin(x, "re-entrant-check")
+  /\ \E k \in Keys :
+       /\ events[k] < MaxEvents
+       /\ key' = [key EXCEPT ![x] = k]
+       /\ IF "list-before-event" \in Defects
+          THEN /\ batch' = [batch EXCEPT ![x] = lists[k]]
+               /\ Goto(x, "late-event")
+               /\ UNCHANGED events
+          ELSE /\ events' = [events EXCEPT ![k] = @ + 1]
+               /\ Goto(x, "copy-list")
+               /\ UNCHANGED batch
+  /\ UNCHANGED <<words, timing, lists, stale, history, balance, operation, promised, unswept>>
+
+\* @says self: an event of {key[self]} happens, after the copy
+LateEvent(x) ==
+  /\ pc[x] = "late-event"
+  /\ events' = [events EXCEPT ![key[x]] = IF @ < MaxEvents THEN @ + 1 ELSE @]
+  /\ Goto(x, "walk")
+  /\ UNCHANGED <<words, timing, lists, stale, history, balance, locals>>
+
+\* @says self: an event of some key is undone
+Fall(x) ==
+  /\ "conditions-fall" \in Features
+  /\ pc[x] = "idle"
+  /\ \E k \in Keys : events[k] > 0 /\ events' = [events EXCEPT ![k] = @ - 1]
+  /\ UNCHANGED <<words, timing, lists, stale, history, pc, balance, locals>>
+
+\* @says self: copies the list of {key[self]}
+CopyList(x) ==
+  /\ pc[x] = "copy-list"
+  /\ batch' = [batch EXCEPT ![x] = lists[key[x]]]
+  /\ Goto(x, "walk")
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, operation, key, promised, unswept>>
+
+\* @says self: looks at operation {operation'[self]}
+Walk(x) ==
+  /\ pc[x] = "walk"
+  /\ \E o \in Operations :
+       /\ batch[x][o] > 0
+       /\ \/ /\ TryAndWin(x, o)
+             /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
+             /\ UNCHANGED <<key, raised>>
+          \/ /\ completed[o] \/ ~Condition(o)
+             /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
+             /\ operation' = [operation EXCEPT ![x] = o]
+             /\ Goto(x, IF completed[o] THEN "drop" ELSE "walk")
+             /\ UNCHANGED <<completed, entries, balance, key, raised>>
+          \/ /\ MayRaise(o)
+             /\ Raise(o)
+             /\ UNCHANGED <<completed, entries, balance>>
+             /\ CASE "walk-ends-at-throw" \in Defects ->
+                       /\ batch' = [batch EXCEPT ![x] = Nothing]
+                       /\ Finish(x)
+                  [] OTHER ->
+                       /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
+                       /\ operation' = [operation EXCEPT ![x] = o]
+                       /\ Goto(x, IF "throwing-try-drops" \in Defects THEN "drop" ELSE "walk")
+                       /\ UNCHANGED key
+  /\ UNCHANGED <<events, timing, lists, stale, callbacks, calls, promised, unswept>>
+
+\* @says self: has walked the list
+EndWalk(x) ==
+  /\ pc[x] = "walk"
+  /\ batch[x] = Nothing
+  /\ Finish(x)
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
+
+\* @says self: drops operation {operation[self]} from the list of {key[self]}
+Drop(x) ==
+  /\ pc[x] \in {"drop", "drop-own"}
+  /\ LET k == key[x]
+         o == operation[x]
+         dropped == IF lists[k][o] > 0 THEN 1 ELSE 0 IN
+     /\ lists' = [lists EXCEPT ![k][o] = @ - dropped]
+     /\ balance' = [balance EXCEPT ![x] = @ - dropped]
+     /\ Goto(x, IF pc[x] = "drop" THEN "walk" ELSE Towards(x, balance[x] - dropped))
+  /\ UNCHANGED <<events, words, timing, stale, history, locals>>
+
+-----------------------------------------------------------------------------
+(* Cancelling a key (of an unknown key nothing happens: left out) *)
+
+\* @says self: detaches the list of a key
+BeginCancel(x) ==
+  /\ MayBegin(x, "re-entrant-cancel")
+  /\ \E k \in Keys :
+       /\ lists[k] # Nothing
+       /\ batch' = [batch EXCEPT ![x] = lists[k]]
+       /\ lists' = [lists EXCEPT ![k] = Nothing]
+  /\ Goto(x, "cancel")
+  /\ UNCHANGED <<events, words, timing, stale, history, balance, operation, key, promised, unswept>>
+
+\* @says self: settles operation {operation'[self]} of the detached list
+CancelOne(x) ==
+  /\ pc[x] = "cancel"
+  /\ \E o \in Operations :
+       LET count == batch[x][o]
+           last == entries[o] = count \/ "cancel-takes-time-out" \in Defects IN
+       /\ count > 0
+       /\ Unlocked(o)
+       /\ batch' = [batch EXCEPT ![x][o] = 0]
+       /\ operation' = [operation EXCEPT ![x] = o]
+       /\ IF completed[o]
+          THEN /\ balance' = IF "cancel-forgets-to-subtract" \in Defects THEN balance
+                             ELSE [balance EXCEPT ![x] = @ - count]
+               /\ UNCHANGED <<entries, timer, pc>>
+          ELSE /\ entries' = IF "cancel-keeps-entries" \in Defects THEN entries
+                             ELSE [entries EXCEPT ![o] = @ - count]
+               /\ UNCHANGED balance
+               /\ IF last /\ "cancel-in-two-steps" \in Features
+                  THEN Goto(x, "cancel-time-out") /\ UNCHANGED timer
+                  ELSE timer' = (IF last THEN timer \ {o} ELSE timer) /\ UNCHANGED pc
+  /\ UNCHANGED <<events, completed, queue, lists, stale, history, key, promised, unswept>>
+
+\* @says self: takes operation {operation[self]} out of the timer
+CancelTimeOut(x) ==
+  /\ pc[x] = "cancel-time-out"
+  /\ timer' = timer \ {operation[x]}
+  /\ Goto(x, "cancel")
+  /\ UNCHANGED <<events, words, queue, lists, stale, history, balance, locals>>
+
+\* @says self: has settled the detached list
+EndCancel(x) ==
+  /\ pc[x] = "cancel"
+  /\ batch[x] = Nothing
+  /\ Finish(x)
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
+
+-----------------------------------------------------------------------------
+(* Time-outs, and completing by force *)
+
+\* @says timer: a time-out is due; executor's queue {queue'}
+Expire ==
+  /\ "time-outs" \in Features
+  /\ \E o \in timer \ queue :
+       /\ timer' = timer \ {o}
+       /\ queue' = queue \union {o}
+  /\ UNCHANGED <<events, words, lists, stale, history, pc, balance, locals>>
+
+\* @says executor: takes operation {operation'[executor]}
+Take ==
+  /\ pc[Executor] = "idle"
+  /\ \E o \in queue :
+       /\ queue' = queue \ {o}
+       /\ operation' = [operation EXCEPT ![Executor] = o]
+  /\ Goto(Executor, "decide")
+  /\ UNCHANGED <<events, words, timer, lists, stale, history, balance, key, promised, batch, unswept>>
+
+\* @says executor: swaps the word of operation {operation[executor]}
+Decide ==
+  /\ pc[Executor] = "decide"
+  /\ IF completed[operation[Executor]]
+     THEN Return(Executor) /\ UNCHANGED <<words, balance>>
+     ELSE Win(Executor, operation[Executor]) /\ UNCHANGED key
+  /\ UNCHANGED <<events, timing, lists, stale, history, promised, batch, unswept>>
+
+\* @says self: completes operation {operation'[self]} by force
+BeginForce(f) ==
+  /\ pc[f] = "idle"
+  /\ \E o \in Operations : ~completed[o] /\ Win(f, o)
+  /\ UNCHANGED <<events, timing, lists, stale, history, key, promised, batch, unswept>>
+
+-----------------------------------------------------------------------------
+(* Purging *)
+
+PurgeDue == stale > (IF "purge-threshold" \in Defects THEN PurgeInterval + 1 ELSE PurgeInterval)
+
+\* @says self: reads stale = {stale}: a purge is due
+BeginPurge(p) ==
+  /\ pc[p] = "idle"
+  /\ PurgeDue
+  /\ unswept' = [unswept EXCEPT ![p] = Keys \X Operations]
+  /\ Goto(p, IF "purge-resets" \in Defects THEN "reset" ELSE "sweep")
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, operation, key, promised, batch>>
+
+\* @says self: sets stale to 0
+Reset(p) ==
+  /\ pc[p] = "reset"
+  /\ stale' = 0
+  /\ Goto(p, "sweep")
+  /\ UNCHANGED <<events, words, timing, lists, history, balance, locals>>
+
+StaleIn(k, seen) ==
+  Cardinality({<<o, i>> \in seen \X (1..Largest) : completed[o] /\ i <= lists[k][o]})
+Swept(k, seen) ==
+  [lists EXCEPT ![k] = [o \in Operations |-> IF o \in seen /\ completed[o] THEN 0 ELSE lists[k][o]]]
+
+\* @says self: purges a list, balance {balance'[self]}
+Sweep(p) ==
+  /\ pc[p] = "sweep"
+  /\ \E k \in {pair[1] : pair \in unswept[p]} :
+     \E seen \in (IF "sweep-by-operation" \in Features
+                  THEN {{o} : o \in {q \in Operations : <<k, q>> \in unswept[p]}} ELSE {Operations}) :
+       /\ unswept' = [unswept EXCEPT ![p] = @ \ ({k} \X seen)]
+       /\ balance' = IF "purge-resets" \in Defects THEN balance
+                     ELSE [balance EXCEPT ![p] = @ - StaleIn(k, seen)]
+       /\ IF "purge-counts-first" \in Defects
+          THEN /\ key' = [key EXCEPT ![p] = k]
+               /\ Goto(p, "remove")
+               /\ UNCHANGED lists
+          ELSE /\ lists' = Swept(k, seen)
+               /\ UNCHANGED <<key, pc>>
+  /\ UNCHANGED <<events, words, timing, stale, history, operation, promised, batch>>
+
+\* @says self: removes what is completed from the list of {key[self]}
+Remove(p) ==
+  /\ pc[p] = "remove"
+  /\ lists' = Swept(key[p], Operations)
+  /\ Goto(p, "sweep")
+  /\ UNCHANGED <<events, words, timing, stale, history, balance, locals>>
+
+\* @says self: has purged all lists
+EndPurge(p) ==
+  /\ pc[p] = "sweep"
+  /\ unswept[p] = {}
+  /\ Finish(p)
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
+
+-----------------------------------------------------------------------------
+(* All together *)
+
+\* @says self: the callback does nothing
+NestedNothing ==
+  /\ pc[Callback] = "begin"
+  /\ Return(Callback)
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
+
+\* @says self: posts, after the callback, {balance[self]}
+LatePost(t) ==
+  /\ pc[t] = "late-post"
+  /\ stale' = stale + balance[t]
+  /\ balance' = [balance EXCEPT ![t] = 0]
+  /\ GoOn(t)
+  /\ UNCHANGED <<events, words, timing, lists, history, promised, batch, unswept>>
+
+Complete(t) ==
+  \/ SwapWord(t) \/ Post(t) \/ LeaveTimer(t) \/ CallBack(t) \/ Resume(t) \/ Settle(t) \/ LatePost(t)
+ContinueWatch(c) ==
+  \/ Arm(c) \/ PromiseAlone(c) \/ Withdraw(c) \/ Insert(c) \/ LatePromise(c) \/ SecondTry(c)
+ContinueCheck(x) == LateEvent(x) \/ CopyList(x) \/ Walk(x) \/ EndWalk(x) \/ Drop(x)
+ContinueCancel(x) == CancelOne(x) \/ CancelTimeOut(x) \/ EndCancel(x)
+ContinuePurge(p) == Reset(p) \/ Sweep(p) \/ Remove(p) \/ EndPurge(p)
+
+Next ==
+  \/ \E t \in Threads : Complete(t) \/ PostEarly(t)
+  \/ \E c \in Watchers : BeginWatch(c) \/ ContinueWatch(c)
+  \/ \E x \in Walkers : BeginCheck(x) \/ ContinueCheck(x)
+  \/ \E x \in Completers : Fall(x)
+  \/ \E x \in Detachers : BeginCancel(x) \/ ContinueCancel(x)
+  \/ \E f \in Forcers : BeginForce(f)
+  \/ \E p \in Purgers : BeginPurge(p) \/ ContinuePurge(p)
+  \/ Expire \/ Take \/ Decide
+  \/ NestedNothing
+
+Spec == Init /\ [][Next]_vars
+
+(* Nobody has to begin a call, no event has to happen; who is in a call    *)
+(* goes on, the executor takes what is queued, a purge that is due begins. *)
+FairSpec ==
+  /\ Spec
+  /\ \A t \in Threads : WF_vars(Complete(t))
+  /\ \A c \in Watchers : WF_vars(ContinueWatch(c))
+  /\ \A x \in Walkers : WF_vars(ContinueCheck(x))
+  /\ \A x \in Detachers : WF_vars(ContinueCancel(x))
+  /\ \A p \in Purgers : WF_vars(BeginPurge(p) \/ ContinuePurge(p))
+  /\ WF_vars(Take \/ Decide)
+  /\ WF_vars(NestedNothing)
+
+(* The timer goes on as well.                                              *)
+TimedSpec == FairSpec /\ WF_vars(Expire)
+
+-----------------------------------------------------------------------------
+(* Counts, as the design names them *)
+
+Quiet == \A t \in Threads : pc[t] = "idle"
+NobodyCompletes == \A t \in Threads \ Purgers : pc[t] = "idle"
+
+Listed(o) == \E k \in Keys : lists[k][o] > 0
+AllEntries == Cardinality({<<k, o, i>> \in Keys \X Operations \X (1..Largest) : i <= lists[k][o]})
+StaleEntries ==
+  Cardinality({<<k, o, i>> \in Keys \X Operations \X (1..Largest) : completed[o] /\ i <= lists[k][o]})
+Distinct == Cardinality({o \in Operations : Listed(o)})
+Live == Cardinality({o \in Operations : Listed(o) /\ ~completed[o]})
+Deciding == IF pc[Executor] = "decide" THEN 1 ELSE 0
+Pending ==
+  CASE "pending-is-timer-size" \in Defects -> Cardinality(timer)
+    [] "pending-omits-running" \in Defects -> Cardinality(timer) + Cardinality(queue)
+    [] OTHER -> Cardinality(timer) + Cardinality(queue) + Deciding
+Estimate == Pending + (IF stale > 0 THEN stale ELSE 0)
+
+HasTimeOut(o) == o \in timer \/ o \in queue \/ (pc[Executor] = "decide" /\ operation[Executor] = o)
+InCall(o) == \E c \in Watchers : operation[c] = o /\ pc[c] \in {"arm", "promise", "withdraw", "insert", "second-try", "win"}
+PromisedEntries(o) ==
+  Cardinality({<<c, k, i>> \in Watchers \X Keys \X (1..Largest) :
+                 operation[c] = o /\ i <= promised[c][k]})
+DetachedEntries(o) ==
+  Cardinality({<<x, i>> \in Detachers \X (1..Largest) :
+                 pc[x] \in {"cancel", "cancel-time-out"} /\ i <= batch[x][o]})
+EntriesOf(o) == InLists(o) + PromisedEntries(o) + DetachedEntries(o)
+
+Widest == Largest * Cardinality(Operations)
+Balances ==
+  Cardinality({<<t, i>> \in Threads \X (1..Widest) : i <= balance[t]})
+    - Cardinality({<<t, i>> \in Threads \X (1..Widest) : i <= -balance[t]})
+EntriesOfCompleted ==
+  Cardinality({<<k, o, i>> \in Keys \X Operations \X (1..Largest) : completed[o] /\ i <= lists[k][o]})
+    + Cardinality({<<c, k, i>> \in Watchers \X Keys \X (1..Largest) :
+                     operation[c] # NoOperation /\ completed[operation[c]] /\ i <= promised[c][k]})
+    + Cardinality({<<x, o, i>> \in Detachers \X Operations \X (1..Largest) :
+                     completed[o] /\ pc[x] \in {"cancel", "cancel-time-out"} /\ i <= batch[x][o]})
+
+-----------------------------------------------------------------------------
+(* Claims *)
+
+(* A callback never runs twice. *)
+CallbackAtMostOnce == \A o \in Operations : callbacks[o] <= 1
+
+(* When nobody is in the middle of anything, exactly the completed operations have had their callback. *)
+CompletedIffCalledBack == Quiet => \A o \in Operations : completed[o] <=> callbacks[o] = 1
+
+(* No completion is lost: who is watched under a key, and not completed, waits for an event of that key. *)
+NoLostCompletion ==
+  NobodyCompletes =>
+    \A o \in Operations, k \in Keys :
+      lists[k][o] > 0 /\ ~completed[o] /\ ~raised[o] => events[k] < Threshold(o)
+
+(* An operation that is watched and not completed has its time-out, from its first entry on. *)
+WatchedHasTimeOut == \A o \in Operations : Listed(o) /\ ~completed[o] => HasTimeOut(o)
+
+(* Nothing is lost: once armed, in no call and not completed, it has all the entries that its word says. *)
+StaysWatched == \A o \in Operations : ~completed[o] /\ ~InCall(o) => InLists(o) + DetachedEntries(o) = entries[o]
+
+(* Live operations are always counted as pending. *)
+LiveIsPending == Live <= Pending
+
+(* The estimate is never below the number of live operations. *)
+LiveIsEstimated == Live <= Estimate
+
+(* When quiet the timer holds only operations that are not completed. *)
+TimerIsLive == Quiet => \A o \in timer : ~completed[o]
+
+(* The law: stale and all balances together are the entries of completed operations, at every instant. *)
+Law == stale + Balances = EntriesOfCompleted
+
+(* The word of an operation that is not completed has the number of its entries, at every instant. *)
+WordIsExact == \A o \in Operations : ~completed[o] => entries[o] = EntriesOf(o)
+
+(* When quiet, `stale` is the number of stale entries. *)
+StaleIsExact == Quiet => stale = StaleEntries
+
+(* When quiet, all distinct operations in the lists are within the estimate. *)
+DistinctIsEstimated == Quiet => Distinct <= Estimate
+
+(* When quiet and no purge is due, at most `PurgeInterval` entries are stale, be expiries queued or not. *)
+StaleIsBounded == Quiet /\ ~PurgeDue => StaleEntries <= PurgeInterval
+
+(* When quiet and nothing more is left to purge at interval 0, nothing is stale and the estimate is `pending`. *)
+NothingStaleIsLeft == Quiet /\ stale <= 0 => StaleEntries = 0 /\ Estimate = Pending
+
+(* The lists are bounded: when quiet and no purge is due, by what the live operations own and the interval. *)
+EntriesAreBounded ==
+  Quiet /\ ~PurgeDue =>
+    AllEntries <= Cardinality({<<o, i>> \in Operations \X (1..Largest) : i <= entries[o]}) + PurgeInterval
+
+=============================================================================

@@ -1,0 +1,88 @@
+"""Typed Python bindings of the TLA+ checkers, and this project's models.
+
+The bindings know nothing of this project: they check any module.
+
+- ``check`` explores a module, ``simulate`` makes random behaviours, ``induction`` proves that an
+  invariant is inductive, ``typecheck`` checks type annotations. TLC is the default; Apalache is
+  used where it is asked for.
+- ``Configuration`` is the instance and what is checked of it, as a ``.cfg`` file says it.
+- A verdict is a result with an ITF trace (of the package itf-py). Whatever prevents a verdict is a
+  ``CheckerError``: a missing tool, a module that is wrong, a run that showed nothing.
+- ``to_tla`` writes a Python value as TLA+; ``read_module`` reads declarations and their types;
+  ``ill_typed`` compares a trace with them.
+
+What the project says about its own models is in ``manifest`` and ``models``.
+"""
+
+from purgatory_tla.apalache import typecheck
+from purgatory_tla.checking import check
+from purgatory_tla.configurations import Configuration
+from purgatory_tla.errors import (
+    CheckerError,
+    EvaluationFailure,
+    IllTyped,
+    InvalidSpecification,
+    MissingJava,
+    MissingTool,
+    OutOfMemory,
+    ParseFailure,
+    TimedOut,
+    UnexpectedOutput,
+    UnknownOperator,
+    UntrustedJar,
+    VacuousRun,
+)
+from purgatory_tla.inductive import induction
+from purgatory_tla.module_text import ModuleText, read_module
+from purgatory_tla.results import (
+    CheckResult,
+    InductionResult,
+    Outcome,
+    SimulationResult,
+    Statistics,
+    TypecheckResult,
+)
+from purgatory_tla.simulation import simulate
+from purgatory_tla.tlc_log import Progress
+from purgatory_tla.tools import find_jar, maven_jar, wheel_jar
+from purgatory_tla.value_checks import ill_typed
+from purgatory_tla.values import ModelValue, function, record, sequence, to_tla
+
+__all__ = [
+    "CheckResult",
+    "CheckerError",
+    "Configuration",
+    "EvaluationFailure",
+    "IllTyped",
+    "InductionResult",
+    "InvalidSpecification",
+    "MissingJava",
+    "MissingTool",
+    "ModelValue",
+    "ModuleText",
+    "OutOfMemory",
+    "Outcome",
+    "ParseFailure",
+    "Progress",
+    "SimulationResult",
+    "Statistics",
+    "TimedOut",
+    "TypecheckResult",
+    "UnexpectedOutput",
+    "UnknownOperator",
+    "UntrustedJar",
+    "VacuousRun",
+    "check",
+    "find_jar",
+    "function",
+    "ill_typed",
+    "induction",
+    "maven_jar",
+    "read_module",
+    "record",
+    "sequence",
+    "simulate",
+    "to_tla",
+    "typecheck",
+    "wheel_jar",
+]

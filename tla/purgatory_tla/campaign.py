@@ -1,0 +1,52 @@
+"""Many models at a time, in the order in which they finish."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+
+from purgatory_tla.manifest import Model, RunTime
+from purgatory_tla.models import Finding, Settings, run_model
+from purgatory_tla.tlc_log import Progress
+
+Listener = Callable[[Model, Progress | None], None]
+"""Told when a model begins, and then about once a second how far it is."""
+
+
+class _Stopped(Exception):
+    """The campaign was ended; raised inside the runs, so that they end their tools."""
+
+
+def run_models(
+    models: Sequence[Model], settings: Settings, at_a_time: int, listener: Listener
+) -> Iterator[Finding]:
+    """Run models and give what was found as soon as it is.
+
+    Where the caller stops taking, or anything is raised, the running tools are ended first.
+
+    Raises:
+        MissingTool: a checker, or the Java that it needs, is not there.
+    """
+    over = threading.Event()
+
+    def run(model: Model) -> Finding:
+        def told(progress: Progress | None) -> None:
+            if over.is_set():
+                raise _Stopped
+            listener(model, progress)
+
+        told(None)
+        return run_model(model, replace(settings, progress=told))
+
+    # The longest first: then no core is left with one of them at the end.
+    ordered = sorted(models, key=lambda each: each.run_time is RunTime.SMALL)
+    pool = ThreadPoolExecutor(at_a_time)
+    waiting: set[Future[Finding]] = {pool.submit(run, model) for model in ordered}
+    try:
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    finally:
+        over.set()
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,87 @@
+"""Whether the manifest fits the modules, and whether no claim in it stands alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from purgatory_tla.manifest import Expected, Kind, Manifest, Mode, Model, checked
+from purgatory_tla.vocabulary import vocabulary
+
+_LACKING = {Kind.MUST_FAIL: "must-fail sibling", Kind.WITNESS: "witness"}
+
+
+def problems(manifest: Manifest, folder: Path) -> tuple[str, ...]:
+    """What is wrong, each in a sentence that begins with the entry's name."""
+    found: list[str] = []
+    for model in manifest.models:
+        wrong = [*_wrong_form(model)]
+        if not wrong and model.mode is not Mode.PROOF:
+            wrong = [*_wrong_names(model, folder)] or [*_wrong_companion(model, folder)]
+        found += [f"{model.name}: {each}" for each in wrong]
+    return tuple(found) if found else tuple(_lonely_claims(manifest, folder))
+
+
+def _wrong_form(model: Model) -> Iterator[str]:
+    if model.mode is Mode.PROOF:
+        if model.proof is None or model.module is not None or model.configuration is not None:
+            yield "a proof has the field 'proof', and neither 'module' nor 'configuration'"
+        return
+    if model.proof is not None or model.module is None or model.configuration is None:
+        yield "what is not a proof has 'module' and 'configuration', and no field 'proof'"
+    if model.mode is Mode.EXHAUSTIVE and None in (model.generated, model.distinct, model.depth):
+        yield "an exhaustive run has exact counts: 'generated', 'distinct' and 'depth'"
+    broken = model.expected in (Expected.INVARIANT, Expected.PROPERTY)
+    if broken != (model.violated is not None):
+        yield "'violated' names what is broken where an invariant or property is, else nothing"
+    if model.kind is Kind.CLAIM and model.expected is not Expected.SUCCESS:
+        yield "a claim holds; one that does not is a must-fail"
+    if model.kind is not Kind.CLAIM and model.expected is Expected.SUCCESS:
+        yield f"a {model.kind.value} cannot be expected to succeed"
+    if model.kind is not Kind.CLAIM and not model.about:
+        yield "'about' must say of which claims it is the sibling or witness"
+    if model.kind is Kind.MUST_FAIL and not model.explanation:
+        yield "a must-fail explains its counterexample"
+
+
+def _wrong_names(model: Model, folder: Path) -> Iterator[str]:
+    assert model.module is not None
+    assert model.configuration is not None
+    if not (folder / f"{model.module}.tla").is_file():
+        yield f"there is no module {model.module}"
+        return
+    if not (folder / "models" / model.configuration).is_file():
+        yield f"there is no configuration {model.configuration}"
+        return
+    known = vocabulary(folder, model.module)
+    named = [*checked(model, folder), *model.about, *model.lacks, *(model.constraints or ())]
+    named += [name for name in (model.violated, model.specification, model.symmetry) if name]
+    for name in dict.fromkeys(named):
+        if name not in known:
+            yield f"{model.module} does not define {name}"
+
+
+def _wrong_companion(model: Model, folder: Path) -> Iterator[str]:
+    """A run that is to fail checks one thing alone, so that there is one way to fail."""
+    names = checked(model, folder)
+    if model.kind is Kind.CLAIM:
+        if not names and not model.deadlock:
+            yield "nothing is checked"
+    elif model.violated is not None and names != (model.violated,):
+        yield f"it must check {model.violated} alone, and checks {', '.join(names) or 'nothing'}"
+
+
+def _lonely_claims(manifest: Manifest, folder: Path) -> Iterator[str]:
+    """Each checked claim has a must-fail and a witness in its module, or a reason why not."""
+    companions = {
+        (model.kind, model.module, name) for model in manifest.models for name in model.about
+    }
+    claims = [each for each in manifest.models if each.kind is Kind.CLAIM and each.module]
+    excused = {(model.module, name) for model in claims for name in model.lacks}
+    told: set[tuple[str | None, str]] = set(excused)
+    for model in claims:
+        for name in checked(model, folder):
+            if (model.module, name) in told:
+                continue
+            told.add((model.module, name))
+            for kind, words in _LACKING.items():
+                if (kind, model.module, name) not in companions:
+                    yield f"{model.name}: {name} has no {words}"

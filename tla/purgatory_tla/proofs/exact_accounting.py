@@ -1,0 +1,163 @@
+"""The exact accounting as counts: the numbers of one operation, the totals, and every step.
+
+Which key, which list and which thread is forgotten. A step is a function from the numbers before it
+to its guard and the numbers after it, all of them symbolic; ``n`` is a number that the step may
+choose. ``ExactAccounting.tla`` has the same steps under the same names.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import z3
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """The numbers of one operation.
+
+    ``entries`` is the word's count; ``in_lists``, ``promised`` and ``detached`` say where its
+    entries are. Its time-out is owed ``in_timer``, ``queued`` for the executor, or ``deciding``.
+    ``to_call`` counts callbacks owed by whoever completed it, ``called`` those that were made.
+    """
+
+    completed: z3.BoolRef
+    entries: z3.ArithRef
+    in_lists: z3.ArithRef
+    promised: z3.ArithRef
+    detached: z3.ArithRef
+    in_timer: z3.ArithRef
+    queued: z3.ArithRef
+    deciding: z3.ArithRef
+    to_call: z3.ArithRef
+    called: z3.ArithRef
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The shared count, the sum of all threads' balances, and the sum the law speaks of."""
+
+    stale: z3.ArithRef
+    balances: z3.ArithRef
+    stale_entries: z3.ArithRef
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of one thread: when it may be taken, and the numbers it leaves behind."""
+
+    guard: z3.BoolRef
+    operation: Operation
+    totals: Totals
+
+
+Action = Callable[[Operation, Totals, z3.ArithRef], Step]
+
+
+def arm(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A watch promises n entries and adds to the timer, in one step; refused when completed."""
+    armed = replace(o, entries=o.entries + n, promised=o.promised + n, in_timer=z3.IntVal(1))
+    return Step(z3.And(z3.Not(o.completed), n >= 1), armed, totals)
+
+
+def insert(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A watch appends one promised entry to a list, whether or not the operation is completed."""
+    inserted = replace(o, promised=o.promised - 1, in_lists=o.in_lists + 1)
+    return Step(o.promised >= 1, inserted, totals)
+
+
+def win(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A thread wins the word: completes the operation and takes its entries into its balance."""
+    won = replace(o, completed=z3.BoolVal(True), entries=z3.IntVal(0), to_call=o.to_call + 1)
+    return Step(z3.Not(o.completed), won, replace(totals, balances=totals.balances + o.entries))
+
+
+def remove(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A walk or a purge takes n entries of a completed operation out of a list."""
+    removed = replace(o, in_lists=o.in_lists - n)
+    guard = z3.And(o.completed, n >= 1, n <= o.in_lists)
+    return Step(guard, removed, replace(totals, balances=totals.balances - n))
+
+
+def post(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A thread adds its balance n, of either sign, to stale."""
+    posted = replace(totals, stale=totals.stale + n, balances=totals.balances - n)
+    return Step(z3.BoolVal(True), o, posted)
+
+
+def leave_timer(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """Whoever completed the operation takes it out of the timer."""
+    return Step(o.completed, replace(o, in_timer=z3.IntVal(0)), totals)
+
+
+def call_back(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """Whoever completed the operation makes its callback; that it throws changes nothing."""
+    made = replace(o, to_call=o.to_call - 1, called=o.called + 1)
+    return Step(o.to_call >= 1, made, totals)
+
+
+def detach(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A cancel of a key takes n entries away with the key's list."""
+    detached = replace(o, in_lists=o.in_lists - n, detached=o.detached + n)
+    return Step(z3.And(n >= 1, n <= o.in_lists), detached, totals)
+
+
+def cancel_live(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A cancel settles n detached entries of a live operation; the last takes the time-out."""
+    left = o.entries - n
+    settled = replace(
+        o,
+        entries=left,
+        detached=o.detached - n,
+        in_timer=z3.If(left == 0, z3.IntVal(0), o.in_timer),
+    )
+    return Step(z3.And(z3.Not(o.completed), n >= 1, n <= o.detached), settled, totals)
+
+
+def cancel_completed(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A cancel settles n detached entries of a completed operation in its balance."""
+    settled = replace(o, detached=o.detached - n)
+    guard = z3.And(o.completed, n >= 1, n <= o.detached)
+    return Step(guard, settled, replace(totals, balances=totals.balances - n))
+
+
+def expire(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """The timer hands a due operation to the executor's queue."""
+    handed = replace(o, in_timer=z3.IntVal(0), queued=o.queued + 1)
+    return Step(o.in_timer >= 1, handed, totals)
+
+
+def take(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """The executor takes an expired operation out of its queue."""
+    taken = replace(o, queued=o.queued - 1, deciding=o.deciding + 1)
+    return Step(o.queued >= 1, taken, totals)
+
+
+def decide_won(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """The executor wins the word; the time-out stops being owed with the decision."""
+    step = win(o, totals, n)
+    decided = replace(step.operation, deciding=o.deciding - 1)
+    return Step(z3.And(step.guard, o.deciding >= 1), decided, step.totals)
+
+
+def decide_lost(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """The executor finds the operation completed; the time-out stops being owed all the same."""
+    return Step(z3.And(o.completed, o.deciding >= 1), replace(o, deciding=o.deciding - 1), totals)
+
+
+ACTIONS: Mapping[str, Action] = {
+    "Arm": arm,
+    "Insert": insert,
+    "Win": win,
+    "Remove": remove,
+    "Post": post,
+    "LeaveTimer": leave_timer,
+    "CallBack": call_back,
+    "Detach": detach,
+    "CancelLive": cancel_live,
+    "CancelCompleted": cancel_completed,
+    "Expire": expire,
+    "Take": take,
+    "DecideWon": decide_won,
+    "DecideLost": decide_lost,
+}
+"""Every step, by the name of the action of ``ExactAccounting.tla`` that it is."""

@@ -1,0 +1,38 @@
+"""The shared counts of each module's states, under the names that they have everywhere.
+
+A view is a function from a state, and the model's constants, to named counts in the order of their
+columns. The trace holds variables alone; a count that a module defines is computed here anew.
+"""
+
+from collections.abc import Callable, Mapping
+
+from purgatory_tla.sayings import State, show
+from purgatory_tla.views.lemmas import exact_accounting, operation_lock
+from purgatory_tla.views.memory_pool import memory_pool
+from purgatory_tla.views.purgatory import exact, proposal
+from purgatory_tla.views.timer import timer, timing_wheel
+
+Constants = Mapping[str, str]
+"""The constants that a model sets, as TLA+ text."""
+
+Counts = Mapping[str, object]
+"""The counts of one state, by name."""
+
+VIEWS: dict[str, Callable[[State, Constants], Counts]] = {
+    "ExactAccounting": exact_accounting,
+    "MemoryPool": memory_pool,
+    "OperationLock": operation_lock,
+    "PurgatoryExact": exact,
+    "PurgatoryExactRefinement": exact,
+    "PurgatoryProposal": proposal,
+    "Timer": timer,
+    "TimingWheel": timing_wheel,
+}
+
+
+def counts_of(module: str, state: State, constants: Constants) -> dict[str, str]:
+    """The counts of a state in words; none for a module that has no view."""
+    view = VIEWS.get(module)
+    if view is None:
+        return {}
+    return {name: show(value) for name, value in view(state, constants).items()}

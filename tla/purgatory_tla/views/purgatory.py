@@ -1,0 +1,52 @@
+"""The counts of the purgatory: entries, distinct, live, stale, pending, estimate."""
+
+from collections.abc import Mapping
+
+from purgatory_tla.sayings import State
+from purgatory_tla.views.parts import entries, members, number
+
+
+def proposal(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
+    """The published accounting: ``estimate`` is a counter, and lists are sets of operations."""
+    completed = members(state["completed"])
+    watched = frozenset[object]().union(*map(members, entries(state["lists"]).values()))
+    return {
+        "timer": len(members(state["timer"])),
+        "queue": len(members(state["queue"])),
+        "estimate": number(state, "estimate"),
+        "distinct": len(watched),
+        "live": len(watched - completed),
+        "stale": len(watched & completed),
+    }
+
+
+def exact(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
+    """The exact accounting: ``counted`` is the counter of stale entries, ``stale`` what is true."""
+    completed = {operation for operation, yes in entries(state["completed"]).items() if yes}
+    listed = [
+        (operation, many)
+        for operations in entries(state["lists"]).values()
+        for operation, many in entries(operations).items()
+        if isinstance(many, int) and many
+    ]
+    pending = _pending(state, constants.get("Defects", ""))
+    counted = number(state, "stale")
+    return {
+        "timer": len(members(state["timer"])),
+        "queue": len(members(state["queue"])),
+        "pending": pending,
+        "counted": counted,
+        "stale": sum(many for operation, many in listed if operation in completed),
+        "estimate": pending + max(0, counted),
+        "live": len({operation for operation, _ in listed if operation not in completed}),
+    }
+
+
+def _pending(state: State, defects: str) -> int:
+    """What is pending, as the module counts it with its defects."""
+    pending = len(members(state["timer"]))
+    if "pending-is-timer-size" in defects:
+        return pending
+    pending += len(members(state["queue"]))
+    deciding = entries(state["pc"]).get("executor") == "decide"
+    return pending + (deciding and "pending-omits-running" not in defects)

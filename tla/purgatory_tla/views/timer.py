@@ -1,0 +1,36 @@
+"""The counts of the timer and of the timing wheel."""
+
+from collections.abc import Mapping
+
+from purgatory_tla.sayings import State
+from purgatory_tla.views.parts import entries, members, number
+
+
+def timer(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
+    """The clock, the pending tasks with their due ticks, the executor's queue."""
+    return {"clock": number(state, "now"), "pending": state["due"], "queue": state["queue"]}
+
+
+def timing_wheel(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
+    """The clocks, how many tasks are pending, the levels, the delay queue, the executor's queue.
+
+    A bucket is shown as its level and its expiry with its tasks.
+    """
+    places = entries(state["places"])
+    tasks = {
+        bucket: sorted(str(task) for task, place in places.items() if place == bucket)
+        for bucket in members(state["buckets"])
+    }
+    shown = sorted(
+        f"level {bucket[1]} at {bucket[0]}: {' '.join(inside) or 'empty'}"
+        for bucket, inside in tasks.items()
+        if isinstance(bucket, tuple)
+    )
+    return {
+        "clock": number(state, "now"),
+        "own clock": number(state, "ownClock"),
+        "pending": len(places),
+        "levels": number(state, "levels"),
+        "buckets": "; ".join(shown) or "none",
+        "queue": state["queue"],
+    }
