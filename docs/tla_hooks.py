@@ -7,7 +7,7 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from pygments.lexer import RegexLexer, words
-from pygments.lexers import _lexer_cache
+from pygments.lexers import LEXERS, _lexer_cache
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
 from purgatory_spec.requirements import requirement
@@ -21,13 +21,13 @@ _KEYWORDS = """ASSUME CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED EXCEPT 
 LAMBDA LET LOCAL MODULE OTHER SUBSET THEN UNCHANGED UNION VARIABLE VARIABLES WITH""".split()
 
 
-class TlaLexer(RegexLexer):
+class TlaLexer(RegexLexer):  # type: ignore[misc]
     """Colours for TLA+; Pygments has none of its own."""
 
     name = "TLA+"
     aliases = ("tla",)
     filenames = ("*.tla",)
-    tokens = {  # noqa: RUF012 - the form that Pygments asks for
+    tokens = {
         "root": [
             (r"\\\*.*$", Comment.Single),
             (r"\(\*", Comment.Multiline, "comment"),

@@ -4,92 +4,98 @@
 (* step, and an invariant that every step keeps from any state that        *)
 (* satisfies it.                                                           *)
 (*                                                                         *)
-(* Four threads have names; pool size and largest request are any numbers. *)
-(* That needs a symbolic checker.  For Apalache:                           *)
-(*   base         --cinit=AnySizes --init=Init      --inv=Invariant --length=0 *)
-(*   step         --cinit=AnySizes --init=Invariant --inv=Invariant --length=1 *)
-(*   implication  --cinit=AnySizes --init=Invariant --inv=Bound     --length=0 *)
-(* and InvariantStrict, StrictBound with NextStrict.  BoundMinusOne must   *)
-(* be refuted.                                                             *)
+(* Four threads have names; pool size and largest request are any numbers: *)
+(* they are variables that never change, so that a symbolic checker takes  *)
+(* them for all their values at once, and TLC for those in a finite range. *)
 (*                                                                         *)
-(* What was run.  TLC does the same three steps for given sizes: Numbers   *)
-(* is then a finite range, large enough for all states that satisfy the    *)
-(* invariant (nobody can hold more than PoolSize + MaxSingle - 1 bytes).   *)
-(* For all sizes and any number of threads z3 proves it on every run of    *)
-(* the tests (purgatory_tla.proofs.memory_pool).  With Apalache this       *)
-(* module has not been run here, since no package registry has Apalache;   *)
-(* a test does where Apalache is installed.                                *)
+(*   base         from Init, no step:        Invariant                     *)
+(*   step         from Invariant, one step:  Invariant                     *)
+(*   implication  from Invariant, no step:   Bound                         *)
+(*                                                                         *)
+(* The same with InvariantStrict, NextStrict, StrictBound.                 *)
+(*                                                                         *)
+(* What was run.  TLC checks all three for small sizes; Numbers is then a  *)
+(* finite range, large enough for all states that satisfy the invariant    *)
+(* (nobody can hold more than poolSize + maxSingle - 1 bytes).  For all    *)
+(* sizes and any number of threads z3 proves it on every run of the tests  *)
+(* (purgatory_tla.proofs.memory_pool).  Apalache has not been run on this  *)
+(* module, since no package registry has it; a test does where Apalache is *)
+(* installed.                                                              *)
 (***************************************************************************)
 EXTENDS Integers
 
-CONSTANTS
-  \* @type: Int;
-  PoolSize,
-  \* @type: Int;
-  MaxSingle
-
 VARIABLES
+  \* @type: Int;
+  poolSize,
+  \* @type: Int;
+  maxSingle,
   \* @type: Int;
   available,
   \* @type: Str -> Int;
   held
 
-vars == <<available, held>>
+vars == <<poolSize, maxSingle, available, held>>
 
 Threads == {"t1", "t2", "t3", "t4"}
 
-\* A finite range in a configuration for TLC.
+\* Sizes of pools, and numbers of bytes.  Finite ranges in a configuration for TLC: all pools of up
+\* to three bytes, and every number that can occur in a state that satisfies their invariant.
+Sizes == Int
 Numbers == Int
+SmallSizes == 1..3
+SmallNumbers == (-2)..5
 
-\* For TLC: every number that can occur in a state that satisfies the invariant.
-SmallNumbers == (1 - MaxSingle)..(PoolSize + MaxSingle)
-
-\* For Apalache: the constants are any numbers that a pool can have.
-AnySizes ==
-  /\ PoolSize \in Int /\ MaxSingle \in Int
-  /\ MaxSingle >= 1 /\ PoolSize >= MaxSingle
+Pools ==
+  /\ poolSize \in Sizes
+  /\ maxSingle \in Sizes
+  /\ 1 <= maxSingle /\ maxSingle <= poolSize
 
 Outstanding == held["t1"] + held["t2"] + held["t3"] + held["t4"]
 
 Init ==
-  /\ available = PoolSize
+  /\ Pools
+  /\ available = poolSize
   /\ held = [t \in Threads |-> 0]
 
 -----------------------------------------------------------------------------
 \* One byte is enough for a request of any legal size.
-\* @says self: takes {held'[self]} of {available} bytes
+\* @says pool: hands a buffer out, {available'} bytes are left
 Take(t) ==
   /\ held[t] = 0
   /\ available > 0
-  /\ \E size \in Numbers :
-       /\ 1 <= size /\ size <= MaxSingle
-       /\ available' = available - size
-       /\ held' = [held EXCEPT ![t] = size]
+  /\ \E request \in Numbers :
+       /\ 1 <= request /\ request <= maxSingle
+       /\ available' = available - request
+       /\ held' = [held EXCEPT ![t] = request]
+  /\ UNCHANGED <<poolSize, maxSingle>>
 
 \* All bytes of the request must be available.
-\* @says self: takes {held'[self]} of {available} bytes
+\* @says pool: hands a buffer out, {available'} bytes are left
 TakeStrict(t) ==
   /\ held[t] = 0
-  /\ \E size \in Numbers :
-       /\ 1 <= size /\ size <= MaxSingle
-       /\ available >= size
-       /\ available' = available - size
-       /\ held' = [held EXCEPT ![t] = size]
+  /\ \E request \in Numbers :
+       /\ 1 <= request /\ request <= maxSingle
+       /\ available >= request
+       /\ available' = available - request
+       /\ held' = [held EXCEPT ![t] = request]
+  /\ UNCHANGED <<poolSize, maxSingle>>
 
 \* Takes whatever is available: a seeded error, the control of the induction.
-\* @says self: takes {held'[self]} of {available} bytes
+\* @says pool: hands a buffer out, {available'} bytes are left
 TakeUntested(t) ==
   /\ held[t] = 0
-  /\ \E size \in Numbers :
-       /\ 1 <= size /\ size <= MaxSingle
-       /\ available' = available - size
-       /\ held' = [held EXCEPT ![t] = size]
+  /\ \E request \in Numbers :
+       /\ 1 <= request /\ request <= maxSingle
+       /\ available' = available - request
+       /\ held' = [held EXCEPT ![t] = request]
+  /\ UNCHANGED <<poolSize, maxSingle>>
 
-\* @says self: gives {held[self]} bytes back
+\* @says pool: has a buffer back, {available'} bytes are left
 Release(t) ==
   /\ held[t] > 0
   /\ available' = available + held[t]
   /\ held' = [held EXCEPT ![t] = 0]
+  /\ UNCHANGED <<poolSize, maxSingle>>
 
 Next == \E t \in Threads : Take(t) \/ Release(t)
 NextStrict == \E t \in Threads : TakeStrict(t) \/ Release(t)
@@ -102,6 +108,7 @@ StrictSpec == Init /\ [][NextStrict]_vars
 (* Claims                                                                  *)
 
 Values ==
+  /\ Pools
   /\ available \in Numbers
   /\ held \in [Threads -> Numbers]
 
@@ -109,8 +116,8 @@ Values ==
 Invariant ==
   /\ Values
   /\ \A t \in Threads : held[t] >= 0
-  /\ available + Outstanding = PoolSize
-  /\ available >= 1 - MaxSingle
+  /\ available + Outstanding = poolSize
+  /\ available >= 1 - maxSingle
 
 \* Strict: the same with a count that is never negative.
 InvariantStrict ==
@@ -118,8 +125,8 @@ InvariantStrict ==
   /\ available >= 0
 
 \* What the invariant implies.
-Bound == Outstanding <= PoolSize + MaxSingle - 1
-StrictBound == Outstanding <= PoolSize
+Bound == Outstanding <= poolSize + maxSingle - 1
+StrictBound == Outstanding <= poolSize
 
 \* The induction as behaviours: they begin anywhere in the invariant.
 InductionSpec == Invariant /\ [][Next]_vars
@@ -129,8 +136,8 @@ UntestedInductionSpec == Invariant /\ [][NextUntested]_vars
 -----------------------------------------------------------------------------
 (* False, and why                                                          *)
 
-\* One byte less: the invariant allows the count to be as low as 1 - MaxSingle.
-BoundMinusOne == Outstanding <= PoolSize + MaxSingle - 2
+\* One byte less: the invariant allows the count to be as low as 1 - maxSingle.
+BoundMinusOne == Outstanding <= poolSize + maxSingle - 2
 
 \* True in every reachable state, and not kept from any state: with a count that is too high, one
 \* more buffer goes beyond the bound.
@@ -144,7 +151,7 @@ BoundAloneSpec == BoundAlone /\ [][Next]_vars
 (* Witnesses                                                               *)
 
 \* The count reaches the lowest value that the invariant allows.
-NeverLowest == available > 1 - MaxSingle
+NeverLowest == available > 1 - maxSingle
 
 \* In a strict pool all is out.
 NeverEmpty == available # 0

@@ -376,8 +376,9 @@ EveryCallReturns == \A t \in Threads : InTheCall(t) ~> ~InTheCall(t)
 \* NoLostCompletion with "flag": as before; the flag goes up after the owner has looked at it.
 \* ReturnedMeansCompleted with "flag-and-retry": the second to raise the flag leaves the work to
 \* others, who may take any time over it.
-\* EveryCallReturns with "flag-and-retry" and three threads, weak fairness: two keep each other
-\* going, since each finds the flag up, tries, finds the lock taken and raises the flag.
+\* EveryCallReturns with "flag-and-retry", weak fairness, while the operation cannot be completed:
+\* two threads keep each other going.  The owner finds the flag up and locks again; the other finds
+\* the lock taken, raises the flag, which the owner has just taken down, and tries again.
 \* EveryCallReturns with "blocking", weak fairness and somebody who looks for ever: the lock is free
 \* again and again, but never when the waiting thread comes.
 \* CompletionExcludesLook with "no-lock" or "expiry-skips-lock": nothing keeps them apart.

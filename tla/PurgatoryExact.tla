@@ -117,6 +117,7 @@ CONSTANTS
   \*   "arm-in-two-steps"      into the timer, then the promise; out again if that is refused
   \*   "cancel-in-two-steps"   entries out of the word, then the time-out if none are left
   \*   "operation-lock"        the two above exclude each other, per operation
+  \*   "timer-last"            into the timer only at the end of the call, then look again (Kafka)
   \* @type: Set(Str);
   Features,
   \* Seeded bugs, {} for none:
@@ -140,7 +141,7 @@ CONSTANTS
   \*   "throwing-try-drops"      a walk drops the operation whose try has raised
   \*   "throwing-try-disarms"    a raising second try takes the operation out of the timer
   \*   "executor-ends-at-throw"  a raising callback ends the executor
-  \*   "shared-walk-buffer"      a nested walk uses the copy of the walk around it
+  \*   "shared-buffer"           the call of a callback keeps its list where the walk around it has its copy
   \* @type: Set(Str);
   Defects
 
@@ -261,12 +262,25 @@ Return(t) ==
   /\ key' = [key EXCEPT ![t] = NoKey]
 
 (* The call is at its end: what is owed is posted first.                   *)
-Finish(t) ==
-  IF balance[t] = 0 THEN Return(t) ELSE Goto(t, "settle") /\ UNCHANGED <<operation, key>>
+Finish(t, owed) ==
+  IF owed = 0 THEN Return(t)
+  ELSE /\ Goto(t, "settle")
+       /\ operation' = [operation EXCEPT ![t] = NoOperation]
+       /\ UNCHANGED key
 
-(* From the win to the callback: post if anything is owed, leave the timer. *)
-Towards(t, owed) ==
-  IF "callback-before-post" \in Defects THEN "call-back" ELSE IF owed = 0 THEN "leave-timer" ELSE "post"
+InWalk(t) == t \in Walkers /\ key[t] # NoKey
+
+(* An operation is dealt with: for a walk follows the next entry.          *)
+GoOn(t, owed) ==
+  IF InWalk(t) /\ batch[t] # Nothing
+  THEN /\ Goto(t, "walk")
+       /\ operation' = [operation EXCEPT ![t] = NoOperation]
+       /\ UNCHANGED key
+  ELSE Finish(t, owed)
+
+(* From the win to the callback: what is owed is posted first.             *)
+TowardsCallback(owed) ==
+  IF owed = 0 \/ "callback-before-post" \in Defects THEN "call-back" ELSE "post"
 
 (* The compare-and-swap that completes: one access, it takes the entries.  *)
 Win(t, o) ==
@@ -275,7 +289,7 @@ Win(t, o) ==
   /\ entries' = [entries EXCEPT ![o] = 0]
   /\ balance' = [balance EXCEPT ![t] = @ + taken]
   /\ operation' = [operation EXCEPT ![t] = o]
-  /\ Goto(t, IF t \in Walkers /\ key[t] # NoKey THEN "drop-own" ELSE Towards(t, balance[t] + taken))
+  /\ Goto(t, IF InWalk(t) THEN "drop-own" ELSE TowardsCallback(balance[t] + taken))
 
 (* A try in one step, or its first half.                                   *)
 TryAndWin(t, o) ==
@@ -299,7 +313,7 @@ SwapWord(t) ==
   /\ LET o == operation[t] IN
      IF ~completed[o] \/ "test-then-set" \in Defects
      THEN Win(t, o) /\ UNCHANGED key
-     ELSE /\ IF t \in Walkers /\ key[t] # NoKey
+     ELSE /\ IF InWalk(t)
              THEN Goto(t, "drop") /\ UNCHANGED <<operation, key>>
              ELSE Return(t)
           /\ UNCHANGED <<completed, entries, balance>>
@@ -310,55 +324,44 @@ Post(t) ==
   /\ pc[t] = "post"
   /\ stale' = stale + balance[t]
   /\ balance' = [balance EXCEPT ![t] = 0]
-  /\ Goto(t, "leave-timer")
-  /\ UNCHANGED <<events, words, timing, lists, history, locals>>
-
-\* @says self: takes operation {operation[self]} out of the timer
-LeaveTimer(t) ==
-  /\ pc[t] = "leave-timer"
-  /\ timer' = IF "winner-stays-in-timer" \in Defects THEN timer ELSE timer \ {operation[t]}
-  /\ Goto(t, "call-back")
-  /\ UNCHANGED <<events, words, queue, lists, stale, history, balance, locals>>
-
-(* What follows the callback of the operation: for a walk the next entry.  *)
-GoOn(t) ==
-  IF t \in Walkers /\ key[t] # NoKey THEN Goto(t, "walk") /\ UNCHANGED <<operation, key>> ELSE Return(t)
+  /\ IF "callback-before-post" \in Defects THEN GoOn(t, 0)
+     ELSE Goto(t, "call-back") /\ UNCHANGED <<operation, key>>
+  /\ UNCHANGED <<events, words, timing, lists, history, promised, batch, unswept>>
 
 Reenters(o) ==
   o = 1 /\ Features \intersect {"re-entrant-check", "re-entrant-watch", "re-entrant-cancel"} # {}
 
-\* @says self: runs the callback of operation {operation[self]}
+(* Leaves the timer, then runs the callback: that it has run is a count    *)
+(* which no thread reads, so both are one step.                            *)
+\* @says self: leaves the timer, callback of operation {operation[self]}
 CallBack(t) ==
   /\ pc[t] = "call-back"
-  /\ LET o == operation[t] IN
+  /\ LET o == operation[t]
+         raises == o \in Throwing IN
+     /\ timer' = IF "winner-stays-in-timer" \in Defects THEN timer ELSE timer \ {o}
      /\ callbacks' = [callbacks EXCEPT ![o] = @ + 1]
+     /\ batch' = IF InWalk(t) /\ raises /\ "walk-ends-at-throw" \in Defects
+                 THEN [batch EXCEPT ![t] = Nothing] ELSE batch
+     /\ balance' = IF raises /\ "callback-before-post" \in Defects
+                   THEN [balance EXCEPT ![t] = 0] ELSE balance
      /\ CASE Reenters(o) ->
                /\ pc' = [pc EXCEPT ![t] = "nested", ![Callback] = "begin"]
-               /\ UNCHANGED <<operation, key, batch, balance>>
-          [] o \in Throwing /\ t \in Walkers /\ key[t] # NoKey /\ "walk-ends-at-throw" \in Defects ->
-               /\ Return(t)
-               /\ batch' = [batch EXCEPT ![t] = Nothing]
-               /\ UNCHANGED balance
-          [] o \in Throwing /\ t = Executor /\ "executor-ends-at-throw" \in Defects ->
-               /\ Goto(t, "ended")
-               /\ UNCHANGED <<operation, key, batch, balance>>
-          [] "callback-before-post" \in Defects /\ o \notin Throwing ->
-               /\ Goto(t, "late-post")
-               /\ UNCHANGED <<operation, key, batch, balance>>
-          [] OTHER ->
-               /\ GoOn(t)
-               /\ balance' = [balance EXCEPT ![t] = 0]
-               /\ UNCHANGED batch
-  /\ UNCHANGED <<events, words, timing, lists, stale, calls, raised, promised, unswept>>
+               /\ UNCHANGED <<operation, key>>
+          [] InWalk(t) /\ raises /\ "walk-ends-at-throw" \in Defects ->
+               Finish(t, balance[t])
+          [] t = Executor /\ raises /\ "executor-ends-at-throw" \in Defects ->
+               Goto(t, "ended") /\ UNCHANGED <<operation, key>>
+          [] balance[t] # 0 /\ ~raises /\ "callback-before-post" \in Defects ->
+               Goto(t, "post") /\ UNCHANGED <<operation, key>>
+          [] OTHER -> GoOn(t, 0)
+  /\ UNCHANGED <<events, words, queue, lists, stale, calls, raised, promised, unswept>>
 
 \* @says self: the callback of operation {operation[self]} is over
 Resume(t) ==
   /\ pc[t] = "nested"
   /\ pc[Callback] = "idle"
-  /\ GoOn(t)
-  /\ batch' = IF t \in Walkers /\ "shared-walk-buffer" \in Defects
-              THEN [batch EXCEPT ![t] = batch[Callback]] ELSE batch
-  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, unswept>>
+  /\ GoOn(t, 0)
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
 
 \* @says self: adds {balance[self]} to stale, and returns
 Settle(t) ==
@@ -424,7 +427,7 @@ Arm(c) ==
           [] OTHER ->
                IF completed[o] /\ "arm-ignores-completed" \notin Defects
                THEN Return(c) /\ UNCHANGED <<timer, entries, promised>>
-               ELSE /\ timer' = timer \union {o}
+               ELSE /\ timer' = IF "timer-last" \in Features THEN timer ELSE timer \union {o}
                     /\ UNCHANGED <<operation, key>>
                     /\ IF "promise-after-insert" \in Defects
                        THEN /\ promised' = [promised EXCEPT ![c] = [k \in Keys |-> Duplicates]]
@@ -442,7 +445,20 @@ PromiseAlone(c) ==
      ELSE Promise(c, o)
   /\ UNCHANGED <<events, completed, timing, lists, stale, history, balance, operation, key, batch, unswept>>
 
-\* @says self: refused: takes operation {operation[self]} out of the timer
+\* @says self: puts operation {operation[self]} into the timer
+ArmLate(c) ==
+  /\ pc[c] = "late-arm"
+  /\ timer' = timer \union {operation[c]}
+  /\ Goto(c, "look-again")
+  /\ UNCHANGED <<events, words, queue, lists, stale, history, balance, locals>>
+
+\* @says self: looks again at the word of operation {operation[self]}
+LookAgain(c) ==
+  /\ pc[c] = "look-again"
+  /\ IF completed[operation[c]] THEN Goto(c, "withdraw") /\ UNCHANGED <<operation, key>> ELSE Return(c)
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
+
+\* @says self: takes completed operation {operation[self]} out of the timer
 Withdraw(c) ==
   /\ pc[c] = "withdraw"
   /\ timer' = timer \ {operation[c]}
@@ -480,7 +496,9 @@ SecondTry(c) ==
   /\ LET o == operation[c] IN
      \/ TryAndWin(c, o) /\ UNCHANGED <<key, raised, timer>>
      \/ /\ completed[o] \/ ~Condition(o)
-        /\ Return(c)
+        /\ IF "timer-last" \in Features /\ ~completed[o]
+           THEN Goto(c, "late-arm") /\ UNCHANGED <<operation, key>>
+           ELSE Return(c)
         /\ UNCHANGED <<completed, entries, balance, raised, timer>>
      \/ /\ MayRaise(o)
         /\ Raise(o)
@@ -514,19 +532,25 @@ LateEvent(x) ==
   /\ Goto(x, "walk")
   /\ UNCHANGED <<words, timing, lists, stale, history, balance, locals>>
 
-\* @says self: an event of some key is undone
-Fall(x) ==
+\* @says world: an event is undone: events {events'}
+Fall ==
   /\ "conditions-fall" \in Features
-  /\ pc[x] = "idle"
   /\ \E k \in Keys : events[k] > 0 /\ events' = [events EXCEPT ![k] = @ - 1]
   /\ UNCHANGED <<words, timing, lists, stale, history, pc, balance, locals>>
+
+(* The copy is the call's own.                                             *)
+Copy(x, k) ==
+  [t \in Walkers \union Detachers |->
+     IF t = x THEN lists[k]
+     ELSE IF pc[t] = "nested" /\ x = Callback /\ "shared-buffer" \in Defects THEN Nothing
+     ELSE batch[t]]
 
 \* @says self: copies the list of {key[self]}
 CopyList(x) ==
   /\ pc[x] = "copy-list"
-  /\ batch' = [batch EXCEPT ![x] = lists[key[x]]]
-  /\ Goto(x, "walk")
-  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, operation, key, promised, unswept>>
+  /\ batch' = Copy(x, key[x])
+  /\ IF lists[key[x]] = Nothing THEN Return(x) ELSE Goto(x, "walk") /\ UNCHANGED <<operation, key>>
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, unswept>>
 
 \* @says self: looks at operation {operation'[self]}
 Walk(x) ==
@@ -546,7 +570,7 @@ Walk(x) ==
              /\ UNCHANGED <<completed, entries, balance>>
              /\ CASE "walk-ends-at-throw" \in Defects ->
                        /\ batch' = [batch EXCEPT ![x] = Nothing]
-                       /\ Finish(x)
+                       /\ Finish(x, balance[x])
                   [] OTHER ->
                        /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
                        /\ operation' = [operation EXCEPT ![x] = o]
@@ -558,7 +582,7 @@ Walk(x) ==
 EndWalk(x) ==
   /\ pc[x] = "walk"
   /\ batch[x] = Nothing
-  /\ Finish(x)
+  /\ Finish(x, balance[x])
   /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
 
 \* @says self: drops operation {operation[self]} from the list of {key[self]}
@@ -569,8 +593,9 @@ Drop(x) ==
          dropped == IF lists[k][o] > 0 THEN 1 ELSE 0 IN
      /\ lists' = [lists EXCEPT ![k][o] = @ - dropped]
      /\ balance' = [balance EXCEPT ![x] = @ - dropped]
-     /\ Goto(x, IF pc[x] = "drop" THEN "walk" ELSE Towards(x, balance[x] - dropped))
-  /\ UNCHANGED <<events, words, timing, stale, history, locals>>
+     /\ IF pc[x] = "drop" THEN GoOn(x, balance[x] - dropped)
+        ELSE Goto(x, TowardsCallback(balance[x] - dropped)) /\ UNCHANGED <<operation, key>>
+  /\ UNCHANGED <<events, words, timing, stale, history, promised, batch, unswept>>
 
 -----------------------------------------------------------------------------
 (* Cancelling a key (of an unknown key nothing happens: left out) *)
@@ -580,7 +605,7 @@ BeginCancel(x) ==
   /\ MayBegin(x, "re-entrant-cancel")
   /\ \E k \in Keys :
        /\ lists[k] # Nothing
-       /\ batch' = [batch EXCEPT ![x] = lists[k]]
+       /\ batch' = Copy(x, k)
        /\ lists' = [lists EXCEPT ![k] = Nothing]
   /\ Goto(x, "cancel")
   /\ UNCHANGED <<events, words, timing, stale, history, balance, operation, key, promised, unswept>>
@@ -618,7 +643,7 @@ CancelTimeOut(x) ==
 EndCancel(x) ==
   /\ pc[x] = "cancel"
   /\ batch[x] = Nothing
-  /\ Finish(x)
+  /\ Finish(x, balance[x])
   /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
 
 -----------------------------------------------------------------------------
@@ -632,7 +657,7 @@ Expire ==
        /\ queue' = queue \union {o}
   /\ UNCHANGED <<events, words, lists, stale, history, pc, balance, locals>>
 
-\* @says executor: takes operation {operation'[executor]}
+\* @says self: takes operation {operation'[self]} from its queue
 Take ==
   /\ pc[Executor] = "idle"
   /\ \E o \in queue :
@@ -641,7 +666,7 @@ Take ==
   /\ Goto(Executor, "decide")
   /\ UNCHANGED <<events, words, timer, lists, stale, history, balance, key, promised, batch, unswept>>
 
-\* @says executor: swaps the word of operation {operation[executor]}
+\* @says self: expiry of operation {operation[self]}: swaps the word
 Decide ==
   /\ pc[Executor] = "decide"
   /\ IF completed[operation[Executor]]
@@ -680,6 +705,10 @@ StaleIn(k, seen) ==
 Swept(k, seen) ==
   [lists EXCEPT ![k] = [o \in Operations |-> IF o \in seen /\ completed[o] THEN 0 ELSE lists[k][o]]]
 
+NextList(p, rest, owed) ==
+  IF rest = {} THEN Finish(p, IF "purge-resets" \in Defects THEN 0 ELSE owed)
+  ELSE Goto(p, "sweep") /\ UNCHANGED <<operation, key>>
+
 \* @says self: purges a list, balance {balance'[self]}
 Sweep(p) ==
   /\ pc[p] = "sweep"
@@ -692,24 +721,17 @@ Sweep(p) ==
        /\ IF "purge-counts-first" \in Defects
           THEN /\ key' = [key EXCEPT ![p] = k]
                /\ Goto(p, "remove")
-               /\ UNCHANGED lists
+               /\ UNCHANGED <<lists, operation>>
           ELSE /\ lists' = Swept(k, seen)
-               /\ UNCHANGED <<key, pc>>
-  /\ UNCHANGED <<events, words, timing, stale, history, operation, promised, batch>>
+               /\ NextList(p, unswept[p] \ ({k} \X seen), balance[p] - StaleIn(k, seen))
+  /\ UNCHANGED <<events, words, timing, stale, history, promised, batch>>
 
 \* @says self: removes what is completed from the list of {key[self]}
 Remove(p) ==
   /\ pc[p] = "remove"
   /\ lists' = Swept(key[p], Operations)
-  /\ Goto(p, "sweep")
-  /\ UNCHANGED <<events, words, timing, stale, history, balance, locals>>
-
-\* @says self: has purged all lists
-EndPurge(p) ==
-  /\ pc[p] = "sweep"
-  /\ unswept[p] = {}
-  /\ Finish(p)
-  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
+  /\ NextList(p, unswept[p], balance[p])
+  /\ UNCHANGED <<events, words, timing, stale, history, balance, promised, batch, unswept>>
 
 -----------------------------------------------------------------------------
 (* All together *)
@@ -720,31 +742,24 @@ NestedNothing ==
   /\ Return(Callback)
   /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, batch, unswept>>
 
-\* @says self: posts, after the callback, {balance[self]}
-LatePost(t) ==
-  /\ pc[t] = "late-post"
-  /\ stale' = stale + balance[t]
-  /\ balance' = [balance EXCEPT ![t] = 0]
-  /\ GoOn(t)
-  /\ UNCHANGED <<events, words, timing, lists, history, promised, batch, unswept>>
-
 Complete(t) ==
-  \/ SwapWord(t) \/ Post(t) \/ LeaveTimer(t) \/ CallBack(t) \/ Resume(t) \/ Settle(t) \/ LatePost(t)
+  \/ SwapWord(t) \/ Post(t) \/ CallBack(t) \/ Resume(t) \/ Settle(t)
 ContinueWatch(c) ==
   \/ Arm(c) \/ PromiseAlone(c) \/ Withdraw(c) \/ Insert(c) \/ LatePromise(c) \/ SecondTry(c)
+    \/ ArmLate(c) \/ LookAgain(c)
 ContinueCheck(x) == LateEvent(x) \/ CopyList(x) \/ Walk(x) \/ EndWalk(x) \/ Drop(x)
 ContinueCancel(x) == CancelOne(x) \/ CancelTimeOut(x) \/ EndCancel(x)
-ContinuePurge(p) == Reset(p) \/ Sweep(p) \/ Remove(p) \/ EndPurge(p)
+ContinuePurge(p) == Reset(p) \/ Sweep(p) \/ Remove(p)
 
 Next ==
   \/ \E t \in Threads : Complete(t) \/ PostEarly(t)
   \/ \E c \in Watchers : BeginWatch(c) \/ ContinueWatch(c)
   \/ \E x \in Walkers : BeginCheck(x) \/ ContinueCheck(x)
-  \/ \E x \in Completers : Fall(x)
   \/ \E x \in Detachers : BeginCancel(x) \/ ContinueCancel(x)
   \/ \E f \in Forcers : BeginForce(f)
   \/ \E p \in Purgers : BeginPurge(p) \/ ContinuePurge(p)
   \/ Expire \/ Take \/ Decide
+  \/ Fall
   \/ NestedNothing
 
 Spec == Init /\ [][Next]_vars
@@ -768,7 +783,7 @@ TimedSpec == FairSpec /\ WF_vars(Expire)
 (* Counts, as the design names them *)
 
 Quiet == \A t \in Threads : pc[t] = "idle"
-NobodyCompletes == \A t \in Threads \ Purgers : pc[t] = "idle"
+NobodyLooks == \A t \in Watchers \union Walkers : pc[t] = "idle"
 
 Listed(o) == \E k \in Keys : lists[k][o] > 0
 AllEntries == Cardinality({<<k, o, i>> \in Keys \X Operations \X (1..Largest) : i <= lists[k][o]})
@@ -784,7 +799,11 @@ Pending ==
 Estimate == Pending + (IF stale > 0 THEN stale ELSE 0)
 
 HasTimeOut(o) == o \in timer \/ o \in queue \/ (pc[Executor] = "decide" /\ operation[Executor] = o)
-InCall(o) == \E c \in Watchers : operation[c] = o /\ pc[c] \in {"arm", "promise", "withdraw", "insert", "second-try", "win"}
+InCall(o) ==
+  \E c \in Watchers :
+    operation[c] = o
+      /\ pc[c] \in {"arm", "promise", "withdraw", "insert", "late-promise", "second-try", "win",
+                   "late-arm", "look-again"}
 PromisedEntries(o) ==
   Cardinality({<<c, k, i>> \in Watchers \X Keys \X (1..Largest) :
                  operation[c] = o /\ i <= promised[c][k]})
@@ -815,15 +834,23 @@ CompletedIffCalledBack == Quiet => \A o \in Operations : completed[o] <=> callba
 
 (* No completion is lost: who is watched under a key, and not completed, waits for an event of that key. *)
 NoLostCompletion ==
-  NobodyCompletes =>
+  NobodyLooks =>
     \A o \in Operations, k \in Keys :
       lists[k][o] > 0 /\ ~completed[o] /\ ~raised[o] => events[k] < Threshold(o)
 
 (* An operation that is watched and not completed has its time-out, from its first entry on. *)
 WatchedHasTimeOut == \A o \in Operations : Listed(o) /\ ~completed[o] => HasTimeOut(o)
 
-(* Nothing is lost: once armed, in no call and not completed, it has all the entries that its word says. *)
-StaysWatched == \A o \in Operations : ~completed[o] /\ ~InCall(o) => InLists(o) + DetachedEntries(o) = entries[o]
+(* The same, but only when the call that watches it has returned: enough where "timer-last" is chosen. *)
+ReturnedHasTimeOut == \A o \in Operations : Listed(o) /\ ~completed[o] /\ ~InCall(o) => HasTimeOut(o)
+
+(* Where no key is cancelled: an operation given to watch, in no such call any more and not completed,
+   stands in all its lists and has its time-out; one whose try has raised either does, or was never armed. *)
+StaysWatched ==
+  Detachers = {Callback} /\ "re-entrant-cancel" \notin Features =>
+    \A o \in Operations :
+      calls[o] > 0 /\ ~completed[o] /\ ~InCall(o) /\ (raised[o] => HasTimeOut(o) \/ Listed(o)) =>
+        HasTimeOut(o) /\ \A k \in Keys : lists[k][o] > 0
 
 (* Live operations are always counted as pending. *)
 LiveIsPending == Live <= Pending
@@ -856,5 +883,119 @@ NothingStaleIsLeft == Quiet /\ stale <= 0 => StaleEntries = 0 /\ Estimate = Pend
 EntriesAreBounded ==
   Quiet /\ ~PurgeDue =>
     AllEntries <= Cardinality({<<o, i>> \in Operations \X (1..Largest) : i <= entries[o]}) + PurgeInterval
+
+(* Under weak fairness: who is watched under a key whose event has happened gets its callback. *)
+ConditionLeadsToCallback ==
+  \A o \in Operations : Listed(o) /\ Condition(o) ~> callbacks[o] = 1
+
+(* Under weak fairness, and with conditions that may fall: one that holds for good leads to completion. *)
+HeldConditionCompletes ==
+  \A o \in Operations : []<>~(Listed(o) /\ ~completed[o] /\ Condition(o))
+
+(* Under weak fairness: every call returns. *)
+EveryCallReturns == \A t \in Threads : pc[t] # "idle" ~> pc[t] = "idle"
+
+(* Under weak fairness: what is expired is completed. *)
+ExpiredIsCompleted == \A o \in Operations : o \in queue ~> completed[o]
+
+(* Under weak fairness, the timer's included, and where no key is cancelled: a time-out ends in completion. *)
+TimeOutCompletes == \A o \in Operations : o \in timer ~> completed[o]
+
+(* Under weak fairness: the purge brings stale down to its interval. *)
+StaleIsPurged == stale > PurgeInterval ~> stale <= PurgeInterval
+
+-----------------------------------------------------------------------------
+(* False, and why *)
+
+(* A walk takes an entry of a completed operation out before its winner has posted. *)
+StaleIsNeverNegative == stale >= 0
+
+(* A winner is between the word and the timer. *)
+TimerIsAlwaysLive == \A o \in timer : ~completed[o]
+
+(* A winner has not posted yet. *)
+DistinctIsAlwaysEstimated == Distinct <= Estimate
+
+(* A completed operation may still wait in the executor's queue, which will find it completed. *)
+PendingIsLive == Quiet => Pending = Live
+
+(* All keys of an operation may have been cancelled: it belongs to who has cancelled it. *)
+UncompletedHasTimeOut == \A o \in Operations : calls[o] > 0 /\ ~InCall(o) /\ ~completed[o] => HasTimeOut(o)
+
+(* A condition may fall between the look and the swap of the word. *)
+ConditionHoldsAtTheWin ==
+  \A t \in Threads : pc[t] = "win" /\ ~completed[operation[t]] => Condition(operation[t])
+
+(* With a try that raises, or an operation that is behind one whose walk has ended. *)
+NoLostCompletionAtAll ==
+  NobodyLooks =>
+    \A o \in Operations, k \in Keys : lists[k][o] > 0 /\ ~completed[o] => events[k] < Threshold(o)
+
+-----------------------------------------------------------------------------
+(* Witnesses: each must be violated, or a claim above has not been put to the test *)
+
+(* An operation has been completed, and called back once. *)
+NeverCalledBack == ~(Quiet /\ \E o \in Operations : callbacks[o] = 1)
+(* A key has had an event that is not enough for an operation in its list. *)
+NeverWaitsForMore ==
+  ~(NobodyLooks /\ \E k \in Keys, o \in Operations : lists[k][o] > 0 /\ ~completed[o] /\ events[k] = 1)
+(* A condition holds, and its operation is in a list. *)
+NeverHolds == ~\E o \in Operations : Listed(o) /\ ~completed[o] /\ Condition(o)
+(* Stale entries, when quiet. *)
+NeverQuietWithStale == ~(Quiet /\ StaleEntries > 0)
+(* Stale entries when quiet, with an expiry in the executor's queue. *)
+NeverQuietWithQueue == ~(Quiet /\ StaleEntries > 0 /\ queue # {})
+(* Live operations and stale entries, when quiet. *)
+NeverQuietWithBoth == ~(Quiet /\ Live > 0 /\ StaleEntries > 0)
+(* As many stale entries as the interval allows. *)
+NeverFullInterval == ~(Quiet /\ PurgeInterval > 0 /\ StaleEntries = PurgeInterval /\ queue # {})
+(* A purge has cleaned up, and a live operation is still there. *)
+NeverPurgedClean ==
+  ~(Quiet /\ Live > 0 /\ StaleEntries = 0 /\ \E o \in Operations : completed[o] /\ calls[o] > 0)
+(* `stale` is above the interval. *)
+NeverPurgeDue == stale <= PurgeInterval
+(* `stale` below 0: somebody has posted a removal before the winner has posted. *)
+NeverStaleBelowZero == stale >= 0
+(* A thread owes a subtraction. *)
+NeverOwesSubtraction == \A t \in Threads : balance[t] >= 0
+(* An operation is completed whose entries are promised, but not yet all inserted. *)
+NeverCompletedWhilePromised ==
+  ~\E c \in Watchers : operation[c] # NoOperation /\ completed[operation[c]] /\ pc[c] = "insert"
+(* An operation is completed that is in a detached list. *)
+NeverCompletedWhileDetached ==
+  ~\E x \in Detachers, o \in Operations : pc[x] = "cancel" /\ completed[o] /\ batch[x][o] > 0
+(* Arming finds the operation completed. *)
+NeverArmRefused == ~\E c \in Watchers : pc[c] = "arm" /\ completed[operation[c]]
+(* Only the queue and the executor know of the time-outs of live operations. *)
+NeverPendingOutsideTimer == ~(Live > Cardinality(timer) + Cardinality(queue) /\ queue # {})
+(* An expiry finds its operation completed. *)
+NeverExpiryTooLate == ~(pc[Executor] = "decide" /\ completed[operation[Executor]])
+(* Two purges at the same time. *)
+NeverTwoPurges == ~\E p, q \in Purgers : p # q /\ pc[p] = "sweep" /\ pc[q] = "sweep"
+(* An operation stands twice in a list, because it is watched again or has duplicate keys. *)
+NeverTwiceInAList == \A k \in Keys, o \in Operations : lists[k][o] < 2
+(* An operation has lost one key and keeps the other. *)
+NeverCancelledSomewhere ==
+  ~(Quiet /\ \E o \in Operations : ~completed[o] /\ Listed(o) /\ \E k \in Keys : lists[k][o] = 0)
+(* A try has raised: the operation is still watched. *)
+NeverRaisedAndWatched == ~(Quiet /\ \E o \in Operations : raised[o] /\ ~completed[o] /\ Listed(o))
+(* The first try has raised: the operation has not been watched. *)
+NeverRaisedAndUnwatched == ~(Quiet /\ \E o \in Operations : raised[o] /\ ~completed[o] /\ ~Listed(o))
+(* A try has raised in a walk that has still something to look at. *)
+NeverRaisedInWalk ==
+  ~\E x \in Walkers : pc[x] = "walk" /\ batch[x] # Nothing /\ operation[x] # NoOperation /\ raised[operation[x]]
+(* A callback's walk drops an entry, and the walk around it is not at its end. *)
+NeverNestedInWalk ==
+  ~\E x \in Completers : pc[x] = "nested" /\ batch[x] # Nothing /\ pc[Callback] = "drop-own"
+(* A callback in the executor's thread walks. *)
+NeverNestedInExecutor == ~(pc[Executor] = "nested" /\ pc[Callback] = "walk")
+(* A callback has watched an operation. *)
+NeverNestedWatch == ~(pc[Callback] = "second-try" /\ \E x \in Completers : pc[x] = "nested")
+(* A callback cancels the key that is being walked around it. *)
+NeverNestedCancel ==
+  ~(pc[Callback] = "cancel" /\ \E x \in Completers : pc[x] = "nested" /\ batch[x] # Nothing)
+(* One who cancels waits for one who arms. *)
+NeverWaitsForLock ==
+  ~\E c \in Watchers, x \in Detachers : pc[c] = "promise" /\ pc[x] = "cancel" /\ batch[x][operation[c]] > 0
 
 =============================================================================

@@ -24,10 +24,4 @@ Accounting == INSTANCE ExactAccounting WITH
 (* Every behaviour of the purgatory is one of the counts. *)
 Refines == Accounting!Spec
 
-(* What z3 proves of the counts, evaluated on the purgatory's own states. *)
-CountsLaw == Accounting!Law
-CountsWord == Accounting!WordIsFootprint
-CountsTimeOut == Accounting!WatchedKeepsItsTimeOut
-CountsOnce == Accounting!ExactlyOnce
-
 =============================================================================

@@ -7,7 +7,8 @@
 (* once, inserts the operation in the list of each key, counts it in the   *)
 (* estimate, tries again and releases the lock.  Not completed: it looks,  *)
 (* adds the operation to the timer, and looks again, because somebody may  *)
-(* have completed it before there was a time-out to cancel.                *)
+(* have completed it before there was a time-out to cancel.  Nobody else   *)
+(* completes an operation while its caller inserts it: the lock is held.   *)
 (* A completer raises a key's event count and walks the key's list: drops  *)
 (* what is completed, tries the others under their locks.                  *)
 (* The reaper moves due operations out of the timer into the executor's    *)
@@ -61,7 +62,8 @@
 (*   "drained"        the purge test waits until the executor has run all  *)
 (*   "count-first"    rejected: count before the first insertion           *)
 (*   "subtract"       rejected: the reset subtracts what the test has seen *)
-(*   "size-first"     rejected: as subtract; reads timer before estimate   *)
+(*   "size-first"     rejected: with "subtract", reads the timer's size    *)
+(*                    before the estimate                                  *)
 (*   "arm-first"      rejected: timer first, then count, then insert       *)
 (*   "owed"           rejected: for the timer's size, take all that the    *)
 (*                    timer and the executor still owe                     *)
@@ -201,7 +203,7 @@ Release(o, t) == holder' = [holder EXCEPT ![o] = IF @ = t THEN "nobody" ELSE @]
 \* Thread t completes operation o, whose lock it has.
 Complete(t, o) == completed' = completed \union {o} /\ Go(t, "cancel")
 
-\* @says self: takes operation {operation[self]} out of the timer
+\* @says self: cancels the time-out of operation {operation[self]}
 CancelTimeOut(t) ==
   /\ pc[t] = "cancel"
   /\ timer' = timer \ {operation[t]}
@@ -648,18 +650,19 @@ TimeOutIsOwed ==
 EstimateBound ==
   ~Purging => Distinct <= estimate + 2 * Cardinality(Callers) + lost + overlooked
 
-\* Of the live operations the same is true during the sweep as well.
+\* The live operations keep within the bound during the sweep as well.
 LiveBound ==
   pc["reaper"] # "reset" => Live <= estimate + 2 * Cardinality(Callers) + lost + overlooked
 
-\* With one thread at a time and expiries run before the purge test, the difference that the reaper
-\* tests is never less than what a purge would find.
+\* When nothing runs, the difference that the reaper tests is at least the number of stale
+\* operations.  This needs one thread at a time and expiries run before the purge test.
 DifferenceCoversStale == Quiet => estimate - Size >= Stale
 
-\* Under the same conditions a pass leaves at most PurgeInterval operations to be purged.
+\* When nothing runs and the reaper sees nothing to purge, at most PurgeInterval operations are
+\* stale.  This, too, needs one thread at a time and expiries run before the purge test.
 StaleIsBounded == (Quiet /\ NothingToPurge) => Stale <= PurgeInterval
 
-\* Without time-outs, and if whoever has begun goes on: what can complete does.
+\* What can complete does, without time-outs, if whoever has begun goes on.
 CompletableCompletes ==
   \A o \in Operations : (o <= begun /\ Condition(o)) ~> callbacks[o] = 1
 
@@ -712,15 +715,15 @@ EstimateBoundWithoutExecutor ==
 -----------------------------------------------------------------------------
 (* Witnesses: the situations that the true claims speak of do occur        *)
 
-\* An operation is completed, and nothing runs.
-NeverCompletedWhenQuiet == ~(Quiet /\ completed # {})
+\* An operation that was watched is completed, and nothing runs.
+NeverCompletedWhenQuiet == ~(Quiet /\ Stale > 0)
 
 \* on_expiration has been called.
 NeverExpired == expirations = {}
 
-\* All callers and completers have returned, and an event has let an operation complete.
+\* Callers and completers have returned, and a watched operation can complete.
 NeverCompletable ==
-  ~((\A t \in Callers \union Completers : Idle(t)) /\ \E o \in Begun : Condition(o))
+  ~((\A t \in Callers \union Completers : Idle(t)) /\ \E o \in Watched : Condition(o))
 
 \* An operation whose call is over is live, and nothing runs.
 NeverLiveWhenQuiet == ~(Quiet /\ Live > 0)

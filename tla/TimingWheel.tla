@@ -37,6 +37,7 @@
 (*   "interval-inclusive"    a level takes a delay of exactly its interval *)
 (*   "span-from-own-clock"   a level covers its interval from the own      *)
 (*                           clock on, not from its present tick           *)
+(*   "two-turns"             a level covers two of its intervals           *)
 (*   "due-by-the-clock"      a task that is due by the clock expires when  *)
 (*                           it is added, whatever the own clock           *)
 (*   "bucket-not-queued"     a bucket that was emptied by cancels is taken *)
@@ -48,8 +49,8 @@
 (*   "upper-expires-whole"   all tasks of a popped upper bucket expire     *)
 (*   "cascade-once"          a bucket filled by a cascade waits for the    *)
 (*                           next advance, also when it is due             *)
-(*   "cascade-stays"         tasks of a popped bucket are put back on its  *)
-(*                           own level, whatever is nearer                 *)
+(*   "cascade-sideways"      tasks of a popped bucket are put into the     *)
+(*                           next bucket of its own level                  *)
 (*   "own-clock-follows"     an advance sets the own clock to the reading  *)
 (*   "own-clock-stands"      an advance does not move the own clock        *)
 (*   "own-clock-ahead"       an advance sets the own clock to the end of   *)
@@ -131,7 +132,8 @@ LevelClock(level) == Floor(ownClock, TickOf(level))
 
 \* The first time that a level does not cover.
 LevelEnd(level) ==
-  (IF "span-from-own-clock" \in Defects THEN ownClock ELSE LevelClock(level)) + Interval(level)
+  (IF "span-from-own-clock" \in Defects THEN ownClock ELSE LevelClock(level))
+    + (IF "two-turns" \in Defects THEN 2 ELSE 1) * Interval(level)
 
 Covers(level, tick) ==
   IF "interval-inclusive" \in Defects THEN tick <= LevelEnd(level) ELSE tick < LevelEnd(level)
@@ -235,22 +237,23 @@ Elapse ==
   /\ UNCHANGED <<due, queue, closed, levels, places, buckets>>
 
 \* Whether an advance to a reading pops the bucket in which a task is.
-Comes(task, to) == places[task][1] <= to
+Comes(task, to) == places[task][1] <= to /\ places[task] \in buckets
 
 \* The bucket in which a task that is not due comes to rest: on its way down it meets, level by
 \* level, the buckets that its tick has on them, and stays in the first that is not due.
 \* @type: (Str, Int) => <<Int, Int>>;
 Rest(task, to) ==
   LET waiting == {level \in 1..places[task][2] : Bucket(due[task], level)[1] > to}
-      highest == IF "cascade-stays" \in Defects THEN places[task][2] ELSE Cardinality(waiting)
-  IN  Bucket(due[task], highest)
+  IN  IF "cascade-sideways" \in Defects
+      THEN <<places[task][1] + TickOf(places[task][2]), places[task][2]>>
+      ELSE Bucket(due[task], Cardinality(waiting))
 
 \* The tasks that expire in an advance: those that are due.
 Expiring(to) ==
   {t \in Pending :
      IF "upper-expires-whole" \in Defects THEN Comes(t, to)
      ELSE IF "cascade-once" \in Defects THEN Comes(t, to) /\ due[t] = places[t][1]
-     ELSE due[t] <= to}
+     ELSE Comes(t, to) /\ due[t] <= to}
 
 Forgotten(to) ==
   IF "cascade-drops" \in Defects THEN {t \in Pending \ Expiring(to) : Comes(t, to)} ELSE {}
@@ -259,7 +262,8 @@ Forgotten(to) ==
 \* task that comes down.
 Popped(to) ==
   {expiry \in {b[1] : b \in buckets} \cup
-      UNION {{Bucket(due[t], level)[1] : level \in 1..places[t][2]} : t \in Pending} :
+      UNION {{Bucket(due[t], level)[1] : level \in 1..places[t][2]} :
+               t \in {u \in Pending : Comes(u, to)}} :
      expiry <= to}
 
 \* @says wheel: advances at {now'}, own clock {ownClock'}
@@ -272,7 +276,7 @@ Advance(to) ==
   /\ due' = WithoutTicks(due, gone)
   /\ places' = [t \in stays |-> IF Comes(t, to) /\ "cascade-once" \notin Defects
                                 THEN Rest(t, to) ELSE places[t]]
-  /\ buckets' = {b \in buckets : b[1] > to} \cup {places'[t] : t \in stays}
+  /\ buckets' = {b \in buckets : b[1] > to} \cup {places'[t] : t \in {u \in stays : Comes(u, to)}}
   /\ \E clock \in Popped(to) \cup {ownClock} :
        /\ \A other \in Popped(to) \cup {ownClock} : other <= clock
        /\ ownClock' = IF "own-clock-follows" \in Defects THEN Floor(to, Tick)
@@ -456,7 +460,7 @@ BucketsLeave ==
 (* Values for configurations, which cannot name a number below zero        *)
 
 BelowZero == -3
-FromMinusTwo == {-2, 0, 3}
+FromMinusTwo == {-2, 3}
 
 -----------------------------------------------------------------------------
 (* Witnesses: each of these is violated, so the situation does occur       *)
@@ -508,8 +512,9 @@ NeverDueInBucket == \A t \in Pending : due[t] > now
 \* An add expires at once.
 NeverAtOnce == [][\A t \in Tasks : ~InsertExpires(t, 0)]_vars
 
-\* A task with a positive delay expires in the very advance that a lag put off.
-NeverOneAdvanceForAll == [][\A t \in Pending : places[t][2] = 3 => t \in DOMAIN due']_vars
+\* One advance takes a task from level 3 to the executor.
+NeverOneAdvanceForAll ==
+  [][\A t \in Pending : places[t][2] = 3 /\ Len(queue') > Len(queue) => t \in DOMAIN due']_vars
 
 \* A slot serves again: a bucket waits whose slot an earlier expiry used.
 NeverReused == \A b \in buckets : ~(b[2] = 1 /\ b[1] >= Floor(Start, Tick) + Interval(1))

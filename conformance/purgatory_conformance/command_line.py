@@ -1,11 +1,11 @@
 """The root of the command line; each package brings its own commands by an entry point."""
 
 import sys
+from collections.abc import Callable
 from importlib import metadata
 
 import click
 
-from purgatory_conformance.extensions import extensions, how_to_install
 from purgatory_conformance.subjects.declaration import InvalidDeclaration
 from purgatory_conformance.subjects.kafka import BuildFailed, MissingTool
 from purgatory_conformance.subjects.registry import UnknownSubject
@@ -39,29 +39,11 @@ def purgatory() -> None:
 
 
 def _register_commands() -> None:
-    for entry_point, register in extensions("purgatory.commands"):
-        if register is None:
-            purgatory.add_command(_not_installed(entry_point))
-        else:
-            register(purgatory)
-
-
-def _not_installed(entry_point: metadata.EntryPoint) -> click.Command:
-    """A command in place of one that needs an extra: it says how to install that."""
-
-    @click.command(
-        entry_point.name,
-        help=f"Needs: {how_to_install(entry_point)}",
-        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    )
-    def command() -> None:
-        raise Problem(
-            f"'{entry_point.name}' needs more than is installed; install it with: "
-            f"{how_to_install(entry_point)}",
-            EXIT_MISSING_TOOL,
-        )
-
-    return command
+    for entry_point in sorted(
+        metadata.entry_points(group="purgatory.commands"), key=lambda each: each.name
+    ):
+        register: Callable[[click.Group], None] = entry_point.load()
+        register(purgatory)
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ from importlib import metadata
 from pathlib import Path
 
 import purgatory_model
-from purgatory_conformance.extensions import extensions, how_to_install
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_spec.cases import Case, read_case
@@ -26,19 +25,14 @@ def statements(rule: str) -> tuple[Statement, ...]:
         for path in sorted(folder.glob("*.py"))
         for statement in _statements_in(package, path, rule)
     )
-    tellers: list[StatementsOf] = [told for _, told in _tellers() if told is not None]
-    return ours + tuple(each for told in tellers for each in told(rule))
+    return ours + tuple(each for told in _tellers() for each in told(rule))
 
 
 @cache
-def _tellers() -> tuple[tuple[metadata.EntryPoint, StatementsOf | None], ...]:
+def _tellers() -> tuple[StatementsOf, ...]:
     """What the packages name in the group; see ``purgatory_spec.statements``."""
-    return tuple(extensions(ENTRY_POINT_GROUP))
-
-
-def untold() -> tuple[str, ...]:
-    """For each package whose statements are not known here, the command that installs it."""
-    return tuple(how_to_install(entry_point) for entry_point, told in _tellers() if told is None)
+    found = sorted(metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name)
+    return tuple(each.load() for each in found)
 
 
 def _implementation_folder(model: Path) -> Path:

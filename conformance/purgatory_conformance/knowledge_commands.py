@@ -10,7 +10,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from purgatory_conformance.commands import WORK_FOLDER, known_rule
-from purgatory_conformance.knowledge import deviations_of_adapters, statements, untold, vectors
+from purgatory_conformance.knowledge import deviations_of_adapters, statements, vectors
 from purgatory_conformance.reporting.results import read_results
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
@@ -114,7 +114,8 @@ def _profile_rows() -> list[tuple[str, str]]:
     return rows
 
 
-_COVERAGE = ("rule", "level", "model", "implementation", "TLA+", "vectors", "mutants", "visits")
+_TEXTS = frozenset({"rule", "level", "TLA+ property"})
+_COVERAGE = ("rule", "level", "model", "implementation", "vectors", "mutants", "visits")
 
 
 @click.command()
@@ -135,13 +136,9 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
         visits.update({line.id: line.visits for line in read_results(results).rules})
     else:
         click.echo(f"{results} does not exist: visits are those of no check", err=True)
-    for command in untold():
-        click.echo(
-            f"statements in other packages are not counted; install with: {command}", err=True
-        )
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in _COVERAGE:
-        table.add_column(header, justify="left" if header in ("rule", "level") else "right")
+    for header in (*_COVERAGE, "TLA+ property"):
+        table.add_column(header, justify="left" if header in _TEXTS else "right")
     for rule in requirements():
         stated = Counter(each.package for each in statements(rule.id))
         shown = sum(rule.id in vector.header.rules for vector in vectors())
@@ -151,10 +148,10 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
             rule.level.value,
             str(stated["purgatory_model"]),
             str(stated["purgatory_impl"]),
-            str(stated["purgatory_tla"]),
             str(shown),
             str(broken),
             str(visits[rule.id]),
+            _properties(rule.id),
         )
     if output is None:
         Console().print(table)
@@ -163,3 +160,11 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
         with output.open("w", encoding="utf-8") as file:
             Console(file=file, width=120).print(table)
     context.exit(0)
+
+
+def _properties(rule: str) -> str:
+    """The first of the TLA+ properties that state a rule, and how many more there are."""
+    names = [each.name for each in statements(rule) if each.package == "purgatory_tla"]
+    if not names:
+        return "none"
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"

@@ -257,6 +257,7 @@ def test_rules_are_explained_and_listed(tmp_path: Path) -> None:
         "TIMER-LARGEST-DELAY (MUST)",
         "purgatory_model.timer.refusal",
         "purgatory_impl.timer",
+        "purgatory_tla.Timer.",
         "vector largest-delay",
         "mutant",
         "known deviation of kafka",
@@ -289,9 +290,10 @@ def test_coverage_shows_where_rules_are_stated_and_visited(checked: Path) -> Non
     finished = purgatory(checked, "coverage")
     assert finished.returncode == 0
     rows = {line.split()[0]: line.split()[1:] for line in finished.stdout.splitlines() if line}
-    level, model, implementation, tla, vectors, _, visits = rows["TIMER-CASCADE"]
+    level, model, implementation, vectors, _, visits, *tla = rows["TIMER-CASCADE"]
     assert level == "MUST"
-    assert min(int(model), int(implementation), int(tla), int(vectors)) >= 1
+    assert tla[1:2] == ["and"]
+    assert min(int(model), int(implementation), int(vectors)) >= 1
     assert int(visits) >= 20
 
 
@@ -304,9 +306,13 @@ def test_model_is_explored(tmp_path: Path) -> None:
     small = ("--delay", "0", "--delay", "3", "--last", "3")
     true = purgatory(tmp_path, "model", "explore", "--claim", "refinement", *small)
     assert (true.returncode, "every state visited" in true.stdout) == (0, True)
-    false = purgatory(tmp_path, "model", "explore", "--claim", "true-means-expired", *small)
+    page = ("--html", "page.html")
+    false = purgatory(tmp_path, "model", "explore", "--claim", "true-means-expired", *small, *page)
     assert false.returncode == 1
-    assert "add a, delay 3 ms" in false.stdout
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    for words in ("add a, delay 3 ms", "advance to 2", "reaper", "claim broken"):
+        assert words in false.stdout
+        assert words in text
     limited = purgatory(tmp_path, "model", "explore", "--limit", "10")
     assert (limited.returncode, "undecided" in limited.stdout) == (4, True)
 

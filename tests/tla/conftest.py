@@ -1,13 +1,13 @@
 """A toy module with its models, small enough to know every state by heart."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from purgatory_tla.manifest import Manifest, Model, parse_manifest
-
 
 MODULE = """---------------------------- MODULE Toy ----------------------------
 EXTENDS Integers
@@ -112,7 +112,7 @@ class Toys:
     def manifest(self, *entries: dict[str, object]) -> Manifest:
         return parse_manifest(self.text(*entries))
 
-    def model(self, entry: dict[str, object], **changes: object) -> Model:
+    def model(self, entry: Mapping[str, object], **changes: object) -> Model:
         return self.manifest({**entry, **changes}).models[0]
 
 

@@ -35,12 +35,12 @@ Range == x \in 0..Top /\ named \in [{"a", "b"} -> 0..1] /\ numbered = [n \in 1..
 Half == x \in 0..(Top - 1) /\ named \in [{"a", "b"} -> 0..1] /\ numbered = [n \in 1..2 |-> n]
 NoState == x \in {} /\ named = 0 /\ numbered = 0
 Unfinished == x' = x + 1
-Wide == x \in 1..3000000 /\ named \in [{"a", "b"} -> 0..1] /\ numbered = [n \in 1..2 |-> n]
+Huge == Cardinality({<<i, j>> : i \in 1..2000, j \in 1..2000}) > x
 Deep == x >= 0 /\ x' = x + 1 /\ UNCHANGED <<named, numbered>>
 ===="""
 
 BASE = """---- MODULE Base ----
-EXTENDS Integers, TLC
+EXTENDS Integers, FiniteSets, TLC
 ===="""
 
 

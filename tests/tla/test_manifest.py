@@ -66,10 +66,10 @@ def test_a_missing_manifest_is_explained(tmp_path: Path) -> None:
     When they are read
     Then the errors name the file
     """
-    with pytest.raises(InvalidManifest, match="m.json: cannot be read"):
+    with pytest.raises(InvalidManifest, match=r"m\.json: cannot be read"):
         read_manifest(tmp_path / "m.json")
     (tmp_path / "other.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InvalidManifest, match="other.json: it must be an object"):
+    with pytest.raises(InvalidManifest, match=r"other\.json: it must be an object"):
         read_manifest(tmp_path / "other.json")
 
 

@@ -1,5 +1,6 @@
 """A run is compared exactly: outcome, what is violated, every count. Each difference is found."""
 
+import sys
 from importlib import metadata
 
 import pytest
@@ -102,6 +103,27 @@ def test_the_checker_is_run_and_compared(toys: Toys) -> None:
 
 @pytest.mark.java
 @pytest.mark.slow
+def test_a_simulation_is_run_and_compared(toys: Toys) -> None:
+    """
+    Given the toy as a simulation, in which nothing is found, and with a thread too many
+    When both are run
+    Then the first is bounded, which is less than a success, and the second finds what is wrong
+    """
+    simulation: dict[str, object] = {
+        "mode": "simulation",
+        "simulation": {"behaviours": 20, "length": 12, "seed": 1},
+    }
+    settings = Settings(toys.folder)
+    sound = run_model(toys.model(toys.claim, expected="bounded", **simulation), settings)
+    assert (sound.standing, sound.found) == (Standing.AS_EXPECTED, "bounded")
+    broken = run_model(toys.model(toys.must_fail, **simulation), settings)
+    assert (broken.standing, broken.found) == (Standing.AS_EXPECTED, "Bounded violated")
+    misjudged = run_model(toys.model(toys.claim, **simulation), settings)
+    assert misjudged.differences == ("expected success, found bounded",)
+
+
+@pytest.mark.java
+@pytest.mark.slow
 def test_a_run_that_is_ended_is_inconclusive(toys: Toys) -> None:
     """
     Given a model that takes longer than its time
@@ -124,6 +146,18 @@ def test_a_missing_tool_is_no_finding(toys: Toys, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(MissingTool, match="install"):
         run_model(toys.model(toys.claim), Settings(toys.folder))
+
+
+def test_a_missing_prover_is_no_finding(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given an installation without z3
+    When a proof is run
+    Then the error says what to install
+    """
+    monkeypatch.setitem(sys.modules, "purgatory_tla.proofs", None)
+    proof = {"name": "law", "title": "A law.", "mode": "proof", "proof": "law"}
+    with pytest.raises(MissingTool, match="install"):
+        run_model(toys.model(proof), Settings(toys.folder))
 
 
 def test_a_proof_is_run_by_z3(toys: Toys) -> None:

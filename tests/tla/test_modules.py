@@ -80,7 +80,12 @@ def test_a_definition_ends_before_the_next_line_at_the_margin(path: Path) -> Non
 
 
 def test_a_block_comment_of_several_lines_is_read_whole(path: Path) -> None:
-    assert read_module(path).definition("TypeIsRight").words.split() == "It burns or not.".split()
+    assert read_module(path).definition("TypeIsRight").words.split() == [
+        "It",
+        "burns",
+        "or",
+        "not.",
+    ]
 
 
 def test_a_definition_that_is_not_there_is_a_key_error(path: Path) -> None:

@@ -120,6 +120,12 @@ def test_an_unknown_error_is_no_success(module: Path) -> None:
         judged(module, BEGIN + message(9999, 1, "never seen") + NO_ERROR + COUNTS + FINISHED)
 
 
+def test_symmetry_may_hide_a_violation_of_liveness(module: Path) -> None:
+    warning = message(2279, 3, "Declaring symmetry during liveness checking is dangerous.")
+    with pytest.raises(InvalidSpecification, match="dangerous"):
+        judged(module, warning + SUCCESS)
+
+
 def test_no_initial_state_is_vacuous(module: Path) -> None:
     none = SUCCESS.replace("1 distinct state generated", "0 distinct states generated")
     with pytest.raises(VacuousRun, match="no initial state"):

@@ -7,6 +7,7 @@ from hypothesis import given
 
 from purgatory_tla.errors import InvalidSpecification, ParseFailure
 from purgatory_tla.module_text import read_module
+from purgatory_tla.resources import modules_folder
 from purgatory_tla.type_annotations import (
     BasicType,
     FunctionType,
@@ -134,6 +135,13 @@ def test_a_wrong_annotation_is_told_with_its_module(toy: Path) -> None:
     toy.write_text(MODULE.replace("<<Int, Bool>>", "<<Int, Bool"), encoding="utf-8")
     with pytest.raises(ParseFailure, match="of pair in Toy"):
         read_module(toy)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in modules_folder().glob("*.tla")))
+def test_every_constant_and_variable_of_our_modules_has_a_type(name: str) -> None:
+    module = read_module(modules_folder() / name)
+    declared = {*module.constants, *module.variables}
+    assert declared - module.annotations.types.keys() == set()
 
 
 def test_a_module_that_is_not_there(tmp_path: Path) -> None:

@@ -129,10 +129,12 @@ def _printed_function(value: Mapping[object, object]) -> str:
         return "<< >>"
     if all(type(key) is int for key in value) and set(value) == set(range(1, len(value) + 1)):
         return "<<" + ", ".join(printed(value[at]) for at in range(1, len(value) + 1)) + ">>"
-    if all(isinstance(key, str) and key and key.replace("_", "a").isalnum() for key in value):
-        if all(isinstance(key, str) and key.isascii() for key in value):
-            return (
-                "[" + ", ".join(f"{key} |-> {printed(each)}" for key, each in value.items()) + "]"
-            )
+    if all(isinstance(key, str) and _is_name(key) for key in value):
+        fields = (f"{key} |-> {printed(each)}" for key, each in value.items())
+        return "[" + ", ".join(fields) + "]"
     pairs = (f"{printed(key)} :> {printed(each)}" for key, each in value.items())
     return "(" + " @@ ".join(pairs) + ")"
+
+
+def _is_name(text: str) -> bool:
+    return text.isascii() and text.replace("_", "a").isalnum()

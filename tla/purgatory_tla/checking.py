@@ -28,6 +28,7 @@ def check(
     backend: Backend = "tlc",
     workers: int = 1,
     memory_megabytes: int | None = None,
+    java_options: Sequence[str] = (),
     timeout: float | None = None,
     length: int | None = None,
     jar: Path | None = None,
@@ -51,14 +52,17 @@ def check(
         backend: the checker.
         workers: threads of TLC; with one, its search and its counts are always the same.
         memory_megabytes: Java's largest heap; None leaves it to Java (a quarter of the memory).
+        java_options: further words for the Java that runs TLC. ``-XX:TieredStopAtLevel=1`` makes
+            runs of a few seconds shorter, and long ones longer.
         timeout: seconds after which the run is ended.
         length: the longest behaviour that Apalache looks at, in steps; 10 if not given. TLC has no
             such bound.
         jar: TLC's jar, see ``tools`` for where it is looked for otherwise.
         apalache: Apalache's program, likewise.
-        progress: called about once a second with how far TLC is.
+        progress: called about once a second with how far TLC is; what it raises ends the run.
         dump: a file that the state graph is written to, in DOT, its edges labelled by actions.
-            With it, nothing need be checked: the graph is what the run is for.
+            With it, nothing need be checked: the graph is what the run is for. Where a violation
+            ends the run, it holds what was explored up to there.
 
     Returns:
         The verdict; a violation is a result, not an error.
@@ -86,13 +90,16 @@ def check(
         for name, value in (("jar", jar), ("progress", progress), ("dump", dump)):
             _only_for(name, given=value is not None, tool="TLC")
         _only_for("workers", given=workers != 1, tool="TLC")
+        _only_for("java_options", given=bool(java_options), tool="TLC")
         steps = DEFAULT_LENGTH if length is None else length
         return run_apalache(
             text, wanted, ApalacheSettings(steps, deadlock, memory_megabytes, timeout, apalache)
         )
     _only_for("length", given=length is not None, tool="Apalache")
     _only_for("apalache", given=apalache is not None, tool="Apalache")
-    settings = TlcSettings(deadlock, workers, memory_megabytes, timeout, jar, progress)
+    settings = TlcSettings(
+        deadlock, workers, memory_megabytes, timeout, jar, progress, java_options
+    )
     return run_check(text, wanted, settings, dump)
 
 

@@ -43,9 +43,13 @@ class Kind(Enum):
 
 
 class Expected(Enum):
-    """What a run must find; ``refuted`` is a proof's word, the others are the checker's."""
+    """What a run must find; ``refuted`` is a proof's word, the others are the checker's.
+
+    A simulation that finds nothing is ``bounded``: it shows no more than what it visited.
+    """
 
     SUCCESS = "success"
+    BOUNDED = "bounded"
     INVARIANT = "invariant"
     PROPERTY = "property"
     DEADLOCK = "deadlock"
@@ -57,6 +61,14 @@ class RunTime(Enum):
 
     SMALL = "small"
     LARGE = "large"
+
+
+class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many random behaviours of at most how many states, and from which seed."""
+
+    behaviours: int
+    length: int
+    seed: int
 
 
 class Model(
@@ -82,6 +94,7 @@ class Model(
     symmetry: str | None = None
     deadlock: bool = False
     mode: Mode = Mode.EXHAUSTIVE
+    simulation: Simulation | None = None
     kind: Kind = Kind.CLAIM
     about: tuple[str, ...] = ()
     expected: Expected = Expected.SUCCESS

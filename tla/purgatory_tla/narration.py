@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-
-from itf_py import Trace
+from typing import TYPE_CHECKING
 
 from purgatory_model.narrative import Narrative, NarrativeStep
 from purgatory_tla.actors import tell
@@ -14,6 +13,9 @@ from purgatory_tla.results import CheckResult, Outcome
 from purgatory_tla.sayings import State
 from purgatory_tla.views import counts_of
 from purgatory_tla.vocabulary import Owned, vocabulary
+
+if TYPE_CHECKING:
+    from itf_py import Trace
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 
@@ -43,7 +45,7 @@ def narrate(model: Model, result: CheckResult, folder: Path) -> Narrative:
     )
 
 
-def _steps(trace: Trace, known: Mapping[str, Owned], model: Model) -> list[NarrativeStep]:
+def _steps(trace: "Trace", known: Mapping[str, Owned], model: Model) -> list[NarrativeStep]:
     """The steps from the initial state on; that of a lasso which leads back is the last."""
     states: list[State] = [state.values for state in trace.states]
     actions = [str(state.meta.get("action", "")) for state in trace.states]

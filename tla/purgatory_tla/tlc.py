@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from purgatory_tla.configurations import Configuration
-from purgatory_tla.errors import TimedOut
+from purgatory_tla.errors import TimedOut, UnexpectedOutput
 from purgatory_tla.module_text import ModuleText
 from purgatory_tla.results import CheckResult
 from purgatory_tla.tlc_log import Message, Progress, TlcLog, parse_progress
@@ -37,6 +37,7 @@ class TlcSettings:
     timeout: float | None = None
     jar: Path | None = None
     progress: Callable[[Progress], None] | None = None
+    java_options: Sequence[str] = ()
 
 
 def run_check(
@@ -52,6 +53,8 @@ def run_check(
         words = ["-dump", "dot,actionlabels", str(folder / "graph")] if dump is not None else []
         result = check_result(run(module, configuration, settings, folder, words))
         if dump is not None:
+            if not (folder / "graph.dot").is_file():
+                raise UnexpectedOutput("TLC has written no graph", raw_log=result.raw_log)
             shutil.move(folder / "graph.dot", dump)
         return result
 
@@ -117,10 +120,13 @@ def _java(settings: TlcSettings, folder: Path) -> list[str]:
         *(() if memory is None else (f"-Xmx{memory}m",)),
         # TLC unpacks the standard modules there; two runs at a time must not share them.
         f"-Djava.io.tmpdir={folder}",
+        "-Duser.language=en",
+        "-Duser.country=US",
         "-Dfile.encoding=UTF-8",
         "-Dsun.stdout.encoding=UTF-8",
         "-Dstdout.encoding=UTF-8",
         f"-Dtlc2.TLC.progressInterval={_PROGRESS_MILLISECONDS}",
+        *settings.java_options,
         "-cp",
         str(jar),
         "tlc2.TLC",

@@ -13,6 +13,7 @@ from purgatory_tla.errors import (
     ParseFailure,
     UnexpectedOutput,
     UnknownOperator,
+    VacuousRun,
 )
 from purgatory_tla.tlc_log import DEFECT, ERROR, Message, TlcLog
 from purgatory_tla.tools import INSTALL_JAVA
@@ -22,6 +23,7 @@ _POSITIONS = 2103
 _CONFIGURATION_NAME = 2229
 _MEMORY_CODES = frozenset({1001, 1002, 1003, 1004})
 _STACK_OVERFLOW = 1005
+_NO_INITIAL_STATE = 2118
 
 _MEMORY_WORDS = (
     "java.lang.OutOfMemoryError",
@@ -96,6 +98,8 @@ def _java_failure(outside: str, exit_code: int, raw_log: str) -> CheckerError:
 
 def _error(problems: list[Message], log: TlcLog) -> CheckerError:
     raw_log = str(log.raw)
+    if any(each.code == _NO_INITIAL_STATE for each in problems):
+        return VacuousRun("there is no initial state: nothing was checked", raw_log=raw_log)
     if any(each.code == _PARSING_FAILED for each in problems):
         return _parse_failure(_NO_WORDS.sub("", str(log.outside)), raw_log)
     positions = "\n".join(each.text for each in problems if each.code == _POSITIONS)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from purgatory_tla import tlc_errors
 from purgatory_tla.configurations import Configuration
-from purgatory_tla.errors import UnexpectedOutput, VacuousRun
+from purgatory_tla.errors import InvalidSpecification, UnexpectedOutput, VacuousRun
 from purgatory_tla.module_text import ModuleText
 from purgatory_tla.results import CheckResult, Outcome, Statistics
 from purgatory_tla.tlc_log import Message, TlcLog, parse_depth, parse_progress
@@ -25,6 +25,7 @@ _FINISHED = 2186
 _PROGRESS = 2200
 _DEADLOCK = 2114
 _ASSERTION = 2132
+_SYMMETRY_AND_LIVENESS = 2279
 
 _VERDICTS = {
     2107: Outcome.INVARIANT,
@@ -135,6 +136,9 @@ def _expect_success(run: Run, counts: tuple[int, int, int] | None) -> None:
             f"TLC ended (exit code {run.exit_code}) and says neither success nor violation",
             raw_log=raw_log,
         )
+    unsound = next((each for each in messages if each.code == _SYMMETRY_AND_LIVENESS), None)
+    if unsound is not None:
+        raise InvalidSpecification(unsound.text, raw_log=raw_log)
     generated, distinct, queue = counts
     if not distinct or not generated:
         raise VacuousRun("no state was reached: nothing was checked", raw_log=raw_log)

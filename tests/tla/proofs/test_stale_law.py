@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import fields, replace
+from typing import TypeVar
 
 import pytest
 import z3
@@ -13,6 +14,8 @@ from purgatory_tla.proofs.exact_accounting import ACTIONS, Operation, Totals
 from purgatory_tla.proofs.obligations import Proof, Verdict, prove
 from purgatory_tla.proofs.stale_law import PROOFS, contribution, invariant, law
 from purgatory_tla.resources import modules_folder
+
+Numbers = TypeVar("Numbers", Operation, Totals)
 
 FRESH_OPERATION = Operation(z3.BoolVal(False), *(z3.IntVal(0) for _ in fields(Operation)[1:]))
 FRESH_TOTALS = Totals(*(z3.IntVal(0) for _ in fields(Totals)))
@@ -45,7 +48,7 @@ def test_every_proof_has_a_control_that_is_refuted() -> None:
     assert {proof.expected for proof in PROOFS} == {Verdict.PROVED, Verdict.REFUTED}
 
 
-def settled(values: Operation | Totals) -> Operation | Totals:
+def settled(values: Numbers) -> Numbers:
     return replace(values, **{f.name: z3.simplify(getattr(values, f.name)) for f in fields(values)})
 
 

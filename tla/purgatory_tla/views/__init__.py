@@ -7,7 +7,7 @@ columns. The trace holds variables alone; a count that a module defines is compu
 from collections.abc import Callable, Mapping
 
 from purgatory_tla.sayings import State, show
-from purgatory_tla.views.lemmas import exact_accounting, operation_lock
+from purgatory_tla.views.lemmas import exact_accounting, operation_lock, watcher_list_removal
 from purgatory_tla.views.memory_pool import memory_pool
 from purgatory_tla.views.purgatory import exact, proposal
 from purgatory_tla.views.timer import timer, timing_wheel
@@ -21,12 +21,14 @@ Counts = Mapping[str, object]
 VIEWS: dict[str, Callable[[State, Constants], Counts]] = {
     "ExactAccounting": exact_accounting,
     "MemoryPool": memory_pool,
+    "MemoryPoolInductive": memory_pool,
     "OperationLock": operation_lock,
     "PurgatoryExact": exact,
     "PurgatoryExactRefinement": exact,
     "PurgatoryProposal": proposal,
     "Timer": timer,
     "TimingWheel": timing_wheel,
+    "WatcherListRemoval": watcher_list_removal,
 }
 
 

@@ -1,9 +1,9 @@
-"""The counts of the lemmas: the operation's lock, and the counting abstraction."""
+"""The counts of the lemmas: the operation's lock, removing empty lists, the counting abstraction."""
 
 from collections.abc import Mapping
 
 from purgatory_tla.sayings import State
-from purgatory_tla.views.parts import numbers
+from purgatory_tla.views.parts import entries, numbers
 
 
 def operation_lock(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
@@ -14,6 +14,18 @@ def operation_lock(state: State, constants: Mapping[str, str]) -> Mapping[str, o
         "flag": state["flag"],
         "completed": state["completed"],
         "callbacks": state["callbacks"],
+    }
+
+
+def watcher_list_removal(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
+    """Which list the map holds (0 for none), who is in which list, and who is completed."""
+    members_of = entries(state["members"])
+    return {
+        "in the map": state["current"],
+        "lists": {number: inside for number, inside in members_of.items() if inside},
+        "retired": state["retired"],
+        "condition": state["condition"],
+        "completed": state["completed"],
     }
 
 

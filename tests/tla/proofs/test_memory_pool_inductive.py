@@ -1,0 +1,75 @@
+"""The induction of the module: by TLC for small pools, by Apalache for pools of every size."""
+
+import os
+import shutil
+
+import pytest
+
+from purgatory_tla.apalache import typecheck
+from purgatory_tla.configurations import Configuration
+from purgatory_tla.inductive import induction
+from purgatory_tla.resources import modules_folder
+
+MODULE = modules_folder() / "MemoryPoolInductive.tla"
+SMALL = modules_folder() / "models" / "MemoryPoolInductive.cfg"
+
+CASES = [
+    ("Invariant", "Next", "Bound", None),
+    ("InvariantStrict", "NextStrict", "StrictBound", None),
+    ("Invariant", "Next", "BoundMinusOne", "implication"),
+    ("Invariant", "NextUntested", "Bound", "step"),
+    ("InvariantStrict", "Next", "StrictBound", "step"),
+    ("BoundAlone", "Next", "Bound", "step"),
+]
+"""Invariant, steps, what it implies, and which part of the induction fails."""
+
+needs_apalache = pytest.mark.skipif(
+    shutil.which("apalache-mc") is None and "APALACHE_HOME" not in os.environ,
+    reason="Apalache is not installed",
+)
+
+
+# One that holds and one that fails: the manifest has the others.
+@pytest.mark.java
+@pytest.mark.slow
+@pytest.mark.parametrize(("invariant", "steps", "claim", "failed"), [CASES[0], CASES[4]])
+def test_the_induction_for_small_pools(
+    invariant: str, steps: str, claim: str, failed: str | None
+) -> None:
+    """
+    Given the module with finite ranges
+    When TLC checks base, step and implication
+    Then all hold, or the one fails that needs what was left out
+    """
+    result = induction(MODULE, SMALL, inductive_invariant=invariant, next=steps, implies=claim)
+    assert (result.holds, result.failed) == (failed is None, failed)
+
+
+@needs_apalache
+@pytest.mark.java
+@pytest.mark.slow
+@pytest.mark.parametrize(("invariant", "steps", "claim", "failed"), CASES)
+def test_the_induction_for_pools_of_every_size(
+    invariant: str, steps: str, claim: str, failed: str | None
+) -> None:
+    """
+    Given the module with all integers
+    When Apalache checks base, step and implication
+    Then all hold, or the one fails that needs what was left out
+    """
+    result = induction(
+        MODULE,
+        Configuration(),
+        inductive_invariant=invariant,
+        next=steps,
+        implies=claim,
+        backend="apalache",
+    )
+    assert (result.holds, result.failed) == (failed is None, failed)
+
+
+@needs_apalache
+@pytest.mark.java
+@pytest.mark.slow
+def test_the_module_is_well_typed() -> None:
+    typecheck(MODULE)

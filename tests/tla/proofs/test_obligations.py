@@ -1,0 +1,111 @@
+"""A proof is believed only where nothing else than a proof can have produced it."""
+
+import pytest
+import z3
+
+from purgatory_tla.proofs.obligations import (
+    Discharged,
+    Obligation,
+    Proof,
+    ProofResult,
+    Verdict,
+    discharge,
+    prove,
+)
+
+X, Y = z3.Ints("x y")
+TRUE = Obligation("squares", X > 1, X * X > X)
+FALSE = Obligation("no number is large", X > 1, X < 10)
+VACUOUS = Obligation("nothing is both", z3.And(X > 1, X < 1), X == 7)
+
+
+def test_an_implication_without_a_counterexample_is_proved() -> None:
+    """
+    Given an implication that holds for every integer
+    When it is discharged
+    Then it is proved, and there are no values to show
+    """
+    found = discharge(TRUE)
+    assert (found.name, found.verdict, found.values) == ("squares", Verdict.PROVED, {})
+    assert found.seconds >= 0
+
+
+def test_a_refuted_one_comes_with_its_counterexample() -> None:
+    """
+    Given an implication that fails from ten on
+    When it is discharged
+    Then the values make the assumption true and the conclusion false
+    """
+    found = discharge(FALSE)
+    assert found.verdict is Verdict.REFUTED
+    assert int(found.values["x"]) >= 10
+
+
+def test_a_contradiction_proves_nothing() -> None:
+    """
+    Given an assumption that no integer satisfies
+    When the obligation is discharged
+    Then it is vacuous, though it follows
+    """
+    assert discharge(VACUOUS).verdict is Verdict.VACUOUS
+
+
+def test_what_z3_cannot_decide_is_not_proved() -> None:
+    """
+    Given a question about powers, which z3 cannot decide in the time it has
+    When the obligation is discharged
+    Then the answer is that there is none
+    """
+    a, b, c = z3.Ints("a b c")
+    positive = z3.And(a > 2, b > 2, c > 2)
+    hard = Obligation("fermat", positive, a * a * a + b * b * b != c * c * c)
+    assert discharge(hard, seconds=0.2).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("obligations", "verdict"),
+    [
+        ((), Verdict.VACUOUS),
+        ((TRUE,), Verdict.PROVED),
+        ((TRUE, FALSE), Verdict.REFUTED),
+        ((FALSE, VACUOUS), Verdict.VACUOUS),
+    ],
+)
+def test_a_proof_is_as_good_as_its_weakest_part(
+    obligations: tuple[Obligation, ...], verdict: Verdict
+) -> None:
+    """
+    Given obligations of which some are not proved
+    When they are proved together
+    Then the verdict is the weakest, and of nothing it is that nothing was shown
+    """
+    result = prove(Proof("some", "Some.", lambda: obligations))
+    assert result.verdict is verdict
+    assert [each.name for each in result.discharged] == [each.name for each in obligations]
+
+
+@pytest.mark.parametrize("expected", [Verdict.PROVED, Verdict.REFUTED])
+@pytest.mark.parametrize("found", Verdict)
+def test_only_the_expected_verdict_is_as_expected(expected: Verdict, found: Verdict) -> None:
+    """
+    Given a proof or a control, and any verdict
+    When the result is judged
+    Then no other verdict passes: a control that z3 gives up on is not refuted
+    """
+    proof = Proof("some", "Some.", lambda: (), expected)
+    result = ProofResult(proof, (Discharged("it", found, {}, 0.0),))
+    assert result.as_expected is (found is expected)
+
+
+def test_an_undecided_part_hides_a_refuted_one() -> None:
+    """
+    Given a control of which one part is refuted and one undecided
+    When the result is judged
+    Then it is undecided
+    """
+    parts = (
+        Discharged("one", Verdict.REFUTED, {"x": "1"}, 0.0),
+        Discharged("two", Verdict.UNDECIDED, {}, 0.0),
+    )
+    control = Proof("some", "Some.", lambda: (), Verdict.REFUTED)
+    assert ProofResult(control, parts).verdict is Verdict.UNDECIDED
