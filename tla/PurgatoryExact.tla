@@ -28,7 +28,9 @@
 (*                                                                         *)
 (*   stale + all balances = entries of completed operations                *)
 (*                                                                         *)
-(* and a purge starts when stale exceeds the purge interval.               *)
+(* and a purge starts when stale exceeds the purge interval. Any number of *)
+(* purges may run. A walk drops its own entry before it posts, so that a   *)
+(* one-key operation that it completes costs no addition to `stale`.       *)
 (*                                                                         *)
 (* The calls, each step being one access to shared memory:                 *)
 (*   watch    try; arm (refused if completed: else into the timer, and     *)
@@ -50,7 +52,7 @@
 (* What is abstracted away, and why that is sound:                         *)
 (* - A list is a bag: a walk takes its copy in any order, which includes   *)
 (*   the order of insertion. Lists are not dropped from the map of keys    *)
-(*   (WatcherList is about that).                                          *)
+(*   (WatcherListRemoval is about that).                                   *)
 (* - A try looks at the condition and swaps the word in one step. As long  *)
 (*   as conditions never fall, looking earlier would see nothing else;     *)
 (*   "evaluate-then-win" takes the two apart.                              *)
@@ -541,7 +543,8 @@ Fall ==
 (* The copy is the call's own.                                             *)
 Copy(x, k) ==
   [t \in Walkers \union Detachers |->
-     IF t = x THEN lists[k]
+     IF t = x
+     THEN lists[k]
      ELSE IF pc[t] = "nested" /\ x = Callback /\ "shared-buffer" \in Defects THEN Nothing
      ELSE batch[t]]
 
@@ -876,7 +879,7 @@ DistinctIsEstimated == Quiet => Distinct <= Estimate
 (* When quiet and no purge is due, at most `PurgeInterval` entries are stale, be expiries queued or not. *)
 StaleIsBounded == Quiet /\ ~PurgeDue => StaleEntries <= PurgeInterval
 
-(* When quiet and nothing more is left to purge at interval 0, nothing is stale and the estimate is `pending`. *)
+(* When quiet and a purge at interval 0 has nothing more to do, nothing is stale; the estimate is `pending`. *)
 NothingStaleIsLeft == Quiet /\ stale <= 0 => StaleEntries = 0 /\ Estimate = Pending
 
 (* The lists are bounded: when quiet and no purge is due, by what the live operations own and the interval. *)
@@ -926,7 +929,7 @@ UncompletedHasTimeOut == \A o \in Operations : calls[o] > 0 /\ ~InCall(o) /\ ~co
 ConditionHoldsAtTheWin ==
   \A t \in Threads : pc[t] = "win" /\ ~completed[operation[t]] => Condition(operation[t])
 
-(* With a try that raises, or an operation that is behind one whose walk has ended. *)
+(* A try that raises has not answered; the operation waits for its next event or its time-out. *)
 NoLostCompletionAtAll ==
   NobodyLooks =>
     \A o \in Operations, k \in Keys : lists[k][o] > 0 /\ ~completed[o] => events[k] < Threshold(o)

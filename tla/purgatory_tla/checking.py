@@ -59,7 +59,8 @@ def check(
             such bound.
         jar: TLC's jar, see ``tools`` for where it is looked for otherwise.
         apalache: Apalache's program, likewise.
-        progress: called about once a second with how far TLC is; what it raises ends the run.
+        progress: called with how far TLC is whenever it says so: when it has run for some seconds,
+            then once a minute, and at the end. What this raises ends the run.
         dump: a file that the state graph is written to, in DOT, its edges labelled by actions.
             With it, nothing need be checked: the graph is what the run is for. Where a violation
             ends the run, it holds what was explored up to there.

@@ -15,7 +15,7 @@ from purgatory_tla.errors import (
     InvalidSpecification,
     MissingTool,
 )
-from purgatory_tla.manifest import Expected, Mode, Model, Simulation
+from purgatory_tla.manifest import Expected, Mode, Model, RunTime, Simulation
 from purgatory_tla.results import CheckResult, Outcome, Statistics
 from purgatory_tla.simulation import simulate
 from purgatory_tla.tlc_log import Progress
@@ -112,7 +112,20 @@ def checked_by_tlc(model: Model, settings: Settings) -> CheckResult:
         timeout=settings.timeout,
         jar=settings.jar,
         progress=settings.progress,
+        java_options=_java_options(model),
     )
+
+
+def _java_options(model: Model) -> list[str]:
+    """Less compiling where a run is short; no look at properties before all states are there.
+
+    TLC looks at temporal properties whenever it reports its progress. Where one is violated, the
+    search would end sooner or later by the speed of the machine, and its counts with it.
+    """
+    options = ["-XX:TieredStopAtLevel=1"] if model.run_time is RunTime.SMALL else []
+    if model.expected is Expected.PROPERTY:
+        options.append("-Dtlc2.TLC.progressInterval=86400000")
+    return options
 
 
 def _simulated(

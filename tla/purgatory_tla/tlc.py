@@ -24,7 +24,6 @@ from purgatory_tla.tools import find_jar, find_java
 
 WRAPPER = "PurgatoryTlaWrapper"
 _CONFIGURATION = "purgatory-tla.cfg"
-_PROGRESS_MILLISECONDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,6 @@ def _java(settings: TlcSettings, folder: Path) -> list[str]:
         "-Dfile.encoding=UTF-8",
         "-Dsun.stdout.encoding=UTF-8",
         "-Dstdout.encoding=UTF-8",
-        f"-Dtlc2.TLC.progressInterval={_PROGRESS_MILLISECONDS}",
         *settings.java_options,
         "-cp",
         str(jar),

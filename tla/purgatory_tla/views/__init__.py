@@ -10,7 +10,7 @@ from purgatory_tla.sayings import State, show
 from purgatory_tla.views.lemmas import exact_accounting, operation_lock, watcher_list_removal
 from purgatory_tla.views.memory_pool import memory_pool
 from purgatory_tla.views.purgatory import exact, proposal
-from purgatory_tla.views.timer import timer, timing_wheel
+from purgatory_tla.views.timer import timer, timing_wheel, timing_wheel_steps
 
 Constants = Mapping[str, str]
 """The constants that a model sets, as TLA+ text."""
@@ -28,6 +28,7 @@ VIEWS: dict[str, Callable[[State, Constants], Counts]] = {
     "PurgatoryProposal": proposal,
     "Timer": timer,
     "TimingWheel": timing_wheel,
+    "TimingWheelSteps": timing_wheel_steps,
     "WatcherListRemoval": watcher_list_removal,
 }
 

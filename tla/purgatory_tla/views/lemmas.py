@@ -1,4 +1,4 @@
-"""The counts of the lemmas: the operation's lock, removing empty lists, the counting abstraction."""
+"""The counts of the lemmas: an operation's lock, emptied lists, the counting abstraction."""
 
 from collections.abc import Mapping
 

@@ -34,3 +34,24 @@ def timing_wheel(state: State, constants: Mapping[str, str]) -> Mapping[str, obj
         "buckets": "; ".join(shown) or "none",
         "queue": state["queue"],
     }
+
+
+def timing_wheel_steps(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
+    """The clock, the timer's size, the levels, the buckets in use, the executor's queue.
+
+    A bucket is in use while tasks are in it or it is in the delay queue.
+    """
+    stamps, queued = entries(state["stamp"]), entries(state["queued"])
+    shown = sorted(
+        f"level {bucket[0]} at {stamps[bucket]}: {' '.join(map(str, tasks)) or 'empty'}"
+        f"{'' if queued[bucket] else ', not queued'}"
+        for bucket, tasks in entries(state["line"]).items()
+        if isinstance(bucket, tuple) and isinstance(tasks, list) and (tasks or queued[bucket])
+    )
+    return {
+        "clock": number(state, "now"),
+        "size": number(state, "size"),
+        "levels": number(state, "levels"),
+        "buckets": "; ".join(shown) or "none",
+        "queue": state["queue"],
+    }
