@@ -9,6 +9,7 @@ What becomes of a block depends on its language, and on words behind it that the
   the word ``measured`` any number stands for any other, and gaps may have another width;
 - ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of;
 - ``diff`` changes the file that its title names;
+- ``tla`` stands word for word in a module of this project, or with a title is a module itself;
 - a title makes a block a file in the page's folder, which later blocks may use;
 - ``text`` and the word ``no-run`` are for what cannot be checked; the tests list each of them.
 """
@@ -31,9 +32,11 @@ from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_spec.cases import CaseHeader, Step, decode_case
 from purgatory_spec.jsonlines import decode_line
 from purgatory_spec.messages import Do, End, Hello, New, Reply, Stop
+from purgatory_tla import read_module
 
 ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT_SECONDS = 120.0
+_SOURCES = ("spec", "model", "impl", "tla", "conformance", "benchmarks", "docs", "README.md")
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
 _TITLE = re.compile(r'title="(?P<title>[^"]*)"')
@@ -122,7 +125,7 @@ class PageRun:
         (self.folder / "purgatory-work" / "adapters").symlink_to(adapters)
         if page.parent != ROOT and page.parent.name != "spec" and page.name != "figures.md":
             return
-        for name in ("spec", "model", "impl", "conformance", "benchmarks", "docs", "README.md"):
+        for name in _SOURCES:
             (self.folder / name).symlink_to(ROOT / name)
 
     def run(self, block: Block) -> None:
@@ -140,6 +143,7 @@ class PageRun:
             "jsonl": self._json_lines,
             "toml": self._toml,
             "diff": self._diff,
+            "tla": self._tla,
         }.get(block.language)
         if check is None:
             raise WrongBlock(f"{block.where}: nobody knows how to check {block.language!r}")
@@ -215,6 +219,14 @@ class PageRun:
             raise WrongBlock(f"{block.where}: {error}") from error
         if "subject" in document and block.title:
             read_declaration(self.folder / block.title)
+
+    def _tla(self, block: Block) -> None:
+        if block.title:
+            read_module(self.folder / block.title)
+            return
+        modules = sorted((ROOT / "tla").glob("*.tla"))
+        if not any(block.text in path.read_text(encoding="utf-8") for path in modules):
+            raise WrongBlock(f"{block.where}: no module holds these lines")
 
     def _diff(self, block: Block) -> None:
         path = self.folder / block.title

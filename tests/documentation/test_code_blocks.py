@@ -19,6 +19,7 @@ NOT_RUN = {
         "docs/explanation/findings-kafka.md",
         "$ purgatory check kafka-real-clock --suite quick",
     ),
+    ("docs/how-to/check-a-tla-module.md", "$ python -m pip install 'path/to/the/checkout[tla]'"),
     ("docs/reference/figures.md", "$ python benchmarks/conformance_throughput.py"),
     ("docs/tutorial/first-adapter.md", "$ python -m pip install path/to/the/checkout"),
 }
@@ -56,7 +57,7 @@ def test_blocks_that_need_java_are_as_they_claim(page: Path, run: PageRun) -> No
     run.prepare(page)
     for block in blocks_of(page):
         # The files that a page lays out are needed by the blocks with Java, too.
-        if "java" in block.words or (block.title and block.language == "jsonl"):
+        if "java" in block.words or (block.title and block.language in ("jsonl", "tla")):
             run.run(block)
 
 
@@ -128,6 +129,7 @@ WRONG = [
     ("json", '{"colour":"red"}', "example of"),
     ("jsonl", '{"case":"a"}\n{"operation":{"op":"leap"}}', "leap"),
     ("toml", "[subject", "Expected"),
+    ("tla", "Lamp == TRUE", "no module holds these lines"),
     ('diff title="poem.txt"', "-daisies\n+roses", "once"),
     ("ruby", "puts 1", "nobody knows how to check 'ruby'"),
     ("", "anything", "nobody knows how to check ''"),

@@ -1,7 +1,7 @@
 """Many models at a time, in the order in which they finish."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ class _Stopped(Exception):
 
 def run_models(
     models: Sequence[Model], settings: Settings, at_a_time: int, listener: Listener
-) -> Iterator[Finding]:
+) -> Generator[Finding, None, None]:
     """Run models and give what was found as soon as it is.
 
     Where the caller stops taking, or anything is raised, the running tools are ended first.

@@ -80,6 +80,7 @@ def check_(
         with progress_line(console, len(chosen)) as progress:
             for finding in run_models(chosen, settings, at_a_time, progress.told):
                 findings.append(finding)
+                progress.finished()
                 table.print_row(finding)
     except MissingTool as error:
         raise Problem(str(error), EXIT_MISSING_TOOL) from error
@@ -166,6 +167,8 @@ def explain(
         console.print(f"{model.title}\n", markup=False)
         states = f"{result.statistics.distinct} distinct states"
         console.print(f"It holds: {states}, and no way to break anything that is checked.")
+        if html is not None:
+            console.print("There are no steps to tell, so no page was written.")
     else:
         narrative = narrate(model, result, modules_folder())
         print_narrative(console, narrative)

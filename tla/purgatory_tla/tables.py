@@ -94,9 +94,11 @@ class ProgressLine:
     def told(self, model: Model, progress: Progress | None) -> None:
         """Take in that a model has begun, or how far it is."""
         states = "" if progress is None else f", {progress.generated} states"
-        if progress is None:
-            self._bar.advance(self._task)
         self._bar.update(self._task, words=f"{model.name}{states}")
+
+    def finished(self) -> None:
+        """Take in that one more model has finished."""
+        self._bar.advance(self._task)
 
 
 @contextmanager
@@ -104,7 +106,7 @@ def progress_line(console: Console, models: int) -> Iterator[ProgressLine]:
     """A line at the bottom while the body runs."""
     bar = Bar(
         BarColumn(bar_width=24, complete_style="blue", finished_style="blue"),
-        TextColumn("{task.completed:.0f} of {task.total:.0f} begun"),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} done"),
         TextColumn("{task.fields[words]}"),
         TimeElapsedColumn(),
         console=console,

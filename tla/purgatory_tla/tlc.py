@@ -84,6 +84,9 @@ def run(
         "-workers",
         str(settings.workers),
         *(() if settings.deadlock else ("-deadlock",)),
+        # Liveness is checked when all states are known: otherwise it depends on the time it takes.
+        "-lncheck",
+        "final",
         "-metadir",
         str(folder / "states"),
         "-config",
