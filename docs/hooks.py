@@ -27,6 +27,7 @@ from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_spec import profiles
 from purgatory_spec.profiles import TimerProfile
 from purgatory_spec.requirements import Requirement, requirement, requirements
+from purgatory_tla.statements import statements
 
 ROOT = Path(__file__).resolve().parent.parent
 MODEL = ROOT / "model" / "purgatory_model"
@@ -99,6 +100,10 @@ def _places(identifier: str) -> str:
             f"`{piece.module}.{piece.name}`"
             for piece in pieces(IMPLEMENTATION)
             if identifier in piece.rules
+        ],
+        "TLA+": [
+            f"[`{each.module}.{each.name}`](tla/{each.module}.md#{each.module}.{each.name})"
+            for each in statements(identifier)
         ],
         "Vectors": [f"`{v.header.case}`" for v in vectors() if identifier in v.header.rules],
         "Mutants": [f"`{each.name}`" for each in mutants() if each.rule == identifier],

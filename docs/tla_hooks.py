@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -11,14 +12,40 @@ from pygments.lexers import LEXERS, _lexer_cache
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
 from purgatory_spec.requirements import requirement
-from purgatory_tla.manifest import Kind, Mode, Model, checked, read_manifest
+from purgatory_tla.manifest import Kind, Model, checked, read_manifest
+from purgatory_tla.models import expected_words
 from purgatory_tla.modules import Definition, Module, read_module
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tla"
 
-_KEYWORDS = """ASSUME CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED EXCEPT EXTENDS IF IN INSTANCE
-LAMBDA LET LOCAL MODULE OTHER SUBSET THEN UNCHANGED UNION VARIABLE VARIABLES WITH""".split()
+_KEYWORDS = (
+    "ASSUME",
+    "CASE",
+    "CHOOSE",
+    "CONSTANT",
+    "CONSTANTS",
+    "DOMAIN",
+    "ELSE",
+    "ENABLED",
+    "EXCEPT",
+    "EXTENDS",
+    "IF",
+    "IN",
+    "INSTANCE",
+    "LAMBDA",
+    "LET",
+    "LOCAL",
+    "MODULE",
+    "OTHER",
+    "SUBSET",
+    "THEN",
+    "UNCHANGED",
+    "UNION",
+    "VARIABLE",
+    "VARIABLES",
+    "WITH",
+)
 
 
 class TlaLexer(RegexLexer):  # type: ignore[misc]
@@ -80,7 +107,7 @@ def module_page(module: Module) -> str:
         f"```text\n{module.header}\n```\n",
         f"```tla\n{_declarations(module)}\n```\n",
     ]
-    parts += [_beside(module, definition) for definition in module.definitions]
+    parts += [_piece(module, group) for group in _groups(module)]
     return "\n".join(parts)
 
 
@@ -92,16 +119,33 @@ def _declarations(module: Module) -> str:
     return "\n".join(lines[start:end]).rstrip(" -\n")
 
 
-def _beside(module: Module, definition: Definition) -> str:
-    anchor = f"{module.name}.{definition.name}"
-    words = [f"**{definition.name}**{{ #{anchor} .piece-name }}", "", definition.words, ""]
+def _groups(module: Module) -> Iterator[tuple[Definition, ...]]:
+    """The definitions, those together of which nothing is said."""
+    plain = [not _words(module, each) for each in module.definitions]
+    pairs = zip(plain, module.definitions, strict=True)
+    for _, group in groupby(enumerate(pairs), lambda each: -1 if each[1][0] else each[0]):
+        yield tuple(definition for _, (_, definition) in group)
+
+
+def _piece(module: Module, group: tuple[Definition, ...]) -> str:
+    """Definitions on the right, on the left their names and what is said of them."""
+    words: list[str] = []
+    for each in group:
+        name = f"**{each.name}**{{ #{module.name}.{each.name} .piece-name }}"
+        words += [name, "", *_words(module, each), ""]
+    source = "\n".join(each.source for each in group)
+    left = f'<div class="piece-rules" markdown>\n\n{chr(10).join(words)}\n\n</div>'
+    right = f'<div class="piece-source" markdown>\n\n```tla\n{source}\n```\n\n</div>'
+    return f'<div class="piece" markdown>\n{left}\n{right}\n</div>\n'
+
+
+def _words(module: Module, definition: Definition) -> list[str]:
+    """What is said of a definition; empty where nothing is."""
     said = definition.annotation("says")
+    words = [definition.words, ""] if definition.words else []
     words += [f"In a trace: *{_plain(said)}*", ""] if said else []
     words += [_rule(rule) for rule in definition.rules]
-    words += _shown_by(module, definition.name)
-    left = f'<div class="piece-rules" markdown>\n\n{chr(10).join(words)}\n\n</div>'
-    right = f'<div class="piece-source" markdown>\n\n```tla\n{definition.source}\n```\n\n</div>'
-    return f'<div class="piece" markdown>\n{left}\n{right}\n</div>\n'
+    return [*words, *_shown_by(module, definition.name)]
 
 
 def _plain(said: str) -> str:
@@ -155,9 +199,8 @@ def _entry(model: Model) -> str:
     lines = [f"**{model.name}**{{ #{model.name} }}: {model.title}"]
     if model.explanation:
         lines.append(model.explanation)
-    found = model.violated or ("proved" if model.mode is Mode.PROOF else "nothing violated")
     facts = [f"`{model.module}.tla`" if model.module else f"proof `{model.proof}`"]
-    facts.append(f"expected: {model.expected.value}, {found}")
+    facts.append(f"expected: {expected_words(model)}")
     if model.distinct is not None:
         facts.append(f"{model.distinct:,} distinct states, {model.generated:,} generated")
     facts.append(model.run_time.value)

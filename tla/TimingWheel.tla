@@ -233,7 +233,8 @@ Cancel(task) ==
 Elapse ==
   /\ now < Last
   /\ now' = now + 1
-  /\ ownClock' = IF "own-clock-elapses" \in Defects /\ Pending = {} THEN Floor(now', Tick) ELSE ownClock
+  /\ ownClock' = IF "own-clock-elapses" \in Defects /\ Pending = {}
+                 THEN Floor(now', Tick) ELSE ownClock
   /\ UNCHANGED <<due, queue, closed, levels, places, buckets>>
 
 \* Whether an advance to a reading pops the bucket in which a task is.
@@ -502,9 +503,9 @@ NeverCancelledCascade ==
   [][\A b \in buckets \ buckets' :
        b[2] = 1 \/ Held(b) # {} \/ places' = places]_vars
 
-\* The own clock lags so far that a delay of one tick lands on a level above the first.
+\* The own clock lags so far that a delay of one tick goes to a level above the first.
 NeverHighByLag ==
-  \A t \in Pending : ~(places[t][2] > 1 /\ due[t] - now <= Tick)
+  [][\A t \in Tasks : Insert(t, Tick) => places'[t][2] = 1]_vars
 
 \* A task that is due waits in a bucket, since the own clock lags.
 NeverDueInBucket == \A t \in Pending : due[t] > now
@@ -559,9 +560,10 @@ ZeroDelayExpiresAtOnce == [][\A t \in Tasks : ~Insert(t, 0)]_vars
 \* A delay of exactly one interval does not fit into the lowest level, and a lagging own clock puts
 \* even shorter ones higher.
 LevelCoversInterval ==
-  \A t \in Pending : due[t] - now <= Interval(1) => places[t][2] = 1
+  [][\A t \in Tasks, delay \in Delays :
+       Insert(t, delay) /\ delay <= Interval(1) => places'[t][2] = 1]_vars
 
-\* Every level ends one tick after another: the buckets that wait are not all of different expiry.
+\* An upper bucket and a lower one may begin with the same tick.
 ExpiriesDiffer == \A b, c \in buckets : b[1] = c[1] => b = c
 
 \* The delay queue does not hold just the buckets with tasks.

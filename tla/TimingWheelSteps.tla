@@ -136,7 +136,8 @@ VARIABLES
   reading,
   \* @type: Set(Str);
   removed,
-  \* @type: { due: Str -> Int, places: Str -> <<Int, Int>>, buckets: Set(<<Int, Int>>), ownClock: Int };
+  \* @type: { due: Str -> Int, places: Str -> <<Int, Int>>, buckets: Set(<<Int, Int>>),
+  \*          ownClock: Int };
   before
 
 wheel == <<levels, clock, stamp, line, queued>>
@@ -257,7 +258,8 @@ Create(c) ==
      THEN UNCHANGED <<levels, clock, stamp, line>>
      ELSE /\ levels' = new
           /\ clock' = [clock EXCEPT ![new] =
-               IF "level-starts-at-zero" \in Defects THEN 0 ELSE Floor(clock[level[c]], TickOf(new))]
+               IF "level-starts-at-zero" \in Defects THEN 0
+               ELSE Floor(clock[level[c]], TickOf(new))]
           /\ stamp' = [b \in Buckets |-> IF b[1] = new THEN Idle ELSE stamp[b]]
           /\ line' = [b \in Buckets |-> IF b[1] = new THEN <<>> ELSE line[b]]
   /\ level' = [level EXCEPT ![c] = new]
@@ -428,7 +430,7 @@ MoveClocks ==
                  level, bucket, reading>>
   /\ UNCHANGED lock /\ UNCHANGED observed
 
-\* @says reaper: takes {task'[reaper]} out of the bucket
+\* @says reaper: takes {task'[self]} out of the bucket
 Take ==
   /\ pc["reaper"] = "flush"
   /\ line[bucket] # <<>>
@@ -446,7 +448,7 @@ InHand == task["reaper"]
 ReapersLevel == 1 + Cardinality({l \in 1..(levels - 1) : ~Covers(l, expiry[InHand])})
 ReapersBucket == BucketFor(ReapersLevel, expiry[InHand])
 
-\* @says reaper: looks where {task[reaper]} belongs
+\* @says reaper: looks where {task[self]} belongs
 Again ==
   /\ pc["reaper"] = "again"
   /\ Goto("reaper",
@@ -457,7 +459,7 @@ Again ==
   /\ UNCHANGED <<now, size, queue, ran, expiry, forgotten, level, bucket, reading>>
   /\ UNCHANGED wheel /\ UNCHANGED lock /\ UNCHANGED observed
 
-\* @says reaper: {task[reaper]} is due: to the executor
+\* @says reaper: {task[self]} is due: to the executor
 Hand ==
   /\ pc["reaper"] = "hand"
   /\ queue' = Append(queue, InHand)
@@ -469,7 +471,7 @@ Hand ==
                  reading>>
   /\ UNCHANGED lock /\ UNCHANGED observed
 
-\* @says reaper: puts {task[reaper]} into a lower bucket
+\* @says reaper: puts {task[self]} into a lower bucket
 PutDown ==
   /\ pc["reaper"] = "put"
   /\ PutInto(ReapersBucket, InHand)
@@ -698,6 +700,9 @@ OneTickPerBucket ==
 
 \* While the reaper has a bucket, no bucket in the delay queue, and none on its way into it, is due
 \* earlier: buckets are popped in the order of their expiry.  Rules: TIMER-TICK-ORDER.
+\* With the defect "polls-before-lock" this fails, and with it NeverLate, QueuedAtMostOnce and
+\* OneTickPerBucket: a caller that has stamped a bucket and not queued it is overtaken by a later
+\* bucket, and a cascade may then put tasks of another turn into the one that was left behind.
 PollsInOrder ==
   pc["reaper"] = "clocks" =>
     \A b \in Buckets : queued[b] > 0 \/ Offerers(b) # {} => stamp[bucket] <= stamp[b]

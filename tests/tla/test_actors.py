@@ -110,3 +110,13 @@ def test_a_column_of_its_own_and_an_unknown_action(toys: Toys) -> None:
     places = {"a": "idle"}, {"a": "busy"}
     assert step(toys, "Begin", *places, says="timer: goes on") == Told("timer", "goes on")
     assert step(toys, "Leap", *places) == Told("", "Leap")
+
+
+def test_a_step_that_changes_nothing_of_any_thread_is_someones(toys: Toys) -> None:
+    """
+    Given a step after which every thread is where it was, and two that may have taken it
+    When it is told
+    Then it is said that it is not known who
+    """
+    places = {"a": "idle", "b": "idle"}
+    assert step(toys, "Begin", places, places) == Told("someone", "begins at 1")

@@ -37,6 +37,16 @@ def test_placeholders_are_filled(text: str, words: str) -> None:
     assert fill(text, BEFORE, AFTER, "t1") == words
 
 
+def test_what_depends_on_nobody_is_a_question_mark() -> None:
+    """
+    Given a step of which it is not known who takes it
+    When its line is filled
+    Then only the values that depend on that are missing
+    """
+    line = "{self} reads {available}, wants {request[self]}"
+    assert fill(line, BEFORE, AFTER, "") == "? reads 3, wants ?"
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -9,6 +9,9 @@ from purgatory_tla.vocabulary import Owned
 
 _STRING = re.compile(r'"([^"]*)"')
 
+NOBODY_KNOWN = "someone"
+"""Who acts in a step that changes nothing of any thread's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -30,7 +33,8 @@ def tell(action: str, before: State, after: State, known: Mapping[str, Owned]) -
         return Told("", action)
     column, _, text = (part.strip() for part in says.partition(":"))
     acting = acting_thread(owned, before, after)
-    return Told(acting if column == "self" else column, fill(text, before, after, acting))
+    actor = (acting or NOBODY_KNOWN) if column == "self" else column
+    return Told(actor, fill(text, before, after, acting))
 
 
 def acting_thread(action: Owned, before: State, after: State) -> str:

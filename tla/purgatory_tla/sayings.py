@@ -12,6 +12,7 @@ from collections.abc import Mapping
 State = Mapping[str, object]
 """The values of all variables, as ``itf_py`` gives them."""
 
+_SELF = re.compile(r"\bself\b")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)|(?P<mark>.))")
 
@@ -23,11 +24,15 @@ class InvalidSaying(Exception):
 def fill(text: str, before: State, after: State, acting: str) -> str:
     """The text with every placeholder replaced by its value.
 
+    Where nobody is known to act (``acting`` is empty), what depends on it is a question mark.
+
     Raises:
         InvalidSaying: a placeholder has no value.
     """
 
     def value(found: re.Match[str]) -> str:
+        if not acting and _SELF.search(found[1]):
+            return "?"
         return show(_Reader(found[1], before, after, acting).whole())
 
     return _PLACEHOLDER.sub(value, text)
