@@ -125,12 +125,14 @@ LeaveTimer(o) ==
   /\ in_timer' = [in_timer EXCEPT ![o] = 0]
   /\ UNCHANGED <<stale, balances, word, places, queued, deciding, calling>>
 
+\* A thread may leave the timer in the same step, since a callback touches nothing shared.
 \* @says counts: a callback is made
 CallBack(o) ==
   /\ to_call[o] >= 1
   /\ to_call' = [to_call EXCEPT ![o] = @ - 1]
   /\ called' = [called EXCEPT ![o] = @ + 1]
-  /\ UNCHANGED <<stale, balances, word, places, timing>>
+  /\ in_timer' \in {in_timer, [in_timer EXCEPT ![o] = 0]}
+  /\ UNCHANGED <<stale, balances, word, places, queued, deciding>>
 
 \* @says counts: a cancel detaches a list
 Detach ==

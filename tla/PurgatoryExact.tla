@@ -955,6 +955,9 @@ NeverFullInterval == ~(Quiet /\ PurgeInterval > 0 /\ StaleEntries = PurgeInterva
 (* A purge has cleaned up, and a live operation is still there. *)
 NeverPurgedClean ==
   ~(Quiet /\ Live > 0 /\ StaleEntries = 0 /\ \E o \in Operations : completed[o] /\ calls[o] > 0)
+(* Every operation has been watched and has expired, and a purge has left no entry behind. *)
+NeverPurgedAfterMassExpiry ==
+  ~(Quiet /\ queue = {} /\ AllEntries = 0 /\ \A o \in Operations : callbacks[o] = 1)
 (* `stale` is above the interval. *)
 NeverPurgeDue == stale <= PurgeInterval
 (* `stale` below 0: somebody has posted a removal before the winner has posted. *)

@@ -3,6 +3,7 @@
 from collections import Counter
 from enum import Enum
 from pathlib import Path
+from typing import Literal
 
 import click
 from rich.console import Console
@@ -114,7 +115,7 @@ def _profile_rows() -> list[tuple[str, str]]:
     return rows
 
 
-_TEXTS = frozenset({"rule", "level", "TLA+ property"})
+_TEXTS = frozenset({"rule", "level"})
 _COVERAGE = ("rule", "level", "model", "implementation", "vectors", "mutants", "visits")
 
 
@@ -137,8 +138,12 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
     else:
         click.echo(f"{results} does not exist: visits are those of no check", err=True)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in (*_COVERAGE, "TLA+ property"):
-        table.add_column(header, justify="left" if header in _TEXTS else "right")
+    widest = max(len(rule.id) for rule in requirements())
+    for header in _COVERAGE:
+        width = widest if header == "rule" else len(header)
+        justify: Literal["left", "right"] = "left" if header in _TEXTS else "right"
+        table.add_column(header, justify=justify, no_wrap=True, min_width=width)
+    table.add_column("TLA+ properties", no_wrap=True, overflow="ellipsis")
     for rule in requirements():
         stated = Counter(each.package for each in statements(rule.id))
         shown = sum(rule.id in vector.header.rules for vector in vectors())
@@ -163,8 +168,6 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
 
 
 def _properties(rule: str) -> str:
-    """The first of the TLA+ properties that state a rule, and how many more there are."""
+    """How many TLA+ properties state a rule, and which is the first; explain lists them all."""
     names = [each.name for each in statements(rule) if each.package == "purgatory_tla"]
-    if not names:
-        return "none"
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    return f"{len(names)}: {names[0]}" if names else "0"

@@ -290,10 +290,9 @@ def test_coverage_shows_where_rules_are_stated_and_visited(checked: Path) -> Non
     finished = purgatory(checked, "coverage")
     assert finished.returncode == 0
     rows = {line.split()[0]: line.split()[1:] for line in finished.stdout.splitlines() if line}
-    level, model, implementation, vectors, _, visits, *tla = rows["TIMER-CASCADE"]
+    level, model, implementation, vectors, _, visits, tla, *_ = rows["TIMER-CASCADE"]
     assert level == "MUST"
-    assert tla[1:2] == ["and"]
-    assert min(int(model), int(implementation), int(vectors)) >= 1
+    assert min(int(model), int(implementation), int(vectors), int(tla.rstrip(":"))) >= 1
     assert int(visits) >= 20
 
 

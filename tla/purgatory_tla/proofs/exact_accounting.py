@@ -90,8 +90,12 @@ def leave_timer(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
 
 
 def call_back(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
-    """Whoever completed the operation makes its callback; that it throws changes nothing."""
-    made = replace(o, to_call=o.to_call - 1, called=o.called + 1)
+    """Whoever completed the operation makes its callback; that it throws changes nothing.
+
+    ``n`` = 1 leaves the timer in the same step, since a callback touches nothing shared.
+    """
+    in_timer = z3.If(n == 1, z3.IntVal(0), o.in_timer)
+    made = replace(o, to_call=o.to_call - 1, called=o.called + 1, in_timer=in_timer)
     return Step(o.to_call >= 1, made, totals)
 
 
