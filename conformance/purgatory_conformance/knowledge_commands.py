@@ -138,9 +138,12 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
     else:
         click.echo(f"{results} does not exist: visits are those of no check", err=True)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    widest = max(len(rule.id) for rule in requirements())
+    widest = {
+        "rule": max(len(rule.id) for rule in requirements()),
+        "level": max(len(rule.level.value) for rule in requirements()),
+    }
     for header in _COVERAGE:
-        width = widest if header == "rule" else len(header)
+        width = widest.get(header, len(header))
         justify: Literal["left", "right"] = "left" if header in _TEXTS else "right"
         table.add_column(header, justify=justify, no_wrap=True, min_width=width)
     table.add_column("TLA+ properties", no_wrap=True, overflow="ellipsis")
