@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from purgatory_tla.class_archive import class_archive_options
 from purgatory_tla.configurations import Configuration
 from purgatory_tla.errors import TimedOut, UnexpectedOutput
 from purgatory_tla.module_text import ModuleText
@@ -114,11 +115,13 @@ def run(
 def _java(settings: TlcSettings, folder: Path) -> list[str]:
     """The command up to TLC's own words."""
     jar = find_jar(settings.jar)
+    java = find_java()
     memory = settings.memory_megabytes
     collector = "-XX:+UseSerialGC" if settings.workers == 1 else "-XX:+UseParallelGC"
     return [
-        str(find_java()),
+        str(java),
         collector,
+        *class_archive_options(java, jar),
         *(() if memory is None else (f"-Xmx{memory}m",)),
         # TLC unpacks the standard modules there; two runs at a time must not share them.
         f"-Djava.io.tmpdir={folder}",
