@@ -24,7 +24,7 @@ lint: $(VENV)/.ready  ## style, import rules, types
 test: lint  ## everything: lint, types, tests, documentation
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-tla-large: $(VENV)/.ready  ## the TLA+ models that take too long for the tests
+tla-large: $(VENV)/.ready  ## the TLA+ models that the tests leave out: large ones, and further examples
 	$(BIN)/purgatory tla check --large
 
 docs: $(VENV)/.ready  ## the documentation site, in site/

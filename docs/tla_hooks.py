@@ -12,9 +12,9 @@ from pygments.lexers import LEXERS, _lexer_cache
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
 from purgatory_spec.requirements import requirement
+from purgatory_tla.literate import Definition, LiterateModule, read_literate
 from purgatory_tla.manifest import Kind, Model, checked, read_manifest
 from purgatory_tla.models import expected_words
-from purgatory_tla.modules import Definition, Module, read_module
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tla"
@@ -92,15 +92,15 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> Files:
 
 
 @cache
-def modules() -> tuple[Module, ...]:
+def modules() -> tuple[LiterateModule, ...]:
     """All modules, in the order of their names."""
-    return tuple(read_module(path) for path in sorted(FOLDER.glob("*.tla")))
+    return tuple(read_literate(path) for path in sorted(FOLDER.glob("*.tla")))
 
 
 # A module, definition by definition.
 
 
-def module_page(module: Module) -> str:
+def module_page(module: LiterateModule) -> str:
     """The module, whole: its header, its declarations, each definition beside its words."""
     parts = [
         f"---\nhide: [toc]\n---\n\n# {module.name}.tla\n",
@@ -111,7 +111,7 @@ def module_page(module: Module) -> str:
     return "\n".join(parts)
 
 
-def _declarations(module: Module) -> str:
+def _declarations(module: LiterateModule) -> str:
     """What stands between the header and the first definition."""
     lines = module.path.read_text(encoding="utf-8").splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("EXTENDS"))
@@ -119,7 +119,7 @@ def _declarations(module: Module) -> str:
     return "\n".join(lines[start:end]).rstrip(" -\n")
 
 
-def _groups(module: Module) -> Iterator[tuple[Definition, ...]]:
+def _groups(module: LiterateModule) -> Iterator[tuple[Definition, ...]]:
     """The definitions, those together of which nothing is said."""
     plain = [not _words(module, each) for each in module.definitions]
     pairs = zip(plain, module.definitions, strict=True)
@@ -127,7 +127,7 @@ def _groups(module: Module) -> Iterator[tuple[Definition, ...]]:
         yield tuple(definition for _, (_, definition) in group)
 
 
-def _piece(module: Module, group: tuple[Definition, ...]) -> str:
+def _piece(module: LiterateModule, group: tuple[Definition, ...]) -> str:
     """Definitions on the right, on the left their names and what is said of them."""
     words: list[str] = []
     for each in group:
@@ -139,7 +139,7 @@ def _piece(module: Module, group: tuple[Definition, ...]) -> str:
     return f'<div class="piece" markdown>\n{left}\n{right}\n</div>\n'
 
 
-def _words(module: Module, definition: Definition) -> list[str]:
+def _words(module: LiterateModule, definition: Definition) -> list[str]:
     """What is said of a definition; empty where nothing is."""
     said = definition.annotation("says")
     words = [definition.words, ""] if definition.words else []
@@ -156,7 +156,7 @@ def _rule(identifier: str) -> str:
     return f"- [{identifier}](../timer.md#{identifier}): {requirement(identifier).title}"
 
 
-def _shown_by(module: Module, name: str) -> Iterator[str]:
+def _shown_by(module: LiterateModule, name: str) -> Iterator[str]:
     """The models that check a claim, that show it can fail, that reach what it speaks of."""
     own = [model for model in read_manifest().models if model.module == module.name]
     found = {

@@ -57,7 +57,10 @@ class Expected(Enum):
 
 
 class RunTime(Enum):
-    """Whether a model belongs to the tests, or is run when there is time."""
+    """Whether a model belongs to the tests, or is run when there is time.
+
+    ``LARGE`` takes long, or shows in a further example what a small one shows already.
+    """
 
     SMALL = "small"
     LARGE = "large"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from purgatory_tla.modules import Definition, read_module
+from purgatory_tla.literate import Definition, read_literate
 
 _BLOCK_COMMENT = re.compile(r"\(\*.*?\*\)", re.DOTALL)
 _LINE_COMMENT = re.compile(r"\\\*.*")
@@ -40,7 +40,7 @@ def vocabulary(folder: Path, module: str) -> Mapping[str, Owned]:
     Raises:
         FileNotFoundError: there is no such module in the folder.
     """
-    read = read_module(folder / f"{module}.tla")
+    read = read_literate(folder / f"{module}.tla")
     known: dict[str, Owned] = {}
     for extended in read.extends:
         if (folder / f"{extended}.tla").is_file():

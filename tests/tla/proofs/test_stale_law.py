@@ -9,7 +9,7 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_tla.modules import read_module
+from purgatory_tla.literate import read_literate
 from purgatory_tla.proofs.exact_accounting import ACTIONS, Operation, Totals
 from purgatory_tla.proofs.obligations import Proof, Verdict, prove
 from purgatory_tla.proofs.stale_law import PROOFS, contribution, invariant, law
@@ -37,7 +37,7 @@ def test_every_step_has_its_obligation() -> None:
 
 
 def test_the_steps_are_those_of_the_tla_module() -> None:
-    module = read_module(modules_folder() / "ExactAccounting.tla")
+    module = read_literate(modules_folder() / "ExactAccounting.tla")
     next_step = module.definition("Next").source
     called = {each.name for each in module.definitions if re.search(rf"\b{each.name}\b", next_step)}
 

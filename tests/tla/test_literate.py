@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_tla.modules import InvalidModule, read_module
+from purgatory_tla.literate import InvalidModule, read_literate
 
 TEXT = r"""
 ---- MODULE Lamp ----
@@ -46,7 +46,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_the_module_and_its_definitions_are_found_in_order(path: Path) -> None:
-    module = read_module(path)
+    module = read_literate(path)
 
     assert (module.name, module.extends) == ("Lamp", ("Naturals", "FiniteSets"))
     assert module.header == "A lamp with a switch.\n  lit  whether it burns"
@@ -54,7 +54,7 @@ def test_the_module_and_its_definitions_are_found_in_order(path: Path) -> None:
 
 
 def test_words_and_annotations_belong_to_the_definition_below_them(path: Path) -> None:
-    press = read_module(path).definition("Press")
+    press = read_literate(path).definition("Press")
 
     assert press.parameters == ("who", "how")
     assert press.words == "Pressing the switch, as TIMER-ROUNDING says\nand TIMER-NOT-EARLY."
@@ -65,11 +65,11 @@ def test_words_and_annotations_belong_to_the_definition_below_them(path: Path) -
 
 
 def test_a_comment_apart_belongs_to_no_definition(path: Path) -> None:
-    assert read_module(path).definition("Init").words == ""
+    assert read_literate(path).definition("Init").words == ""
 
 
 def test_a_definition_ends_before_the_next_line_at_the_margin(path: Path) -> None:
-    module = read_module(path)
+    module = read_literate(path)
     lines = TEXT.splitlines()
 
     assert module.definition("Press").source.endswith("/\\ who # how")
@@ -80,7 +80,7 @@ def test_a_definition_ends_before_the_next_line_at_the_margin(path: Path) -> Non
 
 
 def test_a_block_comment_of_several_lines_is_read_whole(path: Path) -> None:
-    assert read_module(path).definition("TypeIsRight").words.split() == [
+    assert read_literate(path).definition("TypeIsRight").words.split() == [
         "It",
         "burns",
         "or",
@@ -90,7 +90,7 @@ def test_a_block_comment_of_several_lines_is_read_whole(path: Path) -> None:
 
 def test_a_definition_that_is_not_there_is_a_key_error(path: Path) -> None:
     with pytest.raises(KeyError):
-        read_module(path).definition("Switch")
+        read_literate(path).definition("Switch")
 
 
 def test_a_text_without_module_line_is_refused(tmp_path: Path) -> None:
@@ -98,4 +98,4 @@ def test_a_text_without_module_line_is_refused(tmp_path: Path) -> None:
     path.write_text("Init == TRUE\n", encoding="utf-8")
 
     with pytest.raises(InvalidModule, match=r"Nothing\.tla: no line of the form"):
-        read_module(path)
+        read_literate(path)

@@ -1,8 +1,9 @@
-"""The text of a TLA+ module, taken apart into its definitions and what is said above them.
+"""A TLA+ module as its readers see it: the definitions with what is said above each of them.
 
-This reads the layout that the modules of this project keep, not the whole language: a definition
-begins at the first column, and the comment that belongs to it stands directly above it. Comment
-lines that begin with ``@`` are annotations (``@type``, ``@says``), the others are words.
+``module_text`` knows what a checker needs of any module; this knows the layout that the modules of
+this project keep: a definition begins at the first column, and the comment that belongs to it
+stands directly above it. Comment lines that begin with ``@`` are annotations (``@type``,
+``@says``), the others are words.
 """
 
 import re
@@ -46,7 +47,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class LiterateModule:
     """A module: its name, the modules it extends, its header's words and its definitions."""
 
     name: str
@@ -71,7 +72,7 @@ class InvalidModule(Exception):
     """The text is not a module in the layout that this reader knows."""
 
 
-def read_module(path: Path) -> Module:
+def read_literate(path: Path) -> LiterateModule:
     """Take a module apart.
 
     Raises:
@@ -82,7 +83,7 @@ def read_module(path: Path) -> Module:
     if heading is None:
         raise InvalidModule(f"{path}: no line of the form ---- MODULE Name ----")
     extends = next((match["names"] for line in lines if (match := _EXTENDS.match(line))), "")
-    return Module(
+    return LiterateModule(
         heading["name"],
         path,
         tuple(name.strip() for name in extends.split(",") if name.strip()),
