@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
 from rich.text import Text
 
 from purgatory_tla.manifest import Model
@@ -118,16 +118,8 @@ def progress_line(console: Console, models: int) -> Iterator[ProgressLine]:
 
 
 def print_list(console: Console, models: Sequence[Model]) -> None:
-    """Print every model: name, kind, what a run must find, run time, title."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("model", "kind", "run time", "expected", "what it shows"):
-        table.add_column(header, overflow="fold", no_wrap=header in ("model", "kind", "run time"))
+    """Print every model: name, kind, run time, what a run must find, and below it the title."""
     for model in models:
-        table.add_row(
-            model.name,
-            model.kind.value,
-            model.run_time.value,
-            expected_words(model),
-            Text(model.title),
-        )
-    console.print(table)
+        facts = f"{model.kind.value}, {model.run_time.value}: {expected_words(model)}"
+        console.print(f"[bold]{model.name}[/bold]  {facts}")
+        console.print(Padding(Text(model.title), (0, 0, 0, 4)))
