@@ -52,6 +52,26 @@ def test_every_model_is_run_and_told(toys: Toys, monkeypatch: pytest.MonkeyPatch
     assert "long" in begun[:2]
 
 
+def test_findings_come_in_the_order_given(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given three models, the first of which finishes last
+    When they are run two at a time
+    Then their findings come in the order given, so that two runs print the same
+    """
+    others = threading.Semaphore(0)
+
+    def run(model: Model, settings: Settings) -> Finding:
+        if model.name == "m0":
+            assert others.acquire(timeout=60) and others.acquire(timeout=60)
+        else:
+            others.release()
+        return finding(model)
+
+    monkeypatch.setattr(campaign, "run_model", run)
+    found = run_models(models(toys, 3), Settings(toys.folder), 2, lambda model, progress: None)
+    assert [each.model.name for each in found] == ["m0", "m1", "m2"]
+
+
 def test_a_campaign_that_is_left_ends_its_runs(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     Given runs that report their progress for ever

@@ -1,6 +1,7 @@
-"""Many models at a time, in the order in which they finish."""
+"""Many models at a time; their findings come in the order in which the models were begun."""
 
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -20,9 +21,9 @@ class _Stopped(Exception):
 def run_models(
     models: Sequence[Model], settings: Settings, at_a_time: int, listener: Listener
 ) -> Generator[Finding, None, None]:
-    """Run models and give what was found as soon as it is.
+    """Run models and give what was found, the large models first, else in the order given.
 
-    Where the caller stops taking, or anything is raised, the running tools are ended first.
+    A finding waits for those before it, so that two runs print the same table. Where the caller stops taking, or anything is raised, the running tools are ended first.
 
     Raises:
         MissingTool: a checker, or the Java that it needs, is not there.
@@ -41,12 +42,15 @@ def run_models(
     # The longest first: then no core is left with one of them at the end.
     ordered = sorted(models, key=lambda each: each.run_time is RunTime.SMALL)
     pool = ThreadPoolExecutor(at_a_time)
-    waiting: set[Future[Finding]] = {pool.submit(run, model) for model in ordered}
+    in_order = deque(pool.submit(run, model) for model in ordered)
+    waiting: set[Future[Finding]] = set(in_order)
     try:
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
-                yield future.result()
+                future.result()  # what was raised is told at once, whatever is before it
+            while in_order and in_order[0].done():
+                yield in_order.popleft().result()
     finally:
         over.set()
         pool.shutdown(wait=True, cancel_futures=True)
