@@ -66,7 +66,7 @@ def accepted(expectations: Iterable[Expectation[State]], outcome: Outcome) -> fr
     for expectation in expectations:
         if outcome.rejected is not expectation.rejected:
             continue
-        if expectation.result is not None and outcome.result is not expectation.result:
+        if not result_matches(expectation.result, outcome.result):
             continue
         if not in_groups(outcome.events, expectation.groups):
             continue
@@ -74,6 +74,11 @@ def accepted(expectations: Iterable[Expectation[State]], outcome: Outcome) -> fr
         if observables_match(expectation.observe(state), outcome.observed):
             states.add(state)
     return frozenset(states)
+
+
+def result_matches(expected: Value, seen: Value) -> bool:
+    """Whether a result is the expected one, also in its type; None expects nothing."""
+    return expected is None or (seen == expected and type(seen) is type(expected))
 
 
 def observables_match(expected: Mapping[str, Value], seen: Mapping[str, Value]) -> bool:

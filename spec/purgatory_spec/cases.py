@@ -7,13 +7,25 @@ replay file are all this.
 
 import re
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    Profile,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+    component_of,
+)
 
 CASE_FORMAT = 1
 """Version of the file format; a reader rejects any other."""
@@ -26,14 +38,18 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     outcome: Outcome | None = None
 
 
-class CaseHeader(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a case is about and what it was recorded under."""
+class _Header(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="component",
+    kw_only=True,
+):
+    """What the header of every case says; the field ``component`` tells of which one it is."""
 
     case: str
     title: str = ""
-    component: str = "timer"
-    configuration: TimerConfiguration = TimerConfiguration()
-    profile: TimerProfile = TimerProfile()
     rules: tuple[str, ...] = ()
     subject: str = ""
     origin: str = ""
@@ -42,6 +58,84 @@ class CaseHeader(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     variant: str = ""
     """The model variant that the recorded subject follows; empty for a golden vector."""
     format: int = CASE_FORMAT
+
+
+class TimerCaseHeader(_Header, frozen=True, tag=Component.TIMER.value, kw_only=True):
+    """What a case of a timer is about and what it was recorded under."""
+
+    configuration: TimerConfiguration = TimerConfiguration()
+    profile: TimerProfile = TimerProfile()
+
+
+class PurgatoryCaseHeader(_Header, frozen=True, tag=Component.PURGATORY.value, kw_only=True):
+    """What a case of a purgatory is about and what it was recorded under."""
+
+    configuration: PurgatoryConfiguration = PurgatoryConfiguration()
+    profile: PurgatoryProfile = PurgatoryProfile()
+
+
+class MemoryPoolCaseHeader(_Header, frozen=True, tag=Component.MEMORY_POOL.value, kw_only=True):
+    """What a case of a memory pool is about and what it was recorded under."""
+
+    configuration: MemoryPoolConfiguration = MemoryPoolConfiguration()
+    profile: MemoryPoolProfile = MemoryPoolProfile()
+
+
+CaseHeader: TypeAlias = TimerCaseHeader | PurgatoryCaseHeader | MemoryPoolCaseHeader
+"""The first line of a case file."""
+
+
+def case_header(
+    case: str,
+    configuration: Configuration,
+    profile: Profile,
+    *,
+    title: str = "",
+    rules: tuple[str, ...] = (),
+    subject: str = "",
+    breaks: str = "",
+) -> CaseHeader:
+    """The header of a case of the component that configuration and profile belong to.
+
+    Raises:
+        ValueError: they belong to two components.
+    """
+    if isinstance(configuration, TimerConfiguration) and isinstance(profile, TimerProfile):
+        return TimerCaseHeader(
+            case=case,
+            title=title,
+            configuration=configuration,
+            profile=profile,
+            rules=rules,
+            subject=subject,
+            breaks=breaks,
+        )
+    if isinstance(configuration, PurgatoryConfiguration) and isinstance(profile, PurgatoryProfile):
+        return PurgatoryCaseHeader(
+            case=case,
+            title=title,
+            configuration=configuration,
+            profile=profile,
+            rules=rules,
+            subject=subject,
+            breaks=breaks,
+        )
+    if isinstance(configuration, MemoryPoolConfiguration) and isinstance(
+        profile, MemoryPoolProfile
+    ):
+        return MemoryPoolCaseHeader(
+            case=case,
+            title=title,
+            configuration=configuration,
+            profile=profile,
+            rules=rules,
+            subject=subject,
+            breaks=breaks,
+        )
+    raise ValueError(
+        f"the configuration is that of a {component_of(configuration).value}, "
+        f"the profile that of a {component_of(profile).value}"
+    )
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -54,6 +148,14 @@ class Case(msgspec.Struct, frozen=True):
     def operations(self) -> tuple[Operation, ...]:
         """The operations alone: the artefact that reproduces the case."""
         return tuple(step.operation for step in self.steps)
+
+    @property
+    def component(self) -> Component:
+        """The component that the case is about."""
+        return component_of(self.header.configuration)
+
+
+_ANY_HEADER: type[CaseHeader] = CaseHeader  # type: ignore[assignment]
 
 
 def encode_case(case: Case) -> str:
@@ -71,7 +173,7 @@ def decode_case(text: str, source: str = "<text>") -> Case:
     lines = text.split("\n")  # not splitlines, which also splits at characters inside strings
     if not text.strip():
         raise InvalidDocument(source, 1, "the file is empty; its first line must be the header")
-    header = decode_line(lines[0], CaseHeader, source, 1)
+    header: CaseHeader = decode_line(lines[0], _ANY_HEADER, source, 1)
     if header.format != CASE_FORMAT:
         raise InvalidDocument(
             source, 1, f"format {header.format} is not supported, only {CASE_FORMAT}"

@@ -31,6 +31,8 @@ _INTEGER_KEYS = frozenset(
     }
     | {"largest_delay_ms", "lateness_ms", "size", "queued", "wheel_clock_ms"}
     | {"queued_buckets", "next_expiry_ms", "levels"}
+    | {"size_bytes", "max_single_bytes", "purge_interval"}
+    | {"available_bytes", "used_bytes", "buffer_bytes", "depleted_ms"}
 )
 _MAX_DEPTH = 32
 

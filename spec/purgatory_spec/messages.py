@@ -4,13 +4,22 @@ import hashlib
 import inspect
 import json
 from collections.abc import Mapping
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
 from purgatory_spec.cases import CaseHeader, Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Outcome, Value
-from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+)
 from purgatory_spec.reasons import Reason
 
 PROTOCOL_VERSION = 1
@@ -26,13 +35,44 @@ class Hello(msgspec.Struct, frozen=True, tag_field="request", tag="hello"):
     schema: str
 
 
-class New(msgspec.Struct, frozen=True, tag_field="request", tag="new"):
-    """Make a fresh instance of a component; it replaces the one before."""
+class NewTimer(msgspec.Struct, frozen=True, tag_field="request", tag="new"):
+    """Make a fresh timer; it replaces the instance before, of whatever component."""
 
     id: int
-    component: str
     case: str
     configuration: TimerConfiguration
+    component: Literal["timer"] = "timer"
+
+
+class NewPurgatory(msgspec.Struct, frozen=True, tag_field="request", tag="new"):
+    """Make a fresh purgatory; it replaces the instance before, of whatever component."""
+
+    id: int
+    case: str
+    configuration: PurgatoryConfiguration
+    component: Literal["purgatory"] = "purgatory"
+
+
+class NewMemoryPool(msgspec.Struct, frozen=True, tag_field="request", tag="new"):
+    """Make a fresh memory pool; it replaces the instance before, of whatever component."""
+
+    id: int
+    case: str
+    configuration: MemoryPoolConfiguration
+    component: Literal["memory_pool"] = "memory_pool"
+
+
+New: TypeAlias = NewTimer | NewPurgatory | NewMemoryPool
+"""Make a fresh instance of a component."""
+
+
+def new(number: int, case: str, configuration: Configuration) -> New:
+    """The request for a fresh instance of the configuration's component."""
+    if isinstance(configuration, TimerConfiguration):
+        return NewTimer(number, case, configuration)
+    if isinstance(configuration, PurgatoryConfiguration):
+        return NewPurgatory(number, case, configuration)
+    return NewMemoryPool(number, case, configuration)
 
 
 class Do(msgspec.Struct, frozen=True, tag_field="request", tag="do"):
@@ -65,6 +105,14 @@ class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
     issues: str = ""
 
 
+class Components(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The components that a subject offers, each with its profile."""
+
+    timer: TimerProfile | None = None
+    purgatory: PurgatoryProfile | None = None
+    memory_pool: MemoryPoolProfile | None = None
+
+
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     """The one answer to a request; fields that a request does not ask for stay away.
 
@@ -75,7 +123,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     id: int
     protocol: int | None = None
     implementation: Implementation | None = None
-    components: Mapping[str, TimerProfile] = {}
+    components: Components = Components()
     result: Value = None
     rejected: Reason | None = None
     events: tuple[Event, ...] = ()
@@ -102,7 +150,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def protocol_schema() -> dict[str, object]:
     """The JSON Schema (2020-12) of requests, replies and case files."""
-    kinds = (Hello, New, Do, End, Stop, Reply, CaseHeader, Step)
+    kinds = (Hello, *get_args(New), Do, End, Stop, Reply, *get_args(CaseHeader), Step)
     references, components = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     for component in components.values():
         # Python 3.13 and later strip the indentation of docstrings, earlier ones do not.

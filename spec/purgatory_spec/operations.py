@@ -1,16 +1,18 @@
 """The operations of a step: what is asked of a component, with every argument named.
 
-Times are integer milliseconds on the subject's clock. Tasks have symbolic names, so that a
-shorter sequence of steps is still a meaningful one. See ``spec/protocol.md``.
+Times are integer milliseconds on the subject's clock, sizes are bytes. Tasks, delayed operations,
+keys and buffers have symbolic names, so that a shorter sequence of steps is still a meaningful one.
+What several components have is one operation with one name. See ``spec/protocol.md``.
 """
 
+from enum import Enum
 from typing import TypeAlias
 
 import msgspec
 
 
 class Throw(msgspec.Struct, frozen=True, tag_field="do", tag="throw", forbid_unknown_fields=True):
-    """The running task fails with an exception here; the rest of its script is not reached."""
+    """The running task or callback fails with an exception here; the rest is not reached."""
 
 
 class AddInside(msgspec.Struct, frozen=True, tag_field="do", tag="add", forbid_unknown_fields=True):
@@ -56,13 +58,16 @@ class Cancel(msgspec.Struct, frozen=True, tag_field="op", tag="cancel"):
 
 
 class Elapse(msgspec.Struct, frozen=True, tag_field="op", tag="elapse"):
-    """The clock moves on to ``to_ms`` and nobody advances the timer."""
+    """The clock moves on to ``to_ms`` and nobody advances anything."""
 
     to_ms: int
 
 
 class Advance(msgspec.Struct, frozen=True, tag_field="op", tag="advance"):
-    """The clock moves on to ``to_ms`` and the timer is advanced once, without waiting."""
+    """The clock moves on to ``to_ms`` and the component is advanced once, without waiting.
+
+    A purgatory advances its timer and then purges, if a purge is due.
+    """
 
     to_ms: int
 
@@ -78,11 +83,178 @@ class Wait(msgspec.Struct, frozen=True, tag_field="op", tag="wait"):
 
 
 class Shutdown(msgspec.Struct, frozen=True, tag_field="op", tag="shutdown"):
-    """Shut the timer down."""
+    """Shut the component down."""
 
 
-Operation: TypeAlias = Add | Cancel | Elapse | Advance | RunOne | Wait | Shutdown
+TimerOperation: TypeAlias = Add | Cancel | Elapse | Advance | RunOne | Wait | Shutdown
 """One operation on a timer."""
+
+
+class Answer(Enum):
+    """What ``try_complete`` does when it is called."""
+
+    WAIT = "wait"
+    """It answers false."""
+    COMPLETE = "complete"
+    """It forces the operation and gives the answer of that."""
+    THROW = "throw"
+    """It fails with an exception."""
+
+
+class WatchInside(
+    msgspec.Struct, frozen=True, tag_field="do", tag="watch", forbid_unknown_fields=True
+):
+    """The callback has a delayed operation (another one, or its own) watched."""
+
+    operation: str
+    keys: tuple[str, ...]
+    delay_ms: int
+
+
+class CheckInside(
+    msgspec.Struct, frozen=True, tag_field="do", tag="check", forbid_unknown_fields=True
+):
+    """The callback checks a key."""
+
+    key: str
+
+
+class CancelForKeyInside(
+    msgspec.Struct, frozen=True, tag_field="do", tag="cancel_for_key", forbid_unknown_fields=True
+):
+    """The callback cancels what is watched under a key."""
+
+    key: str
+
+
+class ForceInside(
+    msgspec.Struct, frozen=True, tag_field="do", tag="force", forbid_unknown_fields=True
+):
+    """The callback completes a delayed operation (another one, or its own) by force."""
+
+    operation: str
+
+
+CallbackAction: TypeAlias = Throw | WatchInside | CheckInside | CancelForKeyInside | ForceInside
+"""What a callback does when it is called, one entry of its script."""
+
+
+class Script(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a delayed operation does when it is called.
+
+    ``tries`` are the answers of successive calls of ``try_complete``; the last one stands for all
+    further calls, and without any the answer is to wait. ``satisfy`` goes before all of them.
+    """
+
+    tries: tuple[Answer, ...] = ()
+    on_complete: tuple[CallbackAction, ...] = ()
+    on_expiration: tuple[CallbackAction, ...] = ()
+
+
+class Watch(msgspec.Struct, frozen=True, tag_field="op", tag="watch", omit_defaults=True):
+    """Try to complete a delayed operation, else watch it under the keys.
+
+    Watching a name again concerns the same object: its delay and script are those of the step that
+    introduced it, whatever a later one says.
+    """
+
+    operation: str
+    keys: tuple[str, ...]
+    delay_ms: int
+    script: Script = Script()
+
+
+class Check(msgspec.Struct, frozen=True, tag_field="op", tag="check"):
+    """Check what is watched under a key and complete what can be completed."""
+
+    key: str
+
+
+class CancelForKey(msgspec.Struct, frozen=True, tag_field="op", tag="cancel_for_key"):
+    """Watch nothing under this key any longer."""
+
+    key: str
+
+
+class Force(msgspec.Struct, frozen=True, tag_field="op", tag="force"):
+    """Complete a delayed operation, whether or not it can be.
+
+    A name that was never watched stands for an object without script that never was.
+    """
+
+    operation: str
+
+
+class Satisfy(msgspec.Struct, frozen=True, tag_field="op", tag="satisfy"):
+    """From now on every try completes the delayed operation; the purgatory is not told."""
+
+    operation: str
+
+
+PurgatoryOperation: TypeAlias = (
+    Watch | Check | CancelForKey | Force | Satisfy | Elapse | Advance | RunOne | Shutdown
+)
+"""One operation on a purgatory."""
+
+
+class ReleaseForm(Enum):
+    """What is given to ``release`` for a buffer."""
+
+    ITSELF = "itself"
+    """The buffer that was granted."""
+    SLICE = "slice"
+    """Another view of the same memory, of its whole length."""
+    COPY = "copy"
+    """Another buffer of the same size."""
+
+
+class Allocate(msgspec.Struct, frozen=True, tag_field="op", tag="allocate"):
+    """Ask for a buffer of ``size_bytes``; where it is granted it goes by the name from then on."""
+
+    buffer: str
+    size_bytes: int
+
+
+class Release(msgspec.Struct, frozen=True, tag_field="op", tag="release", omit_defaults=True):
+    """Give a buffer back, or something that looks like it.
+
+    Only buffers that were granted are named; a buffer that was released before may be.
+    """
+
+    buffer: str
+    form: ReleaseForm = ReleaseForm.ITSELF
+
+
+class ReleaseForeign(msgspec.Struct, frozen=True, tag_field="op", tag="release_foreign"):
+    """Give back a buffer of ``size_bytes`` that the pool never granted."""
+
+    size_bytes: int
+
+
+class ReleaseNothing(msgspec.Struct, frozen=True, tag_field="op", tag="release_nothing"):
+    """Give back null, or whatever stands for the absence of a buffer."""
+
+
+class Lose(msgspec.Struct, frozen=True, tag_field="op", tag="lose"):
+    """Its holder loses a buffer without releasing it; the subject waits until the pool knows."""
+
+    buffer: str
+
+
+class Construct(msgspec.Struct, frozen=True, tag_field="op", tag="construct"):
+    """Try to make another pool of these sizes, and drop it."""
+
+    size_bytes: int
+    max_single_bytes: int
+
+
+MemoryPoolOperation: TypeAlias = (
+    Allocate | Release | ReleaseForeign | ReleaseNothing | Lose | Construct | Elapse
+)
+"""One operation on a memory pool."""
+
+Operation: TypeAlias = TimerOperation | PurgatoryOperation | MemoryPoolOperation
+"""One operation on a component."""
 
 
 def operation_name(operation: Operation) -> str:

@@ -8,12 +8,12 @@ import msgspec
 
 from purgatory_spec.reasons import Reason
 
-Value: TypeAlias = bool | int | None
-"""The value of a result or of an observable."""
+Value: TypeAlias = bool | int | tuple[str, ...] | None
+"""The value of a result or of an observable; names where the result is a list of operations."""
 
 
 class EventKind(Enum):
-    """What an event reports about a task."""
+    """What an event reports about a task or a delayed operation."""
 
     EXPIRED = "expired"
     """The timer handed the task to the executor (only where the executor is stepped)."""
@@ -21,12 +21,23 @@ class EventKind(Enum):
     RAN = "ran"
     """The task was executed, whether or not it then threw."""
 
+    TRIED = "tried"
+    """``try_complete`` of the delayed operation was called."""
+
+    COMPLETED = "completed"
+    """``on_complete`` of the delayed operation was called."""
+
+    TIMED_OUT = "timed_out"
+    """``on_expiration`` of the delayed operation was called."""
+
     REJECTED = "rejected"
-    """An operation that the running task attempted was rejected."""
+    """An operation that the running task or callback attempted was rejected."""
 
 
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something that happened to a task during a step.
+    """Something that happened to a task, or to a delayed operation, during a step.
+
+    ``task`` is its name: a delayed operation is a task of the purgatory's timer.
 
     ``at_ms`` is the reading of the subject's clock, given only where that clock is real.
     """
@@ -64,3 +75,18 @@ def expired(task: str) -> Event:
 def ran(task: str) -> Event:
     """The event that ``task`` was executed."""
     return Event(EventKind.RAN, task)
+
+
+def tried(operation: str) -> Event:
+    """The event that ``try_complete`` of ``operation`` was called."""
+    return Event(EventKind.TRIED, operation)
+
+
+def completed(operation: str) -> Event:
+    """The event that ``on_complete`` of ``operation`` was called."""
+    return Event(EventKind.COMPLETED, operation)
+
+
+def timed_out(operation: str) -> Event:
+    """The event that ``on_expiration`` of ``operation`` was called."""
+    return Event(EventKind.TIMED_OUT, operation)

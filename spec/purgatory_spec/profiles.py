@@ -4,6 +4,7 @@ Every default is the weakest choice, so that a first adapter may declare nothing
 """
 
 from enum import Enum, StrEnum
+from typing import TypeAlias
 
 import msgspec
 
@@ -142,3 +143,216 @@ class TimerConfiguration(
             raise ValueError(f"tick_ms is {self.tick_ms}; it must be at least 1")
         if self.wheel_size < 2:
             raise ValueError(f"wheel_size is {self.wheel_size}; it must be at least 2")
+
+
+class Component(StrEnum):
+    """The parts that a subject may offer."""
+
+    TIMER = "timer"
+    PURGATORY = "purgatory"
+    MEMORY_POOL = "memory_pool"
+
+
+class Accounting(Enum):
+    """How finished operations that are still watched are counted, and so when a purge is due.
+
+    ``proposal``: the published estimate, counted on watch and reset before a purge. ``exact``: the
+    signed count of stale entries (rules PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-STALE-EXACT).
+    """
+
+    PROPOSAL = "proposal"
+    EXACT = "exact"
+
+
+class ThrowingTry(Enum):
+    """What a check does behind an operation that throws (rule PURGATORY-CHECK-THROWS)."""
+
+    STOP = "stop"
+    GO_ON = "go_on"
+
+
+class PurgatoryFeature(StrEnum):
+    """Optional parts of the vocabulary that a subject offers."""
+
+    FORCE = "force"
+    """The operation ``force``."""
+    CANCEL_FOR_KEY = "cancel_for_key"
+    """The operation ``cancel_for_key``."""
+    REWATCH = "rewatch"
+    """``watch`` of a name that was watched before."""
+    DUPLICATE_KEYS = "duplicate_keys"
+    """``watch`` with a key that is given twice."""
+    ELAPSE = "elapse"
+    """The operation ``elapse``: the clock can move while the purgatory is left alone."""
+    SHUTDOWN = "shutdown"
+    """The operation ``shutdown``."""
+    NO_TIME_OUTS = "no_time_outs"
+    """Instances whose operations never time out."""
+    SCRIPT_THROW = "script_throw"
+    """Tries and callbacks that throw."""
+    SCRIPT_WATCH = "script_watch"
+    """Callbacks that watch."""
+    SCRIPT_CHECK = "script_check"
+    """Callbacks that check."""
+    SCRIPT_CANCEL_FOR_KEY = "script_cancel_for_key"
+    """Callbacks that cancel for a key."""
+    SCRIPT_FORCE = "script_force"
+    """Callbacks that force."""
+
+
+class PurgatoryObservable(StrEnum):
+    """What can be read after a step without changing anything."""
+
+    ENTRIES = "entries"
+    """The sum of the watcher lists' lengths."""
+    KEYS = "keys"
+    """The number of keys that have a list."""
+    STALE_ENTRIES = "stale_entries"
+    """The entries of completed operations, counted by walking the lists."""
+    STALE_OPERATIONS = "stale_operations"
+    """The distinct completed operations in some list, counted by walking the lists."""
+    TIMER_SIZE = "timer_size"
+    """The size of the purgatory's timer, which Kafka calls ``numDelayed``."""
+    QUEUED = "queued"
+    """Operations handed to the executor that have not run."""
+    PENDING = "pending"
+    """Time-outs that are owed: in the timer or in the executor's queue (exact accounting)."""
+    ESTIMATE = "estimate"
+    """The estimated total of operations, by the accounting's own count."""
+
+
+class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The declared choices of a purgatory; those of its timer go by the timer's names."""
+
+    accounting: Accounting = Accounting.PROPOSAL
+    throwing_try: ThrowingTry = ThrowingTry.STOP
+    executor: Executor = Executor.INLINE
+    rounding: Rounding = Rounding.DOWN
+    same_tick_order: SameTickOrder = SameTickOrder.NONE
+    structure: Structure = Structure.ANY
+    features: frozenset[PurgatoryFeature] = frozenset()
+    observables: frozenset[PurgatoryObservable] = frozenset()
+
+
+class PurgatoryConfiguration(
+    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """The arguments that a purgatory is made with: purge interval, time-outs, and the timer's."""
+
+    purge_interval: int = 1000
+    time_outs: bool = True
+    tick_ms: int = 1
+    wheel_size: int = 20
+    start_ms: int = 0
+
+    def __post_init__(self) -> None:
+        """Reject an interval below zero and sizes of which no timing wheel can be built."""
+        if self.purge_interval < 0:
+            raise ValueError(f"purge_interval is {self.purge_interval}; it must not be negative")
+        _ = self.timer
+
+    @property
+    def timer(self) -> TimerConfiguration:
+        """The arguments of the purgatory's timer."""
+        return TimerConfiguration(self.tick_ms, self.wheel_size, self.start_ms)
+
+
+class ReleaseValidation(Enum):
+    """How a pool tells its own buffers from others (rule POOL-RELEASE-FOREIGN)."""
+
+    NONE = "none"
+    IDENTITY = "identity"
+
+
+class MemoryPoolFeature(StrEnum):
+    """Optional parts of the vocabulary that a subject offers."""
+
+    STRICT = "strict"
+    """Instances with strict admission."""
+    NON_STRICT = "non_strict"
+    """Instances with non-strict admission."""
+    UNBOUNDED = "unbounded"
+    """Instances without a bound: the pool that is none."""
+    CONSTRUCT = "construct"
+    """The operation ``construct``."""
+    RELEASE_AGAIN = "release_again"
+    """``release`` of a buffer that was released before."""
+    RELEASE_SLICE = "release_slice"
+    """``release`` in the form ``slice``."""
+    RELEASE_COPY = "release_copy"
+    """``release`` in the form ``copy``."""
+    RELEASE_FOREIGN = "release_foreign"
+    """The operation ``release_foreign``."""
+    RELEASE_NOTHING = "release_nothing"
+    """The operation ``release_nothing``."""
+    LEAK_DETECTION = "leak_detection"
+    """The operation ``lose``."""
+    ELAPSE = "elapse"
+    """The operation ``elapse``: the clock of the depleted time can be moved."""
+
+
+class MemoryPoolObservable(StrEnum):
+    """What can be read after a step without changing anything."""
+
+    AVAILABLE = "available_bytes"
+    """The bytes that are left; below zero where more was granted than there is."""
+    USED = "used_bytes"
+    """The size less what is available."""
+    SIZE = "size_bytes"
+    """The size of the pool."""
+    OUT_OF_MEMORY = "out_of_memory"
+    """Whether the pool says that it is out of memory."""
+    BUFFER = "buffer_bytes"
+    """The capacity of the buffer that this step was granted; null where it was granted none."""
+    DEPLETED_SPELLS = "depleted_spells"
+    """The dry spells that have ended."""
+    DEPLETED_TIME = "depleted_ms"
+    """The length of the dry spells that have ended, together, ms."""
+
+
+class MemoryPoolProfile(
+    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """The declared choices of a memory pool."""
+
+    release_validation: ReleaseValidation = ReleaseValidation.NONE
+    features: frozenset[MemoryPoolFeature] = frozenset()
+    observables: frozenset[MemoryPoolObservable] = frozenset()
+
+
+class MemoryPoolConfiguration(
+    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """The arguments that a pool is made with: size and largest single buffer in bytes, admission.
+
+    An ``unbounded`` pool is the one that stands for having none: the other arguments mean nothing.
+    """
+
+    size_bytes: int = 100
+    max_single_bytes: int = 40
+    strict: bool = False
+    unbounded: bool = False
+
+    def __post_init__(self) -> None:
+        """Reject sizes of which no pool can be made."""
+        if not 1 <= self.max_single_bytes <= self.size_bytes:
+            raise ValueError(
+                f"max_single_bytes is {self.max_single_bytes}; it must be at least 1 and at most "
+                f"size_bytes, which is {self.size_bytes}"
+            )
+
+
+Configuration: TypeAlias = TimerConfiguration | PurgatoryConfiguration | MemoryPoolConfiguration
+"""The arguments that a component is made with."""
+
+Profile: TypeAlias = TimerProfile | PurgatoryProfile | MemoryPoolProfile
+"""The declared choices of a component."""
+
+
+def component_of(described: Configuration | Profile) -> Component:
+    """The component that a configuration or a profile is one of."""
+    if isinstance(described, TimerConfiguration | TimerProfile):
+        return Component.TIMER
+    if isinstance(described, PurgatoryConfiguration | PurgatoryProfile):
+        return Component.PURGATORY
+    return Component.MEMORY_POOL

@@ -7,13 +7,16 @@ class Reason(Enum):
     """The reasons an operation may be rejected for, in every language the same."""
 
     INVALID_ARGUMENT = "invalid_argument"
-    """An argument lies outside what the rules allow: a negative delay under ``reject``."""
+    """An argument lies outside what the rules allow, for example no key, or no byte."""
 
     TOO_LARGE = "too_large"
     """A delay exceeds the largest one that the implementation documents."""
 
     CLOSED = "closed"
-    """The timer has been shut down."""
+    """The component has been shut down."""
+
+    THROWN = "thrown"
+    """The user's own code threw, and its exception reached the caller."""
 
     UNKNOWN_NAME = "unknown_name"
     """The step names something that was never introduced."""

@@ -12,15 +12,27 @@ from pathlib import Path
 import msgspec
 
 from purgatory_spec.profiles import (
+    Accounting,
     Clock,
+    Component,
     Executor,
     Feature,
+    MemoryPoolFeature,
+    MemoryPoolObservable,
+    MemoryPoolProfile,
     NegativeDelay,
     Observable,
+    Profile,
+    PurgatoryFeature,
+    PurgatoryObservable,
+    PurgatoryProfile,
+    ReleaseValidation,
     Rounding,
     SameTickOrder,
     Structure,
+    ThrowingTry,
     TimerProfile,
+    component_of,
 )
 from purgatory_spec.resources import specification_folder
 
@@ -42,7 +54,7 @@ class Requirement(msgspec.Struct, frozen=True):
     condition: str
     text: str
 
-    def applies_to(self, profile: TimerProfile) -> bool:
+    def applies_to(self, profile: Profile) -> bool:
         """Whether a subject of this profile is judged by the rule."""
         return all(_holds(term.strip(), profile) for term in self.condition.split("and") if term)
 
@@ -50,31 +62,54 @@ class Requirement(msgspec.Struct, frozen=True):
 _HEADING = re.compile(r"^### (?P<id>[A-Z]+(?:-[A-Z]+)+): (?P<title>.+)$")
 _LEVEL_LINE = re.compile(r"^Level: (?P<level>MUST|SHOULD|MAY)(?:\. Applies: (?P<condition>.+))?$")
 _TERM = re.compile(r"`(?P<name>[a-z_]+) (?P<relation>is|has|is not) (?P<value>[a-z0-9_]+)`")
-_CHOICES: dict[str, type[Enum]] = {
-    "rounding": Rounding,
-    "same_tick_order": SameTickOrder,
-    "clock": Clock,
-    "executor": Executor,
-    "structure": Structure,
-    "negative_delay": NegativeDelay,
-    "features": Feature,
-    "observables": Observable,
+_CHOICES: dict[Component, dict[str, type[Enum]]] = {
+    Component.TIMER: {
+        "rounding": Rounding,
+        "same_tick_order": SameTickOrder,
+        "clock": Clock,
+        "executor": Executor,
+        "structure": Structure,
+        "negative_delay": NegativeDelay,
+        "features": Feature,
+        "observables": Observable,
+    },
+    Component.PURGATORY: {
+        "accounting": Accounting,
+        "throwing_try": ThrowingTry,
+        "executor": Executor,
+        "structure": Structure,
+        "features": PurgatoryFeature,
+        "observables": PurgatoryObservable,
+    },
+    Component.MEMORY_POOL: {
+        "release_validation": ReleaseValidation,
+        "features": MemoryPoolFeature,
+        "observables": MemoryPoolObservable,
+    },
+}
+_WEAKEST: dict[Component, Profile] = {
+    Component.TIMER: TimerProfile(),
+    Component.PURGATORY: PurgatoryProfile(),
+    Component.MEMORY_POOL: MemoryPoolProfile(),
 }
 
 
-def _holds(term: str, profile: TimerProfile) -> bool:
+def _holds(term: str, profile: Profile) -> bool:
     match = _TERM.fullmatch(term)
-    if match is None or match["name"] not in _CHOICES:
+    choices = _CHOICES[component_of(profile)]
+    if match is None or match["name"] not in choices:
         raise ValueError(f"not a condition: {term!r}")
-    value = _CHOICES[match["name"]](match["value"])
+    value = choices[match["name"]](match["value"])
     declared: object = getattr(profile, match["name"])
     if match["relation"] == "has":
         return isinstance(declared, frozenset) and value in declared
     return (declared is value) == (match["relation"] == "is")
 
 
-def parse_requirements(markdown: str, source: str = "<text>") -> tuple[Requirement, ...]:
-    """The rules of a page, in its order.
+def parse_requirements(
+    markdown: str, source: str = "<text>", component: Component = Component.TIMER
+) -> tuple[Requirement, ...]:
+    """The rules of a component's page, in its order.
 
     Raises:
         ValueError: a heading without level line, or an id given twice.
@@ -102,16 +137,21 @@ def parse_requirements(markdown: str, source: str = "<text>") -> tuple[Requireme
             condition=level["condition"] or "",
             text="\n".join(body).strip(),
         )
-        requirement.applies_to(TimerProfile())
+        requirement.applies_to(_WEAKEST[component])
         found[requirement.id] = requirement
     return tuple(found.values())
 
 
 @cache
-def requirements(component: str = "timer") -> tuple[Requirement, ...]:
+def requirements(component: Component) -> tuple[Requirement, ...]:
     """The rules of a component, read once from its normative page."""
-    page: Path = specification_folder() / f"{component}.md"
-    return parse_requirements(page.read_text(encoding="utf-8"), page.name)
+    page: Path = specification_folder() / f"{component.value.replace('_', '-')}.md"
+    return parse_requirements(page.read_text(encoding="utf-8"), page.name, component)
+
+
+def all_requirements() -> tuple[Requirement, ...]:
+    """The rules of all components."""
+    return tuple(rule for component in Component for rule in requirements(component))
 
 
 def requirement(identifier: str) -> Requirement:
@@ -120,7 +160,19 @@ def requirement(identifier: str) -> Requirement:
     Raises:
         KeyError: no component states such a rule.
     """
-    for rule in requirements("timer"):
+    for rule in all_requirements():
         if rule.id == identifier:
             return rule
+    raise KeyError(identifier)
+
+
+def component_of_rule(identifier: str) -> Component:
+    """The component that states the rule with this id.
+
+    Raises:
+        KeyError: no component states such a rule.
+    """
+    for component in Component:
+        if any(rule.id == identifier for rule in requirements(component)):
+            return component
     raise KeyError(identifier)

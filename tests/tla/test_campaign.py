@@ -62,7 +62,8 @@ def test_findings_come_in_the_order_given(toys: Toys, monkeypatch: pytest.Monkey
 
     def run(model: Model, settings: Settings) -> Finding:
         if model.name == "m0":
-            assert others.acquire(timeout=60) and others.acquire(timeout=60)
+            assert others.acquire(timeout=60)
+            assert others.acquire(timeout=60)
         else:
             others.release()
         return finding(model)

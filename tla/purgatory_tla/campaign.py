@@ -23,7 +23,8 @@ def run_models(
 ) -> Generator[Finding, None, None]:
     """Run models and give what was found, the large models first, else in the order given.
 
-    A finding waits for those before it, so that two runs print the same table. Where the caller stops taking, or anything is raised, the running tools are ended first.
+    A finding waits for those before it, so that two runs print the same table. Where the caller
+    stops taking, or anything is raised, the running tools are ended first.
 
     Raises:
         MissingTool: a checker, or the Java that it needs, is not there.
