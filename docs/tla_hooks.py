@@ -11,7 +11,7 @@ from pygments.lexer import RegexLexer, words
 from pygments.lexers import LEXERS, _lexer_cache
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
-from purgatory_spec.requirements import requirement
+from purgatory_spec.requirements import component_of_rule, requirement
 from purgatory_tla.literate import Definition, LiterateModule, read_literate
 from purgatory_tla.manifest import Kind, Model, checked, read_manifest
 from purgatory_tla.models import expected_words
@@ -153,7 +153,8 @@ def _plain(said: str) -> str:
 
 
 def _rule(identifier: str) -> str:
-    return f"- [{identifier}](../timer.md#{identifier}): {requirement(identifier).title}"
+    page = component_of_rule(identifier).value.replace("_", "-")
+    return f"- [{identifier}](../{page}.md#{identifier}): {requirement(identifier).title}"
 
 
 def _shown_by(module: LiterateModule, name: str) -> Iterator[str]:

@@ -289,30 +289,39 @@ TypeOK ==
   /\ enough \in [Threads -> BOOLEAN]
 
 \* Every byte of the pool is either available or in somebody's hands.
+\* Rules: POOL-CONSERVATION.
 Conservation == available + Outstanding = PoolSize
 
 \* Non-strict: the pool never hands out more than its size and one byte less than a largest buffer.
+\* Rules: POOL-BOUND, POOL-NON-STRICT.
 Bound == Outstanding <= PoolSize + MaxSingle - 1
 
 \* Non-strict, the same seen from the count: it never falls further than that below 0.
+\* Rules: POOL-BOUND.
 NeverFarBelowZero == available >= 1 - MaxSingle
 
 \* Strict: the pool never hands out more than it has.
+\* Rules: POOL-BOUND, POOL-STRICT.
 StrictBound == Outstanding <= PoolSize
 
 \* Strict: the count is never negative.
+\* Rules: POOL-STRICT.
 StrictNeverNegative == available >= 0
 
 \* Bytes do not come from nowhere: never more available than the pool has.
+\* Rules: POOL-CONSERVATION.
 NeverMoreThanSize == available <= PoolSize
 
 \* A buffer is credited at most once.
+\* Rules: POOL-RELEASE, POOL-RELEASE-AGAIN.
 ReleasedAtMostOnce == \A t \in Threads : releases[t] <= 1
 
 \* Only legal sizes are handed out.
+\* Rules: POOL-ZERO-REQUEST, POOL-NEGATIVE-REQUEST, POOL-OVERSIZE-REQUEST.
 OnlyLegalSizes == \A t \in Threads : pc[t] = "holds" => Legal(held[t])
 
 \* An illegal size is rejected before the pool is looked at, and a legal one never is.
+\* Rules: POOL-ZERO-REQUEST, POOL-NEGATIVE-REQUEST, POOL-OVERSIZE-REQUEST.
 RejectedMeansIllegal ==
   \A t \in Threads :
     /\ pc[t] = "reject" => ~Legal(request[t])
@@ -320,13 +329,16 @@ RejectedMeansIllegal ==
 
 \* A call that returns nothing has its reason: at some instant of the call the memory did not
 \* suffice.  (Not necessarily when it returns: see RefusalIsCurrent.)
+\* Rules: POOL-REFUSAL, POOL-STRICT, POOL-NON-STRICT.
 RefusedForAReason == \A t \in Threads : pc[t] = "refuse" => ~enough[t]
 
 \* "Out of memory" says the same in both kinds of pool: at this instant every size would be refused.
+\* Rules: POOL-OUT-OF-MEMORY.
 OutOfMemoryRefusesAll ==
   OutOfMemory <=> \A size \in 1..MaxSingle : ~Sufficient(available, size)
 
 \* Non-strict only: while the pool is not out of memory, every legal size is admitted.
+\* Rules: POOL-OUT-OF-MEMORY, POOL-NON-STRICT.
 NotOutOfMemoryAdmitsAll ==
   ~OutOfMemory => \A size \in 1..MaxSingle : Sufficient(available, size)
 
@@ -351,6 +363,7 @@ LockFree ==
   \/ <>[](\A t \in Threads : ~Deciding(t))
 
 \* Each single call returns.  True with LuckySpec only: see below.
+\* Rules: POOL-REFUSAL.
 EveryCallReturns == \A t \in Threads : Deciding(t) ~> ~Deciding(t)
 
 -----------------------------------------------------------------------------

@@ -345,12 +345,15 @@ TypeOK ==
   /\ reached \in [Threads -> BOOLEAN]
 
 \* Enough changes have been made and everybody has returned: the operation is completed.
+\* Rules: PURGATORY-NOT-LOST.
 NoLostCompletion == (AllEnded /\ changes >= Goal) => completed
 
 \* The callback begins at most once.
+\* Rules: PURGATORY-EXACTLY-ONCE.
 CalledAtMostOnce == callbacks <= 1
 
 \* When all is over, the callback has begun exactly where the operation is completed.
+\* Rules: PURGATORY-EXACTLY-ONCE.
 CalledIfCompleted == AllEnded => (completed <=> callbacks = 1)
 
 \* While a callback runs, no other thread is in the middle of a look.
@@ -361,6 +364,7 @@ CompletionExcludesLook ==
 
 \* Whose own change was the last that was needed, or a later one, returns to a completed operation:
 \* nobody is left to wait for the next event.
+\* Rules: PURGATORY-NOT-LOST.
 ReturnedMeansCompleted ==
   \A t \in Changers : (pc[t] = "end" /\ reached[t]) => completed
 

@@ -829,39 +829,47 @@ EntriesOfCompleted ==
 -----------------------------------------------------------------------------
 (* Claims *)
 
-(* A callback never runs twice. *)
+(* A callback never runs twice.
+   Rules: PURGATORY-EXACTLY-ONCE. *)
 CallbackAtMostOnce == \A o \in Operations : callbacks[o] <= 1
 
-(* When nobody is in the middle of anything, exactly the completed operations have had their callback. *)
+(* When nobody is in the middle of anything, exactly the completed operations have had their callback.
+   Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-LOST-EXPIRY. *)
 CompletedIffCalledBack == Quiet => \A o \in Operations : completed[o] <=> callbacks[o] = 1
 
-(* No completion is lost: who is watched under a key, and not completed, waits for an event of that key. *)
+(* No completion is lost: who is watched under a key, and not completed, waits for an event of that key.
+   Rules: PURGATORY-NOT-LOST, PURGATORY-WATCH-SECOND-TRY. *)
 NoLostCompletion ==
   NobodyLooks =>
     \A o \in Operations, k \in Keys :
       lists[k][o] > 0 /\ ~completed[o] /\ ~raised[o] => events[k] < Threshold(o)
 
-(* An operation that is watched and not completed has its time-out, from its first entry on. *)
+(* An operation that is watched and not completed has its time-out, from its first entry on.
+   Rules: PURGATORY-TIME-OUT, PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-SECOND-TRY-THROWS. *)
 WatchedHasTimeOut == \A o \in Operations : Listed(o) /\ ~completed[o] => HasTimeOut(o)
 
 (* The same, but only when the call that watches it has returned: enough where "timer-last" is chosen. *)
 ReturnedHasTimeOut == \A o \in Operations : Listed(o) /\ ~completed[o] /\ ~InCall(o) => HasTimeOut(o)
 
 (* Where no key is cancelled: an operation given to watch, in no such call any more and not completed,
-   stands in all its lists and has its time-out; one whose try has raised either does, or was never armed. *)
+   stands in all its lists and has its time-out; one whose try has raised either does, or was never armed.
+   Rules: PURGATORY-WATCH-WAITS, PURGATORY-SECOND-TRY-THROWS, PURGATORY-CHECK-THROWS. *)
 StaysWatched ==
   Detachers = {Callback} /\ "re-entrant-cancel" \notin Features =>
     \A o \in Operations :
       calls[o] > 0 /\ ~completed[o] /\ ~InCall(o) /\ (raised[o] => HasTimeOut(o) \/ Listed(o)) =>
         HasTimeOut(o) /\ \A k \in Keys : lists[k][o] > 0
 
-(* Live operations are always counted as pending. *)
+(* Live operations are always counted as pending.
+   Rules: PURGATORY-PENDING. *)
 LiveIsPending == Live <= Pending
 
-(* The estimate is never below the number of live operations. *)
+(* The estimate is never below the number of live operations.
+   Rules: PURGATORY-ESTIMATE-EXACT. *)
 LiveIsEstimated == Live <= Estimate
 
-(* When quiet the timer holds only operations that are not completed. *)
+(* When quiet the timer holds only operations that are not completed.
+   Rules: PURGATORY-TIMER-LEFT, PURGATORY-CALLBACK-ORDER. *)
 TimerIsLive == Quiet => \A o \in timer : ~completed[o]
 
 (* The law: stale and all balances together are the entries of completed operations, at every instant. *)
@@ -870,41 +878,51 @@ Law == stale + Balances = EntriesOfCompleted
 (* The word of an operation that is not completed has the number of its entries, at every instant. *)
 WordIsExact == \A o \in Operations : ~completed[o] => entries[o] = EntriesOf(o)
 
-(* When quiet, `stale` is the number of stale entries. *)
+(* When quiet, `stale` is the number of stale entries.
+   Rules: PURGATORY-ESTIMATE-EXACT, PURGATORY-PURGE-START. *)
 StaleIsExact == Quiet => stale = StaleEntries
 
-(* When quiet, all distinct operations in the lists are within the estimate. *)
+(* When quiet, all distinct operations in the lists are within the estimate.
+   Rules: PURGATORY-ESTIMATE-EXACT. *)
 DistinctIsEstimated == Quiet => Distinct <= Estimate
 
-(* When quiet and no purge is due, at most `PurgeInterval` entries are stale, be expiries queued or not. *)
+(* When quiet and no purge is due, at most `PurgeInterval` entries are stale, be expiries queued or not.
+   Rules: PURGATORY-STALE-ENTRIES, PURGATORY-STALE-OPERATIONS. *)
 StaleIsBounded == Quiet /\ ~PurgeDue => StaleEntries <= PurgeInterval
 
-(* When quiet and a purge at interval 0 has nothing more to do, nothing is stale; the estimate is `pending`. *)
+(* When quiet and a purge at interval 0 has nothing more to do, nothing is stale; the estimate is `pending`.
+   Rules: PURGATORY-PURGE-REMOVES. *)
 NothingStaleIsLeft == Quiet /\ stale <= 0 => StaleEntries = 0 /\ Estimate = Pending
 
-(* The lists are bounded: when quiet and no purge is due, by what the live operations own and the interval. *)
+(* The lists are bounded: when quiet and no purge is due, by what the live operations own and the interval.
+   Rules: PURGATORY-ENTRIES, PURGATORY-STALE-ENTRIES. *)
 EntriesAreBounded ==
   Quiet /\ ~PurgeDue =>
     AllEntries <= Cardinality({<<o, i>> \in Operations \X (1..Largest) : i <= entries[o]}) + PurgeInterval
 
-(* Under weak fairness: who is watched under a key whose event has happened gets its callback. *)
+(* Under weak fairness: who is watched under a key whose event has happened gets its callback.
+   Rules: PURGATORY-NOT-LOST. *)
 ConditionLeadsToCallback ==
   \A o \in Operations : Listed(o) /\ Condition(o) ~> callbacks[o] = 1
 
-(* Under weak fairness, and with conditions that may fall: one that holds for good leads to completion. *)
+(* Under weak fairness, and with conditions that may fall: one that holds for good leads to completion.
+   Rules: PURGATORY-NOT-LOST. *)
 HeldConditionCompletes ==
   \A o \in Operations : []<>~(Listed(o) /\ ~completed[o] /\ Condition(o))
 
 (* Under weak fairness: every call returns. *)
 EveryCallReturns == \A t \in Threads : pc[t] # "idle" ~> pc[t] = "idle"
 
-(* Under weak fairness: what is expired is completed. *)
+(* Under weak fairness: what is expired is completed.
+   Rules: PURGATORY-TIME-OUT. *)
 ExpiredIsCompleted == \A o \in Operations : o \in queue ~> completed[o]
 
-(* Under weak fairness, the timer's included, and where no key is cancelled: a time-out ends in completion. *)
+(* Under weak fairness, the timer's included, and where no key is cancelled: a time-out ends in completion.
+   Rules: PURGATORY-TIME-OUT. *)
 TimeOutCompletes == \A o \in Operations : o \in timer ~> completed[o]
 
-(* Under weak fairness: the purge brings stale down to its interval. *)
+(* Under weak fairness: the purge brings stale down to its interval.
+   Rules: PURGATORY-STALE-ENTRIES. *)
 StaleIsPurged == stale > PurgeInterval ~> stale <= PurgeInterval
 
 -----------------------------------------------------------------------------

@@ -619,34 +619,42 @@ NothingToPurge == estimate - Size <= PurgeInterval
 (* Claims that are true                                                    *)
 
 \* on_complete is called at most once for an operation.
+\* Rules: PURGATORY-EXACTLY-ONCE.
 CalledAtMostOnce == \A o \in Operations : callbacks[o] <= 1
 
 \* When nothing runs, on_complete was called for the completed operations, once, and for no other.
+\* Rules: PURGATORY-EXACTLY-ONCE.
 CompletedMeansCalledOnce ==
   Quiet => \A o \in Operations : callbacks[o] = (IF o \in completed THEN 1 ELSE 0)
 
 \* on_expiration comes after on_complete.
+\* Rules: PURGATORY-CALLBACK-ORDER.
 ExpiredAfterCompleted == \A o \in expirations : callbacks[o] > 0
 
 \* When callers and completers are at rest, no operation that can complete waits for its time-out.
+\* Rules: PURGATORY-NOT-LOST, PURGATORY-WATCH-SECOND-TRY.
 NoLostCompletion ==
   (\A t \in Callers \union Completers : Idle(t)) => \A o \in Begun : Condition(o) => o \in completed
 
 \* Once its call is over, an operation that is not completed is in the list of each of its keys.
+\* Rules: PURGATORY-WATCH-WAITS.
 LiveIsWatched ==
   \A o \in Begun : o \in completed \/ InCall(o) \/ \A k \in Keys : o \in lists[k]
 
 \* When nothing runs, no completed operation is left in the timer.
+\* Rules: PURGATORY-TIMER-LEFT.
 TimerHoldsLiveWhenQuiet == Quiet => timer \cap completed = {}
 
 \* Once its call is over, a watched operation that is not completed has its time-out still to come:
 \* in the timer, in the executor's queue, or being decided.
+\* Rules: PURGATORY-TIME-OUT.
 TimeOutIsOwed ==
   \A o \in Watched \ completed :
     InCall(o) \/ o \in timer \union queue \/ operation["executor"] = o
 
 \* What the estimate is worth outside a purge.  Each caller may hide two operations: one that was
 \* counted, wiped by a reset and only then added to the timer, and the next, not counted yet.
+\* Rules: PURGATORY-ESTIMATE-PROPOSAL.
 EstimateBound ==
   ~Purging => Distinct <= estimate + 2 * Cardinality(Callers) + lost + overlooked
 
@@ -656,13 +664,16 @@ LiveBound ==
 
 \* When nothing runs, the difference that the reaper tests is at least the number of stale
 \* operations.  This needs one thread at a time and expiries run before the purge test.
+\* Rules: PURGATORY-PURGE-START, PURGATORY-STALE-OPERATIONS.
 DifferenceCoversStale == Quiet => estimate - Size >= Stale
 
 \* When nothing runs and the reaper sees nothing to purge, at most PurgeInterval operations are
 \* stale.  This, too, needs one thread at a time and expiries run before the purge test.
+\* Rules: PURGATORY-STALE-OPERATIONS.
 StaleIsBounded == (Quiet /\ NothingToPurge) => Stale <= PurgeInterval
 
 \* What can complete does, without time-outs, if whoever has begun goes on.
+\* Rules: PURGATORY-NOT-LOST.
 CompletableCompletes ==
   \A o \in Operations : (o <= begun /\ Condition(o)) ~> callbacks[o] = 1
 

@@ -342,14 +342,17 @@ ListsSuffice == \A c \in Callers : (pc[c] = "fetch" /\ current = 0) => Unused # 
 
 \* The event has happened, its completers and all callers have returned: every operation is completed.
 AllOver == condition /\ \A t \in Callers \union Completers : pc[t] = "end"
+\* Rules: PURGATORY-NOT-LOST.
 NoLostCompletion == AllOver => completed = Callers
 
 \* Lists that are not in the map are empty: none leaks, and none holds an operation that no event
 \* can find.
+\* Rules: PURGATORY-EMPTY-LISTS.
 OnlyCurrentHolds == \A list \in Lists : list # current => members[list] = {}
 
 \* An operation whose caller has inserted it, and that is not completed, is found from the map.
 Inserted(c) == pc[c] \in {"unlock", "look", "end"}
+\* Rules: PURGATORY-WATCH-WAITS.
 Reachable ==
   \A c \in Callers :
     (Inserted(c) /\ c \notin completed) => (current # 0 /\ c \in members[current])
@@ -362,6 +365,7 @@ RetiredStaysEmpty == \A list \in retired : members[list] = {}
 FetchesAnother == \A c \in Callers : met[c] # 0 => found[c] # met[c]
 
 \* An empty list in the map goes: it is filled, or it is dropped.
+\* Rules: PURGATORY-EMPTY-LISTS.
 EmptyListsAreDropped ==
   \A list \in Lists :
     (current = list /\ members[list] = {}) ~> (current # list \/ members[list] # {})
