@@ -22,6 +22,7 @@ import click
 
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.subjects.registry import open_subject
+from purgatory_spec.profiles import Component
 
 SEED = 1
 STEPS_PER_CASE = 28
@@ -54,13 +55,13 @@ def measure(subject: str, steps: int, work: Path) -> Figure:
     """
     began = time.perf_counter()
     opened = open_subject(subject, work_folder=work)
-    _ = opened.subject.profile
+    _ = opened.subject.profiles
     started = time.perf_counter()
     cases = max(1, steps // STEPS_PER_CASE)
     budget = Budget(least_cases=cases, most_cases=cases, minimum_visits=0, seconds=3600)
     try:
         campaign = run_campaign(
-            opened.subject, seed=SEED, budget=budget, deviations=opened.deviations
+            opened.subject, Component.TIMER, seed=SEED, budget=budget, deviations=opened.deviations
         )
     finally:
         opened.subject.close()

@@ -2,14 +2,19 @@
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import get_args, get_origin, get_type_hints
 
 import purgatory_model
+from purgatory_conformance.components import PROFILES
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_spec.cases import Case, read_case
+from purgatory_spec.profiles import Component
 from purgatory_spec.resources import specification_folder
 from purgatory_spec.statements import ENTRY_POINT_GROUP, Statement, StatementsOf
 
@@ -51,10 +56,38 @@ def _statements_in(package: str, path: Path, rule: str) -> Iterator[Statement]:
             yield Statement(package, path.stem, node.name, node.lineno)
 
 
-def vectors(component: str = "timer") -> tuple[Case, ...]:
+def vectors(component: Component) -> tuple[Case, ...]:
     """The golden cases of a component, in the order of their file names."""
-    folder = specification_folder() / "vectors" / component
+    folder = specification_folder() / "vectors" / component.value.replace("_", "-")
     return tuple(read_case(path) for path in sorted(folder.glob("*.jsonl")))
+
+
+def all_vectors() -> tuple[Case, ...]:
+    """The golden cases of all components."""
+    return tuple(case for component in Component for case in vectors(component))
+
+
+@dataclass(frozen=True)
+class ProfileField:
+    """A field of a component's profile: a choice, several of them, or an integer."""
+
+    name: str
+    default: object
+    choice: type[Enum] | None
+    several: bool = False
+
+
+def profile_fields(component: Component) -> tuple[ProfileField, ...]:
+    """The fields of a component's profile, in the order in which it declares them."""
+    kind = PROFILES[component]
+    default = kind()
+    fields: list[ProfileField] = []
+    for name, annotation in get_type_hints(kind).items():
+        several = get_origin(annotation) is frozenset
+        given: object = get_args(annotation)[0] if several else annotation
+        choice = given if isinstance(given, type) and issubclass(given, Enum) else None
+        fields.append(ProfileField(name, getattr(default, name), choice, several))
+    return tuple(fields)
 
 
 def deviations_of_adapters() -> tuple[tuple[str, str, str], ...]:

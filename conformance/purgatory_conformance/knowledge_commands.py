@@ -1,7 +1,7 @@
 """The commands about rules: what there is, what a rule says, where it is stated and tested."""
 
 from collections import Counter
-from enum import Enum
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -10,15 +10,21 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from purgatory_conformance.commands import WORK_FOLDER, known_rule
-from purgatory_conformance.knowledge import deviations_of_adapters, statements, vectors
+from purgatory_conformance.command_options import WORK_FOLDER, known_rule
+from purgatory_conformance.knowledge import (
+    all_vectors,
+    deviations_of_adapters,
+    profile_fields,
+    statements,
+)
 from purgatory_conformance.reporting.results import read_results
+from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_conformance.subjects.registry import REGISTERED
-from purgatory_model.variants import VARIANTS
-from purgatory_spec import profiles
-from purgatory_spec.requirements import requirement, requirements
+from purgatory_conformance.supports import SUPPORTS
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import Requirement, all_requirements, requirement
 
 
 def register(group: click.Group) -> None:
@@ -43,7 +49,7 @@ def explain(identifier: str) -> None:
     for each in statements(rule.id):
         words = f"{each.package}.{each.module}.{each.name} (line {each.line})"
         console.print(f"stated in {words}", markup=False)
-    for vector in vectors():
+    for vector in all_vectors():
         if rule.id in vector.header.rules:
             console.print(f"shown by the vector {vector.header.case}: {vector.header.title}")
     for mutant in mutants():
@@ -66,20 +72,22 @@ def list_(what: str) -> None:
         case "rules":
             _rows(table, ("rule", "level", "title"), _rule_rows())
         case "vectors":
-            rows = [(v.header.case, v.header.title) for v in vectors()]
-            _rows(table, ("vector", "title"), rows)
+            _rows(table, ("vector", "component", "title"), _vector_rows())
         case "subjects":
             rows = [(each.name, each.summary) for each in REGISTERED]
-            rows += [("mutant:NAME", "a timer with one rule broken (list mutants)")]
-            rows += [(f"profile:{p.name}", f"declares {p.value}") for p in profile_subjects()]
+            rows += [("mutant:NAME", "a subject with one rule broken (list mutants)")]
+            rows += [
+                (f"profile:{p.name}", f"a {noun(p.component)} that declares {p.value}")
+                for p in profile_subjects()
+            ]
             _rows(table, ("subject", "what it is"), rows)
         case "profiles":
-            _rows(table, ("field", "values"), _profile_rows())
+            _rows(table, ("component", "field", "values"), _profile_rows())
         case "mutants":
             rows3 = [(m.name, m.rule, m.summary) for m in mutants()]
             _rows(table, ("mutant", "breaks", "what is wrong"), rows3)
         case _:
-            _rows(table, ("variant", "what it does"), list(VARIANTS.items()))
+            _rows(table, ("variant", "component", "what it does"), _variant_rows())
     console.print(table)
 
 
@@ -95,24 +103,30 @@ def _rows(
 
 
 def _rule_rows() -> list[tuple[str, str, str]]:
-    return [(rule.id, rule.level.value, rule.title) for rule in requirements()]
+    return [(rule.id, rule.level.value, rule.title) for rule in all_requirements()]
 
 
-def _profile_rows() -> list[tuple[str, str]]:
-    choices: dict[str, type[Enum]] = {
-        "rounding": profiles.Rounding,
-        "same_tick_order": profiles.SameTickOrder,
-        "clock": profiles.Clock,
-        "executor": profiles.Executor,
-        "structure": profiles.Structure,
-        "negative_delay": profiles.NegativeDelay,
-        "features": profiles.Feature,
-        "observables": profiles.Observable,
-    }
-    rows = [(name, ", ".join(str(v.value) for v in values)) for name, values in choices.items()]
-    rows.append(("largest_delay_ms", f"an integer, {profiles.LARGEST_INT} when absent"))
-    rows.append(("lateness_ms", "an integer, 50 when absent"))
+def _vector_rows() -> list[tuple[str, str, str]]:
+    return [(v.header.case, noun(v.component), v.header.title) for v in all_vectors()]
+
+
+def _profile_rows() -> list[tuple[str, str, str]]:
+    rows: list[tuple[str, str, str]] = []
+    for component in Component:
+        for field in profile_fields(component):
+            values = f"an integer, {field.default} when absent"
+            if field.choice is not None:
+                values = ", ".join(str(value.value) for value in field.choice)
+            rows.append((noun(component), field.name, values))
     return rows
+
+
+def _variant_rows() -> list[tuple[str, str, str]]:
+    return [
+        (name, noun(component), sentence)
+        for component, support in SUPPORTS.items()
+        for name, sentence in support.variants.items()
+    ]
 
 
 _TEXTS = frozenset({"rule", "level"})
@@ -134,33 +148,22 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
     """
     visits: Counter[str] = Counter()
     if results.is_file():
-        visits.update({line.id: line.visits for line in read_results(results).rules})
+        for each in read_results(results):
+            visits.update({line.id: line.visits for line in each.rules})
     else:
         click.echo(f"{results} does not exist: visits are those of no check", err=True)
     table = Table(box=None, pad_edge=False, header_style="bold")
     widest = {
-        "rule": max(len(rule.id) for rule in requirements()),
-        "level": max(len(rule.level.value) for rule in requirements()),
+        "rule": max(len(rule.id) for rule in all_requirements()),
+        "level": max(len(rule.level.value) for rule in all_requirements()),
     }
     for header in _COVERAGE:
         width = widest.get(header, len(header))
         justify: Literal["left", "right"] = "left" if header in _TEXTS else "right"
         table.add_column(header, justify=justify, no_wrap=True, min_width=width)
     table.add_column("TLA+ properties", no_wrap=True, overflow="ellipsis")
-    for rule in requirements():
-        stated = Counter(each.package for each in statements(rule.id))
-        shown = sum(rule.id in vector.header.rules for vector in vectors())
-        broken = sum(mutant.rule == rule.id for mutant in mutants())
-        table.add_row(
-            rule.id,
-            rule.level.value,
-            str(stated["purgatory_model"]),
-            str(stated["purgatory_impl"]),
-            str(shown),
-            str(broken),
-            str(visits[rule.id]),
-            _properties(rule.id),
-        )
+    for rule in all_requirements():
+        table.add_row(*_coverage_row(rule, visits))
     if output is None:
         Console().print(table)
     else:
@@ -168,6 +171,20 @@ def coverage(context: click.Context, results: Path, output: Path | None) -> None
         with output.open("w", encoding="utf-8") as file:
             Console(file=file, width=120).print(table)
     context.exit(0)
+
+
+def _coverage_row(rule: Requirement, visits: Mapping[str, int]) -> tuple[str, ...]:
+    stated = Counter(each.package for each in statements(rule.id))
+    return (
+        rule.id,
+        rule.level.value,
+        str(stated["purgatory_model"]),
+        str(stated["purgatory_impl"]),
+        str(sum(rule.id in vector.header.rules for vector in all_vectors())),
+        str(sum(mutant.rule == rule.id for mutant in mutants())),
+        str(visits.get(rule.id, 0)),
+        _properties(rule.id),
+    )
 
 
 def _properties(rule: str) -> str:

@@ -10,9 +10,10 @@ from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
 from purgatory_conformance.reporting.counterexample import narrate
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
-from purgatory_conformance.reporting.words import describe_operation
 from purgatory_conformance.running.campaign import SUITES, run_campaign
-from purgatory_conformance.specimens.mutants import Mutant, mutant, mutants
+from purgatory_conformance.specimens.mutant import Mutant
+from purgatory_conformance.specimens.mutants import mutant, mutants
+from purgatory_conformance.supports import support_of
 from purgatory_model.explorer import explore
 from purgatory_model.timer_instances import (
     FALSE_CLAIMS,
@@ -115,12 +116,13 @@ def break_(context: click.Context, name: str, seed: int) -> None:
 def _judged(each: Mutant, seed: int) -> tuple[str, str, str, str]:
     subject = each.make()
     try:
-        campaign = run_campaign(subject, seed=seed, budget=SUITES["quick"])
+        campaign = run_campaign(subject, each.component, seed=seed, budget=SUITES["quick"])
     finally:
         subject.close()
     if not campaign.causes:
         return "nobody", str(campaign.cases), str(campaign.steps), ""
     shrunk = campaign.causes[0].shrunk
-    steps = "; ".join(describe_operation(step.operation) for step in shrunk.steps)
+    describe = support_of(each.component).describe_operation
+    steps = "; ".join(describe(step.operation) for step in shrunk.steps)
     rules = ", ".join(dict.fromkeys(cause.rule for cause in campaign.causes))
     return rules, str(campaign.cases), str(campaign.steps), steps

@@ -1,27 +1,61 @@
-"""A timer on a hierarchical timing wheel: tasks are added and cancelled in constant time."""
+"""A timer on a hierarchical timing wheel, a purgatory of delayed operations, and memory pools."""
 
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
+from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.errors import (
+    BufferInUse,
+    BufferPart,
+    BufferReleased,
     DelayTooLarge,
+    ForeignBuffer,
+    InvalidAllocation,
     InvalidConfiguration,
     InvalidDelay,
+    InvalidRelease,
+    MemoryPoolError,
+    NoKeys,
+    NotABuffer,
+    OperationOfAnotherPurgatory,
+    PurgatoryClosed,
+    PurgatoryError,
     TaskOfAnotherTimer,
     TimerClosed,
     TimerError,
+    WatchError,
 )
 from purgatory_impl.executors import Executor, InlineExecutor, SteppedExecutor, ThreadExecutor
+from purgatory_impl.leak_detecting_memory_pool import LeakDetectingMemoryPool
+from purgatory_impl.memory_pool import MemoryPool, SimpleMemoryPool, UnboundedMemoryPool
+from purgatory_impl.purgatory import Purgatory
 from purgatory_impl.task import TimerTask
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 
 __all__ = [
     "LARGEST_DELAY_MS",
+    "BufferInUse",
+    "BufferPart",
+    "BufferReleased",
     "Clock",
     "DelayTooLarge",
+    "DelayedOperation",
     "Executor",
+    "ForeignBuffer",
     "InlineExecutor",
+    "InvalidAllocation",
     "InvalidConfiguration",
     "InvalidDelay",
+    "InvalidRelease",
+    "LeakDetectingMemoryPool",
+    "MemoryPool",
+    "MemoryPoolError",
     "MonotonicClock",
+    "NoKeys",
+    "NotABuffer",
+    "OperationOfAnotherPurgatory",
+    "Purgatory",
+    "PurgatoryClosed",
+    "PurgatoryError",
+    "SimpleMemoryPool",
     "SteppedExecutor",
     "TaskOfAnotherTimer",
     "ThreadExecutor",
@@ -29,5 +63,7 @@ __all__ = [
     "TimerClosed",
     "TimerError",
     "TimerTask",
+    "UnboundedMemoryPool",
     "VirtualClock",
+    "WatchError",
 ]

@@ -1,10 +1,10 @@
-"""What the timer refuses: one exception for each case, with the reason as a code."""
+"""What is refused: one exception for each case, with the reason as a code."""
 
 from purgatory_spec.reasons import Reason
 
 
-class TimerError(Exception):
-    """The timer refused a call and changed nothing.
+class PurgatoryError(Exception):
+    """A call was refused and has changed nothing.
 
     Attributes:
         reason: The code that stands for the refusal in every language.
@@ -15,11 +15,15 @@ class TimerError(Exception):
         self.reason = reason
 
 
-class InvalidConfiguration(TimerError):
-    """A timer cannot be built from these arguments; the reason is ``invalid_argument``."""
+class InvalidConfiguration(PurgatoryError):
+    """Nothing can be built from these arguments; the reason is ``invalid_argument``."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(Reason.INVALID_ARGUMENT, problem)
+
+
+class TimerError(PurgatoryError):
+    """The timer refused a call."""
 
 
 class InvalidDelay(TimerError):
@@ -61,3 +65,84 @@ class TimerClosed(TimerError):
 
     def __init__(self) -> None:
         super().__init__(Reason.CLOSED, "the timer is closed")
+
+
+class WatchError(PurgatoryError):
+    """The purgatory refused to watch an operation, which was not tried and is as it was."""
+
+
+class NoKeys(WatchError):
+    """An operation is to be watched under no key; the reason is ``invalid_argument``."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Reason.INVALID_ARGUMENT, "no key is given; an operation is watched under at least one"
+        )
+
+
+class OperationOfAnotherPurgatory(WatchError):
+    """An operation belongs to another purgatory; the reason is ``invalid_argument``."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Reason.INVALID_ARGUMENT, "the operation belongs to the purgatory it was given to first"
+        )
+
+
+class PurgatoryClosed(WatchError):
+    """The purgatory takes no more watches; the reason is ``closed``."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.CLOSED, "the purgatory is closed")
+
+
+class MemoryPoolError(PurgatoryError):
+    """The memory pool refused a call; the reason is always ``invalid_argument``."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(Reason.INVALID_ARGUMENT, problem)
+
+
+class InvalidAllocation(MemoryPoolError):
+    """So many bytes can never be allocated from this pool, or are no number of bytes."""
+
+
+class InvalidRelease(MemoryPoolError):
+    """What was given back is not a buffer that is out; each case has a class of its own."""
+
+
+class NotABuffer(InvalidRelease):
+    """What was given back is no ``memoryview`` at all."""
+
+    def __init__(self, given: object) -> None:
+        super().__init__(f"{type(given).__name__} is no buffer of a pool; release the memoryview")
+
+
+class ForeignBuffer(InvalidRelease):
+    """A buffer was given back to a pool that it does not come from."""
+
+    def __init__(self) -> None:
+        super().__init__("the buffer does not come from this pool")
+
+
+class BufferPart(InvalidRelease):
+    """A slice or a copy of a buffer was given back instead of the buffer."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a slice or another view of a buffer; release the object that try_allocate returned"
+        )
+
+
+class BufferReleased(InvalidRelease):
+    """A buffer was given back a second time."""
+
+    def __init__(self) -> None:
+        super().__init__("the buffer was released before")
+
+
+class BufferInUse(InvalidRelease):
+    """Something else still reads or writes the buffer through the buffer protocol."""
+
+    def __init__(self) -> None:
+        super().__init__("the buffer is still exported; drop what uses it, then release it again")

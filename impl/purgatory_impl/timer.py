@@ -149,17 +149,7 @@ class Timer:
         if delay > LARGEST_DELAY_MS:
             raise TimerClosed if self._closed else DelayTooLarge(delay, LARGEST_DELAY_MS)
         armed = task if isinstance(task, TimerTask) else TimerTask(task)
-        expiry_ms = self._clock.now_ms() + delay
-        owned = waits = False
-        while not owned:
-            if armed._timer is not self:
-                self._adopt(armed)
-            with self._lock:
-                if self._closed:
-                    raise TimerClosed
-                # Another timer may have taken the task just now: then ask it again.
-                owned = armed._timer is self
-                waits = owned and self._arm(armed, expiry_ms)
+        _, waits = self._add_quietly(armed, delay)
         if not waits:
             self._executor.wake()
         return armed
@@ -232,6 +222,11 @@ class Timer:
             self._own_executor.close(timeout_ms)
 
     @property
+    def clock(self) -> Clock:
+        """The clock that the timer was built with."""
+        return self._clock
+
+    @property
     def size(self) -> int:
         """Tasks that wait in buckets.
 
@@ -275,6 +270,25 @@ class Timer:
         """
         with self._lock:
             return self._wheel.levels
+
+    def _add_quietly(self, task: TimerTask, delay_ms: int) -> tuple[bool, bool]:
+        """Arm a task and leave it to the caller to wake the executor where that has to be.
+
+        Returns:
+            Whether the task was pending here before, so that it was moved, and whether it waits in
+            a bucket. Where it does not, it was handed over and the executor is to be woken.
+        """
+        expiry_ms = self._clock.now_ms() + delay_ms
+        while True:
+            if task._timer is not self:
+                self._adopt(task)
+            with self._lock:
+                if self._closed:
+                    raise TimerClosed
+                # Another timer may have taken the task just now: then ask it again.
+                if task._timer is self:
+                    was_pending = task._bucket is not None
+                    return was_pending, self._arm(task, expiry_ms)
 
     def _adopt(self, task: TimerTask) -> None:
         """Make this timer the owner of a task that is not pending in another one."""

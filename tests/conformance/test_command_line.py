@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from purgatory_spec.requirements import requirements
+from purgatory_spec.requirements import all_requirements
 
 SCRIPT = Path(sys.executable).parent / "purgatory"
 
@@ -197,7 +197,7 @@ def test_a_declaration_in_the_present_folder_is_used(tmp_path: Path) -> None:
     When check is called without a subject
     Then that one is judged
     """
-    subject = 'name = "mine"\npython = "purgatory_conformance.subjects.bundled:BundledTimer"\n'
+    subject = 'name = "mine"\npython = "purgatory_conformance.subjects.bundled:bundled_subject"\n'
     (tmp_path / "purgatory.toml").write_text(f"[subject]\n{subject}", encoding="utf-8")
     finished = purgatory(tmp_path, "check", "--suite", "quick")
     assert finished.returncode == 0, finished.stdout + finished.stderr
@@ -264,7 +264,7 @@ def test_rules_are_explained_and_listed(tmp_path: Path) -> None:
     ):
         assert part in words, part
     listed = purgatory(tmp_path, "list", "rules").stdout
-    assert all(rule.id in listed for rule in requirements())
+    assert all(rule.id in listed for rule in all_requirements())
 
 
 @pytest.mark.parametrize(

@@ -4,23 +4,18 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from purgatory_conformance import doctor
-from purgatory_conformance.doctor import Finding, Verdict, examine, explain
-from purgatory_spec.profiles import (
-    Clock,
-    Executor,
-    Feature,
-    NegativeDelay,
-    Observable,
-    Rounding,
-    SameTickOrder,
-    Structure,
-)
+from purgatory_conformance.components import PROFILES
+from purgatory_conformance.doctor.declared import declaration
+from purgatory_conformance.doctor.examination import examine
+from purgatory_conformance.doctor.finding import Finding, Verdict, explain
+from purgatory_conformance.knowledge import profile_fields
+from purgatory_spec.profiles import Component, Profile
 
 MISBEHAVING = Path(__file__).parent / "subjects" / "misbehaving_adapter.py"
 HEAP_TIMER = Path(__file__).parents[2] / "conformance" / "adapters" / "python"
@@ -201,9 +196,24 @@ def test_examination_can_be_left_early() -> None:
     assert not [thread for thread in threading.enumerate() if thread.name == "adapter pipe"]
 
 
-def test_every_choice_can_be_explained() -> None:
-    """The tables have a sentence for all that can be declared."""
-    choices = (Rounding, SameTickOrder, Clock, Executor, Structure, NegativeDelay)
-    assert doctor._CHOICES.keys() == {choice for kind in choices for choice in kind}
-    assert doctor._FEATURES.keys() == set(Feature)
-    assert doctor._OBSERVABLES.keys() == set(Observable)
+def _everything(component: Component) -> Iterator[Profile]:
+    """Profiles of a component that together declare every value there is."""
+    fields = profile_fields(component)
+    every = {field.name: frozenset(field.choice or ()) for field in fields if field.several}
+    whole = msgspec.structs.replace(PROFILES[component](), **every)
+    yield whole
+    for field in fields:
+        for value in (field.choice or ()) if not field.several else ():
+            yield msgspec.structs.replace(whole, **{field.name: value})
+
+
+@pytest.mark.parametrize("component", Component)
+def test_every_choice_can_be_explained(component: Component) -> None:
+    """There is a sentence for all that can be declared."""
+    fields = profile_fields(component)
+    said = {each.explanation for p in _everything(component) for each in declaration(p)}
+    for field in fields:
+        for value in field.choice or ():
+            word = {"features": "feature ", "observables": "observable "}
+            begin = word.get(field.name, f"{field.name} is ") + f"{value.value}: "
+            assert any(sentence.startswith(begin) for sentence in said), begin

@@ -16,7 +16,7 @@ NOT_RUN = {
     ("CONTRIBUTING.md", "$ make test           # everything; sets up .venv by itself"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
     (
-        "docs/explanation/findings-kafka.md",
+        "docs/findings.md",
         "$ purgatory check kafka-real-clock --suite quick",
     ),
     ("docs/how-to/check-a-tla-module.md", "$ python -m pip install 'path/to/the/checkout[tla]'"),

@@ -1,8 +1,6 @@
 """The integer arithmetic, confirmed over all integers by symbolic execution."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +18,8 @@ from purgatory_model.arithmetic import (
     usable_buckets,
 )
 
-CONFIRMED = "Confirmed over all paths"
+from .symbolic import CONFIRMED, crosshair
+
 CONTRACTS = ("floor_to", "ceiling_to", "bucket_index", "level_end", "usable_buckets", "is_covered")
 
 WRONG = '''
@@ -32,28 +31,6 @@ def floor_towards_zero(time: int, tick: int) -> int:
     """
     return time - (abs(time) % tick) * (1 if time >= 0 else -1)
 '''
-
-
-def crosshair(target: str, folder: Path | None = None) -> str:
-    """CrossHair's report on a function or file, within a bounded time."""
-    finished = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "crosshair",
-            "check",
-            target,
-            "--report_all",
-            "--analysis_kind=PEP316",
-            "--per_condition_timeout=40",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=180,
-        cwd=folder,
-        check=False,
-    )
-    return finished.stdout + finished.stderr
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purgatory_spec.cases import Case, CaseHeader, Step, decode_case, encode_case
+from purgatory_spec.cases import Case, Step, TimerCaseHeader, decode_case, encode_case
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.operations import (
     Add,
@@ -66,7 +66,7 @@ def test_a_case_read_back_is_the_case_written(steps: list[Step]) -> None:
     When it is written and read
     Then it is the same case
     """
-    header = CaseHeader(
+    header = TimerCaseHeader(
         case="c1",
         configuration=TimerConfiguration(10, 5, -1003),
         profile=TimerProfile(largest_delay_ms=2**63 - 1, features=frozenset(Feature)),

@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.knowledge import statements, vectors
-from purgatory_conformance.specimens.mutants import mutants
+from purgatory_conformance.specimens.timer_mutants import timer_mutants
 from purgatory_spec.messages import schema_text
-from purgatory_spec.profiles import Executor, Feature, Observable, Structure, TimerProfile
+from purgatory_spec.profiles import (
+    Component,
+    Executor,
+    Feature,
+    Observable,
+    Structure,
+    TimerProfile,
+)
 from purgatory_spec.requirements import Level, parse_requirements, requirement, requirements
 from purgatory_spec.resources import specification_folder
 
@@ -28,14 +35,16 @@ def test_rules_have_a_level_and_a_text() -> None:
     When its rules are read
     Then there are forty, each with a text, and two of them are SHOULD
     """
-    rules = requirements("timer")
+    rules = requirements(Component.TIMER)
     assert len(rules) == 40
     assert all(len(rule.text) > 35 for rule in rules)
     should = {rule.id for rule in rules if rule.level is Level.SHOULD}
     assert should == {"TIMER-LATENESS", "TIMER-SHUTDOWN-CLOSED"}
 
 
-@pytest.mark.parametrize("rule", [r.id for r in requirements() if r.id not in ONLY_ELSEWHERE])
+@pytest.mark.parametrize(
+    "rule", [r.id for r in requirements(Component.TIMER) if r.id not in ONLY_ELSEWHERE]
+)
 def test_every_rule_is_stated_in_model_and_implementation(rule: str) -> None:
     """
     Given a rule
@@ -48,14 +57,16 @@ def test_every_rule_is_stated_in_model_and_implementation(rule: str) -> None:
         assert "purgatory_impl" in stated
 
 
-@pytest.mark.parametrize("rule", [r.id for r in requirements() if r.id not in ONLY_ELSEWHERE])
+@pytest.mark.parametrize(
+    "rule", [r.id for r in requirements(Component.TIMER) if r.id not in ONLY_ELSEWHERE]
+)
 def test_every_rule_has_a_vector_or_a_sibling(rule: str) -> None:
     """
     Given a rule
     When the golden vectors are read
     Then one of them shows it; the order inside a tick, which vectors leave free, is a profile's
     """
-    shown = any(rule in vector.header.rules for vector in vectors())
+    shown = any(rule in vector.header.rules for vector in vectors(Component.TIMER))
     assert shown or rule == "TIMER-SAME-TICK-ORDER"
 
 
@@ -65,8 +76,8 @@ def test_most_rules_are_broken_by_a_mutant() -> None:
     When their rules are counted
     Then they are rules, at least twenty different ones
     """
-    broken = {mutant.rule for mutant in mutants()}
-    assert broken <= {rule.id for rule in requirements()}
+    broken = {mutant.rule for mutant in timer_mutants()}
+    assert broken <= {rule.id for rule in requirements(Component.TIMER)}
     assert len(broken) >= 20
 
 
@@ -76,12 +87,12 @@ def test_conditions_decide_where_a_rule_applies() -> None:
     When rules are asked whether they apply
     Then the first is judged by the unconditional ones, the second by all with a manual clock
     """
-    weakest = {rule.id for rule in requirements() if rule.applies_to(TimerProfile())}
+    weakest = {rule.id for rule in requirements(Component.TIMER) if rule.applies_to(TimerProfile())}
     assert "TIMER-NOT-EARLY" in weakest
     assert "TIMER-CANCEL" not in weakest
     assert "TIMER-CASCADE" not in weakest
-    everything = {rule.id for rule in requirements() if rule.applies_to(EVERYTHING)}
-    rest = {rule.id for rule in requirements()} - everything
+    everything = {rule.id for rule in requirements(Component.TIMER) if rule.applies_to(EVERYTHING)}
+    rest = {rule.id for rule in requirements(Component.TIMER)} - everything
     assert rest == {"TIMER-LATENESS", "TIMER-SAME-TICK-ORDER"}
     assert not requirement("TIMER-READD-CANCELLED").applies_to(
         TimerProfile(features=frozenset({Feature.READD}))

@@ -1,22 +1,17 @@
 """The judge of one case of a subject with declared deviations.
 
-The model follows the subject until they part. Where the rule that is broken then is one that the
-subject is declared to break, and the declared variants of the model allow the step, the case goes
-on with the variants alone: what they do not allow is a divergence that nobody declared.
+Two judges follow the subject: a strict one by the rules, and a lenient one by what the declared
+deviations make of them. Where the strict one diverges, the rule that is broken is one that the
+subject is declared to break, and the lenient one allows the step, the case goes on with the lenient
+judge alone: what that one does not allow is a divergence that nobody declared.
 """
 
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from purgatory_conformance.judging.derived_steps import base_steps
-from purgatory_conformance.judging.judgement import Divergence, Judgement
-from purgatory_conformance.judging.real_clock_judge import RealClockJudge
-from purgatory_conformance.judging.timer_history import State
-from purgatory_conformance.judging.timer_judge import TimerJudge
-from purgatory_model.variants import variant_model
+from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import Clock, Executor, TimerConfiguration, TimerProfile
 
 
 @dataclass(frozen=True)
@@ -33,113 +28,97 @@ class Deviation:
     issue: str = ""
 
 
-class Judge(Protocol):
+class BaseJudge(Protocol):
     """Follows one case; after a divergence it must not be used further."""
 
     @property
     def state(self) -> object:
         """What the judge believes of the subject, for reports."""
 
+    def step(self, operation: Operation, outcome: Outcome) -> Judgement:
+        """Judge one step.
+
+        Raises:
+            TooManyStates: the rules leave too much open to follow.
+        """
+
+
+class Judge(BaseJudge, Protocol):
+    """A judge that tells declared divergences from others."""
+
     @property
     def deviated(self) -> Divergence | None:
         """The first divergence that is declared, if there was one."""
 
-    def step(self, operation: Operation, outcome: Outcome) -> Judgement:
-        """Judge one step."""
-
-
-def judge_for(
-    configuration: TimerConfiguration,
-    profile: TimerProfile,
-    deviations: tuple[Deviation, ...] = (),
-) -> Judge:
-    """The judge of one case of a subject of this profile."""
-    if profile.clock is Clock.WALL:
-        return RealClockJudge(configuration, profile)
-    return CaseJudge(configuration, profile, deviations)
-
 
 @dataclass(slots=True)
 class CaseJudge:
-    """Follows one case under a profile with declared deviations."""
+    """Follows one case under declared deviations.
 
-    configuration: TimerConfiguration
-    profile: TimerProfile
-    deviations: tuple[Deviation, ...] = ()
+    A divergence of the lenient judge need not name a rule; it is then put down to the deviation.
+    """
+
+    strict: BaseJudge
+    lenient: BaseJudge | None = None
+    declared_rules: frozenset[str] = frozenset()
     deviated: Divergence | None = None
-    """The first divergence that is declared; from there on the variants are followed."""
-    _judge: TimerJudge = field(init=False)
-    _variants: "_VariantFollower | None" = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        """Start with a fresh timer."""
-        self._judge = TimerJudge(self.configuration, self.profile)
-        if self.deviations:
-            names = frozenset(deviation.variant for deviation in self.deviations)
-            self._variants = _VariantFollower(self.configuration, self.profile, names)
+    """The first divergence that is declared; from there on the lenient judge is followed."""
+    _lost: TooManyStates | None = field(init=False, default=None)
 
     @property
-    def state(self) -> State:
-        """One of the states in which the subject may be."""
-        if self.deviated is not None and self._variants is not None:
-            return self._variants.state
-        return self._judge.state
+    def state(self) -> object:
+        """What the judge that is followed believes."""
+        if self.deviated is not None and self.lenient is not None:
+            return self.lenient.state
+        return self.strict.state
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
         """Judge one step."""
-        followed = self._variants is not None and self._variants.step(operation, outcome)
-        if self.deviated is not None:
-            if followed:
-                return Judgement()
-            rule = self.deviated.rule
-            return Judgement(
-                divergence=Divergence(
-                    rule,
-                    "beyond the declared deviation",
-                    "what the declared variant allows",
-                    f"{outcome}",
-                    operation,
-                    outcome,
-                    self._variants.before if self._variants else None,
-                )
-            )
-        judgement = self._judge.step(operation, outcome)
-        if judgement.divergence is not None and followed:
-            declared = {deviation.rule for deviation in self.deviations}
-            for rule in (judgement.divergence.rule, *judgement.divergence.also):
-                if rule in declared:
-                    self.deviated = replace(judgement.divergence, rule=rule)
-                    judgement.divergence = None
-                    break
+        if self.deviated is not None and self.lenient is not None:
+            judgement = self.lenient.step(operation, outcome)
+            if judgement.divergence is not None:
+                judgement.divergence = _beyond(judgement.divergence, self.deviated)
+            return judgement
+        allowed = self._is_allowed_leniently(operation, outcome)
+        judgement = self.strict.step(operation, outcome)
+        if judgement.divergence is None:
+            return judgement
+        declared = self._as_declared(judgement.divergence)
+        if declared is not None and self._lost is not None:
+            raise self._lost
+        if declared is not None and allowed:
+            self.deviated = declared
+            judgement.divergence = None
         return judgement
 
-
-class _VariantFollower:
-    """The states in which a subject may be that follows the named variants."""
-
-    def __init__(
-        self, configuration: TimerConfiguration, profile: TimerProfile, names: frozenset[str]
-    ) -> None:
-        self._model = variant_model(configuration, profile, names)
-        self._states = frozenset({self._model.initial()})
-        self._derived = profile.executor is not Executor.STEPPED
-        self.before: State = self._model.initial()
-
-    @property
-    def state(self) -> State:
-        return next(iter(self._states)) if self._states else self.before
-
-    def step(self, operation: Operation, outcome: Outcome) -> bool:
-        """Whether the variants allow the step."""
-        if not self._states:
+    def _is_allowed_leniently(self, operation: Operation, outcome: Outcome) -> bool:
+        """Whether the lenient judge has allowed every step so far, and this one."""
+        if self.lenient is None or self._lost is not None:
             return False
-        self.before = self.state
-        steps = [(operation, outcome)]
-        if self._derived:
-            steps = base_steps(self._model.model, self.before, operation, outcome)
-        for base_operation, base_outcome in steps:
-            after: set[State] = set()
-            for state in self._states:
-                after |= self._model.accept(state, base_operation, base_outcome)
-            self._states = frozenset(after)
-        return bool(self._states)
+        try:
+            if self.lenient.step(operation, outcome).divergence is None:
+                return True
+            self.lenient = None
+        except TooManyStates as lost:
+            self._lost = lost
+        return False
+
+    def _as_declared(self, divergence: Divergence) -> Divergence | None:
+        """The divergence by the declared rule that it may be put down to, if there is one."""
+        for rule in (divergence.rule, *divergence.also):
+            if rule in self.declared_rules:
+                return replace(divergence, rule=rule)
+        return None
+
+
+def _beyond(divergence: Divergence, deviated: Divergence) -> Divergence:
+    """A divergence of the lenient judge, put down to the deviation where it names no rule."""
+    if divergence.rule:
+        return divergence
+    return replace(
+        divergence,
+        rule=deviated.rule,
+        kind="beyond the declared deviation",
+        expected="what the declared variant allows",
+        seen=f"{divergence.outcome}",
+    )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from purgatory_model.pending_tasks import Kept
 from purgatory_model.timer import TimerModel, TimerState
-from purgatory_model.transition import Expectation, in_groups
+from purgatory_model.transition import Expectation, in_groups, result_matches
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind, Outcome, expired
 
@@ -132,7 +132,7 @@ def _matching(
     for expectation in expectations:
         if (
             expectation.rejected is outcome.rejected
-            and (expectation.result is None or expectation.result is outcome.result)
+            and result_matches(expectation.result, outcome.result)
             and in_groups(outcome.events, expectation.groups)
         ):
             return expectation.complete(outcome.events)

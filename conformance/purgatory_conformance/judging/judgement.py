@@ -6,6 +6,10 @@ from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 
 
+class TooManyStates(Exception):
+    """The rules leave so much open that the judge cannot follow: the case is inconclusive."""
+
+
 @dataclass(frozen=True)
 class Divergence:
     """A step whose outcome the model does not allow.

@@ -93,7 +93,7 @@ def _is_shown(wheel: TimingWheel, shown: Mapping[str, Value]) -> bool:
 def _rule_of_level(step: DivergentStep, wheel: TimingWheel, due_tick: int, name: str) -> str | None:
     """The rule of the span, where a task was put into another level than the right one."""
     wanted, seen = step.nearest.observe(step.after)[name], step.outcome.observed.get(name)
-    if wanted is None or seen is None or name == "queued_buckets":
+    if not isinstance(wanted, int) or not isinstance(seen, int) or name == "queued_buckets":
         return None
     if name == "next_expiry_ms":
         return "TIMER-SPAN" if seen > wanted and is_first_beyond(wheel, due_tick) else None

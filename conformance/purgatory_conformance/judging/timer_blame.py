@@ -22,7 +22,7 @@ from purgatory_conformance.judging.observable_blame import rule_of_observable, r
 from purgatory_conformance.judging.timer_history import History, State, is_first_beyond
 from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.timing_wheel import TimingWheel
-from purgatory_model.transition import Expectation, in_groups, observables_match
+from purgatory_model.transition import Expectation, in_groups, observables_match, result_matches
 from purgatory_spec.operations import Add, Cancel, Operation, RunOne, Shutdown, Throw
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import LARGEST_INT, Rounding
@@ -85,7 +85,7 @@ def _first_difference(step: DivergentStep) -> tuple[str, str, str, str]:
     if not in_groups(outcome.events, nearest.groups):
         rule, kind = _rule_of_events(step)
         return rule, kind, _events_words(step.events), _events_words(outcome.events)
-    if nearest.result is not None and outcome.result is not nearest.result:
+    if not result_matches(nearest.result, outcome.result):
         results = _value(nearest.result), _value(outcome.result)
         return rule_of_result(step), "result", f"result {results[0]}", f"result {results[1]}"
     wanted = nearest.observe(step.after)

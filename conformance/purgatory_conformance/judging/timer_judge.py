@@ -1,7 +1,7 @@
 """The judge of a timer with a manual clock: it follows a subject step by step with the model."""
 
 from purgatory_conformance.judging.derived_steps import base_steps
-from purgatory_conformance.judging.judgement import Divergence, Judgement
+from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
 from purgatory_conformance.judging.timer_blame import blame
 from purgatory_conformance.judging.timer_history import History, State
 from purgatory_model.pending_tasks import Store
@@ -13,10 +13,6 @@ from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, Tim
 
 STATES_CAP = 64
 """How many possible states the judge carries; beyond it a case is inconclusive."""
-
-
-class TooManyStates(Exception):
-    """The rules leave so much open that the judge cannot follow: the case is inconclusive."""
 
 
 def model_for(configuration: TimerConfiguration, profile: TimerProfile) -> TimerModel[Store]:

@@ -140,7 +140,7 @@ def _observables(
                 _TIMES[name],
                 "none" if value is None else f"at {value}",
                 "none" if other is None else f"at {other}",
-                expected_ms=value,
+                expected_ms=value if isinstance(value, int) else None,
                 seen_ms=other if isinstance(other, int) else None,
             )
         else:

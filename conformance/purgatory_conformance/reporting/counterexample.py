@@ -1,9 +1,9 @@
 """A counterexample of the executable model as a story."""
 
-from purgatory_conformance.reporting.words import (
-    describe_configuration,
-    describe_operation,
-    describe_outcome,
+from purgatory_conformance.reporting.timer_words import (
+    describe_timer_configuration,
+    describe_timer_operation,
+    describe_timer_outcome,
 )
 from purgatory_model.explorer import Counterexample
 from purgatory_model.narrative import Narrative, NarrativeStep
@@ -19,11 +19,11 @@ def narrate(instance: Instance, counterexample: Counterexample[WheelState, Wheel
     steps = [NarrativeStep(0, "", "at first", _counts(counterexample.initial))]
     last = len(counterexample.path)
     for number, ((operation, outcome), state) in enumerate(counterexample.path, start=1):
-        words = f"{describe_operation(operation)} -> {describe_outcome(outcome)}"
+        words = f"{describe_timer_operation(operation)} -> {describe_timer_outcome(outcome)}"
         remark = "claim broken" if number == last else ""
         steps.append(NarrativeStep(number, _actor(operation), words, _counts(state), remark))
     return Narrative(
-        title=f"a timing wheel with {describe_configuration(instance.configuration)}",
+        title=f"a timing wheel with {describe_timer_configuration(instance.configuration)}",
         actors=tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         counts=_COUNTS,
         steps=tuple(steps),

@@ -1,12 +1,13 @@
 """The report as one HTML page that loads nothing else: no script, no font, no picture."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from purgatory_conformance.reporting.results import Results, RuleLine
+from purgatory_conformance.components import on_real_clock
+from purgatory_conformance.reporting.pages import page_template
+from purgatory_conformance.reporting.results import Results, RuleLine, worst
 from purgatory_conformance.reporting.story import (
     Story,
     all_rules,
@@ -14,26 +15,27 @@ from purgatory_conformance.reporting.story import (
     rule_text,
     stories,
 )
-from purgatory_conformance.reporting.wheel_picture import wheel_picture
-from purgatory_conformance.reporting.wheel_scene import scene_of
 from purgatory_conformance.reporting.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
     counted,
     describe_implementation,
-    describe_profile,
-    printable,
+    noun,
     shortened,
     spans,
 )
-from purgatory_spec.profiles import Clock
+from purgatory_conformance.supports import support_of
 
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
-    """A cause with its picture, or a sentence that says why there is none."""
+    """A cause with its picture, or a sentence that says why there is none.
+
+    ``anchor`` is its number on the page, ``number`` that among the component's causes.
+    """
 
     number: int
+    anchor: int
     story: Story
     text: tuple[Markup, ...]
     picture: Markup
@@ -49,29 +51,69 @@ class _Rule:
     text: tuple[Markup, ...]
 
 
-def render_html(results: Results) -> str:
-    """The report as a page in one file."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is said of one component."""
+
+    results: Results
+    noun: str
+    profile: str
+    features: list[str]
+    observables: list[str]
+    symbol: str
+    states: list[tuple[str, str, int]]
+    rules: list[_Rule]
+    causes: list[_Cause]
+
+    @property
+    def tested(self) -> int:
+        """How many rules were put to the test often enough to say something of them."""
+        return sum(rule.line.state != "too few" for rule in self.rules)
+
+
+def render_html(results: Sequence[Results]) -> str:
+    """The report as a page in one file, a section for each component."""
+    decisive = worst(results)
+    return page_template("report.html.jinja").render(
+        header=results[0].header,
+        footer=decisive.footer,
+        implementation=describe_implementation(results[0].header.implementation),
+        symbol=VERDICT_SYMBOLS.get(decisive.footer.exit_code, "!"),
+        parts=_parts(results),
+        counted=counted,
+        shortened=shortened,
+    )
+
+
+def _parts(results: Sequence[Results]) -> list[_Part]:
+    """The components; their causes have numbers of their own on the page, for anchors and ids."""
+    parts: list[_Part] = []
+    before = 0
+    for each in results:
+        parts.append(_part(each, before))
+        before += len(each.causes)
+    return parts
+
+
+def _part(results: Results, causes_before: int) -> _Part:
+    profile = results.header.profile
     rules = [
         _Rule(rule, STATE_SYMBOLS.get(rule.state, ""), _marked_up(rule_text(rule.id)))
         for rule in all_rules(results)
     ]
-    return _template().render(
-        header=results.header,
-        footer=results.footer,
-        implementation=describe_implementation(results.header.implementation),
-        profile=describe_profile(results.header.profile),
-        features=sorted(feature.value for feature in results.header.profile.features),
-        observables=sorted(shown.value for shown in results.header.profile.observables),
+    return _Part(
+        results=results,
+        noun=noun(results.component),
+        profile=support_of(results.component).describe_profile(profile),
+        features=sorted(feature.value for feature in profile.features),
+        observables=sorted(shown.value for shown in profile.observables),
         symbol=VERDICT_SYMBOLS.get(results.footer.exit_code, "!"),
         states=_counts(rules),
         rules=rules,
         causes=[
-            _cause(number, story, results) for number, story in enumerate(stories(results), start=1)
+            _cause(number, causes_before + number, story, results)
+            for number, story in enumerate(stories(results), start=1)
         ],
-        deviations=results.deviations,
-        failures=results.failures,
-        counted=counted,
-        shortened=shortened,
     )
 
 
@@ -84,17 +126,16 @@ def _counts(rules: list[_Rule]) -> list[tuple[str, str, int]]:
     return [entry for entry in counts if entry[2]]
 
 
-def _cause(number: int, story: Story, results: Results) -> _Cause:
+def _cause(number: int, anchor: int, story: Story, results: Results) -> _Cause:
     case = retraced(story.cause, results)
     picture, no_picture = "", ""
     if case is not None:
-        scene = scene_of(story.cause, case, results.header.profile)
-        picture = wheel_picture(story.cause, scene, number)
-    elif results.header.profile.clock is Clock.WALL:
+        picture = support_of(results.component).picture(case, anchor)
+    elif on_real_clock(results.header.profile):
         no_picture = "There is no picture: on a real clock the states are intervals."
     else:
         no_picture = "There is no picture: the model here does not follow these steps."
-    return _Cause(number, story, _marked_up(story.text), Markup(picture), no_picture)
+    return _Cause(number, anchor, story, _marked_up(story.text), Markup(picture), no_picture)
 
 
 def _marked_up(paragraphs: tuple[str, ...]) -> tuple[Markup, ...]:
@@ -109,21 +150,3 @@ def _marked_up(paragraphs: tuple[str, ...]) -> tuple[Markup, ...]:
         )
         for paragraph in paragraphs
     )
-
-
-def _finalized(value: object) -> object:
-    """Every text that reaches the page, without what cannot be printed."""
-    return printable(value) if type(value) is str else value
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("purgatory_conformance.reporting", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalized,
-    )
-    return environment.get_template("report.html.jinja")

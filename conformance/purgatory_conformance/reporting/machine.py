@@ -2,33 +2,49 @@
 
 import json
 import re
+from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from purgatory_conformance.reporting.results import DeviationLine, Results, RuleLine
+from purgatory_conformance.reporting.results import DeviationLine, Results, RuleLine, worst
 from purgatory_conformance.reporting.story import Story, all_rules, stories
 from purgatory_conformance.reporting.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
     counted,
     describe_implementation,
-    describe_profile,
+    noun,
     printable,
     shortened,
 )
+from purgatory_conformance.supports import support_of
 
 _BLUE, _LIGHT_BLUE, _ORANGE, _GREY = "0072b2", "56b4e9", "d55e00", "767676"
 _CAUSES_IN_FULL = 3
 _MOST_LETTERS = 1000
 
 
-def render_junit(results: Results) -> str:
-    """The results as JUnit XML, a test case for each rule.
+_TALLIES = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+
+
+def render_junit(results: Sequence[Results]) -> str:
+    """The results as JUnit XML, a test suite for each component, a test case for each rule.
 
     A rule that is broken is a failure, and so is a declared deviation that was not seen. Too few
     visits are an error where the verdict rests on them, otherwise the rule is skipped. There are
     failures or errors exactly where the exit code is not zero.
     """
-    suite = ET.Element("testsuite", name=f"purgatory timer {printable(results.header.subject)}")
+    root = ET.Element("testsuites", name=f"purgatory {printable(results[0].header.subject)}")
+    root.extend([_test_suite(each) for each in results])
+    for attribute in ("tests", *_TALLIES.values()):
+        root.set(attribute, str(sum(int(suite.get(attribute, "0")) for suite in root)))
+    root.set("time", f"{sum(each.footer.seconds for each in results):.3f}")
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _test_suite(results: Results) -> ET.Element:
+    name = f"purgatory {noun(results.component)} {printable(results.header.subject)}"
+    suite = ET.Element("testsuite", name=name)
     properties = ET.SubElement(suite, "properties")
     for name, value in _facts(results):
         ET.SubElement(properties, "property", name=name, value=value)
@@ -48,14 +64,13 @@ def render_junit(results: Results) -> str:
     if exit_code and not _count(suite, "failure") + _count(suite, "error"):
         kind = "failure" if exit_code == 1 else "error"
         _add_case(suite, "the verdict", kind, f"{results.footer.verdict}: {results.footer.why}")
-    for kind, attribute in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+    for kind, attribute in _TALLIES.items():
         suite.set(attribute, str(_count(suite, kind)))
     suite.set("tests", str(len(suite.findall("testcase"))))
     suite.set("time", f"{results.footer.seconds:.3f}")
-    root = ET.Element("testsuites", dict(suite.attrib))
-    root.append(suite)
-    ET.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+    for case in suite.iter("testcase"):
+        case.set("classname", f"purgatory.{results.component.value}")
+    return suite
 
 
 def _facts(results: Results) -> list[tuple[str, str]]:
@@ -64,7 +79,7 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("verdict", printable(footer.verdict)),
         ("why", printable(footer.why)),
         ("implementation", describe_implementation(header.implementation)),
-        ("profile", describe_profile(header.profile)),
+        ("profile", support_of(header.component).describe_profile(header.profile)),
         ("suite", f"{printable(header.suite_version)} {printable(header.suite)}"),
         ("seed", str(header.seed)),
         ("cases", str(footer.cases)),
@@ -78,7 +93,7 @@ def _count(suite: ET.Element, kind: str) -> int:
 
 def _add_case(suite: ET.Element, name: str, kind: str = "", message: str = "") -> ET.Element:
     """Add a test case; returns its failure, error or skip, or itself where it passes."""
-    case = ET.SubElement(suite, "testcase", classname="purgatory.timer", name=printable(name))
+    case = ET.SubElement(suite, "testcase", name=printable(name))
     return ET.SubElement(case, kind, message=printable(message)) if kind else case
 
 
@@ -120,7 +135,7 @@ def _deviation_in_words(line: DeviationLine) -> str:
 def _story_in_lines(story: Story) -> str:
     lines = [f"{counted(story.cases, 'failing case')}; the simplest, from {story.source}:"]
     lines += [story.answers] if story.answers else []
-    lines.append(f"a timer with {story.configuration}")
+    lines.append(f"a {story.configuration}")
     for step in story.steps:
         lines.append(
             f"{step.number:>3}  {step.operation}  -> {step.outcome}"
@@ -133,13 +148,17 @@ def _story_in_lines(story: Story) -> str:
     return "\n".join(lines)
 
 
-def render_markdown(results: Results) -> str:
+def render_markdown(results: Sequence[Results]) -> str:
     """The results as Markdown, for a pull request or the summary of a build."""
+    return "\n".join(_component_in_markdown(each) for each in results)
+
+
+def _component_in_markdown(results: Results) -> str:
     header, footer = results.header, results.footer
     symbol = VERDICT_SYMBOLS.get(footer.exit_code, "!")
     name = _plain(describe_implementation(header.implementation))
     lines = [
-        f"## {symbol} {_plain(footer.verdict)}: {name}",
+        f"## {symbol} {_plain(footer.verdict)}: {noun(header.component)} of {name}",
         "",
         _plain(footer.why),
         "",
@@ -179,8 +198,8 @@ def _cause_in_markdown(story: Story, number: int, of: int) -> list[str]:
     return [
         f"### ✗ {story.rule} ({story.level}): {_plain(story.title)}",
         "",
-        f"Cause {number} of {of}: {counted(story.cases, 'failing case')}. The simplest, on a timer "
-        f"with {story.configuration}:",
+        f"Cause {number} of {of}: {counted(story.cases, 'failing case')}. The simplest, on a "
+        f"{story.configuration}:",
         "",
         *answers,
         *_fenced(steps),
@@ -259,20 +278,27 @@ def _longest_backticks(words: str) -> int:
     return max((len(run) for run in re.findall("`+", words)), default=0)
 
 
-def render_badge(results: Results) -> str:
-    """The verdict as the JSON that a badge service reads (shields.io, endpoint schema 1)."""
-    footer = results.footer
-    facts = [footer.verdict]
-    if results.causes:
-        facts.append(counted(len(results.causes), "cause"))
-    elif results.rules:
-        facts.append(counted(len(results.rules), "rule"))
-    facts.append(f"suite {results.header.suite_version}")
-    colors = {0: _LIGHT_BLUE if results.deviations else _BLUE, 4: _GREY}
+def render_badge(results: Sequence[Results]) -> str:
+    """The verdict as the JSON that a badge service reads (shields.io, endpoint schema 1).
+
+    It is that of the component that fares worst; the numbers are those of all of them.
+    """
+    decisive = worst(results).footer
+    causes = sum(len(each.causes) for each in results)
+    rules = sum(len(each.rules) for each in results)
+    facts = [decisive.verdict]
+    if causes:
+        facts.append(counted(causes, "cause"))
+    elif rules:
+        facts.append(counted(rules, "rule"))
+    facts.append(f"suite {results[0].header.suite_version}")
+    deviates = any(each.deviations for each in results)
+    colors = {0: _LIGHT_BLUE if deviates else _BLUE, 4: _GREY}
+    names = ", ".join(noun(each.component) for each in results)
     badge = {
         "schemaVersion": 1,
-        "label": "purgatory timer",
+        "label": f"purgatory {names}" if len(results) == 1 else "purgatory-spec",
         "message": " · ".join(printable(fact) for fact in facts),
-        "color": colors.get(footer.exit_code, _ORANGE),
+        "color": colors.get(decisive.exit_code, _ORANGE),
     }
     return json.dumps(badge, ensure_ascii=False, indent=2) + "\n"

@@ -1,11 +1,8 @@
 """A counterexample as one HTML page that loads nothing else: no script, no font, no picture."""
 
 from dataclasses import dataclass
-from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-
-from purgatory_conformance.reporting.words import printable
+from purgatory_conformance.reporting.pages import page_template
 from purgatory_model.narrative import Narrative, NarrativeStep
 
 
@@ -21,7 +18,7 @@ class _Row:
 def render_narrative(narrative: Narrative) -> str:
     """The story as a page in one file."""
     last = narrative.steps[-1].number
-    return _template().render(
+    return page_template("narrative.html.jinja").render(
         narrative=narrative,
         rows=_rows(narrative),
         last=last,
@@ -38,21 +35,3 @@ def _rows(narrative: Narrative) -> list[_Row]:
         rows.append(_Row(step, frozenset(changed), repeats))
         before = step.counts
     return rows
-
-
-def _finalized(value: object) -> object:
-    """Every text that reaches the page, without what cannot be printed."""
-    return printable(value) if type(value) is str else value
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("purgatory_conformance.reporting", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalized,
-    )
-    return environment.get_template("narrative.html.jinja")

@@ -1,31 +1,50 @@
-"""``results.jsonl``: what a campaign found, one JSON object per line, everything else derived."""
+"""``results.jsonl``: what the campaigns of a check found, everything else derived.
 
+One JSON object per line. A subject's components come one after another, each from its header to its
+footer.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from purgatory_conformance.reporting.states import describe_state
 from purgatory_conformance.running.campaign import Campaign
+from purgatory_conformance.supports import support_of
 from purgatory_spec.cases import Step
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.messages import Implementation
-from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    Profile,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+)
 
 RESULTS_FORMAT = 1
 """Version of the file format; a reader rejects any other."""
 
+AProfile = TypeVar("AProfile", bound=Profile, covariant=True)
+AConfiguration = TypeVar("AConfiguration", bound=Configuration, covariant=True)
 
-class Header(msgspec.Struct, frozen=True, tag_field="line", tag="header"):
-    """The first line: who was judged, by what."""
+
+class Header(msgspec.Struct, Generic[AProfile], frozen=True, tag_field="line", tag="header"):
+    """The first line about a component: who was judged, by what."""
 
     subject: str
     implementation: Implementation
-    profile: TimerProfile
+    profile: AProfile
     suite_version: str
     schema: str
     suite: str
     seed: int
+    component: Component = Component.TIMER
     format: int = RESULTS_FORMAT
 
 
@@ -43,7 +62,9 @@ class RuleLine(msgspec.Struct, frozen=True, tag_field="line", tag="rule"):
     state: str
 
 
-class CauseLine(msgspec.Struct, frozen=True, tag_field="line", tag="cause"):
+class CauseLine(
+    msgspec.Struct, Generic[AConfiguration], frozen=True, tag_field="line", tag="cause"
+):
     """One cause of failure, shown by a shrunk case; its last step diverges.
 
     ``answers`` is [failed, repetitions] where the subject is nondeterministic.
@@ -56,7 +77,7 @@ class CauseLine(msgspec.Struct, frozen=True, tag_field="line", tag="cause"):
     seen: str
     before: str
     after: str
-    configuration: TimerConfiguration
+    configuration: AConfiguration
     steps: tuple[Step, ...]
     replay: str
     source: str
@@ -97,12 +118,24 @@ class Footer(msgspec.Struct, frozen=True, tag_field="line", tag="footer"):
     hint: str
 
 
-Line: TypeAlias = Header | RuleLine | CauseLine | DeviationLine | FailureLine | Footer
+Line: TypeAlias = (
+    Header[Profile] | RuleLine | CauseLine[Configuration] | DeviationLine | FailureLine | Footer
+)
 
-_KINDS: dict[str, type[Line]] = {
-    "header": Header,
+_HEADERS: Mapping[Component, type[Header[Profile]]] = {
+    Component.TIMER: Header[TimerProfile],
+    Component.PURGATORY: Header[PurgatoryProfile],
+    Component.MEMORY_POOL: Header[MemoryPoolProfile],
+}
+
+_CAUSES: Mapping[Component, type[CauseLine[Configuration]]] = {
+    Component.TIMER: CauseLine[TimerConfiguration],
+    Component.PURGATORY: CauseLine[PurgatoryConfiguration],
+    Component.MEMORY_POOL: CauseLine[MemoryPoolConfiguration],
+}
+
+_KINDS: Mapping[str, type[RuleLine | DeviationLine | FailureLine | Footer]] = {
     "rule": RuleLine,
-    "cause": CauseLine,
     "deviation": DeviationLine,
     "failure": FailureLine,
     "footer": Footer,
@@ -110,21 +143,41 @@ _KINDS: dict[str, type[Line]] = {
 
 
 class _Tag(msgspec.Struct, frozen=True):
-    """What kind of line it is; a header gives the format of the file too."""
+    """What kind of line it is; a header gives the component and the format of the file too."""
 
     line: str
+    component: Component = Component.TIMER
     format: int = RESULTS_FORMAT
 
 
 class Results(msgspec.Struct, frozen=True):
-    """A results file, read."""
+    """What was found about one component."""
 
-    header: Header
+    header: Header[Profile]
     rules: tuple[RuleLine, ...]
-    causes: tuple[CauseLine, ...]
+    causes: tuple[CauseLine[Configuration], ...]
     deviations: tuple[DeviationLine, ...]
     failures: tuple[FailureLine, ...]
     footer: Footer
+
+    @property
+    def component(self) -> Component:
+        """The component that was judged."""
+        return self.header.component
+
+
+_WORST_FIRST = (1, 3, 4)
+"""Exit codes: what is known to be wrong weighs more than what could not be found out."""
+
+
+def worst(results: Sequence[Results]) -> Results:
+    """The results of the component that decides what is said of the subject, the first of them."""
+    for code in _WORST_FIRST:
+        for each in results:
+            if each.footer.exit_code == code:
+                return each
+    deviating = [each for each in results if each.deviations]
+    return deviating[0] if deviating else results[0]
 
 
 def results_of(
@@ -132,7 +185,7 @@ def results_of(
     *,
     subject: str,
     implementation: Implementation,
-    profile: TimerProfile,
+    profile: Profile,
     suite: str,
     suite_version: str,
     schema: str,
@@ -143,7 +196,14 @@ def results_of(
     deviating = {rule for rule, seen in campaign.seen.items() if seen.cases}
     return Results(
         header=Header(
-            subject, implementation, profile, suite_version, schema, suite, campaign.seed
+            subject,
+            implementation,
+            profile,
+            suite_version,
+            schema,
+            suite,
+            campaign.seed,
+            campaign.component,
         ),
         rules=tuple(
             RuleLine(
@@ -196,10 +256,11 @@ def _state(rule: str, campaign: Campaign, broken: set[str], deviating: set[str])
     return "held" if campaign.visits[rule] >= campaign.budget.minimum_visits else "too few"
 
 
-def _cause_line(campaign: Campaign, index: int, replay: str) -> CauseLine:
+def _cause_line(campaign: Campaign, index: int, replay: str) -> CauseLine[Configuration]:
     cause = campaign.causes[index]
     divergence = cause.shrunk.divergence
     assert divergence is not None
+    describe_state = support_of(campaign.component).describe_state
     return CauseLine(
         rule=cause.rule,
         kind=cause.kind,
@@ -216,19 +277,26 @@ def _cause_line(campaign: Campaign, index: int, replay: str) -> CauseLine:
     )
 
 
-def write_results(results: Results, path: Path) -> None:
+def write_results(results: Sequence[Results], path: Path) -> None:
     """Write the file whole, under its name only when it is complete."""
-    lines: list[Line] = [results.header, *results.rules, *results.causes]
-    lines += [*results.deviations, *results.failures, results.footer]
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
-    text = "".join(encode_line(line) + "\n" for line in lines)
+    text = "".join(encode_line(line) + "\n" for each in results for line in _lines(each))
     unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(path)
 
 
-def read_results(path: Path) -> Results:
-    """Read a results file.
+def _lines(results: Results) -> Iterator[Line]:
+    yield results.header
+    yield from results.rules
+    yield from results.causes
+    yield from results.deviations
+    yield from results.failures
+    yield results.footer
+
+
+def read_results(path: Path) -> tuple[Results, ...]:
+    """Read a results file: what was found about each component, at least one.
 
     Raises:
         InvalidDocument: says where the file is not one.
@@ -237,26 +305,52 @@ def read_results(path: Path) -> Results:
         texts = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
+    found: list[Results] = []
     lines: list[Line] = []
-    found = decode_line(texts[0], _Tag, str(path), 1).format
-    if found != RESULTS_FORMAT:
-        raise InvalidDocument(str(path), 1, f"format {found} is not {RESULTS_FORMAT}")
+    component = Component.TIMER
     for number, text in enumerate(texts, start=1):
-        tag = decode_line(text, _Tag, str(path), number).line
-        if tag not in _KINDS:
-            raise InvalidDocument(str(path), number, f"there is no line of the kind {tag!r}")
-        lines.append(decode_line(text, _KINDS[tag], str(path), number))
-    if not lines or not isinstance(lines[0], Header):
-        raise InvalidDocument(str(path), 1, "the first line is not a results header")
-    if not isinstance(lines[-1], Footer):
+        tag = decode_line(text, _Tag, str(path), number)
+        if tag.line == "header":
+            if lines:
+                problem = "a header before the footer: the run before it did not end"
+                raise InvalidDocument(str(path), number, problem)
+            if tag.format != RESULTS_FORMAT:
+                problem = f"format {tag.format} is not {RESULTS_FORMAT}"
+                raise InvalidDocument(str(path), number, problem)
+            component = tag.component
+        elif not lines:
+            raise InvalidDocument(str(path), number, "the first line is not a results header")
+        lines.append(_line(text, tag.line, component, str(path), number))
+        if isinstance(lines[-1], Footer):
+            found.append(_results(lines))
+            lines = []
+    if lines:
         raise InvalidDocument(
-            str(path), len(lines), "the last line is no footer: the run did not end"
+            str(path), len(texts), "the last line is no footer: the run did not end"
         )
+    return tuple(found)
+
+
+def _line(text: str, tag: str, component: Component, path: str, number: int) -> Line:
+    """The line of this kind, about this component."""
+    if tag == "header":
+        return decode_line(text, _HEADERS[component], path, number)
+    if tag == "cause":
+        return decode_line(text, _CAUSES[component], path, number)
+    if tag not in _KINDS:
+        raise InvalidDocument(path, number, f"there is no line of the kind {tag!r}")
+    return decode_line(text, _KINDS[tag], path, number)
+
+
+def _results(lines: Sequence[Line]) -> Results:
+    header, footer = lines[0], lines[-1]
+    assert isinstance(header, Header)
+    assert isinstance(footer, Footer)
     return Results(
-        header=lines[0],
+        header=header,
         rules=tuple(line for line in lines if isinstance(line, RuleLine)),
         causes=tuple(line for line in lines if isinstance(line, CauseLine)),
         deviations=tuple(line for line in lines if isinstance(line, DeviationLine)),
         failures=tuple(line for line in lines if isinstance(line, FailureLine)),
-        footer=lines[-1],
+        footer=footer,
     )

@@ -7,21 +7,20 @@ rule's text from the specification, and the model's states by judging the record
 from contextlib import suppress
 from dataclasses import dataclass
 
-from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
-from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.timer_history import State
-from purgatory_conformance.judging.timer_judge import TooManyStates
+from purgatory_conformance.components import on_real_clock
+from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.judging.judgement import TooManyStates
+from purgatory_conformance.judging.retraced_case import RetracedCase
 from purgatory_conformance.reporting.results import CauseLine, Results, RuleLine
 from purgatory_conformance.reporting.words import (
-    describe_configuration,
     describe_observed,
-    describe_operation,
-    describe_outcome,
+    noun,
     paragraphs,
     printable,
     replay_command,
 )
-from purgatory_spec.profiles import Clock
+from purgatory_conformance.supports import support_of
+from purgatory_spec.profiles import Configuration
 from purgatory_spec.requirements import requirement
 
 
@@ -40,7 +39,7 @@ class ToldStep:
 class Story:
     """A cause in words; every string can be printed on one line."""
 
-    cause: CauseLine
+    cause: CauseLine[Configuration]
     rule: str
     level: str
     title: str
@@ -49,6 +48,7 @@ class Story:
     cases: int
     source: str
     configuration: str
+    """The instance, for example ``timer with tick 1 ms``."""
     steps: tuple[ToldStep, ...]
     expected: str
     seen: str
@@ -71,8 +71,10 @@ def stories(results: Results) -> tuple[Story, ...]:
     return tuple(_story(cause, results) for cause in by_frequency)
 
 
-def _story(cause: CauseLine, results: Results) -> Story:
+def _story(cause: CauseLine[Configuration], results: Results) -> Story:
+    support = support_of(results.component)
     told = rule_line(cause.rule, results)
+    made_with = support.describe_configuration(cause.configuration)
     answers = ""
     if cause.answers is not None:
         answers = f"answers differ: failed {cause.answers[0]} of {cause.answers[1]} repetitions"
@@ -84,12 +86,14 @@ def _story(cause: CauseLine, results: Results) -> Story:
         text=rule_text(cause.rule),
         cases=cause.cases,
         source=printable(cause.source),
-        configuration=describe_configuration(cause.configuration),
+        configuration=f"{noun(results.component)} with {made_with}",
         steps=tuple(
             ToldStep(
                 number=number,
-                operation=describe_operation(step.operation),
-                outcome=describe_outcome(step.outcome) if step.outcome else "",
+                operation=support.describe_operation(step.operation),
+                outcome=support.describe_outcome(step.operation, step.outcome)
+                if step.outcome
+                else "",
                 observed=describe_observed(step.outcome) if step.outcome else "",
                 diverges=number == len(cause.steps),
             )
@@ -130,36 +134,30 @@ def all_rules(results: Results) -> tuple[RuleLine, ...]:
     return (*results.rules, *(rule_line(identifier, results) for identifier in others))
 
 
-@dataclass(frozen=True, slots=True)
-class Retraced:
-    """A case judged anew: the model's state before each step, and how the last one diverges."""
-
-    states: tuple[State, ...]
-    divergence: Divergence
-
-
-def retraced(cause: CauseLine, results: Results) -> Retraced | None:
+def retraced(cause: CauseLine[Configuration], results: Results) -> RetracedCase | None:
     """The cause's steps judged anew.
 
     None where that gives no states: on a real clock, under a variant of another suite, or where
     the steps do not diverge for this version of the model.
     """
     profile = results.header.profile
-    if profile.clock is Clock.WALL:
+    if on_real_clock(profile):
         return None
     deviations = tuple(
         Deviation(line.rule, line.variant, line.replay) for line in results.deviations
     )
-    states: list[State] = []
+    states: list[object] = []
     try:
-        judge = CaseJudge(cause.configuration, profile, deviations)
+        judge = support_of(results.component).judge(cause.configuration, profile, deviations)
         for step in cause.steps:
             if step.outcome is None:
                 return None
             states.append(judge.state)
             divergence = judge.step(step.operation, step.outcome).divergence
             if divergence is not None:
-                return Retraced(tuple(states), divergence)
+                return RetracedCase(
+                    cause.configuration, profile, cause.steps, tuple(states), divergence
+                )
     except (ValueError, TooManyStates):
         return None
     return None

@@ -1,6 +1,6 @@
 """The report for people at a terminal: the verdict, and for each cause of failure a screenful."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from rich.console import Console
@@ -13,11 +13,12 @@ from purgatory_conformance.reporting.words import (
     VERDICT_SYMBOLS,
     counted,
     describe_implementation,
-    describe_profile,
+    noun,
     printable,
     shortened,
     spans,
 )
+from purgatory_conformance.supports import support_of
 
 _GOOD = "bold #2a8fd6"
 _BAD = "bold #d9720b"
@@ -99,17 +100,29 @@ class _Page:
 
 
 def print_results(
-    console: Console, results: Results, *, results_path: str, report_path: str
+    console: Console, results: Sequence[Results], *, results_path: str, report_path: str
 ) -> None:
-    """Print what a campaign found; the verdict stands in the last lines.
+    """Print what a check found, component after component; the verdict stands in the last lines.
 
     Args:
         console: Where to print. Colours, width and symbols follow what it can show.
-        results: What to print.
+        results: What to print, for each component.
         results_path: Where the results file is; empty where there is none.
         report_path: Where the HTML report is; empty where there is none.
     """
     page = _Page(console)
+    for each in results:
+        _print_component(page, each)
+        if len(results) > 1:
+            page.gap()
+    if len(results) > 1:
+        _print_table(page, results)
+    for label, path in (("results", results_path), ("report", report_path)):
+        if path:
+            page.verbatim(f"{label:<8}{path}")
+
+
+def _print_component(page: _Page, results: Results) -> None:
     _print_head(page, results)
     _print_rules(page, results)
     _print_deviations(page, results)
@@ -119,15 +132,17 @@ def print_results(
     _print_other_causes(page, told[_CAUSES_IN_FULL:])
     for number, failure in enumerate(results.failures, start=1):
         _print_failure(page, failure, number, len(results.failures))
-    _print_verdict(page, results, results_path, report_path)
+    _print_verdict(page, results)
 
 
 def _print_head(page: _Page, results: Results) -> None:
     header, footer = results.header, results.footer
     page.say(
-        (printable(header.subject), "bold"), f"  {describe_implementation(header.implementation)}"
+        (printable(header.subject), "bold"),
+        f"  {describe_implementation(header.implementation)}",
     )
-    page.say(describe_profile(header.profile), hang=2)
+    declared = support_of(header.component).describe_profile(header.profile)
+    page.say(f"{noun(header.component)}: {declared}", hang=2)
     vectors = f"{counted(footer.vectors, 'vector')}, " if footer.vectors else ""
     page.say(
         f"suite {header.suite_version} {header.suite}, seed {header.seed} · {vectors}"
@@ -210,7 +225,7 @@ def _print_cause(page: _Page, story: Story, number: int, of: int) -> None:
     page.say(f"{counted(story.cases, 'failing case')}; the simplest found, from {story.source}:")
     if story.answers:
         page.say((story.answers, _BAD), indent=2)
-    page.say(f"a timer with {story.configuration}", indent=2)
+    page.say(f"a {story.configuration}", indent=2, hang=2)
     _print_steps(page, story.steps)
     page.gap()
     page.say(f"{'expected':<16}", (story.expected, _GOOD), indent=2, hang=18)
@@ -286,14 +301,53 @@ def _last_lines(text: str) -> Iterator[str]:
         yield line.rstrip("\r").expandtabs(4)
 
 
-def _print_verdict(page: _Page, results: Results, results_path: str, report_path: str) -> None:
+def _print_verdict(page: _Page, results: Results) -> None:
     footer = results.footer
     if footer.hint:
         page.say(("hint  ", "bold"), printable(footer.hint), hang=6)
         page.gap()
-    style = _GOOD if footer.exit_code == 0 else _BAD
-    symbol = VERDICT_SYMBOLS.get(footer.exit_code, "!")
-    page.say((f"{symbol} {printable(footer.verdict)}", style), f": {printable(footer.why)}", hang=2)
-    for label, path in (("results", results_path), ("report", report_path)):
-        if path:
-            page.verbatim(f"{label:<8}{path}")
+    page.say(
+        (f"{_symbol(results)} {printable(footer.verdict)}", _style(results)),
+        f": {printable(footer.why)}",
+        hang=2,
+    )
+
+
+def _symbol(results: Results) -> str:
+    return VERDICT_SYMBOLS.get(results.footer.exit_code, "!")
+
+
+def _style(results: Results) -> str:
+    return _GOOD if results.footer.exit_code == 0 else _BAD
+
+
+_COLUMNS = ("rules", "cases", "steps", "deviations", "seconds")
+
+
+def _print_table(page: _Page, results: Sequence[Results]) -> None:
+    """All components below each other, with how many of their rules were tested."""
+    rows = [_table_row(each) for each in results]
+    widths = [max(len(row[i]) for row in (_COLUMNS, *rows)) for i in range(len(_COLUMNS))]
+    verdicts = [f"{_symbol(each)} {printable(each.footer.verdict)}" for each in results]
+    widest = max(map(len, verdicts))
+
+    def numbers(row: Sequence[str]) -> str:
+        return "".join(f"  {cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+
+    page.cropped((f"{'component':<13}{'verdict':<{widest}}{numbers(_COLUMNS)}", _FAINT))
+    for each, verdict, row in zip(results, verdicts, rows, strict=True):
+        name = f"{noun(each.component):<13}"
+        page.cropped(name, (f"{verdict:<{widest}}", _style(each)), numbers(row))
+
+
+def _table_row(results: Results) -> tuple[str, ...]:
+    """Rules as tested/applicable, then the other counts."""
+    tested = sum(rule.state != "too few" for rule in results.rules)
+    footer = results.footer
+    return (
+        f"{tested}/{len(results.rules)}",
+        str(footer.cases),
+        str(footer.steps),
+        str(len(results.deviations)),
+        f"{footer.seconds:.1f}",
+    )

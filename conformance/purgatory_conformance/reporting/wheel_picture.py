@@ -9,12 +9,12 @@ its pending tasks at their due ticks. The colours are those of the page (classes
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
+from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.timer_history import State
 from purgatory_conformance.reporting.comparison import Comparison
-from purgatory_conformance.reporting.results import CauseLine
-from purgatory_conformance.reporting.states import describe_state
 from purgatory_conformance.reporting.svg import element, text, titled
 from purgatory_conformance.reporting.time_axis import text_width
+from purgatory_conformance.reporting.timer_states import describe_timer_state
 from purgatory_conformance.reporting.wheel_scene import LEFT, Panel, Scene, short_names
 from purgatory_conformance.reporting.words import describe_task, printable, shortened
 from purgatory_model.arithmetic import floor_to
@@ -31,13 +31,15 @@ _MOST_TITLE = 130
 _MOST_ABOUT = 21
 
 
-def wheel_picture(cause: CauseLine, scene: Scene, number: int) -> str:
+def wheel_picture(scene: Scene, divergence: Divergence, number: int) -> str:
     """The picture of a failing case as SVG; ``number`` makes its ids unique on the page."""
     names = f"picture-{number}-title", f"picture-{number}-text"
     root = element(None, "svg", cls="wheel", xmlns="http://www.w3.org/2000/svg", role="img")
     root.set("aria-labelledby", " ".join(names))
-    element(root, "title", id=names[0]).text = f"The steps of cause {number}, {cause.rule}, in time"
-    element(root, "desc", id=names[1]).text = _description(cause, scene)
+    element(
+        root, "title", id=names[0]
+    ).text = f"The steps of cause {number}, {divergence.rule}, in time"
+    element(root, "desc", id=names[1]).text = _description(divergence, scene)
     _draw_hatching(root, number)
     grid = element(root, "g", cls="grid")
     y = _draw_axis(root, scene, 0)
@@ -56,9 +58,11 @@ def wheel_picture(cause: CauseLine, scene: Scene, number: int) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def _description(cause: CauseLine, scene: Scene) -> str:
-    sentences = [f"{panel.title}: {describe_state(panel.state)}" for panel in scene.panels]
-    return printable(". ".join([*sentences, f"expected {cause.expected}", f"seen {cause.seen}"]))
+def _description(divergence: Divergence, scene: Scene) -> str:
+    sentences = [f"{panel.title}: {describe_timer_state(panel.state)}" for panel in scene.panels]
+    return printable(
+        ". ".join([*sentences, f"expected {divergence.expected}", f"seen {divergence.seen}"])
+    )
 
 
 def _draw_hatching(root: ET.Element, number: int) -> None:

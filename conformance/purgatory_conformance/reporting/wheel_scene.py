@@ -5,10 +5,12 @@ step, all on one time axis. The last panel is the state that was expected after 
 scene is drawn is the business of ``wheel_picture``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.judging.retraced_case import RetracedCase
 from purgatory_conformance.judging.timer_history import State
 from purgatory_conformance.reporting.comparison import (
     Comparison,
@@ -16,16 +18,17 @@ from purgatory_conformance.reporting.comparison import (
     diverging_tasks,
     states_of,
 )
-from purgatory_conformance.reporting.results import CauseLine
-from purgatory_conformance.reporting.story import Retraced
 from purgatory_conformance.reporting.time_axis import (
     TimeAxis,
     label_distance,
     text_width,
     time_axis,
 )
-from purgatory_conformance.reporting.words import describe_operation, describe_task, shortened
+from purgatory_conformance.reporting.timer_words import describe_timer_operation
+from purgatory_conformance.reporting.words import describe_task, shortened
+from purgatory_conformance.support import narrowed
 from purgatory_model.arithmetic import floor_to, tick_of_level
+from purgatory_model.timer import TimerState
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
 
@@ -70,12 +73,15 @@ class Scene:
         return tick_of_level(level, self.configuration.tick_ms, self.configuration.wheel_size)
 
 
-def scene_of(cause: CauseLine, case: Retraced, profile: TimerProfile) -> Scene:
-    """The scene of a failing case that was judged anew."""
-    differences = comparisons(case.divergence, cause.configuration, profile)
-    levels = _levels(case)
-    panels = _panels(cause, case, lanes=max(len(levels), 1))
-    stops = _Stops(cause.configuration, levels)
+def scene_of(case: RetracedCase) -> Scene:
+    """The scene of a failing case of a timer that was judged anew."""
+    configuration = narrowed(case.configuration, TimerConfiguration)
+    profile = narrowed(case.profile, TimerProfile)
+    differences = comparisons(case.divergence, configuration, profile)
+    states = [state for state in case.states if isinstance(state, TimerState)]
+    levels = _levels(states, case.divergence)
+    panels = _panels(case, states, lanes=max(len(levels), 1))
+    stops = _Stops(configuration, levels)
     for panel in panels:
         stops.take_in(panel.state)
     for row in differences:
@@ -83,7 +89,7 @@ def scene_of(cause: CauseLine, case: Retraced, profile: TimerProfile) -> Scene:
     axis = time_axis(
         stops.importance,
         stops.all_rooms(),
-        unit_ms=cause.configuration.tick_ms,
+        unit_ms=configuration.tick_ms,
         left=LEFT,
         width=_USUAL_WIDTH,
         most_width=_MOST_WIDTH,
@@ -95,7 +101,7 @@ def scene_of(cause: CauseLine, case: Retraced, profile: TimerProfile) -> Scene:
         focus=diverging_tasks(case.divergence),
         axis=axis,
         labels=tuple(axis.labels(stops.importance)),
-        configuration=cause.configuration,
+        configuration=configuration,
     )
 
 
@@ -109,10 +115,10 @@ def short_names(tasks: Iterable[str]) -> str:
     return f"{first} +{len(shown) - 1}" if len(shown) > 1 else first
 
 
-def _levels(case: Retraced) -> tuple[int, ...]:
+def _levels(states: Sequence[State], divergence: Divergence) -> tuple[int, ...]:
     """The levels to draw: all, or where there are many the lowest and those in use."""
-    states = [*case.states, *(s for s in states_of(case.divergence) if s is not None)]
-    wheels = [state.store for state in states if isinstance(state.store, TimingWheel)]
+    shown = [*states, *(s for s in states_of(divergence) if s is not None)]
+    wheels = [state.store for state in shown if isinstance(state.store, TimingWheel)]
     highest = max((wheel.levels for wheel in wheels), default=0)
     if highest <= _MOST_LEVELS:
         return tuple(range(1, highest + 1))
@@ -120,14 +126,14 @@ def _levels(case: Retraced) -> tuple[int, ...]:
     return tuple(used if len(used) <= _MOST_LEVELS else [*used[: _MOST_LEVELS - 1], used[-1]])
 
 
-def _panels(cause: CauseLine, case: Retraced, lanes: int) -> tuple[Panel, ...]:
+def _panels(case: RetracedCase, states: Sequence[State], lanes: int) -> tuple[Panel, ...]:
     """The last states on the way, without those that look like the next one, and the expected."""
-    words = [describe_operation(step.operation) for step in cause.steps]
-    last = len(case.states)
+    words = [describe_timer_operation(step.operation) for step in case.steps]
+    last = len(states)
     panels: list[Panel] = []
     begin = 0
-    for index, state in enumerate(case.states):
-        if index + 1 < last and _look(case.states[index + 1]) == _look(state):
+    for index, state in enumerate(states):
+        if index + 1 < last and _look(states[index + 1]) == _look(state):
             continue
         panels.append(Panel(_title(max(begin, 1), index, words), state))
         begin = index + 1

@@ -1,4 +1,4 @@
-"""Operations, outcomes and rules in readable words, shared by all reports.
+"""Outcomes, profiles and rules in readable words, shared by all components and all reports.
 
 Names and texts come from subjects and may hold anything: line breaks, escape codes, halves of
 characters. What leaves this module can be printed on one line of any terminal.
@@ -9,23 +9,8 @@ import shlex
 from typing import TypeAlias
 
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-    Wait,
-)
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
-from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import Component, Profile
 
 STATE_SYMBOLS = {"held": "✓", "broken": "✗", "deviates": "≠", "too few": "…"}
 """The symbol of a rule's state; the word always stands beside it."""
@@ -63,64 +48,36 @@ def shortened(words: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
-def describe_operation(operation: Operation) -> str:
-    """An operation as a person would say it, for example ``add t1, delay 25 ms``."""
-    match operation:
-        case Add(task, delay_ms, script):
-            words = f"add {describe_task(task)}, delay {delay_ms} ms"
-            if script:
-                words += f"; when it runs it {_joined([_action(action) for action in script])}"
-            return words
-        case Cancel(task):
-            return f"cancel {describe_task(task)}"
-        case Elapse(to_ms):
-            return f"let the clock reach {to_ms}"
-        case Advance(to_ms):
-            return f"advance to {to_ms}"
-        case RunOne():
-            return "run one task"
-        case Wait(for_ms):
-            return f"wait {for_ms} ms"
-        case Shutdown():
-            return "shut down"
-
-
-def _action(action: Action) -> str:
-    match action:
-        case Throw():
-            return "throws"
-        case AddInside(task, delay_ms):
-            return f"adds {describe_task(task)}, delay {delay_ms} ms"
-        case CancelInside(task):
-            return f"cancels {describe_task(task)}"
-        case AdvanceInside():
-            return "advances the timer"
-
-
-def _joined(words: list[str]) -> str:
+def joined(words: list[str]) -> str:
+    """Words as an enumeration, for example ``a, b and c``."""
     if len(words) == 1:
         return words[0]
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def describe_outcome(outcome: Outcome) -> str:
-    """What came of an operation, its observables aside, for example ``popped, t1 expired``."""
+def noun(component: Component) -> str:
+    """The component as a word, for example ``memory pool``."""
+    return component.value.replace("_", " ")
+
+
+def describe_events(outcome: Outcome, result: str = "", *, silence: str = "no event") -> str:
+    """What came of an operation, its observables aside, for example ``popped, t1 expired``.
+
+    Args:
+        outcome: What came of it.
+        result: The result in words; empty where there is none.
+        silence: What is said where nothing happened; empty where that goes without saying.
+    """
     parts: list[str] = []
     if outcome.rejected is not None:
         detail = f" ({printable(outcome.detail)})" if outcome.detail else ""
         parts.append(f"rejected: {outcome.rejected.value}{detail}")
-    if outcome.result is not None:
-        parts.append(_result(outcome.result))
+    if result:
+        parts.append(result)
     parts += [_event(event) for event in outcome.events]
-    if not outcome.events and outcome.rejected is None and outcome.result is not False:
-        parts.append("no event")
+    if not outcome.events and outcome.rejected is None and silence:
+        parts.append(silence)
     return ", ".join(parts)
-
-
-def _result(value: Value) -> str:
-    if isinstance(value, bool):
-        return "popped" if value else "nothing popped"
-    return f"result {value}"
 
 
 def _event(event: Event) -> str:
@@ -129,26 +86,24 @@ def _event(event: Event) -> str:
     if event.kind is EventKind.REJECTED:
         reason = event.reason.value if event.reason else "no reason"
         return f"what {task} tried was rejected{when}: {reason}"
-    return f"{task} {event.kind.value}{when}"
+    return f"{task} {event.kind.value.replace('_', ' ')}{when}"
+
+
+def describe_value(value: Value) -> str:
+    """A result or an observable as it stands in JSON, a list of names as these names."""
+    if isinstance(value, tuple):
+        return f"[{' '.join(describe_task(name) for name in value)}]"
+    return "null" if value is None else str(value).lower()
 
 
 def describe_observed(outcome: Outcome) -> str:
     """The observables after an operation, for example ``size 1, levels 2``."""
     values = [
-        f"{printable(name)} {'null' if value is None else str(value).lower()}"
-        for name, value in outcome.observed.items()
+        f"{printable(name)} {describe_value(value)}" for name, value in outcome.observed.items()
     ]
     if outcome.called_ms is not None and outcome.returned_ms is not None:
         values.append(f"called at {outcome.called_ms}, returned at {outcome.returned_ms}")
     return ", ".join(values)
-
-
-def describe_configuration(configuration: TimerConfiguration) -> str:
-    """What the timer of a case was made with."""
-    return (
-        f"tick {configuration.tick_ms} ms, wheel size {configuration.wheel_size}, "
-        f"clock at {configuration.start_ms}"
-    )
 
 
 def describe_implementation(implementation: Implementation) -> str:
@@ -158,18 +113,11 @@ def describe_implementation(implementation: Implementation) -> str:
     return printable(f"{named} ({where})" if where else named)
 
 
-def describe_profile(profile: TimerProfile) -> str:
-    """The declared choices that a reader needs in order to follow a case."""
+def describe_choices(profile: Profile, names: tuple[str, ...]) -> str:
+    """Choices of a profile by the names of their fields, for example ``rounding down``."""
     return ", ".join(
-        f"{name.replace('_', ' ')} {choice.value.replace('_', ' ')}"
-        for name, choice in (
-            ("structure", profile.structure),
-            ("rounding", profile.rounding),
-            ("same_tick_order", profile.same_tick_order),
-            ("executor", profile.executor),
-            ("clock", profile.clock),
-            ("negative_delay", profile.negative_delay),
-        )
+        f"{name.replace('_', ' ')} {getattr(profile, name).value.replace('_', ' ')}"
+        for name in names
     )
 
 

@@ -10,45 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from purgatory_conformance.generation.real_clock import (
-    draw_real_clock_configuration,
-    draw_real_clock_operations,
-)
+from purgatory_conformance.components import on_real_clock
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.other_profiles import explaining_profiles
-from purgatory_conformance.running.shrinking import Candidate, shrink
-from purgatory_conformance.subjects.subject import Subject, SubjectFailure
+from purgatory_conformance.running.shrinking import shrink
+from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
+from purgatory_conformance.support import Candidate, Support
+from purgatory_conformance.supports import support_of
 from purgatory_spec.cases import Case
-from purgatory_spec.operations import Operation, RunOne
-from purgatory_spec.profiles import Clock, Executor, TimerConfiguration, TimerProfile
-from purgatory_spec.requirements import Level, Requirement, requirements
+from purgatory_spec.profiles import Component, Profile, component_of
+from purgatory_spec.requirements import Level, Requirement
 
 MINIMUM_VISITS = 20
 """How many generated steps must put a rule to the test before the suite may say anything."""
-
-_ON_A_REAL_CLOCK = frozenset(
-    {
-        "TIMER-LATENESS",
-        "TIMER-NOT-EARLY",
-        "TIMER-NOT-LATE",
-        "TIMER-EXACTLY-ONCE",
-        "TIMER-ROUNDING",
-        "TIMER-ALREADY-DUE",
-        "TIMER-ZERO-DELAY",
-        "TIMER-NEGATIVE-DELAY",
-        "TIMER-READD-PENDING",
-        "TIMER-READD-CANCELLED",
-        "TIMER-READD-FIRED",
-        "TIMER-CANCEL",
-        "TIMER-CANCEL-AGAIN",
-        "TIMER-CANCEL-FIRED",
-        "TIMER-CANCEL-UNKNOWN",
-    }
-)
-"""The rules that can be judged where time really passes; the others need a manual clock."""
 
 _LEAST_REAL_CASES = 30
 _MOST_CAUSES_SHRUNK = 6
@@ -128,8 +104,9 @@ class DeviationSeen:
 
 @dataclass
 class Campaign:
-    """The result of a campaign, filled while it runs."""
+    """The result of a campaign on one component of a subject, filled while it runs."""
 
+    component: Component
     seed: int
     budget: Budget
     deviations: tuple[Deviation, ...]
@@ -171,6 +148,7 @@ def _no_progress(campaign: Campaign, phase: str) -> None:
 
 def run_campaign(
     subject: Subject,
+    component: Component,
     *,
     seed: int,
     budget: Budget,
@@ -180,10 +158,11 @@ def run_campaign(
     only_rules: frozenset[str] = frozenset(),
     progress: Progress = _no_progress,
 ) -> Campaign:
-    """Judge a subject. Never raises for what a subject does.
+    """Judge one component of a subject. Never raises for what a subject does.
 
     Args:
         subject: Whom to judge; it stays open.
+        component: What of it to judge.
         seed: Equal seeds give equal generated cases as long as the budget does not cut in.
         budget: How much to do.
         vectors: Golden cases to run first.
@@ -192,25 +171,21 @@ def run_campaign(
         only_rules: Where given, only these rules must be visited and steering is towards them.
         progress: Called after every case with the campaign so far and the phase.
     """
-    campaign = Campaign(seed, budget, deviations)
+    support = support_of(component)
+    campaign = Campaign(component, seed, budget, deviations)
     began = time.monotonic()
     failing: dict[tuple[str, str], list[CaseRun]] = {}
     try:
-        profile = subject.profile
+        profile = profile_of(subject, component)
     except SubjectFailure as failure:
         campaign.failures.append(failure)
         return _concluded(campaign, began)
     campaign.rules = tuple(
-        rule
-        for rule in requirements("timer")
-        if rule.applies_to(profile)
-        and (not only_rules or rule.id in only_rules)
-        and (profile.clock is Clock.MANUAL or rule.id in _ON_A_REAL_CLOCK)
+        rule for rule in support.judged_rules(profile) if not only_rules or rule.id in only_rules
     )
     campaign.seen = {d.rule: DeviationSeen(d) for d in deviations}
 
-    manual = profile.clock is Clock.MANUAL
-    for run in _vector_runs(subject, vectors if manual else (), deviations):
+    for run in _vector_runs(subject, support, profile, vectors, deviations):
         campaign.vectors += 1
         _count(campaign, run, failing)
         progress(campaign, "vectors")
@@ -221,15 +196,18 @@ def run_campaign(
         _verify_deviation(campaign, subject, rule, case)
         progress(campaign, "deviations")
 
-    least_cases = budget.least_cases if manual else min(budget.least_cases, _LEAST_REAL_CASES)
+    least_cases = budget.least_cases
+    if on_real_clock(profile):
+        least_cases = min(least_cases, _LEAST_REAL_CASES)
     while campaign.cases < budget.most_cases and time.monotonic() - began < budget.seconds:
         wanted = frozenset(rule.id for rule in campaign.too_few)
         if campaign.cases >= least_cases and not wanted:
             break
         if sum(len(runs) for runs in failing.values()) >= _MOST_FAILING_CASES:
             break
-        configuration, operations = _drawn(profile, f"{seed}-{campaign.cases}", budget, wanted)
-        run = run_case(subject, f"g{campaign.cases}", configuration, operations, deviations)
+        drawn = _drawn(support, profile, f"{seed}-{campaign.cases}", budget, wanted)
+        name = f"g{campaign.cases}"
+        run = run_case(subject, name, drawn.configuration, drawn.operations, deviations)
         campaign.cases += 1
         campaign.visits.update(run.visits)
         _count(campaign, run, failing)
@@ -241,17 +219,15 @@ def run_campaign(
 
 
 def _drawn(
-    profile: TimerProfile, seed: str, budget: Budget, wanted: frozenset[str]
-) -> tuple[TimerConfiguration, tuple[Operation, ...]]:
+    support: Support, profile: Profile, seed: str, budget: Budget, wanted: frozenset[str]
+) -> Candidate:
     """One generated case."""
     source = SeededSource(seed)
-    if profile.clock is Clock.WALL:
-        return draw_real_clock_configuration(source), draw_real_clock_operations(profile, source)
-    configuration = draw_configuration(profile, source, wanted)
-    operations = draw_operations(
+    configuration = support.draw_configuration(profile, source, wanted)
+    operations = support.draw_operations(
         configuration, profile, source, most=budget.most_operations, wanted=wanted
     )
-    return configuration, operations
+    return Candidate(configuration, operations)
 
 
 def _verify_deviation(campaign: Campaign, subject: Subject, rule: str, case: Case) -> None:
@@ -270,15 +246,17 @@ def _verify_deviation(campaign: Campaign, subject: Subject, rule: str, case: Cas
 
 
 def _vector_runs(
-    subject: Subject, vectors: Sequence[Case], deviations: tuple[Deviation, ...]
+    subject: Subject,
+    support: Support,
+    profile: Profile,
+    vectors: Sequence[Case],
+    deviations: tuple[Deviation, ...],
 ) -> Iterator[CaseRun]:
     for vector in vectors:
-        if not vector.header.profile.features <= subject.profile.features:
-            continue
-        stepped = subject.profile.executor is Executor.STEPPED
-        operations = [op for op in vector.operations if stepped or not isinstance(op, RunOne)]
-        name, configuration = vector.header.case, vector.header.configuration
-        yield run_case(subject, name, configuration, operations, deviations)
+        operations = support.suited(vector, profile)
+        if operations is not None:
+            name, configuration = vector.header.case, vector.header.configuration
+            yield run_case(subject, name, configuration, operations, deviations)
 
 
 def _count(campaign: Campaign, run: CaseRun, failing: dict[tuple[str, str], list[CaseRun]]) -> None:
@@ -345,7 +323,8 @@ def _repeat(subject: Subject, run: CaseRun, deviations: tuple[Deviation, ...]) -
         run_case(subject, run.name, run.configuration, run.operations, deviations)
         for _ in range(_REPEATS)
     ]
-    real = subject.profile.clock is Clock.WALL  # where no two answers have the same readings
+    # On a real clock no two answers have the same readings.
+    real = on_real_clock(profile_of(subject, component_of(run.configuration)))
     if all(again.verdict is run.verdict and (real or again.steps == run.steps) for again in runs):
         return None
     return sum(again.verdict is CaseVerdict.FAIL for again in runs)
@@ -363,7 +342,7 @@ def _shrunk(campaign: Campaign, subject: Subject, run: CaseRun) -> CaseRun:
 
     judged = run.operations[: len(run.steps)]
     smallest = shrink(
-        subject.profile,
+        profile_of(subject, campaign.component),
         Candidate(run.configuration, judged),
         lambda candidate: again(candidate).verdict is CaseVerdict.FAIL,
         seed=campaign.seed,

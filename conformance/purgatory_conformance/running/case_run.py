@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from purgatory_conformance.judging.case_judge import Deviation, judge_for
-from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.timer_judge import TooManyStates
+from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.judging.judgement import Divergence, TooManyStates
 from purgatory_conformance.subjects.subject import (
     Subject,
     SubjectFailure,
     UnsupportedConfigurationError,
+    profile_of,
 )
+from purgatory_conformance.supports import support_of
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
-from purgatory_spec.profiles import TimerConfiguration
+from purgatory_spec.profiles import Configuration, component_of
 
 
 class CaseVerdict(Enum):
@@ -38,7 +39,7 @@ class CaseRun:
     """
 
     name: str
-    configuration: TimerConfiguration
+    configuration: Configuration
     operations: tuple[Operation, ...]
     verdict: CaseVerdict = CaseVerdict.PASS
     steps: list[Step] = field(default_factory=list)
@@ -50,14 +51,16 @@ class CaseRun:
 def run_case(
     subject: Subject,
     name: str,
-    configuration: TimerConfiguration,
+    configuration: Configuration,
     operations: Sequence[Operation],
     deviations: tuple[Deviation, ...] = (),
 ) -> CaseRun:
-    """Run one case; never raises for what a subject does."""
+    """Run one case of the configuration's component; never raises for what a subject does."""
     run = CaseRun(name, configuration, tuple(operations))
+    component = component_of(configuration)
     try:
-        judge = judge_for(configuration, subject.profile, deviations)
+        profile = profile_of(subject, component)
+        judge = support_of(component).judge(configuration, profile, deviations)
         subject.new(name, configuration)
         outcomes = subject.do_all(run.operations)
         for operation, outcome in zip(run.operations, outcomes, strict=True):

@@ -1,44 +1,21 @@
 """Whether what looks like a failure is a choice that was not declared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-import msgspec
-
-from purgatory_conformance.judging.case_judge import Deviation, judge_for
+from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.subjects.subject import (
     Subject,
     SubjectFailure,
     UnsupportedConfigurationError,
+    profile_of,
 )
+from purgatory_conformance.support import Support
+from purgatory_conformance.supports import support_of
 from purgatory_spec.cases import Step
-from purgatory_spec.profiles import (
-    NegativeDelay,
-    Rounding,
-    SameTickOrder,
-    Structure,
-    TimerProfile,
-)
+from purgatory_spec.profiles import Profile, component_of
 
 _MOST_CASES = 40
-
-
-def _alternatives(profile: TimerProfile) -> Iterator[tuple[str, TimerProfile]]:
-    """The profiles that differ in one declared choice, each with its words."""
-    for rounding in Rounding:
-        if rounding is not profile.rounding:
-            other = msgspec.structs.replace(profile, rounding=rounding)
-            yield f"rounding {rounding.value}", other
-    for negative in NegativeDelay:
-        if negative is not profile.negative_delay:
-            other = msgspec.structs.replace(profile, negative_delay=negative)
-            yield f"negative_delay {negative.value}", other
-    if profile.same_tick_order is SameTickOrder.FIFO:
-        other = msgspec.structs.replace(profile, same_tick_order=SameTickOrder.NONE)
-        yield "same_tick_order none", other
-    if profile.structure is Structure.TIMING_WHEEL:
-        other = msgspec.structs.replace(profile, structure=Structure.ANY)
-        yield "structure any", other
 
 
 def explaining_profiles(
@@ -58,17 +35,23 @@ def explaining_profiles(
             recorded.append((run, steps))
     except (SubjectFailure, UnsupportedConfigurationError):
         return []
+    component = component_of(failing[0].configuration)
+    support = support_of(component)
     return [
         words
-        for words, profile in _alternatives(subject.profile)
-        if all(_passes(run, steps, profile, deviations) for run, steps in recorded)
+        for words, profile in support.alternatives(profile_of(subject, component))
+        if all(_passes(support, run, steps, profile, deviations) for run, steps in recorded)
     ]
 
 
 def _passes(
-    run: CaseRun, steps: list[Step], profile: TimerProfile, deviations: tuple[Deviation, ...]
+    support: Support,
+    run: CaseRun,
+    steps: list[Step],
+    profile: Profile,
+    deviations: tuple[Deviation, ...],
 ) -> bool:
-    judge = judge_for(run.configuration, profile, deviations)
+    judge = support.judge(run.configuration, profile, deviations)
     for step in steps:
         assert step.outcome is not None
         if judge.step(step.operation, step.outcome).divergence is not None:

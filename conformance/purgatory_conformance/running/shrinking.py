@@ -3,7 +3,8 @@
 Hypothesis looks for a failing case in the same table of situations and shrinks what it finds. What
 comes of that, and the case that was found in the campaign, are then reduced: operations are left
 out and numbers made smaller as long as the case still fails. The smaller of the two is kept, so
-that a case is reduced even where Hypothesis does not meet the failure again.
+that a case is reduced even where Hypothesis does not meet the failure again. How to make a case
+simpler, beyond leaving out operations, is the component's business.
 """
 
 import contextlib
@@ -11,55 +12,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-import msgspec
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from purgatory_conformance.generation.source import HypothesisSource
-from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
-from purgatory_spec.operations import (
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    Elapse,
-    Operation,
-    RunOne,
-    Throw,
-)
-from purgatory_spec.profiles import Feature, TimerConfiguration, TimerProfile
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A configuration and the operations to carry out under it."""
-
-    configuration: TimerConfiguration
-    operations: tuple[Operation, ...]
-
-    @property
-    def size(self) -> tuple[int, int, int, int]:
-        """Smaller is simpler: operations, actions in scripts, where it starts, the numbers."""
-        actions = sum(len(op.script) for op in self.operations if isinstance(op, Add))
-        numbers = sum(_magnitude(op) for op in self.operations)
-        tick_ms = self.configuration.tick_ms
-        numbers += self.configuration.wheel_size + tick_ms + (_NOT_PLAIN * 2 if tick_ms > 1 else 0)
-        start_ms = self.configuration.start_ms
-        where = 2 if start_ms < 0 else int(start_ms > 0)
-        return len(self.operations), actions, where, numbers + abs(start_ms)
-
+from purgatory_conformance.support import Candidate, Support
+from purgatory_conformance.supports import support_of
+from purgatory_spec.operations import Operation
+from purgatory_spec.profiles import Profile, component_of
 
 _MOST_FOR_PAIRS = 12
 """Pairs of operations are left out together only where there are few operations."""
-
-_NOT_PLAIN = 10
-"""A delay of zero counts as this, a negative one as more, and a tick above 1 ms as twice this.
-
-Rules of their own begin there: where the failure is not theirs, plainer numbers show it too.
-"""
 
 Fails = Callable[[Candidate], bool]
 
@@ -72,6 +37,7 @@ class _Exhausted(BaseException):
 class _Budgeted:
     """A check that counts its runs, remembers the smallest failing case, and stops in time."""
 
+    support: Support
     fails: Fails
     left: int
     smallest: Candidate | None = None
@@ -80,38 +46,43 @@ class _Budgeted:
         if self.left <= 0:
             raise _Exhausted
         self.left -= 1
+        size = self.support.size
         failed = self.fails(case)
-        if failed and (self.smallest is None or case.size < self.smallest.size):
+        if failed and (self.smallest is None or size(case) < size(self.smallest)):
             self.smallest = case
         return failed
 
 
-def candidates(profile: TimerProfile, most: int = 30) -> SearchStrategy[Candidate]:
+def candidates(profile: Profile, most: int = 30) -> SearchStrategy[Candidate]:
     """Cases for a subject of this profile, from the table of situations, as a strategy."""
+    support = support_of(component_of(profile))
 
     @st.composite
     def build(draw: DrawFn) -> Candidate:
         source = HypothesisSource(draw)
-        configuration = draw_configuration(profile, source, frozenset())
-        operations = draw_operations(configuration, profile, source, most=most)
+        configuration = support.draw_configuration(profile, source, frozenset())
+        operations = support.draw_operations(
+            configuration, profile, source, most=most, wanted=frozenset()
+        )
         return Candidate(configuration, operations)
 
     return build()
 
 
 def shrink(
-    profile: TimerProfile, found: Candidate, fails: Fails, *, seed: int, most_runs: int = 1500
+    profile: Profile, found: Candidate, fails: Fails, *, seed: int, most_runs: int = 1500
 ) -> Candidate:
     """The smallest failing case that can be reached from ``found`` within the budget of runs."""
+    size = support_of(component_of(profile)).size
     reduced = reduce_case(profile, found, fails, most_runs // 2)
     met = _search(profile, fails, seed, most_runs // 2)
-    if met is None or met.size >= reduced.size:
+    if met is None or size(met) >= size(reduced):
         return reduced
     return reduce_case(profile, met, fails, most_runs // 4)
 
 
-def _search(profile: TimerProfile, fails: Fails, seed: int, most_runs: int) -> Candidate | None:
-    budgeted = _Budgeted(fails, most_runs)
+def _search(profile: Profile, fails: Fails, seed: int, most_runs: int) -> Candidate | None:
+    budgeted = _Budgeted(support_of(component_of(profile)), fails, most_runs)
     with contextlib.suppress(NoSuchExample, _Exhausted):
         find(
             candidates(profile),
@@ -128,16 +99,17 @@ def _search(profile: TimerProfile, fails: Fails, seed: int, most_runs: int) -> C
     return budgeted.smallest
 
 
-def reduce_case(profile: TimerProfile, case: Candidate, fails: Fails, most_runs: int) -> Candidate:
+def reduce_case(profile: Profile, case: Candidate, fails: Fails, most_runs: int) -> Candidate:
     """Leave out and make smaller, one change at a time, until no change keeps the failure."""
-    budgeted = _Budgeted(fails, most_runs, smallest=case)
-    may_change = Feature.CHANGE_DELAY in profile.features
+    support = support_of(component_of(profile))
+    budgeted = _Budgeted(support, fails, most_runs, smallest=case)
     with contextlib.suppress(_Exhausted):
         progress = True
         while progress:
             progress = False
-            for simpler in _simpler(profile, case):
-                if simpler.size >= case.size or not (may_change or _delays_agree(simpler)):
+            size = support.size(case)
+            for simpler in _simpler(support, profile, case):
+                if support.size(simpler) >= size or not support.usable(profile, simpler):
                     continue
                 if budgeted(simpler):
                     case = simpler
@@ -146,234 +118,25 @@ def reduce_case(profile: TimerProfile, case: Candidate, fails: Fails, most_runs:
     return case
 
 
-def _simpler(profile: TimerProfile, case: Candidate) -> Iterator[Candidate]:
-    operations = case.operations
+def _simpler(support: Support, profile: Profile, case: Candidate) -> Iterator[Candidate]:
+    for fewer in _fewer(case.operations):
+        yield replace(case, operations=fewer)
+    yield from support.simpler(profile, case)
+    for fewer in _without_pairs(case.operations):
+        yield replace(case, operations=fewer)
+
+
+def _fewer(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
+    """A run of operations left out, the longest runs first and the last of them first."""
     length = len(operations) // 2
     while length >= 1:
         for start in range(len(operations) - length, -1, -length):
-            kept = operations[:start] + operations[start + length :]
-            yield replace(case, operations=kept)
+            yield operations[:start] + operations[start + length :]
         length //= 2
-    yield from _simpler_configurations(case)
-    yield from _shorter_times(profile, case)
-    for index, operation in enumerate(operations):
-        for other in _simpler_operations(operation):
-            changed = list(operations)
-            changed[index] = other
-            if isinstance(other, Add) and Feature.CHANGE_DELAY not in profile.features:
-                changed = [_with_delay(op, other.task, other.delay_ms) for op in changed]
-            if _clock_goes_on(case.configuration.start_ms, changed):
-                yield replace(case, operations=tuple(changed))
-    for outside in _taken_out_of_scripts(operations):
-        yield replace(case, operations=outside)
+
+
+def _without_pairs(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
     if len(operations) <= _MOST_FOR_PAIRS:
         for first in range(len(operations)):
             for second in range(first + 1, len(operations)):
-                rest = [op for i, op in enumerate(operations) if i not in (first, second)]
-                yield replace(case, operations=tuple(rest))
-
-
-def _shorter_times(profile: TimerProfile, case: Candidate) -> Iterator[Candidate]:
-    """Take time out of a case: what comes later moves with it, or delays make up for it."""
-    now = case.configuration.start_ms
-    for index, operation in enumerate(case.operations):
-        before, after = case.operations[:index], case.operations[index + 1 :]
-        if isinstance(operation, Advance | Elapse):
-            gap = operation.to_ms - now
-            now = operation.to_ms
-            longer = tuple(_shifted(op, 0, gap) for op in after)
-            if Feature.CHANGE_DELAY in profile.features or not _adds_again(case.operations):
-                yield replace(case, operations=before + longer)
-            for rest in (*_smaller(gap), *_less_whole_turns(gap, case.configuration)):
-                moved = tuple(_shifted(op, rest - gap) for op in (operation, *after))
-                yield replace(case, operations=before + moved)
-        elif isinstance(operation, Add):
-            plainer = _plainer_delays(operation.delay_ms)
-            aligned = _less_whole_turns(operation.delay_ms, case.configuration)
-            for rest in (*plainer, *aligned):
-                by_ms = rest - operation.delay_ms
-                sooner = tuple(_shifted(op, by_ms) for op in after)
-                changed = (*before, Add(operation.task, rest, operation.script), *sooner)
-                if Feature.CHANGE_DELAY not in profile.features:
-                    changed = tuple(_with_delay(op, operation.task, rest) for op in changed)
-                if _clock_goes_on(case.configuration.start_ms, changed):
-                    yield replace(case, operations=changed)
-
-
-def _taken_out_of_scripts(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
-    """What a running task adds or cancels, added or cancelled from outside in place of a run."""
-    runs = [index for index, operation in enumerate(operations) if isinstance(operation, RunOne)]
-    for index, operation in enumerate(operations):
-        for position, action in enumerate(operation.script if isinstance(operation, Add) else ()):
-            if not isinstance(operation, Add) or isinstance(action, Throw | AdvanceInside):
-                continue
-            left = operation.script[:position] + operation.script[position + 1 :]
-            outside: Operation = Cancel(action.task)
-            if isinstance(action, AddInside):
-                outside = Add(action.task, action.delay_ms)
-            changed = list(operations)
-            changed[index] = Add(operation.task, operation.delay_ms, left)
-            for run in (run for run in runs if run > index):
-                yield (*changed[:run], outside, *changed[run + 1 :])
-            for other in range(index + 1, len(operations)):
-                yield (*changed[:other], outside, *changed[other:])
-
-
-def _delays_agree(case: Candidate) -> bool:
-    """Whether each task has one delay throughout, from outside and from inside."""
-    delays: dict[str, int] = {}
-    for add in (op for op in case.operations if isinstance(op, Add)):
-        for task, delay_ms in [
-            (add.task, add.delay_ms),
-            *((action.task, action.delay_ms) for action in _adds_inside(add)),
-        ]:
-            if delays.setdefault(task, delay_ms) != delay_ms:
-                return False
-    return True
-
-
-def _adds_again(operations: tuple[Operation, ...]) -> bool:
-    """Whether some task is added twice, so that its delay must not change."""
-    tasks = [op.task for op in operations if isinstance(op, Add)]
-    tasks += [a.task for op in operations if isinstance(op, Add) for a in _adds_inside(op)]
-    return len(set(tasks)) < len(tasks)
-
-
-def _adds_inside(operation: Add) -> list[AddInside]:
-    return [action for action in operation.script if isinstance(action, AddInside)]
-
-
-def _simpler_configurations(case: Candidate) -> Iterator[Candidate]:
-    given = case.configuration
-    for tick_ms in (1, 2):
-        if tick_ms < given.tick_ms:
-            yield replace(case, configuration=msgspec.structs.replace(given, tick_ms=tick_ms))
-    if given.tick_ms > 1:
-        scaled = tuple(_scaled(op, given.tick_ms) for op in case.operations)
-        start_ms = given.start_ms // given.tick_ms
-        unit = msgspec.structs.replace(given, tick_ms=1, start_ms=start_ms)
-        yield Candidate(unit, scaled)
-    for size in (2, 3):
-        if size < given.wheel_size:
-            yield replace(case, configuration=msgspec.structs.replace(given, wheel_size=size))
-    for start in (0, 1, given.start_ms // 2) if given.start_ms > 0 else (0, -1):
-        if abs(start) < abs(given.start_ms) and _clock_goes_on(start, case.operations):
-            yield replace(case, configuration=msgspec.structs.replace(given, start_ms=start))
-    if given.start_ms:
-        moved = tuple(_shifted(op, -given.start_ms) for op in case.operations)
-        yield Candidate(msgspec.structs.replace(given, start_ms=0), moved)
-    if given.start_ms < 0:
-        # By a whole turn of a high level: every reading keeps its place in all levels below.
-        turn_ms = given.tick_ms * given.wheel_size**4
-        turn_ms *= -(given.start_ms // turn_ms)
-        moved = tuple(_shifted(op, turn_ms) for op in case.operations)
-        start_ms = given.start_ms + turn_ms
-        yield Candidate(msgspec.structs.replace(given, start_ms=start_ms), moved)
-
-
-def _simpler_operations(operation: Operation) -> Iterator[Operation]:
-    match operation:
-        case Add(task, delay_ms, script):
-            for index, action in enumerate(script):
-                yield Add(task, delay_ms, script[:index] + script[index + 1 :])
-                if isinstance(action, AddInside):
-                    for number in _plainer_delays(action.delay_ms):
-                        inside = AddInside(action.task, number)
-                        yield Add(task, delay_ms, (*script[:index], inside, *script[index + 1 :]))
-            for number in _plainer_delays(delay_ms):
-                yield Add(task, number, script)
-        case Advance(to_ms):
-            for number in _smaller(to_ms):
-                yield Advance(number)
-        case Elapse(to_ms):
-            for number in _smaller(to_ms):
-                yield Elapse(number)
-        case _:
-            return
-
-
-def _smaller(number: int) -> Iterator[int]:
-    sign = -1 if number < 0 else 1
-    for size in dict.fromkeys((0, 1, abs(number) // 2, abs(number) - 1)):
-        if 0 <= size < abs(number):
-            yield sign * size
-
-
-def _less_whole_turns(time_ms: int, configuration: TimerConfiguration) -> Iterator[int]:
-    """Shorter times that end at the same place of their tick or of a level, the shortest first."""
-    turn_ms = configuration.tick_ms
-    turns: list[int] = []
-    while turn_ms < time_ms:
-        turns.append(turn_ms)
-        turn_ms *= configuration.wheel_size
-    yield from (time_ms % turn for turn in turns)
-    yield from (time_ms - turn for turn in reversed(turns))
-
-
-def _plainer_delays(delay_ms: int) -> Iterator[int]:
-    """Plainer delays: an ordinary one for zero and below, where rules of their own begin."""
-    if delay_ms <= 0:
-        yield 1
-    yield from _smaller(delay_ms)
-
-
-def _with_delay(operation: Operation, task: str, delay_ms: int) -> Operation:
-    if not isinstance(operation, Add):
-        return operation
-    script = tuple(
-        AddInside(task, delay_ms) if isinstance(a, AddInside) and a.task == task else a
-        for a in operation.script
-    )
-    own = delay_ms if operation.task == task else operation.delay_ms
-    return Add(operation.task, own, script)
-
-
-def _shifted(operation: Operation, by_ms: int, delay_by_ms: int = 0) -> Operation:
-    """The operation at another time, or with another delay."""
-    match operation:
-        case Advance(to_ms):
-            return Advance(to_ms + by_ms)
-        case Elapse(to_ms):
-            return Elapse(to_ms + by_ms)
-        case Add(task, delay_ms, script) if delay_by_ms:
-            return Add(task, delay_ms + delay_by_ms, script)
-        case _:
-            return operation
-
-
-def _scaled(operation: Operation, tick_ms: int) -> Operation:
-    """The operation with its times in ticks instead of milliseconds."""
-    match operation:
-        case Advance(to_ms):
-            return Advance(to_ms // tick_ms)
-        case Elapse(to_ms):
-            return Elapse(to_ms // tick_ms)
-        case Add(task, delay_ms, script):
-            inside = tuple(
-                AddInside(a.task, a.delay_ms // tick_ms) if isinstance(a, AddInside) else a
-                for a in script
-            )
-            return Add(task, delay_ms // tick_ms, inside)
-        case _:
-            return operation
-
-
-def _clock_goes_on(start_ms: int, operations: "list[Operation] | tuple[Operation, ...]") -> bool:
-    now = start_ms
-    for operation in operations:
-        if isinstance(operation, Advance | Elapse):
-            if operation.to_ms < now:
-                return False
-            now = operation.to_ms
-    return True
-
-
-def _magnitude(operation: Operation) -> int:
-    match operation:
-        case Add(_, delay_ms, script):
-            delays = [delay_ms, *(a.delay_ms for a in script if isinstance(a, AddInside))]
-            return sum(delay if delay > 0 else _NOT_PLAIN - delay for delay in delays)
-        case Advance(to_ms) | Elapse(to_ms):
-            return abs(to_ms)
-        case _:
-            return 0
+                yield tuple(op for i, op in enumerate(operations) if i not in (first, second))

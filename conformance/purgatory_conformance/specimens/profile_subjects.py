@@ -1,155 +1,19 @@
-"""One tiny timer for each value that a profile may declare, and the same timer declared otherwise.
+"""One subject for each value that a profile may declare, and the same subject declared otherwise.
 
 The first conforms: the value is a legal choice. The second, its sibling, breaks the rule that the
 choice belongs to; where the other value asks for less, the sibling conforms as well.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from heapq import heappop, heappush
-from threading import Thread
-
-import msgspec
-
-from purgatory_conformance.specimens.small_timer import (
-    PROFILE,
-    Fate,
-    SmallSubject,
-    SmallTimer,
-    Task,
-)
-from purgatory_conformance.subjects.subject import Subject
-from purgatory_spec.profiles import (
-    Executor,
-    NegativeDelay,
-    Observable,
-    Rounding,
-    SameTickOrder,
-    Structure,
-    TimerConfiguration,
-    TimerProfile,
-)
-
-_SMALL_LIMIT_MS = 1000
-
-
-@dataclass(frozen=True)
-class ProfileSubject:
-    """A timer that declares a value, and its sibling, which behaves alike and declares another.
-
-    ``sibling_rule`` is the requirement that the sibling breaks; empty where it breaks none.
-    """
-
-    name: str
-    value: str
-    make: Callable[[], Subject]
-    sibling: Callable[[], Subject]
-    sibling_rule: str = ""
-
-
-class HeapTimer(SmallTimer):
-    """A timer without buckets: a heap of armings; all that is due waits for the next advance."""
-
-    def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
-        """Begin with an empty heap."""
-        super().__init__(configuration, profile)
-        self.heap: list[tuple[int, int, Task]] = []
-
-    def is_due(self, task: Task) -> bool:
-        """Adding expires nothing."""
-        return False
-
-    def put(self, task: Task) -> None:
-        """Push the arming."""
-        heappush(self.heap, (task.due_tick, task.arming, task))
-
-    def leave(self, task: Task) -> None:
-        """The arming stays in the heap and is passed over when it comes up."""
-
-    def advance(self) -> bool:
-        """Pop every arming that is due."""
-        due: list[Task] = []
-        while self.heap and self.heap[0][0] <= self.now_ms:
-            _, arming, task = heappop(self.heap)
-            if task.fate is Fate.PENDING and task.arming == arming:
-                due.append(task)
-        self.pending -= len(due)
-        self.hand_over(due)
-        return bool(due)
-
-
-class ThreadTimer(SmallTimer):
-    """A timer whose tasks run in a thread of its executor."""
-
-    def settle(self) -> None:
-        """Wait until the executor is idle."""
-        if self.queue:
-            thread = Thread(target=self.run_all)
-            thread.start()
-            thread.join()
-
-
-def _subject(
-    behaves: TimerProfile, declares: TimerProfile, timer: type[SmallTimer] = SmallTimer
-) -> Callable[[], Subject]:
-    """Makes a timer that behaves as under one profile and declares another."""
-    return lambda: SmallSubject(lambda configuration, _: timer(configuration, behaves), declares)
-
-
-def _profile_subject(
-    value: str,
-    behaves: TimerProfile,
-    other: TimerProfile,
-    sibling_rule: str = "",
-    timer: type[SmallTimer] = SmallTimer,
-) -> ProfileSubject:
-    return ProfileSubject(
-        name=value.replace("_", "-").replace(" ", "-"),
-        value=value,
-        make=_subject(behaves, behaves, timer),
-        sibling=_subject(behaves, other, timer),
-        sibling_rule=sibling_rule,
-    )
-
-
-_change = msgspec.structs.replace
-
-_UP = _change(PROFILE, rounding=Rounding.UP)
-_FIFO = _change(PROFILE, same_tick_order=SameTickOrder.FIFO)
-_INLINE = _change(PROFILE, executor=Executor.INLINE)
-_THREAD = _change(PROFILE, executor=Executor.THREAD)
-_REJECT = _change(PROFILE, negative_delay=NegativeDelay.REJECT)
-_LIMITED = _change(PROFILE, largest_delay_ms=_SMALL_LIMIT_MS)
-_ANY = _change(
-    PROFILE,
-    structure=Structure.ANY,
-    observables=frozenset({Observable.SIZE, Observable.QUEUED, Observable.ADVANCE_RESULT}),
-)
-_FEW_OBSERVABLES_OF_A_WHEEL = _change(_ANY, structure=Structure.TIMING_WHEEL)
-
-_PROFILE_SUBJECTS = (
-    _profile_subject("rounding down", PROFILE, _UP, "TIMER-ROUNDING"),
-    _profile_subject("rounding up", _UP, PROFILE, "TIMER-ROUNDING"),
-    _profile_subject("same_tick_order none", PROFILE, _FIFO, "TIMER-SAME-TICK-ORDER"),
-    _profile_subject("same_tick_order fifo", _FIFO, PROFILE),
-    _profile_subject("executor stepped", PROFILE, _INLINE, "TIMER-EXECUTOR-ORDER"),
-    _profile_subject("executor inline", _INLINE, PROFILE, "TIMER-EXECUTOR-ORDER"),
-    _profile_subject("executor thread", _THREAD, PROFILE, "TIMER-EXECUTOR-ORDER", ThreadTimer),
-    _profile_subject(
-        "structure any", _ANY, _FEW_OBSERVABLES_OF_A_WHEEL, "TIMER-OWN-CLOCK", HeapTimer
-    ),
-    _profile_subject("structure timing_wheel", _FEW_OBSERVABLES_OF_A_WHEEL, _ANY),
-    _profile_subject("negative_delay already_due", PROFILE, _REJECT, "TIMER-NEGATIVE-DELAY"),
-    _profile_subject("negative_delay reject", _REJECT, PROFILE, "TIMER-NEGATIVE-DELAY"),
-    _profile_subject(
-        f"largest_delay_ms {PROFILE.largest_delay_ms}", PROFILE, _LIMITED, "TIMER-LARGEST-DELAY"
-    ),
-    _profile_subject(
-        f"largest_delay_ms {_SMALL_LIMIT_MS}", _LIMITED, PROFILE, "TIMER-LARGEST-DELAY"
-    ),
-)
+from purgatory_conformance.plugged import attribute
+from purgatory_conformance.specimens.profile_subject import ProfileSubject
+from purgatory_conformance.specimens.timer_profiles import timer_profile_subjects
 
 
 def profile_subjects() -> tuple[ProfileSubject, ...]:
-    """One subject for each value of each choice that a timer with a manual clock may declare."""
-    return _PROFILE_SUBJECTS
+    """One subject for each value of each choice, component after component."""
+    found = timer_profile_subjects()
+    for component in ("purgatory", "memory_pool"):
+        further = attribute(f"specimens.{component}_profiles", f"{component}_profile_subjects")
+        if further is not None:
+            found += further()
+    return found

@@ -5,11 +5,13 @@ the types of the steps. Every decision is one short method, so that a timer that
 differs from this one by one override. It is a control, not an example of speed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_conformance.support import narrowed
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (
     Action,
@@ -28,6 +30,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
 from purgatory_spec.profiles import (
     LARGEST_LONG,
+    Component,
     Executor,
     Feature,
     NegativeDelay,
@@ -376,6 +379,9 @@ class SmallTimer:
             case AdvanceInside():
                 self.advance()
 
+    def close(self) -> None:
+        """Nothing is held."""
+
     # What is shown
 
     def size(self) -> int:
@@ -402,45 +408,12 @@ class SmallTimer:
 MakeTimer = Callable[[TimerConfiguration, TimerProfile], SmallTimer]
 
 
-class SmallSubject:
+def small_subject(
+    make_timer: MakeTimer = SmallTimer, profile: TimerProfile = PROFILE, name: str = "small timer"
+) -> InProcessSubject:
     """A small timer, right or wrong, as a subject in process."""
-
-    def __init__(
-        self,
-        make_timer: MakeTimer = SmallTimer,
-        profile: TimerProfile = PROFILE,
-        name: str = "small timer",
-    ) -> None:
-        """Nothing is running until the first ``new``."""
-        self._make_timer = make_timer
-        self._profile = profile
-        self._name = name
-        self._timer: SmallTimer | None = None
-
-    @property
-    def implementation(self) -> Implementation:
-        """The specimen's name."""
-        return Implementation(name=self._name, language="Python")
-
-    @property
-    def profile(self) -> TimerProfile:
-        """What it declares."""
-        return self._profile
-
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
-        """Make a fresh timer."""
-        self._timer = self._make_timer(configuration, self._profile)
-
-    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
-        """Carry out operations one after another."""
-        if self._timer is None:
-            raise ValueError("a step before the first new")
-        for operation in operations:
-            yield self._timer.do(operation)
-
-    def end(self) -> None:
-        """Drop the timer."""
-        self._timer = None
-
-    def close(self) -> None:
-        """Nothing is held."""
+    return InProcessSubject(
+        Implementation(name=name, language="Python"),
+        {Component.TIMER: profile},
+        lambda configuration: make_timer(narrowed(configuration, TimerConfiguration), profile),
+    )

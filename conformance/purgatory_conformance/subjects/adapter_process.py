@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from purgatory_conformance.subjects.adapter_replies import Fault
+from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.subject import FailureKind
 
 LONGEST_LINE = 4 * 2**20

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import msgspec
 
-from purgatory_conformance.subjects.subject import (
-    FailureKind,
-)
+from purgatory_conformance.components import PROFILES
+from purgatory_conformance.subjects.fault import Fault
+from purgatory_conformance.subjects.subject import FailureKind
 from purgatory_conformance.version import SUITE_VERSION
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.messages import (
@@ -20,17 +20,8 @@ from purgatory_spec.messages import (
     Reply,
     schema_digest,
 )
-from purgatory_spec.operations import Advance, Operation
-from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
-from purgatory_spec.profiles import (
-    LARGEST_LONG,
-    Clock,
-    Observable,
-    TimerProfile,
-)
-
-COMPONENT = "timer"
-"""The component that the suite asks for."""
+from purgatory_spec.outcomes import Value
+from purgatory_spec.profiles import LARGEST_LONG, Component, Profile, TimerProfile
 
 RECEIVED_CHARACTERS = 500
 """How much of a wrong reply a failure shows."""
@@ -44,20 +35,6 @@ _REPLY_DECODER = msgspec.json.Decoder(Reply)
 _ENCODER = msgspec.json.Encoder()
 
 Document = TypeVar("Document")
-
-
-class Fault(Exception):
-    """How something that was read, or that did not come, breaks the protocol.
-
-    ``received`` is what came instead where the line itself does not say it.
-    """
-
-    def __init__(self, kind: FailureKind, explanation: str, received: bytes = b"") -> None:
-        """Keep the parts, so that a failure can be made of them."""
-        super().__init__(explanation)
-        self.kind = kind
-        self.explanation = explanation
-        self.received = received
 
 
 def hello(identity: int) -> Hello:
@@ -137,15 +114,15 @@ def _decode(line: bytes, kind: type[Document]) -> Document:
     return document
 
 
-def _integers(reply: Reply) -> Iterator[int | None]:
+def _integers(reply: Reply) -> Iterator[Value]:
     yield from (reply.result, reply.called_ms, reply.returned_ms)
     yield from reply.observed.values()
     yield from (event.at_ms for event in reply.events)
 
 
-def _refuse_wide_integers(integers: Iterable[int | None]) -> None:
-    for integer in integers:
-        if integer is not None and not -LARGEST_LONG - 1 <= integer <= LARGEST_LONG:
+def _refuse_wide_integers(values: Iterable[Value]) -> None:
+    for integer in values:
+        if isinstance(integer, int) and not -LARGEST_LONG - 1 <= integer <= LARGEST_LONG:
             raise Fault(
                 FailureKind.WRONG_TYPES,
                 f"the integer {integer} has more than 64 bits; no time and no count is that large",
@@ -193,14 +170,14 @@ class Greeting:
 
     id: int
     implementation: Implementation
-    profile: TimerProfile
+    profiles: Mapping[Component, Profile]
 
 
 def decode_greeting(line: bytes) -> Greeting:
     """The greeting that a reply to ``hello`` holds; components of other names are passed over.
 
     Raises:
-        Fault: the line is no reply, speaks another version, or offers no timer.
+        Fault: the line is no reply, speaks another version, or offers no component of ours.
     """
     try:
         reply = _decode(line, _HelloReply)
@@ -218,17 +195,30 @@ def decode_greeting(line: bytes) -> Greeting:
             "use an adapter and a suite of one version",
         )
     components = _part("components", reply.components or {}, dict[str, object])
-    if COMPONENT not in components:
+    profiles = _profiles(components)
+    implementation = _part("implementation", reply.implementation, Implementation)
+    return Greeting(reply.id, implementation, profiles)
+
+
+def _profiles(components: Mapping[str, object]) -> Mapping[Component, Profile]:
+    """The profiles of those components that the suite knows."""
+    profiles = {
+        component: _part(f"components.{component.value}", components[component.value], kind)
+        for component, kind in PROFILES.items()
+        if component.value in components
+    }
+    if not profiles:
         offered = ", ".join(map(repr, components)) or "nothing"
+        known = " or ".join(repr(component.value) for component in PROFILES)
         raise Fault(
             FailureKind.NO_COMPONENT,
-            f"its 'components' offer {offered}, not {COMPONENT!r}; "
-            f'declare at least "components":{{"{COMPONENT}":{{}}}}',
+            f"its 'components' offer {offered}, not {known}; "
+            f'declare at least one of them, for example "components":{{"timer":{{}}}}',
         )
-    implementation = _part("implementation", reply.implementation, Implementation)
-    profile = _part(f"components.{COMPONENT}", components[COMPONENT], TimerProfile)
-    _refuse_wide_integers((profile.largest_delay_ms, profile.lateness_ms))
-    return Greeting(reply.id, implementation, profile)
+    for profile in profiles.values():
+        if isinstance(profile, TimerProfile):
+            _refuse_wide_integers((profile.largest_delay_ms, profile.lateness_ms))
+    return profiles
 
 
 def _part(where: str, value: object, kind: type[Document]) -> Document:
@@ -239,108 +229,3 @@ def _part(where: str, value: object, kind: type[Document]) -> Document:
             FailureKind.WRONG_TYPES,
             f"{error} of '{where}'; compare the reply with the table of profiles in the protocol",
         ) from error
-
-
-class OutcomeRules:
-    """What the outcomes of a subject must hold, given what it declared."""
-
-    def __init__(self, profile: TimerProfile) -> None:
-        """Prepare the names that are looked for in every reply."""
-        declared = profile.observables - {Observable.ADVANCE_RESULT}
-        self._names = tuple(sorted(observable.value for observable in declared))
-        self._has_result = Observable.ADVANCE_RESULT in profile.observables
-        self._real_clock = profile.clock is Clock.WALL
-
-    def outcome(self, reply: Reply, operation: Operation, *, closed: bool) -> Outcome:
-        """The outcome in a reply to ``do``, without what nobody declared.
-
-        Args:
-            reply: the reply, of which the types are right.
-            operation: what was asked.
-            closed: whether the timer has been shut down, after which only ``queued`` is shown.
-
-        Raises:
-            Fault: the reply reports a failure, or lacks something that was declared.
-        """
-        if reply.error:
-            raise Fault(FailureKind.ERRORED, reply.error)
-        if reply.unsupported:
-            raise Fault(
-                FailureKind.UNSUPPORTED,
-                f"{reply.unsupported} (declare only the features that the adapter offers)",
-            )
-        result: Value = None
-        if self._has_result and reply.rejected is None and type(operation) is Advance:
-            result = _advance_result(reply.result, closed)
-        return Outcome(
-            result,
-            reply.rejected,
-            self._events(reply.events) if reply.events else (),
-            self._observed(reply.observed, closed),
-            reply.detail,
-            *self._readings(reply),
-        )
-
-    def _observed(self, given: Mapping[str, Value], closed: bool) -> Mapping[str, Value]:
-        observed: dict[str, Value] = {}
-        for name in self._names:
-            if name not in given:
-                if closed and name != Observable.QUEUED.value:
-                    continue
-                raise Fault(
-                    FailureKind.MISSING_OBSERVABLE,
-                    f"'{name}' is declared but not in 'observed'; "
-                    "show it after every operation, or do not declare it",
-                )
-            value = given[name]
-            if type(value) is not int and not (
-                value is None and name == Observable.NEXT_EXPIRY.value
-            ):
-                raise Fault(
-                    FailureKind.WRONG_TYPES,
-                    f"the observable '{name}' is {json.dumps(value)}; it must be an integer",
-                )
-            observed[name] = value
-        return observed
-
-    def _events(self, given: tuple[Event, ...]) -> tuple[Event, ...]:
-        for event in given:
-            if (event.kind is EventKind.REJECTED) is not (event.reason is not None):
-                raise Fault(
-                    FailureKind.WRONG_TYPES,
-                    f"an event '{event.kind.value}' of task '{event.task}' has "
-                    f"{'no' if event.reason is None else 'a'} reason; "
-                    "events of kind 'rejected' have one and no others",
-                )
-            if self._real_clock and event.at_ms is None:
-                raise Fault(
-                    FailureKind.WRONG_TYPES,
-                    "an event has no 'at_ms'; with the clock 'wall' each event has one",
-                )
-        if self._real_clock or all(event.at_ms is None for event in given):
-            return given
-        return tuple(Event(event.kind, event.task, event.reason) for event in given)
-
-    def _readings(self, reply: Reply) -> tuple[int | None, int | None]:
-        if not self._real_clock:
-            return None, None
-        if reply.called_ms is None or reply.returned_ms is None:
-            raise Fault(
-                FailureKind.WRONG_TYPES,
-                "the reply lacks 'called_ms' or 'returned_ms'; with the clock 'wall' it has both",
-            )
-        return reply.called_ms, reply.returned_ms
-
-
-def _advance_result(result: Value, closed: bool) -> Value:
-    if isinstance(result, bool) or (result is None and closed):
-        return result
-    if result is None:
-        raise Fault(
-            FailureKind.MISSING_OBSERVABLE,
-            "'advance_result' is declared but 'advance' has no 'result'; "
-            "answer true or false, or do not declare it",
-        )
-    raise Fault(
-        FailureKind.WRONG_TYPES, f"the result of 'advance' is {result}; it must be true or false"
-    )

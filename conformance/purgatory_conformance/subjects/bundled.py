@@ -2,9 +2,13 @@
 
 import logging
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from importlib import metadata
 
+from purgatory_conformance.plugged import attribute
+from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_conformance.support import narrowed
+from purgatory_conformance.supports import SUPPORTS
 from purgatory_impl import (
     LARGEST_DELAY_MS,
     SteppedExecutor,
@@ -30,12 +34,16 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
 from purgatory_spec.profiles import (
+    Component,
+    Configuration,
     Executor,
     Feature,
     Observable,
+    Profile,
     Structure,
     TimerConfiguration,
     TimerProfile,
+    component_of,
 )
 
 PROFILE = TimerProfile(
@@ -63,7 +71,7 @@ logging.getLogger("purgatory").addFilter(_is_news)
 class _ScriptedTask(TimerTask):
     """A task with a name, which records its run and carries out its script."""
 
-    def __init__(self, name: str, instance: "_Instance") -> None:
+    def __init__(self, name: str, instance: "TimerInstance") -> None:
         super().__init__()
         self.name = name
         self.script: tuple[Action, ...] = ()
@@ -95,10 +103,11 @@ class _RecordingExecutor(SteppedExecutor):
         super().hand_over(handed)
 
 
-class _Instance:
+class TimerInstance:
     """One timer with its clock, its executor and the tasks that steps have named."""
 
     def __init__(self, configuration: TimerConfiguration) -> None:
+        """Make a fresh timer."""
         self.events: list[Event] = []
         self.clock = VirtualClock(configuration.start_ms)
         self.executor = _RecordingExecutor(self.events.append)
@@ -111,11 +120,13 @@ class _Instance:
         self._tasks: dict[str, _ScriptedTask] = {}
 
     def task(self, name: str) -> _ScriptedTask:
+        """The task of this name."""
         if name not in self._tasks:
             self._tasks[name] = _ScriptedTask(name, self)
         return self._tasks[name]
 
     def act(self, action: Action) -> None:
+        """One action of a running task."""
         match action:
             case Throw():
                 raise ScriptFailure
@@ -127,6 +138,7 @@ class _Instance:
                 self.timer.advance()
 
     def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
         self.events.clear()
         result: Value = None
         rejected = None
@@ -135,6 +147,10 @@ class _Instance:
         except TimerError as error:
             rejected = error.reason
         return Outcome(result, rejected, tuple(self.events), self._observe())
+
+    def close(self) -> None:
+        """Close the timer."""
+        self.timer.close()
 
     def _perform(self, operation: Operation) -> Value:
         match operation:
@@ -169,46 +185,33 @@ class _Instance:
         }
 
 
-class BundledTimer:
+def implementation() -> Implementation:
+    """Our own implementation, as reports name it."""
+    return Implementation(
+        name="purgatory_impl",
+        version=metadata.version("purgatory-spec"),
+        language="Python",
+        runtime=f"{platform.python_implementation()} {platform.python_version()}",
+    )
+
+
+def bundled_subject() -> InProcessSubject:
     """The subject ``bundled``."""
+    profiles: dict[Component, Profile] = {Component.TIMER: PROFILE}
+    makers: dict[Component, Callable[[Configuration], Instance]] = {Component.TIMER: _instance}
+    for component, name in (
+        (Component.PURGATORY, "Purgatory"),
+        (Component.MEMORY_POOL, "MemoryPool"),
+    ):
+        module = f"subjects.bundled_{component.value}"
+        made = attribute(module, f"{name}Instance")
+        if made is not None and component in SUPPORTS:
+            profiles[component] = attribute(module, "PROFILE")
+            makers[component] = made
+    return InProcessSubject(
+        implementation(), profiles, lambda given: makers[component_of(given)](given)
+    )
 
-    def __init__(self) -> None:
-        """Nothing is running until the first ``new``."""
-        self._instance: _Instance | None = None
 
-    @property
-    def implementation(self) -> Implementation:
-        """Our own implementation."""
-        return Implementation(
-            name="purgatory_impl",
-            version=metadata.version("purgatory-spec"),
-            language="Python",
-            runtime=f"{platform.python_implementation()} {platform.python_version()}",
-        )
-
-    @property
-    def profile(self) -> TimerProfile:
-        """What it declares."""
-        return PROFILE
-
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
-        """Make a fresh timer."""
-        self._instance = _Instance(configuration)
-
-    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
-        """Carry out operations one after another."""
-        instance = self._instance
-        if instance is None:
-            raise ValueError("a step before the first new")
-        for operation in operations:
-            yield instance.do(operation)
-
-    def end(self) -> None:
-        """Drop the timer."""
-        if self._instance is not None:
-            self._instance.timer.close()
-            self._instance = None
-
-    def close(self) -> None:
-        """Drop the timer."""
-        self.end()
+def _instance(configuration: Configuration) -> Instance:
+    return TimerInstance(narrowed(configuration, TimerConfiguration))

@@ -2,17 +2,25 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
 
-from purgatory_conformance.subjects.bundled import BundledTimer
+from purgatory_conformance.subjects.bundled import implementation
+from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_conformance.support import narrowed
 from purgatory_impl import MonotonicClock, Timer, TimerTask
-from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import Clock, Executor, Feature, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    Clock,
+    Component,
+    Configuration,
+    Executor,
+    Feature,
+    TimerConfiguration,
+    TimerProfile,
+)
 
 PROFILE = TimerProfile(
     clock=Clock.WALL,
@@ -25,6 +33,8 @@ PROFILE = TimerProfile(
 
 @dataclass(slots=True)
 class _Instance:
+    """One timer with its threads."""
+
     timer: Timer
     clock: MonotonicClock = field(default_factory=MonotonicClock)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -58,46 +68,17 @@ class _Instance:
             self.events.clear()
         return Outcome(events=events, called_ms=called_ms, returned_ms=returned_ms)
 
-
-class BundledRealClockTimer:
-    """The subject ``bundled-real-clock``."""
-
-    def __init__(self) -> None:
-        """Nothing is running until the first ``new``."""
-        self._instance: _Instance | None = None
-
-    @property
-    def implementation(self) -> Implementation:
-        """Our own implementation."""
-        return msgspec.structs.replace(
-            BundledTimer().implementation, name="purgatory_impl, real clock"
-        )
-
-    @property
-    def profile(self) -> TimerProfile:
-        """What it declares."""
-        return PROFILE
-
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
-        """Make a fresh timer with its threads; the threads of the one before end."""
-        self.end()
-        timer = Timer(tick_ms=configuration.tick_ms, wheel_size=configuration.wheel_size)
-        self._instance = _Instance(timer)
-
-    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
-        """Carry out operations one after another."""
-        instance = self._instance
-        if instance is None:
-            raise ValueError("a step before the first new")
-        for operation in operations:
-            yield instance.do(operation)
-
-    def end(self) -> None:
-        """Close the timer and end its threads."""
-        if self._instance is not None:
-            self._instance.timer.close()
-            self._instance = None
-
     def close(self) -> None:
-        """Close what is open."""
-        self.end()
+        """Close the timer and end its threads."""
+        self.timer.close()
+
+
+def bundled_real_clock_subject() -> InProcessSubject:
+    """The subject ``bundled-real-clock``."""
+    named = msgspec.structs.replace(implementation(), name="purgatory_impl, real clock")
+    return InProcessSubject(named, {Component.TIMER: PROFILE}, _instance)
+
+
+def _instance(configuration: Configuration) -> Instance:
+    arguments = narrowed(configuration, TimerConfiguration)
+    return _Instance(Timer(tick_ms=arguments.tick_ms, wheel_size=arguments.wheel_size))

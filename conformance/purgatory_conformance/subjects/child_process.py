@@ -24,35 +24,32 @@ import msgspec
 
 from purgatory_conformance.subjects.adapter_process import PIPE_BYTES, AdapterProcess
 from purgatory_conformance.subjects.adapter_replies import (
-    COMPONENT,
-    Fault,
     Greeting,
-    OutcomeRules,
     decode_greeting,
     decode_reply,
     encode_request,
     hello,
     shown,
 )
+from purgatory_conformance.subjects.fault import Fault
+from purgatory_conformance.subjects.outcome_rules import OutcomeRules
 from purgatory_conformance.subjects.subject import (
     FailureKind,
     SubjectFailure,
     UnsupportedConfigurationError,
+    profile_of,
 )
 from purgatory_spec.messages import (
     Do,
     End,
     Implementation,
-    New,
     Reply,
     Stop,
+    new,
 )
 from purgatory_spec.operations import Operation, Shutdown, Wait
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import (
-    TimerConfiguration,
-    TimerProfile,
-)
+from purgatory_spec.profiles import Component, Configuration, Profile, component_of
 
 # How long the process may take to leave after ``stop``.
 _STOP_SECONDS = 2.0
@@ -111,7 +108,7 @@ class ChildProcessSubject:
         self._look_ahead = look_ahead
         self._process: AdapterProcess | None = None
         self._greeting: Greeting | None = None
-        self._rules = OutcomeRules(TimerProfile())
+        self._rules: OutcomeRules | None = None
         self._waiting: deque[_Asked] = deque()
         self._ids = 0
         self._last_sent = 0
@@ -136,11 +133,11 @@ class ChildProcessSubject:
         return self._greeted().implementation
 
     @property
-    def profile(self) -> TimerProfile:
+    def profiles(self) -> Mapping[Component, Profile]:
         """What the adapter declares; asks it if it was not asked yet."""
-        return self._greeted().profile
+        return self._greeted().profiles
 
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
+    def new(self, case: str, configuration: Configuration) -> None:
         """Make a fresh instance; the one before is gone.
 
         Raises:
@@ -150,9 +147,11 @@ class ChildProcessSubject:
         self._abandon()
         if self._process is None:
             self._greet()
-        reply = self._exchange(self._asked(lambda i: New(i, COMPONENT, case, configuration)))
+        profile = profile_of(self, component_of(configuration))
+        reply = self._exchange(self._asked(lambda i: new(i, case, configuration)))
         if reply.unsupported:
             raise UnsupportedConfigurationError(reply.unsupported)
+        self._rules = OutcomeRules(profile)
         self._cases += 1
         self._is_open = True
         self._is_shut_down = False
@@ -236,7 +235,6 @@ class ChildProcessSubject:
             raise failure from fault
         self._waiting.popleft()
         self._greeting = greeting
-        self._rules = OutcomeRules(greeting.profile)
 
     def _send_ahead(
         self, requests: Iterator[_Asked], postponed: _Asked | None
@@ -305,6 +303,7 @@ class ChildProcessSubject:
         asked = self._waiting[0]
         operation = asked.operation
         assert operation is not None
+        assert self._rules is not None
         limit = self._time_limit
         if type(operation) is Wait:
             limit += operation.for_ms / 1000

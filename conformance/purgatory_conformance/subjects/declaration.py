@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from purgatory_conformance.judging.case_judge import Deviation
-from purgatory_model.variants import VARIANTS
+from purgatory_conformance.supports import support_of
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.jsonlines import InvalidDocument
-from purgatory_spec.requirements import requirement
+from purgatory_spec.requirements import component_of_rule
 
 
 class InvalidDeclaration(ValueError):
@@ -115,13 +115,13 @@ def _tool_table(document: object, path: Path) -> object:
 
 def _replay(path: Path, deviation: Deviation) -> Case:
     try:
-        requirement(deviation.rule)
+        variants = support_of(component_of_rule(deviation.rule)).variants
     except KeyError:
         raise InvalidDeclaration(
             f"{path}: deviation from {deviation.rule}: there is no such rule"
         ) from None
-    if deviation.variant not in VARIANTS:
-        known = ", ".join(sorted(VARIANTS))
+    if deviation.variant not in variants:
+        known = ", ".join(sorted(variants)) or "none"
         raise InvalidDeclaration(
             f"{path}: deviation from {deviation.rule}: there is no variant "
             f"{deviation.variant!r}; there are: {known}"

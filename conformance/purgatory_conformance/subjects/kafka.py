@@ -1,4 +1,4 @@
-"""Apache Kafka's timer as a subject: builds its adapter once and gives the command that starts it.
+"""Apache Kafka as a subject: builds its adapter once and gives the command that starts it.
 
 The adapter is a small Maven project (``conformance/adapters/kafka``). It is copied into the work
 folder and built there, once for each Kafka release; a stamp with a digest of the sources tells a
@@ -23,21 +23,29 @@ _BUILD_SECONDS = 600.0
 _OUTPUT_LINES = 30
 _STAMP = "sources.sha256"
 _MAIN_CLASS = "purgatory.adapter.kafka.Main"
+_MASS_EXPIRY_CLASS = "purgatory.adapter.kafka.MassExpiry"
 # One collector thread and a bounded heap: several adapters share a small machine.
 _JAVA_OPTIONS = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx512m")
+_OLDER_RELEASE = re.compile(r"[0-3](\.|$)")
 
 
 class KafkaMode(Enum):
-    """Which timer of Kafka's the adapter drives, and on which clock."""
+    """Which classes of Kafka's the adapter drives, and on which clock."""
 
     VIRTUAL = "virtual"
-    """``SystemTimer`` on a virtual clock with a stepped executor."""
+    """``SystemTimer`` and the purgatory, stepped on a virtual clock, and ``SimpleMemoryPool``."""
+
+    LEAK_TRACKING = "leak-tracking"
+    """``GarbageCollectedMemoryPool`` alone."""
 
     REAL_CLOCK = "real-clock"
     """``SystemTimer`` and its reaper as they are, on the real clock."""
 
     MOCK_TIMER = "mock-timer"
     """``MockTimer`` of Kafka's own tests; released in test jars, for example of 4.3.0."""
+
+
+_TIMER_ALONE = (KafkaMode.REAL_CLOCK, KafkaMode.MOCK_TIMER)
 
 
 class MissingTool(Exception):
@@ -66,17 +74,37 @@ def kafka_command(
     """The command line of the adapter for a Kafka release, built if it was not yet.
 
     Args:
-        version: the Kafka release, 4.0.0 or later.
-        mode: which timer, on which clock.
+        version: the Kafka release: 4.0.0 or later, or 2.4.0 or later for purgatory and pools alone.
+        mode: which classes, on which clock.
         work_folder: where the build is kept, in ``adapters/kafka-<version>[-mock]``.
 
     Raises:
         MissingTool: there is no ``java``, or no ``mvn`` and something to build.
         BuildFailed: Maven failed, or another process holds the build for too long.
-        ValueError: ``version`` is not the name of a release.
+        ValueError: ``version`` is not the name of a release, or of one without this mode.
     """
+    arguments = () if mode is KafkaMode.VIRTUAL else (f"--{mode.value}",)
+    return (*_java(version, mode, work_folder), _MAIN_CLASS, *arguments)
+
+
+def mass_expiry_command(
+    *, version: str = "4.4.0", rounds: int, operations: int, work_folder: Path
+) -> tuple[str, ...]:
+    """The command line that lets operations expire together, in rounds, with nothing replaced.
+
+    It prints one line of JSON for each round: the entries, the timer's size and the estimate that
+    stay, and the purge interval. Arguments and errors are those of ``kafka_command``.
+    """
+    java = _java(version, KafkaMode.REAL_CLOCK, work_folder)
+    return (*java, _MASS_EXPIRY_CLASS, str(rounds), str(operations))
+
+
+def _java(version: str, mode: KafkaMode, work_folder: Path) -> tuple[str, ...]:
+    """The command line up to the main class."""
     if not re.fullmatch(r"[0-9]+(\.[0-9A-Za-z-]+)*", version):
         raise ValueError(f"{version!r} is not a Kafka release such as '4.4.0'")
+    if mode in _TIMER_ALONE and _scala_version(version):
+        raise ValueError(f"there is no {mode.value} before release 4.0, which {version} is")
     java = _tool("java", "install a Java runtime, version 17 or later")
     mock = mode is KafkaMode.MOCK_TIMER
     name = f"kafka-{version}-mock" if mock else f"kafka-{version}"
@@ -85,8 +113,7 @@ def kafka_command(
     folders = [output / "shadow"] if mode is KafkaMode.VIRTUAL else []
     folders.append(output / "classes")
     class_path = os.pathsep.join(map(str, [*folders, *sorted((output / "lib").glob("*.jar"))]))
-    arguments = () if mode is KafkaMode.VIRTUAL else (f"--{mode.value}",)
-    return (java, *_JAVA_OPTIONS, "-cp", class_path, _MAIN_CLASS, *arguments)
+    return (java, *_JAVA_OPTIONS, "-cp", class_path)
 
 
 def _sources_folder() -> Path:
@@ -135,9 +162,18 @@ def _is_built(project: Path, digest: str) -> bool:
 
 
 def _maven_command(maven: str, version: str, mock: bool) -> tuple[str, ...]:
-    profile = ("-Pmock",) if mock else ()
-    options = ("-B", "-q", "-ntp", "-Dstyle.color=never", f"-Dkafka.version={version}")
-    return (maven, *options, *profile, "test-compile")
+    scala = _scala_version(version)
+    chosen = (
+        f"-Dkafka.version={version}",
+        *([f"-Dscala.version={scala}"] if scala else []),
+        *(["-Pmock"] if mock else []),
+    )
+    return (maven, "-B", "-q", "-ntp", "-Dstyle.color=never", *chosen, "test-compile")
+
+
+def _scala_version(version: str) -> str:
+    """The version of Scala that a release's purgatory is taken for; none where it is in Java."""
+    return "2.12" if _OLDER_RELEASE.match(version) else ""
 
 
 def _build(sources: Path, project: Path, digest: str, command: tuple[str, ...]) -> None:

@@ -10,8 +10,8 @@ from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
-from purgatory_conformance.subjects.bundled import BundledTimer
-from purgatory_conformance.subjects.bundled_real_clock import BundledRealClockTimer
+from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.subjects.bundled_real_clock import bundled_real_clock_subject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.declaration import (
     Declaration,
@@ -141,9 +141,9 @@ def _default_word() -> str:
 def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | None:
     match word:
         case "bundled":
-            return OpenSubject(word, BundledTimer())
+            return OpenSubject(word, bundled_subject())
         case "bundled-real-clock":
-            return OpenSubject(word, BundledRealClockTimer())
+            return OpenSubject(word, bundled_real_clock_subject())
         case "heap-timer":
             return _declared(read_declaration(adapter_folder("python") / "purgatory.toml"))
         case "kafka" | "kafka-real-clock" | "kafka-mock-timer":

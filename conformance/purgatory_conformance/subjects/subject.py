@@ -1,17 +1,17 @@
 """What the runner asks of an implementation under test, wherever it runs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Protocol
 
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import Component, Configuration, Profile
 
 
 class Subject(Protocol):
-    """An implementation of the timer behind the step vocabulary.
+    """An implementation of some components behind the step vocabulary.
 
     A subject serves one case at a time: ``new``, any number of steps, ``end``.
     """
@@ -21,11 +21,15 @@ class Subject(Protocol):
         """Whom a report is about."""
 
     @property
-    def profile(self) -> TimerProfile:
-        """The declared choices of the implementation."""
+    def profiles(self) -> Mapping[Component, Profile]:
+        """The declared choices of each component that is offered.
 
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
-        """Make a fresh instance; the one before is gone.
+        Raises:
+            SubjectFailure: the subject could not be asked, or its answer was no answer.
+        """
+
+    def new(self, case: str, configuration: Configuration) -> None:
+        """Make a fresh instance of the configuration's component; the one before is gone.
 
         Raises:
             UnsupportedConfigurationError: the implementation does not offer such an instance.
@@ -97,3 +101,18 @@ class SubjectFailure(Exception):
         self.asked = asked
         self.received = received
         self.standard_error = standard_error
+
+
+def profile_of(subject: Subject, component: Component) -> Profile:
+    """The declared choices of one component.
+
+    Raises:
+        SubjectFailure: the subject does not offer the component, or could not be asked.
+    """
+    profiles = subject.profiles
+    if component not in profiles:
+        offered = ", ".join(each.value for each in profiles) or "nothing"
+        raise SubjectFailure(
+            FailureKind.NO_COMPONENT, f"{component.value} was asked for, it offers {offered}"
+        )
+    return profiles[component]

@@ -1,14 +1,11 @@
-"""The Kafka adapter, driven line by line: what it answers, for Kafka's odd cases too."""
+"""The Kafka adapter and its timer, driven line by line, for Kafka's odd cases too."""
 
-import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,66 +17,15 @@ from purgatory_conformance.subjects.kafka import (
     kafka_command,
 )
 
+from .adapter_process import WORK_FOLDER, Adapter, Reply, need_java_and_maven, started
+
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
-WORK_FOLDER = Path(__file__).resolve().parents[3] / "purgatory-work"
 VERSIONS = ("4.4.0", "4.0.0")
 ENDLESS = "endless loop inside Kafka, broken by the adapter"
 REJECTED_EXECUTION = "java.util.concurrent.RejectedExecutionException"
 OUT_OF_BOUNDS = "java.lang.ArrayIndexOutOfBoundsException"
 LARGEST_LONG = 2**63 - 1
-
-Reply = dict[str, Any]
-
-
-class Adapter:
-    """A child process and the lines exchanged with it."""
-
-    def __init__(self, command: tuple[str, ...]) -> None:
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
-        )
-        self.last_id = 0
-
-    def send(self, text: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(text)
-        self.process.stdin.flush()
-
-    def receive(self) -> Reply:
-        assert self.process.stdout is not None
-        reply: Reply = json.loads(self.process.stdout.readline())
-        return reply
-
-    def ask(self, request: str, **fields: object) -> Reply:
-        self.last_id += 1
-        self.send(json.dumps({"request": request, "id": self.last_id, **fields}) + "\n")
-        reply = self.receive()
-        assert reply.pop("id") == self.last_id
-        return reply
-
-    def new(self, **configuration: int | str) -> None:
-        assert self.ask("new", component="timer", case="a", configuration=configuration) == {}
-
-    def do(self, op: str, **fields: object) -> Reply:
-        return self.ask("do", operation={"op": op, **fields})
-
-    def close(self) -> int:
-        self.process.communicate(timeout=10)
-        return self.process.returncode
-
-
-def need_java_and_maven() -> None:
-    missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
-    if missing and os.environ.get("REQUIRE_JAVA") != "1":
-        pytest.skip(f"not installed: {', '.join(missing)} (REQUIRE_JAVA=1 makes this a failure)")
-
-
-def started(version: str, mode: KafkaMode) -> Iterator[Adapter]:
-    need_java_and_maven()
-    adapter = Adapter(kafka_command(version=version, mode=mode, work_folder=WORK_FOLDER))
-    yield adapter
-    assert adapter.close() == 0
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
@@ -133,10 +79,12 @@ def rejected(task: str, reason: str) -> list[Reply]:
 def test_introduces_itself_with_its_profile(kafka: Adapter, version: str) -> None:
     reply = kafka.ask("hello", protocol=1, suite="0.1.0", schema="")
     assert reply["implementation"].pop("runtime")
+    assert reply["components"].pop("purgatory")
+    assert reply["components"].pop("memory_pool")
     assert reply == {
         "protocol": 1,
         "implementation": {
-            "name": "Apache Kafka SystemTimer, virtual clock",
+            "name": "Apache Kafka, virtual clock",
             "version": version,
             "language": "Java",
             "source": "https://kafka.apache.org",
@@ -461,8 +409,8 @@ def test_what_is_not_offered_is_unsupported_and_changes_nothing(kafka: Adapter) 
     }
     assert kafka.ask("sing") == {"unsupported": "there is no such request here"}
     assert kafka.do("elapse", to_ms=0) == {"observed": seen(1, 0, 0, 1, 5, 1)}
-    assert kafka.ask("new", component="purgatory", case="a", configuration={}) == {
-        "unsupported": "there is no component 'purgatory' here"
+    assert kafka.ask("new", component="selector", case="a", configuration={}) == {
+        "unsupported": "there is no component 'selector' here"
     }
 
 
@@ -627,7 +575,7 @@ def test_mock_timer_lets_a_failing_task_break_the_pass(mock_timer: Adapter) -> N
     mock_timer.do("add", task="c", delay_ms=3)
     assert mock_timer.do("advance", to_ms=9) == {
         "rejected": "internal",
-        "detail": "purgatory.adapter.kafka.Action$ScriptFailure",
+        "detail": "purgatory.adapter.kafka.ScriptFailure",
         "events": ran("a"),
         "observed": {"size": 2},
     }
@@ -751,3 +699,9 @@ def test_changed_sources_are_built_again(
 def test_a_version_must_look_like_one(version: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is not a Kafka release"):
         kafka_command(version=version, work_folder=tmp_path)
+
+
+@pytest.mark.parametrize("mode", [KafkaMode.REAL_CLOCK, KafkaMode.MOCK_TIMER])
+def test_older_releases_have_no_mode_of_the_timer_alone(mode: KafkaMode, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"before release 4\.0"):
+        kafka_command(version="3.9.1", mode=mode, work_folder=tmp_path)

@@ -14,7 +14,8 @@ from purgatory_conformance.subjects.registry import OpenSubject, open_subject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import TimerConfiguration
+from purgatory_spec.profiles import Component, Configuration
+from purgatory_spec.requirements import component_of_rule
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
@@ -33,12 +34,17 @@ def campaign_of(word: str, suite: str = "standard") -> Campaign:
 def campaign_on(opened: OpenSubject, subject: Subject, suite: str) -> Campaign:
     return run_campaign(
         subject,
+        Component.TIMER,
         seed=11,
         budget=replace(SUITES[suite], shrink_runs=150),
-        vectors=vectors(),
-        deviations=opened.deviations,
-        replays=opened.replays,
+        vectors=vectors(Component.TIMER),
+        deviations=tuple(each for each in opened.deviations if _is_timers(each.rule)),
+        replays=tuple((rule, case) for rule, case in opened.replays if _is_timers(rule)),
     )
+
+
+def _is_timers(rule: str) -> bool:
+    return component_of_rule(rule) is Component.TIMER
 
 
 @pytest.mark.parametrize("release", ["4.4.0", "4.0.0"])
@@ -86,9 +92,9 @@ class LosesRuns:
     def __init__(self, inner: Subject) -> None:
         self.inner = inner
         self.implementation = inner.implementation
-        self.profile = inner.profile
+        self.profiles = inner.profiles
 
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
+    def new(self, case: str, configuration: Configuration) -> None:
         self.inner.new(case, configuration)
 
     def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:

@@ -13,11 +13,12 @@ from purgatory_conformance.generation.timer_table import (
     draw_operations,
 )
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.running.shrinking import Candidate, candidates, reduce_case, shrink
+from purgatory_conformance.running.shrinking import candidates, reduce_case, shrink
 from purgatory_conformance.specimens.mutants import mutant
-from purgatory_conformance.subjects.bundled import PROFILE, BundledTimer
+from purgatory_conformance.subjects.bundled import PROFILE, bundled_subject
+from purgatory_conformance.support import Candidate, narrowed
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
-from purgatory_spec.profiles import Feature, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import Component, Feature, TimerConfiguration, TimerProfile
 from purgatory_spec.requirements import requirements
 
 
@@ -49,7 +50,8 @@ def test_only_declared_features_are_asked_for(feature: Feature | None) -> None:
     for seed in range(60):
         case = seeded(seed, profile)
         seen: dict[str, int] = {}
-        assert case.configuration.start_ms >= 0 or feature is Feature.NEGATIVE_CLOCK
+        start_ms = narrowed(case.configuration, TimerConfiguration).start_ms
+        assert start_ms >= 0 or feature is Feature.NEGATIVE_CLOCK
         for operation in case.operations:
             used[operation_name(operation)] += 1
             if isinstance(operation, Add):
@@ -72,7 +74,7 @@ def test_clock_never_goes_back() -> None:
     """
     for seed in range(200):
         case = seeded(seed)
-        now = case.configuration.start_ms
+        now = narrowed(case.configuration, TimerConfiguration).start_ms
         for operation in case.operations:
             if isinstance(operation, Advance | Elapse):
                 assert operation.to_ms >= now
@@ -85,7 +87,7 @@ def test_rows_name_rules_that_exist() -> None:
     When its rows name the rules that they are for
     Then these are rules
     """
-    known = {rule.id for rule in requirements()}
+    known = {rule.id for rule in requirements(Component.TIMER)}
     for row in (*TIMER_TABLE, SHUTDOWN_ROW):
         assert row.rules <= known, row.name
 
@@ -98,7 +100,7 @@ def test_the_bundled_timer_passes_what_hypothesis_draws(case: Candidate) -> None
     When the bundled timer runs them
     Then it passes
     """
-    subject = BundledTimer()
+    subject = bundled_subject()
     try:
         run = run_case(subject, "drawn", case.configuration, case.operations)
     finally:
@@ -113,13 +115,14 @@ def test_a_failing_case_is_shrunk_to_its_core() -> None:
     Then two operations are left: an add that overflows and an advance
     """
     subject = mutant("lost-on-cascade").make()
+    profile = narrowed(subject.profiles[Component.TIMER], TimerProfile)
 
     def fails(case: Candidate) -> bool:
         run = run_case(subject, "c", case.configuration, case.operations)
         return run.verdict is CaseVerdict.FAIL
 
-    found = next(case for seed in range(99) if fails(case := seeded(seed, subject.profile)))
-    smallest = shrink(subject.profile, found, fails, seed=1, most_runs=600)
+    found = next(case for seed in range(99) if fails(case := seeded(seed, profile)))
+    smallest = shrink(profile, found, fails, seed=1, most_runs=600)
     assert [operation_name(operation) for operation in smallest.operations] == ["add", "advance"]
     assert smallest.configuration == TimerConfiguration(1, 2, 0)
 

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.judging.case_judge import CaseJudge
+from purgatory_conformance.judging.timer_judge import TimerJudge
 from purgatory_conformance.reporting.results import (
     CauseLine,
     Footer,
@@ -15,13 +16,18 @@ from purgatory_conformance.reporting.results import (
     RuleLine,
     results_of,
 )
-from purgatory_conformance.reporting.states import describe_state
+from purgatory_conformance.reporting.timer_states import describe_timer_state
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
-from purgatory_conformance.subjects.bundled import PROFILE, BundledTimer
+from purgatory_conformance.subjects.bundled import PROFILE, bundled_subject
 from purgatory_impl.wheel import Wheel
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
-from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    TimerConfiguration,
+    TimerProfile,
+)
 from purgatory_spec.requirements import requirement
 
 _BUDGET = Budget(least_cases=100, seconds=30, shrink_runs=200)
@@ -30,14 +36,14 @@ MakeResults = Callable[..., Results]
 
 
 def _campaign_results(name: str) -> Results:
-    subject = BundledTimer()
-    campaign = run_campaign(subject, seed=1, budget=_BUDGET)
+    subject = bundled_subject()
+    campaign = run_campaign(subject, Component.TIMER, seed=1, budget=_BUDGET)
     subject.close()
     return results_of(
         campaign,
         subject=name,
         implementation=subject.implementation,
-        profile=subject.profile,
+        profile=subject.profiles[Component.TIMER],
         suite="quick",
         suite_version="0.1.0",
         schema="0" * 64,
@@ -111,8 +117,8 @@ def _cause(
     configuration: TimerConfiguration,
     profile: TimerProfile,
     answers: tuple[int, int] | None,
-) -> CauseLine:
-    judge = CaseJudge(configuration, profile)
+) -> CauseLine[Configuration]:
+    judge = CaseJudge(TimerJudge(configuration, profile))
     for number, step in enumerate(steps, start=1):
         assert step.outcome is not None
         divergence = judge.step(step.operation, step.outcome).divergence
@@ -124,8 +130,8 @@ def _cause(
                 cases=3,
                 expected=divergence.expected,
                 seen=divergence.seen,
-                before=describe_state(divergence.before),
-                after=describe_state(divergence.after),
+                before=describe_timer_state(divergence.before),
+                after=describe_timer_state(divergence.after),
                 configuration=configuration,
                 steps=steps,
                 replay="purgatory-work/by-hand/replays/0.jsonl",

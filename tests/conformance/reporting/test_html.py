@@ -67,7 +67,7 @@ def silent_results(make_results: MakeResults) -> Results:
 
 
 def test_a_conformant_subject_has_its_verdict_and_every_rule(good_results: Results) -> None:
-    page = _Page(render_html(good_results))
+    page = _Page(render_html([good_results]))
 
     assert "✓ conformant" in page.texts["strong"]
     assert "every applicable rule was put to the test and held" in page.texts["div"]
@@ -86,7 +86,7 @@ def test_a_conformant_subject_has_its_verdict_and_every_rule(good_results: Resul
 def test_every_cause_has_its_rule_steps_sentences_picture_and_command(
     broken_results: Results,
 ) -> None:
-    text = render_html(broken_results)
+    text = render_html([broken_results])
     page = _Page(text)
 
     assert "✗ not conformant" in page.texts["strong"]
@@ -105,7 +105,7 @@ def test_every_cause_has_its_rule_steps_sentences_picture_and_command(
 def test_the_pictures_are_well_formed_and_their_ids_their_own(broken_results: Results) -> None:
     twice = msgspec.structs.replace(broken_results, causes=broken_results.causes * 2)
 
-    text = render_html(twice)
+    text = render_html([twice])
 
     pictures = re.findall(r'<svg [^>]*class="wheel".*?</svg>', text)
     assert len(pictures) == len(twice.causes) > 1
@@ -117,7 +117,7 @@ def test_the_pictures_are_well_formed_and_their_ids_their_own(broken_results: Re
 
 
 def test_the_page_loads_nothing(broken_results: Results) -> None:
-    text = render_html(broken_results)
+    text = render_html([broken_results])
     page = _Page(text)
 
     assert not {"script", "link", "iframe", "img", "object"} & set(page.tags)
@@ -128,7 +128,7 @@ def test_the_page_loads_nothing(broken_results: Results) -> None:
 
 
 def test_the_rules_text_is_rendered(good_results: Results) -> None:
-    text = render_html(good_results)
+    text = render_html([good_results])
 
     assert "has the expiry <code>x = t + d</code>. Its <em>due tick</em> is" in text
     assert "except for timing wheels (TIMER-OWN-CLOCK: due is relative" not in text
@@ -155,7 +155,7 @@ def test_names_cannot_leave_their_place(name: str, make_results: MakeResults) ->
         deviations=(DeviationLine("TIMER-SIZE", name, name, name, name, 0),),
     )
 
-    text = render_html(results)
+    text = render_html([results])
     page = _Page(text)
 
     assert "script" not in page.tags
@@ -171,14 +171,14 @@ def test_half_a_character_does_not_break_the_page(make_results: MakeResults) -> 
         profile=msgspec.structs.replace(PROFILE, observables=frozenset()),
     )
 
-    assert b"\\ud800" in render_html(results).encode("utf-8")
+    assert b"\\ud800" in render_html([results]).encode("utf-8")
 
 
 def test_observables_are_shown_where_there_are_any(
     broken_results: Results, silent_results: Results
 ) -> None:
-    assert "observables after it" in _Page(render_html(broken_results)).texts["th"]
-    assert "observables after it" not in _Page(render_html(silent_results)).texts["th"]
+    assert "observables after it" in _Page(render_html([broken_results])).texts["th"]
+    assert "observables after it" not in _Page(render_html([silent_results])).texts["th"]
 
 
 def test_nondeterminism_failures_deviations_and_the_hint_are_told(
@@ -199,7 +199,7 @@ def test_nondeterminism_failures_deviations_and_the_hint_are_told(
         ),
     )
 
-    page = _Page(render_html(results))
+    page = _Page(render_html([results]))
 
     assert "answers differ: failed 2 of 5 repetitions" in page.texts["strong"]
     assert any("41 failing cases" in words for words in page.texts["p"])
@@ -217,7 +217,7 @@ def test_a_real_clock_has_no_picture_and_the_page_says_so(silent_results: Result
         silent_results, header=msgspec.structs.replace(header, profile=wall)
     )
 
-    page = _Page(render_html(results))
+    page = _Page(render_html([results]))
 
     assert "svg" not in page.tags
     assert any("real clock" in words for words in page.texts["figcaption"])
@@ -227,7 +227,7 @@ def test_steps_that_the_model_now_allows_have_no_picture(silent_results: Results
     (cause,) = silent_results.causes
     harmless = msgspec.structs.replace(cause, steps=cause.steps[:1])
 
-    page = _Page(render_html(msgspec.structs.replace(silent_results, causes=(harmless,))))
+    page = _Page(render_html([msgspec.structs.replace(silent_results, causes=(harmless,))]))
 
     assert "svg" not in page.tags
     assert any("does not follow" in words for words in page.texts["figcaption"])
@@ -237,7 +237,7 @@ def test_a_rule_of_another_suite_is_shown_without_its_text(silent_results: Resul
     (cause,) = silent_results.causes
     foreign = msgspec.structs.replace(cause, rule="TIMER-OF-TOMORROW")
 
-    page = _Page(render_html(msgspec.structs.replace(silent_results, causes=(foreign,))))
+    page = _Page(render_html([msgspec.structs.replace(silent_results, causes=(foreign,))]))
 
     assert "TIMER-OF-TOMORROW" in page.ids
     assert page.texts["code"].count("TIMER-OF-TOMORROW") == 2

@@ -38,7 +38,7 @@ def _with_state(results: Results, rule: str, state: str) -> Results:
 
 
 def _suite(results: Results) -> ET.Element:
-    (suite,) = ET.fromstring(render_junit(results))
+    (suite,) = ET.fromstring(render_junit([results]))
     return suite
 
 
@@ -156,13 +156,13 @@ def test_junit_holds_any_name(make_results: MakeResults) -> None:
             results, failures=(FailureLine("crashed", name, name, name, name),)
         )
 
-        text = render_junit(results)
+        text = render_junit([results])
 
         ET.fromstring(text.encode("utf-8"))
 
 
 def test_markdown_has_verdict_causes_and_rules(broken_results: Results) -> None:
-    text = render_markdown(broken_results)
+    text = render_markdown([broken_results])
 
     assert text.startswith("## ✗ not conformant: ")
     for number, cause in enumerate(broken_results.causes, start=1):
@@ -176,7 +176,7 @@ def test_markdown_has_verdict_causes_and_rules(broken_results: Results) -> None:
 
 
 def test_markdown_of_a_conformant_subject_is_a_verdict_and_a_table(good_results: Results) -> None:
-    text = render_markdown(good_results)
+    text = render_markdown([good_results])
 
     assert text.startswith("## ✓ conformant: purgatory\\_impl ")
     assert f"{len(good_results.rules)} rules: ✓ held {len(good_results.rules)}</summary>" in text
@@ -200,7 +200,7 @@ def test_markdown_tells_of_more_causes_deviations_failures_and_the_hint(
         failures=(FailureLine("wrote garbage", "no JSON", "", "hello `there`", ""),),
     )
 
-    text = render_markdown(results)
+    text = render_markdown([results])
 
     assert text.count("### ✗ ") == 3
     assert text.count(f"- ✗ **{cause.rule}**: 3 cases, expected `t1 expired`, seen ") == 2
@@ -219,7 +219,7 @@ def test_markdown_holds_any_name(make_results: MakeResults) -> None:
         why="a | b <script> *c*",
     )
 
-    text = render_markdown(results)
+    text = render_markdown([results])
 
     assert "a \\| b \\<script\\> \\*c\\*" in text
     assert "````text\n  1  add '`|`<b>```', delay 5 ms  -> no event\n" in text
@@ -230,7 +230,7 @@ def test_markdown_holds_any_name(make_results: MakeResults) -> None:
 def test_the_badge_says_the_verdict_in_a_colour_of_its_own(
     verdict: Verdict, good_results: Results
 ) -> None:
-    badge = json.loads(render_badge(_concluded(good_results, verdict)))
+    badge = json.loads(render_badge([_concluded(good_results, verdict)]))
 
     assert badge["schemaVersion"] == 1
     assert badge["message"] == f"{verdict.value} · {len(good_results.rules)} rules · suite 0.1.0"
@@ -244,8 +244,8 @@ def test_the_badge_counts_causes_and_tells_deviations_apart(
 ) -> None:
     causes = len(broken_results.causes)
     words = f"not conformant · {causes} cause{'s' if causes > 1 else ''} · suite 0.1.0"
-    assert json.loads(render_badge(broken_results))["message"] == words
+    assert json.loads(render_badge([broken_results]))["message"] == words
 
-    plain = json.loads(render_badge(good_results))["color"]
+    plain = json.loads(render_badge([good_results]))["color"]
     declared = _concluded(good_results, Verdict.CONFORMANT_WITH_DEVIATIONS, deviations=(_SEEN,))
-    assert json.loads(render_badge(declared))["color"] != plain
+    assert json.loads(render_badge([declared]))["color"] != plain

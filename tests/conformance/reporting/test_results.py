@@ -28,9 +28,9 @@ def test_results_of_a_conformant_subject_are_read_as_they_were_written(
 ) -> None:
     path = tmp_path / "deep" / "results.jsonl"
 
-    write_results(good_results, path)
+    write_results([good_results], path)
 
-    assert read_results(path) == good_results
+    assert read_results(path) == (good_results,)
     assert good_results.footer.exit_code == 0
     assert {rule.state for rule in good_results.rules} == {"held"}
     assert [file.name for file in path.parent.iterdir()] == ["results.jsonl"]
@@ -57,10 +57,10 @@ def test_causes_deviations_and_failures_are_read_as_they_were_written(
     )
     path = tmp_path / "results.jsonl"
 
-    write_results(written, path)
+    write_results([written], path)
 
     assert written.causes
-    assert read_results(path) == written
+    assert read_results(path) == (written,)
 
 
 def test_line_separators_of_unicode_do_not_tear_a_line(
@@ -70,16 +70,16 @@ def test_line_separators_of_unicode_do_not_tear_a_line(
     written = msgspec.structs.replace(good_results, failures=(odd,))
     path = tmp_path / "results.jsonl"
 
-    write_results(written, path)
+    write_results([written], path)
 
-    assert read_results(path) == written
+    assert read_results(path) == (written,)
 
 
 def test_a_file_that_lost_its_end_says_that_the_run_did_not_end(
     good_results: Results, tmp_path: Path
 ) -> None:
     path = tmp_path / "results.jsonl"
-    write_results(good_results, path)
+    write_results([good_results], path)
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
 
@@ -91,7 +91,7 @@ def test_a_file_that_lost_its_end_says_that_the_run_did_not_end(
 
 def test_a_line_that_lost_its_end_is_named(good_results: Results, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    write_results(good_results, path)
+    write_results([good_results], path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text[:-20], encoding="utf-8")
 
@@ -100,7 +100,7 @@ def test_a_line_that_lost_its_end_is_named(good_results: Results, tmp_path: Path
 
 def test_another_format_is_rejected(good_results: Results, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    write_results(good_results, path)
+    write_results([good_results], path)
     text = path.read_text(encoding="utf-8")
     assert text.count('"format":1') == 1
     path.write_text(text.replace('"format":1', '"format":2'), encoding="utf-8")
@@ -112,7 +112,7 @@ def test_another_format_is_rejected(good_results: Results, tmp_path: Path) -> No
 
 def test_a_line_of_an_unknown_kind_is_rejected(good_results: Results, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    write_results(good_results, path)
+    write_results([good_results], path)
     lines = path.read_text(encoding="utf-8").splitlines()
     lines.insert(3, '{"line":"surprise"}')
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -142,7 +142,7 @@ def test_what_is_no_results_file_is_rejected_at_its_first_line(text: str, tmp_pa
 
 def test_a_file_without_its_header_is_rejected(good_results: Results, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    write_results(good_results, path)
+    write_results([good_results], path)
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join(lines[1:]) + "\n", encoding="utf-8")
 

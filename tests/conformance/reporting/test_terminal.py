@@ -38,7 +38,7 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> Printed:
     def run(results: Results, width: int = 80, *, terminal: bool | None = None) -> str:
         file = io.StringIO()
         console = Console(file=file, width=width, force_terminal=terminal)
-        print_results(console, results, **_PATHS)
+        print_results(console, [results], **_PATHS)
         return file.getvalue()
 
     return run
@@ -203,7 +203,7 @@ def test_a_console_without_unicode_gets_ascii(broken_results: Results) -> None:
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding="ascii")
 
-    print_results(Console(file=file, width=80), broken_results, **_PATHS)
+    print_results(Console(file=file, width=80), [broken_results], **_PATHS)
     file.flush()
 
     text = raw.getvalue().decode("ascii")

@@ -47,8 +47,7 @@ class _Picture:
         (cause,) = results.causes
         case = retraced(cause, results)
         assert case is not None
-        scene = scene_of(cause, case, results.header.profile)
-        self.text = wheel_picture(cause, scene, number)
+        self.text = wheel_picture(scene_of(case), case.divergence, number)
         self.root = ET.fromstring(self.text)
 
     @property

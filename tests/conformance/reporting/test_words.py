@@ -2,11 +2,13 @@
 
 import pytest
 
+from purgatory_conformance.reporting.timer_words import (
+    describe_timer_operation,
+    describe_timer_outcome,
+)
 from purgatory_conformance.reporting.words import (
     counted,
     describe_observed,
-    describe_operation,
-    describe_outcome,
     describe_task,
     paragraphs,
     printable,
@@ -50,7 +52,7 @@ from purgatory_spec.reasons import Reason
     ],
 )
 def test_every_operation_has_words(operation: Operation, words: str) -> None:
-    assert describe_operation(operation) == words
+    assert describe_timer_operation(operation) == words
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ def test_every_operation_has_words(operation: Operation, words: str) -> None:
     ],
 )
 def test_every_outcome_has_words(outcome: Outcome, words: str) -> None:
-    assert describe_outcome(outcome) == words
+    assert describe_timer_outcome(outcome) == words
 
 
 def test_observables_are_told_with_their_values() -> None:

@@ -1,13 +1,13 @@
 """Campaigns: each verdict arises where it should, and none where it should not."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
 import pytest
 
 from purgatory_conformance.judging import timer_judge
-from purgatory_conformance.judging.case_judge import Deviation, judge_for
+from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import (
@@ -19,16 +19,22 @@ from purgatory_conformance.running.campaign import (
 )
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.mutants import mutant
-from purgatory_conformance.subjects.bundled import PROFILE, BundledTimer
+from purgatory_conformance.subjects.bundled import PROFILE, bundled_subject
+from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
-from purgatory_spec.cases import Case, CaseHeader, Step
+from purgatory_conformance.support import narrowed
+from purgatory_conformance.supports import support_of
+from purgatory_spec.cases import Case, Step, TimerCaseHeader
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, Shutdown
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
+    Component,
+    Configuration,
     Executor,
     Feature,
     Observable,
+    Profile,
     Rounding,
     Structure,
     TimerConfiguration,
@@ -43,7 +49,7 @@ class Wrapped:
     """The bundled timer behind a hook that may change what is seen."""
 
     def __init__(self, profile: TimerProfile = PROFILE) -> None:
-        self.inner = BundledTimer()
+        self.inner = bundled_subject()
         self._profile = profile
         self.operations = 0
 
@@ -52,10 +58,10 @@ class Wrapped:
         return self.inner.implementation
 
     @property
-    def profile(self) -> TimerProfile:
-        return self._profile
+    def profiles(self) -> Mapping[Component, Profile]:
+        return {Component.TIMER: self._profile}
 
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
+    def new(self, case: str, configuration: Configuration) -> None:
         self.inner.new(case, configuration)
 
     def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
@@ -75,7 +81,7 @@ class Wrapped:
 
 
 def campaign_of(
-    subject: Wrapped | BundledTimer,
+    subject: Wrapped | InProcessSubject,
     *,
     seed: int = 7,
     budget: Budget = QUICK,
@@ -87,6 +93,7 @@ def campaign_of(
     try:
         return run_campaign(
             subject,
+            Component.TIMER,
             seed=seed,
             budget=budget,
             vectors=vectors,
@@ -100,7 +107,9 @@ def campaign_of(
 
 def rejudge(case: Case, deviations: tuple[Deviation, ...] = ()) -> tuple[int, Divergence] | None:
     """Judge the recorded outcomes of a case: the diverging step and how, or None."""
-    judge = judge_for(case.header.configuration, case.header.profile, deviations)
+    judge = support_of(case.component).judge(
+        case.header.configuration, case.header.profile, deviations
+    )
     for index, step in enumerate(case.steps):
         if step.outcome is None:
             raise ValueError(f"step {index + 1} has no recorded outcome")
@@ -116,9 +125,9 @@ def test_bundled_timer_is_conformant() -> None:
     When a campaign runs with the golden vectors
     Then it is conformant, all vectors ran, and every applicable rule was visited often enough
     """
-    campaign = campaign_of(BundledTimer(), vectors=vectors())
+    campaign = campaign_of(bundled_subject(), vectors=vectors(Component.TIMER))
     assert (campaign.verdict, campaign.causes, campaign.failures) == (Verdict.CONFORMANT, [], [])
-    assert campaign.vectors == len(vectors())
+    assert campaign.vectors == len(vectors(Component.TIMER))
     assert campaign.too_few == []
     assert min(campaign.visits[rule.id] for rule in campaign.rules) >= 20
 
@@ -129,9 +138,11 @@ def test_vectors_do_not_count_for_coverage() -> None:
     When a campaign runs the vectors
     Then no rule was visited, and the verdict is inconclusive
     """
-    campaign = campaign_of(BundledTimer(), vectors=vectors(), budget=Budget(most_cases=0))
+    campaign = campaign_of(
+        bundled_subject(), vectors=vectors(Component.TIMER), budget=Budget(most_cases=0)
+    )
     assert (campaign.verdict, campaign.why) == (Verdict.INCONCLUSIVE, "no case was generated")
-    assert campaign.vectors == len(vectors())
+    assert campaign.vectors == len(vectors(Component.TIMER))
     assert sum(campaign.visits.values()) == 0
 
 
@@ -141,7 +152,7 @@ def test_too_few_visits_are_inconclusive() -> None:
     When a campaign runs
     Then it is inconclusive and names rules that were hardly visited
     """
-    campaign = campaign_of(BundledTimer(), budget=Budget(least_cases=1, most_cases=3))
+    campaign = campaign_of(bundled_subject(), budget=Budget(least_cases=1, most_cases=3))
     assert campaign.verdict is Verdict.INCONCLUSIVE
     assert "visited fewer than 20 times: TIMER-" in campaign.why
 
@@ -153,7 +164,7 @@ def test_only_the_rules_asked_for_must_be_visited() -> None:
     Then these two alone are reported
     """
     asked = frozenset({"TIMER-CASCADE", "TIMER-SIZE"})
-    campaign = campaign_of(BundledTimer(), only_rules=asked)
+    campaign = campaign_of(bundled_subject(), only_rules=asked)
     assert {rule.id for rule in campaign.rules} == asked
     assert campaign.verdict is Verdict.CONFORMANT
 
@@ -165,7 +176,7 @@ def test_too_many_possible_states_are_inconclusive(monkeypatch: pytest.MonkeyPat
     Then it is inconclusive, not conformant
     """
     monkeypatch.setattr(timer_judge, "STATES_CAP", 0)
-    campaign = campaign_of(BundledTimer(), budget=Budget(least_cases=5, most_cases=5))
+    campaign = campaign_of(bundled_subject(), budget=Budget(least_cases=5, most_cases=5))
     assert campaign.verdict is Verdict.INCONCLUSIVE
     assert "too many states" in campaign.why
 
@@ -177,7 +188,7 @@ def test_equal_seeds_give_equal_campaigns() -> None:
     Then the equal seeds give equal counts, and the other does not
     """
     first, second, other = (
-        campaign_of(BundledTimer(), seed=seed, budget=Budget(least_cases=40, most_cases=40))
+        campaign_of(bundled_subject(), seed=seed, budget=Budget(least_cases=40, most_cases=40))
         for seed in (1, 1, 2)
     )
     assert (first.steps, first.visits) == (second.steps, second.visits)
@@ -191,7 +202,7 @@ def test_steering_reaches_the_minimum_sooner() -> None:
     Then every rule reached it before the cases ran out
     """
     budget = Budget(least_cases=1, most_cases=400, minimum_visits=60, seconds=60)
-    campaign = campaign_of(BundledTimer(), budget=budget)
+    campaign = campaign_of(bundled_subject(), budget=budget)
     assert campaign.too_few == []
     assert campaign.cases < 400
 
@@ -226,7 +237,7 @@ def test_a_subject_that_answers_differently_is_nondeterministic() -> None:
 class NeverAnswers(Wrapped):
     """Fails as a broken adapter does."""
 
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
+    def new(self, case: str, configuration: Configuration) -> None:
         raise SubjectFailure(FailureKind.CRASHED, "it is gone", standard_error="Traceback")
 
 
@@ -258,8 +269,9 @@ class RoundsUp(Wrapped):
         self.tick_ms = 1
         self.now_ms = 0
 
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
-        self.tick_ms, self.now_ms = configuration.tick_ms, configuration.start_ms
+    def new(self, case: str, configuration: Configuration) -> None:
+        arguments = narrowed(configuration, TimerConfiguration)
+        self.tick_ms, self.now_ms = arguments.tick_ms, arguments.start_ms
         super().new(case, configuration)
 
     def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
@@ -291,7 +303,7 @@ def test_a_real_fault_is_no_choice() -> None:
     When a campaign finds failing cases
     Then no other profile is offered as an explanation
     """
-    campaign = run_campaign(mutant("lost-on-cascade").make(), seed=1, budget=QUICK)
+    campaign = run_campaign(mutant("lost-on-cascade").make(), Component.TIMER, seed=1, budget=QUICK)
     assert (campaign.verdict, campaign.hint) == (Verdict.NOT_CONFORMANT, "")
 
 
@@ -303,7 +315,7 @@ class TakesAfterShutdown(Wrapped):
         self.other_fault = other_fault
         self.closed = False
 
-    def new(self, case: str, configuration: TimerConfiguration) -> None:
+    def new(self, case: str, configuration: Configuration) -> None:
         self.closed = False
         super().new(case, configuration)
 
@@ -321,7 +333,7 @@ SHUTDOWN_DEVIATION = Deviation("TIMER-SHUTDOWN-CLOSED", "taken_after_shutdown", 
 
 def shutdown_replay(*operations: Operation) -> tuple[str, Case]:
     steps = tuple(Step(operation) for operation in operations)
-    return "TIMER-SHUTDOWN-CLOSED", Case(CaseHeader("replay"), steps)
+    return "TIMER-SHUTDOWN-CLOSED", Case(TimerCaseHeader(case="replay"), steps)
 
 
 def test_a_declared_deviation_is_conformant_with_deviations() -> None:
@@ -391,7 +403,7 @@ def test_recorded_outcomes_are_judged_without_a_subject() -> None:
     When their outcomes are judged
     Then the first is right, and the second diverges at that step
     """
-    vector = vectors()[0]
+    vector = vectors(Component.TIMER)[0]
     assert rejudge(vector) is None
     steps = list(vector.steps)
     outcome = steps[1].outcome
@@ -404,7 +416,7 @@ def test_recorded_outcomes_are_judged_without_a_subject() -> None:
     assert divergence.seen == "size = 99"
 
 
-@pytest.mark.parametrize("vector", vectors(), ids=lambda vector: vector.header.case)
+@pytest.mark.parametrize("vector", vectors(Component.TIMER), ids=lambda vector: vector.header.case)
 def test_recorded_outcomes_of_every_vector_are_right(vector: Case) -> None:
     """
     Given a golden vector
@@ -423,7 +435,7 @@ def test_rounding_of_a_declared_profile_parameterises_the_prediction() -> None:
     """
     operations = (Add("a", 15), Advance(10))
     configuration = TimerConfiguration(tick_ms=10)
-    down = run_case(BundledTimer(), "c", configuration, operations)
+    down = run_case(bundled_subject(), "c", configuration, operations)
     up = run_case(
         Wrapped(msgspec.structs.replace(PROFILE, rounding=Rounding.UP)),
         "c",

@@ -8,16 +8,18 @@ import pytest
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.running.shrinking import Candidate, reduce_case
+from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.specimens import wrong_arming as arming
 from purgatory_conformance.specimens import wrong_executor as executor
 from purgatory_conformance.specimens import wrong_expiry as expiry
 from purgatory_conformance.specimens import wrong_wheel as wheel
-from purgatory_conformance.specimens.mutants import SILENT_PROFILE
-from purgatory_conformance.specimens.small_timer import PROFILE, SmallSubject, SmallTimer
+from purgatory_conformance.specimens.small_timer import PROFILE, SmallTimer, small_subject
+from purgatory_conformance.specimens.timer_mutants import SILENT_PROFILE
+from purgatory_conformance.subjects.subject import Subject
+from purgatory_conformance.support import Candidate
 from purgatory_spec.operations import Add, Cancel, Shutdown, Wait
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import Executor, SameTickOrder, Structure, TimerProfile
+from purgatory_spec.profiles import Component, Executor, SameTickOrder, Structure, TimerProfile
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import Level, requirements
 
@@ -30,7 +32,7 @@ def drawn(profile: TimerProfile, seed: int) -> Candidate:
     return Candidate(configuration, draw_operations(configuration, profile, source, most=50))
 
 
-def run_of(subject: SmallSubject, case: Candidate) -> CaseRun:
+def run_of(subject: Subject, case: Candidate) -> CaseRun:
     return run_case(subject, "case", case.configuration, case.operations)
 
 
@@ -53,7 +55,7 @@ def test_small_timer_conforms_under_every_profile(profile: TimerProfile) -> None
     When generated cases run
     Then all of them pass
     """
-    subject = SmallSubject(profile=profile)
+    subject = small_subject(profile=profile)
     for seed in range(60):
         run = run_of(subject, drawn(profile, seed))
         assert run.verdict is CaseVerdict.PASS, run.divergence
@@ -66,12 +68,16 @@ def test_small_timer_is_put_to_every_test() -> None:
     Then every MUST that applies to it was visited: a pass is not an empty one
     """
     visits: Counter[str] = Counter()
-    subject = SmallSubject()
+    subject = small_subject()
     for seed in range(CASES):
         run = run_of(subject, drawn(PROFILE, seed))
         assert run.verdict is CaseVerdict.PASS, run.divergence
         visits.update(run.visits)
-    applicable = {r.id for r in requirements() if r.applies_to(PROFILE) and r.level is Level.MUST}
+    applicable = {
+        r.id
+        for r in requirements(Component.TIMER)
+        if r.applies_to(PROFILE) and r.level is Level.MUST
+    }
     assert applicable <= set(visits)
 
 
@@ -81,7 +87,7 @@ def test_unplanned_failure_is_internal() -> None:
     When an unknown task is cancelled
     Then the operation is rejected as internal, with the exception in the detail
     """
-    subject = SmallSubject(arming.CancelUnknownFails)
+    subject = small_subject(arming.CancelUnknownFails)
     subject.new("unknown", drawn(PROFILE, 0).configuration)
     (outcome,) = subject.do_all([Cancel("a")])
     assert (outcome.rejected, outcome.detail) == (Reason.INTERNAL, "KeyError('a')")
@@ -93,7 +99,7 @@ def test_operation_of_a_real_clock_is_unsupported() -> None:
     When it is asked to wait, and after shutdown to add
     Then it says that it cannot wait, and that it is closed
     """
-    subject = SmallSubject()
+    subject = small_subject()
     subject.new("wait", drawn(PROFILE, 0).configuration)
     waited, closed, added = subject.do_all([Wait(1), Shutdown(), Add("a", 0)])
     assert waited.rejected is Reason.UNSUPPORTED
@@ -106,7 +112,7 @@ def test_step_before_the_first_new_is_refused() -> None:
     When a step is asked for
     Then it says so, and again after the instance was dropped
     """
-    subject = SmallSubject()
+    subject = small_subject()
     with pytest.raises(ValueError, match="before the first new"):
         list(subject.do_all([Shutdown()]))
     subject.new("once", drawn(PROFILE, 0).configuration)
@@ -149,7 +155,7 @@ def test_events_alone_name_the_rule(timer: type[SmallTimer], rule: str) -> None:
     When generated cases run until one fails, and that one is reduced
     Then it diverges by its rule, and never by one about timing wheels
     """
-    subject = SmallSubject(timer, SILENT_PROFILE)
+    subject = small_subject(timer, SILENT_PROFILE)
 
     def fails(case: Candidate) -> bool:
         return run_of(subject, case).verdict is CaseVerdict.FAIL
@@ -166,7 +172,7 @@ def test_tasks_run_inline_without_being_stepped() -> None:
     When a task without delay is added
     Then the step shows that it ran and nothing of its expiry
     """
-    subject = SmallSubject(profile=msgspec.structs.replace(PROFILE, executor=Executor.INLINE))
+    subject = small_subject(profile=msgspec.structs.replace(PROFILE, executor=Executor.INLINE))
     subject.new("inline", drawn(PROFILE, 0).configuration)
     (outcome,) = subject.do_all([Add("a", 0)])
     assert [event.kind for event in outcome.events] == [EventKind.RAN]

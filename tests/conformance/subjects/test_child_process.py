@@ -15,13 +15,10 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.subjects.adapter_process import LONGEST_LINE
-from purgatory_conformance.subjects.adapter_replies import (
-    Fault,
-    OutcomeRules,
-    decode_reply,
-    encode_request,
-)
+from purgatory_conformance.subjects.adapter_replies import decode_reply, encode_request
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
+from purgatory_conformance.subjects.fault import Fault
+from purgatory_conformance.subjects.outcome_rules import OutcomeRules
 from purgatory_conformance.subjects.subject import (
     FailureKind,
     Subject,
@@ -35,6 +32,7 @@ from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, S
 from purgatory_spec.outcomes import Event, EventKind, Outcome, ran
 from purgatory_spec.profiles import (
     Clock,
+    Component,
     Feature,
     Observable,
     TimerConfiguration,
@@ -375,7 +373,7 @@ def expected_outcomes(mode: str) -> list[Outcome]:
 def test_failure_at_hello(adapters: Adapters, expected: Expected) -> None:
     subject = adapters.start(expected.mode, time_limit_seconds=expected.time_limit_seconds)
     with pytest.raises(SubjectFailure) as caught:
-        _ = subject.profile
+        _ = subject.profiles
     failure = caught.value
     assert (
         failure.kind,
@@ -687,15 +685,17 @@ def test_operations_that_fail_to_be_made(adapters: Adapters) -> None:
 def test_introduction_is_asked_for_when_it_is_needed(adapters: Adapters) -> None:
     subject = adapters.heap_timer()
     assert pipe_threads() == []
-    assert (subject.name, subject.implementation, subject.profile) == (
+    assert (subject.name, subject.implementation, subject.profiles) == (
         "heap timer",
         Implementation(name="heap timer", version="1", language="Python"),
-        TimerProfile(
-            features=frozenset(
-                {Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY, Feature.ELAPSE}
+        {
+            Component.TIMER: TimerProfile(
+                features=frozenset(
+                    {Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY, Feature.ELAPSE}
+                ),
+                observables=frozenset({Observable.SIZE, Observable.ADVANCE_RESULT}),
             ),
-            observables=frozenset({Observable.SIZE, Observable.ADVANCE_RESULT}),
-        ),
+        },
     )
 
 
@@ -832,7 +832,7 @@ def test_end_of_the_interpreter_leaves_nothing_behind(adapters: Adapters) -> Non
         "import sys\n"
         "from purgatory_conformance.subjects.child_process import ChildProcessSubject\n"
         "subject = ChildProcessSubject(sys.argv[1:], name='x')\n"
-        "assert subject.profile\n"
+        "assert subject.profiles\n"
     )
     adapter = (sys.executable, "-S", str(MISBEHAVING), "ignores stop")
     subprocess.run(

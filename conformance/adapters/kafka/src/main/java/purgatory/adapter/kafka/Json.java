@@ -5,6 +5,8 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Fields of the protocol's messages: required ones by type, large integers as decimal strings. */
 final class Json {
@@ -56,6 +58,41 @@ final class Json {
 
     static long integer(JsonObject object, String field, long absent) {
         return object.has(field) ? integer(object, field) : absent;
+    }
+
+    /** An integer where Kafka has an int. */
+    static int small(JsonObject object, String field) {
+        long value = integer(object, field);
+        if (value != (int) value) {
+            throw new Unsupported("'" + field + "' is an int in Kafka");
+        }
+        return (int) value;
+    }
+
+    static int small(JsonObject object, String field, int absent) {
+        return object.has(field) ? small(object, field) : absent;
+    }
+
+    static boolean truth(JsonObject object, String field, boolean absent) {
+        if (!object.has(field)) {
+            return absent;
+        }
+        if (object.get(field) instanceof JsonPrimitive value && value.isBoolean()) {
+            return value.getAsBoolean();
+        }
+        throw new BadRequest("'" + field + "' must be true or false");
+    }
+
+    /** Strings; none where the field is absent. */
+    static List<String> texts(JsonObject object, String field) {
+        List<String> texts = new ArrayList<>();
+        for (JsonElement element : array(object, field)) {
+            if (!(element instanceof JsonPrimitive value) || !value.isString()) {
+                throw new BadRequest("'" + field + "' must be an array of strings");
+            }
+            texts.add(value.getAsString());
+        }
+        return List.copyOf(texts);
     }
 
     static JsonObject object(JsonObject object, String field) {

@@ -19,16 +19,13 @@ import java.util.Properties;
 /** Reads one request a line from standard input and answers each on standard output. */
 public final class Main {
 
-    private static final String USAGE =
-            "no argument (virtual clock), or one of --real-clock, --mock-timer";
-
     /** Set here and not by the command line, so that endless recursion ends early everywhere. */
     private static final long STACK_BYTES = 256 * 1024;
 
-    private final TimerSubject subject;
-    private boolean open;
+    private final Subject subject;
+    private Component open;
 
-    private Main(TimerSubject subject) {
+    private Main(Subject subject) {
         this.subject = subject;
     }
 
@@ -43,21 +40,12 @@ public final class Main {
     private static void serve(String mode, PrintStream replies) {
         int status = 1;
         try {
-            new Main(subject(mode)).converse(replies);
+            new Main(Modes.subject(mode)).converse(replies);
             status = 0;
         } catch (Throwable failure) {
             failure.printStackTrace();
         }
         System.exit(status);
-    }
-
-    private static TimerSubject subject(String mode) {
-        return switch (mode) {
-            case "" -> new VirtualTimer();
-            case "--real-clock" -> new RealTimer();
-            case "--mock-timer" -> new MockedTimer();
-            default -> throw new IllegalArgumentException(USAGE);
-        };
     }
 
     private void converse(PrintStream replies) throws IOException {
@@ -93,9 +81,9 @@ public final class Main {
                 case "stop" -> {
                     return false;
                 }
-                default -> throw new TimerSubject.Unsupported("there is no such request here");
+                default -> throw new Unsupported("there is no such request here");
             }
-        } catch (TimerSubject.Unsupported unsupported) {
+        } catch (Unsupported unsupported) {
             reply.addProperty("unsupported", unsupported.getMessage());
         } catch (Json.BadRequest badRequest) {
             reply.addProperty("error", badRequest.getMessage());
@@ -126,7 +114,7 @@ public final class Main {
         implementation.addProperty("source", "https://kafka.apache.org");
         implementation.addProperty("issues", "https://issues.apache.org/jira/projects/KAFKA");
         JsonObject components = new JsonObject();
-        components.add("timer", subject.profile());
+        subject.components().forEach((word, part) -> components.add(word, part.profile()));
         reply.addProperty("protocol", 1);
         reply.add("implementation", implementation);
         reply.add("components", components);
@@ -142,37 +130,31 @@ public final class Main {
 
     private void open(JsonObject request) {
         close();
-        String component = Json.text(request, "component");
-        if (!component.equals("timer")) {
-            throw new TimerSubject.Unsupported("there is no component '" + component + "' here");
-        }
+        Component component = subject.component(Json.text(request, "component"));
         JsonObject configuration =
                 request.has("configuration") ? Json.object(request, "configuration") : new JsonObject();
-        long tickMs = Json.integer(configuration, "tick_ms", 1);
-        long wheelSize = Json.integer(configuration, "wheel_size", 20);
-        long startMs = Json.integer(configuration, "start_ms", 0);
-        if (wheelSize > Integer.MAX_VALUE) {
-            throw new TimerSubject.Unsupported("Kafka's wheel size is an int");
-        }
         try {
-            subject.openFresh(tickMs, (int) wheelSize, startMs);
-            open = true;
+            component.open(configuration);
+            open = component;
+        } catch (Unsupported | Json.BadRequest own) {
+            throw own;
         } catch (Throwable failure) {
-            throw new TimerSubject.Unsupported("Kafka makes no such timer: " + failure);
+            throw new Unsupported("Kafka makes no such instance: " + failure);
         }
     }
 
     private void close() {
-        if (open) {
-            open = false;
-            subject.close();
+        Component former = open;
+        open = null;
+        if (former != null) {
+            former.close();
         }
     }
 
     private void perform(JsonObject operation, JsonObject reply) {
-        if (!open) {
+        if (open == null) {
             throw new Json.BadRequest("there is no instance; ask for a new one first");
         }
-        subject.perform(operation, reply);
+        open.perform(operation, reply);
     }
 }

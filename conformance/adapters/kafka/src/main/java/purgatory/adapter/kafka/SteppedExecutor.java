@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
@@ -20,11 +21,17 @@ import java.util.function.Consumer;
 final class SteppedExecutor extends AbstractExecutorService {
 
     private final Queue<FutureTask<Void>> queue = new ArrayDeque<>();
-    private final Consumer<ScriptedTask> onSubmission;
+    private final Consumer<Named> onSubmission;
     private boolean closed;
 
-    SteppedExecutor(Consumer<ScriptedTask> onSubmission) {
+    SteppedExecutor(Consumer<Named> onSubmission) {
         this.onSubmission = onSubmission;
+    }
+
+    /** Takes the place of a timer's executor, which has no thread yet. */
+    void replaceIn(Object timer) {
+        ((ExecutorService) Private.read(timer, "taskExecutor")).shutdown();
+        Private.write(timer, "taskExecutor", this);
     }
 
     @Override
@@ -34,7 +41,7 @@ final class SteppedExecutor extends AbstractExecutorService {
         }
         FutureTask<Void> future = new FutureTask<>(task, null);
         queue.add(future);
-        onSubmission.accept((ScriptedTask) task);
+        onSubmission.accept((Named) task);
         return future;
     }
 

@@ -19,6 +19,12 @@ public final class VirtualClock {
         nowMs = readingMs;
     }
 
+    static void mustBeKafkasClock() {
+        if (!isKafkasClock()) {
+            throw new IllegalStateException("put the folder of the shadowing class first");
+        }
+    }
+
     /** Whether Kafka's system clock reads this one; false where nothing is shadowed. */
     static boolean isKafkasClock() {
         for (long reading : new long[] {-7, 11}) {

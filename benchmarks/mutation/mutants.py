@@ -1,0 +1,130 @@
+"""The mutants of a module: Cosmic Ray makes them, one change of one operator each."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import cosmic_ray.plugins
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+
+from benchmarks.mutation.scope import Span, definitions, type_spans
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A module with one change.
+
+    ``definition`` is the dotted name of the function or class that the change is in, empty at the
+    module's level. ``line`` and ``mutated`` are what was there and what is, without indentation.
+    """
+
+    module: str
+    definition: str
+    operator: str
+    line_number: int
+    line: str
+    mutated: str
+    source: str = field(repr=False, compare=False)
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What a reviewed entry names it by; line numbers would not last."""
+        return self.module, self.definition, self.line, self.mutated
+
+
+@dataclass
+class Mutants:
+    """The mutants that are to be judged, and how many others there are of each kind."""
+
+    judged: list[Mutant] = field(default_factory=list)
+    in_types: int = 0
+    no_program: int = 0
+    repeated: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    """By the dotted name of the function that is left out."""
+
+
+def mutants_of(module: str, source: str, left_out: frozenset[str] = frozenset()) -> Mutants:
+    """Every mutant of a module's source.
+
+    Args:
+        module: Its name, as reports have it.
+        source: Its text.
+        left_out: Dotted names of functions whose mutants are counted and not judged.
+    """
+    tree = ast.parse(source)
+    types, places = type_spans(tree), definitions(tree)
+    found = Mutants()
+    seen = {ast.dump(tree)}
+    for operator, position, mutated in _changes(source):
+        definition = _definition_at(places, position)
+        if any(span.holds(position) for span in types):
+            found.in_types += 1
+        elif definition in left_out:
+            found.left_out[definition] += 1
+        elif (shape := _shape(mutated)) is None:
+            found.no_program += 1
+        elif shape in seen:
+            found.repeated += 1
+        else:
+            seen.add(shape)
+            number, line, change = _changed_line(source, mutated)
+            found.judged.append(
+                Mutant(module, definition, operator, number, line, change, mutated)
+            )
+    found.judged.sort(key=lambda mutant: mutant.line_number)
+    return found
+
+
+def _changes(source: str) -> Iterator[tuple[str, tuple[int, int], str]]:
+    """Operator, position and mutated source of each single change."""
+    tree = get_ast(source)
+    for name in sorted(cosmic_ray.plugins.operator_names()):
+        kind = cosmic_ray.plugins.get_operator(name)
+        if kind.arguments():
+            # Replacements by random numbers, which would be others in every run.
+            continue
+        operator = kind()
+        starts = [
+            start for node in ast_nodes(tree) for start, _ in operator.mutation_positions(node)
+        ]
+        for occurrence, start in enumerate(starts):
+            mutated = mutate_code(source, operator, occurrence)
+            assert mutated is not None
+            yield name.partition("/")[2], start, mutated
+
+
+def _shape(source: str) -> str | None:
+    """The syntax tree as text, equal for equal programs; None where it is no program."""
+    try:
+        tree = ast.parse(source)
+        compile(tree, "<mutant>", "exec")
+    except (SyntaxError, ValueError):
+        return None
+    return ast.dump(tree)
+
+
+def _definition_at(places: Iterable[tuple[Span, str]], position: tuple[int, int]) -> str:
+    innermost = ""
+    for span, name in places:
+        if span.holds(position):
+            innermost = name
+    return innermost
+
+
+def _changed_line(source: str, mutated: str) -> tuple[int, str, str]:
+    """Number of the first line that differs, the line before and after the change."""
+    before, after = source.splitlines(), mutated.splitlines()
+    first = next(
+        index for index, (old, new) in enumerate(zip(before, after, strict=False)) if old != new
+    )
+    removed = len(after) < len(before)
+    return first + 1, _plain(before[first]), "" if removed else _plain(after[first])
+
+
+def _plain(line: str) -> str:
+    """A line without indentation, and with single spaces: Cosmic Ray leaves double ones."""
+    return re.sub(r" +", " ", line).strip()

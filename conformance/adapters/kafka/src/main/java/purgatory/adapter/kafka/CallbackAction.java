@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: CC0-1.0
+package purgatory.adapter.kafka;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One entry of a callback's script; {@code name} is that of an operation or of a key. */
+record CallbackAction(Kind kind, String name, List<String> keys, long delayMs) {
+
+    enum Kind { THROW, WATCH, CHECK, CANCEL_FOR_KEY, FORCE }
+
+    static List<CallbackAction> script(JsonArray entries) {
+        List<CallbackAction> script = new ArrayList<>(entries.size());
+        for (JsonElement entry : entries) {
+            if (!(entry instanceof JsonObject action)) {
+                throw new Json.BadRequest("an action must be an object");
+            }
+            script.add(decode(action));
+        }
+        return List.copyOf(script);
+    }
+
+    private static CallbackAction decode(JsonObject action) {
+        String word = Json.text(action, "do");
+        return switch (word) {
+            case "throw" -> new CallbackAction(Kind.THROW, "", List.of(), 0);
+            case "watch" -> new CallbackAction(
+                    Kind.WATCH,
+                    Json.text(action, "operation"),
+                    Json.texts(action, "keys"),
+                    Json.integer(action, "delay_ms"));
+            case "check" -> about(Kind.CHECK, action, "key");
+            case "cancel_for_key" -> about(Kind.CANCEL_FOR_KEY, action, "key");
+            case "force" -> about(Kind.FORCE, action, "operation");
+            default -> throw new Unsupported("there is no action '" + word + "' here");
+        };
+    }
+
+    private static CallbackAction about(Kind kind, JsonObject action, String field) {
+        return new CallbackAction(kind, Json.text(action, field), List.of(), 0);
+    }
+}

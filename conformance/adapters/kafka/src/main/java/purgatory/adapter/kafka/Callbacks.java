@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: CC0-1.0
+package purgatory.adapter.kafka;
+
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/** The calls that Kafka makes on one delayed operation, answered as its script has them. */
+final class Callbacks {
+
+    /** Carries the actions of a callback out. */
+    interface Stage {
+        void play(String running, List<CallbackAction> actions);
+    }
+
+    final String name;
+    private final OperationScript script;
+    private final Events events;
+    private final Stage stage;
+    private int tries;
+    private boolean satisfied;
+
+    Callbacks(String name, OperationScript script, Events events, Stage stage) {
+        this.name = name;
+        this.script = script;
+        this.events = events;
+        this.stage = stage;
+    }
+
+    void satisfy() {
+        satisfied = true;
+    }
+
+    boolean tried(BooleanSupplier forceComplete) {
+        events.record("tried", name);
+        OperationScript.Answer answer = script.answer(tries);
+        tries++;
+        return switch (satisfied ? OperationScript.Answer.COMPLETE : answer) {
+            case WAIT -> false;
+            case COMPLETE -> forceComplete.getAsBoolean();
+            case THROW -> throw new ScriptFailure();
+        };
+    }
+
+    void completed() {
+        events.record("completed", name);
+        stage.play(name, script.onComplete());
+    }
+
+    void timedOut() {
+        events.record("timed_out", name);
+        stage.play(name, script.onExpiration());
+    }
+}

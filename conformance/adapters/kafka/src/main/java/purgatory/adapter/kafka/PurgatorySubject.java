@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: CC0-1.0
+package purgatory.adapter.kafka;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** DelayedOperationPurgatory on the virtual clock, stepped, with every observable. */
+final class PurgatorySubject implements Component {
+
+    private final Map<String, ScriptedOperation> operations = new HashMap<>();
+    private final Events events = new Events();
+    private SteppedPurgatory purgatory;
+
+    PurgatorySubject() {
+        VirtualClock.mustBeKafkasClock();
+    }
+
+    @Override
+    public JsonObject profile() {
+        JsonObject profile = new JsonObject();
+        profile.addProperty("accounting", "proposal");
+        profile.addProperty("throwing_try", "stop");
+        profile.addProperty("executor", "stepped");
+        profile.addProperty("rounding", "down");
+        profile.addProperty("same_tick_order", "none");
+        profile.addProperty("structure", "timing_wheel");
+        profile.add("features", Json.words(
+                "force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown",
+                "no_time_outs", "script_throw", "script_watch", "script_check",
+                "script_cancel_for_key", "script_force"));
+        profile.add("observables", Json.words(
+                "entries", "keys", "stale_entries", "stale_operations", "timer_size", "queued",
+                "estimate"));
+        return profile;
+    }
+
+    @Override
+    public void open(JsonObject configuration) {
+        close();
+        TimerSizes sizes = TimerSizes.decode(configuration);
+        int purgeInterval = Json.small(configuration, "purge_interval", 1000);
+        boolean timeOuts = Json.truth(configuration, "time_outs", true);
+        VirtualClock.set(sizes.startMs());
+        purgatory = new SteppedPurgatory(sizes, purgeInterval, timeOuts, events);
+    }
+
+    @Override
+    public void close() {
+        SteppedPurgatory former = purgatory;
+        purgatory = null;
+        operations.clear();
+        events.clear();
+        if (former != null) {
+            former.close();
+        }
+    }
+
+    @Override
+    public void perform(JsonObject operation, JsonObject reply) {
+        decode(operation).attempt(reply, Rejection::reason);
+        events.moveInto(reply);
+        reply.add("observed", observed());
+    }
+
+    private Call decode(JsonObject operation) {
+        String word = Json.text(operation, "op");
+        return switch (word) {
+            case "watch" -> watch(operation);
+            case "check" -> check(Json.text(operation, "key"));
+            case "cancel_for_key" -> cancelForKey(Json.text(operation, "key"));
+            case "force" -> force(Json.text(operation, "operation"));
+            case "satisfy" -> step(known(Json.text(operation, "operation")).callbacks::satisfy);
+            case "elapse" -> elapse(Json.integer(operation, "to_ms"));
+            case "advance" -> advance(Json.integer(operation, "to_ms"));
+            case "run_one" -> step(() -> purgatory.executor.runOne());
+            case "shutdown" -> step(() -> purgatory.kafka.shutdown());
+            default -> throw new Unsupported("there is no operation '" + word + "' here");
+        };
+    }
+
+    private Call watch(JsonObject operation) {
+        String name = Json.text(operation, "operation");
+        List<String> keys = Json.texts(operation, "keys");
+        long delayMs = Json.integer(operation, "delay_ms");
+        OperationScript script = operation.has("script")
+                ? OperationScript.decode(Json.object(operation, "script"))
+                : OperationScript.EMPTY;
+        return () -> new JsonPrimitive(
+                purgatory.kafka.tryCompleteElseWatch(introduced(name, delayMs, script), keys));
+    }
+
+    private Call check(String key) {
+        return () -> new JsonPrimitive(purgatory.kafka.checkAndComplete(key));
+    }
+
+    private Call cancelForKey(String key) {
+        return () -> {
+            JsonArray names = new JsonArray();
+            for (ScriptedOperation cancelled : purgatory.kafka.cancelForKey(key)) {
+                names.add(cancelled.name());
+            }
+            return names;
+        };
+    }
+
+    private Call force(String name) {
+        return () -> new JsonPrimitive(known(name).forceComplete());
+    }
+
+    private static Call elapse(long toMs) {
+        return step(() -> VirtualClock.set(toMs));
+    }
+
+    private Call advance(long toMs) {
+        return step(() -> {
+            VirtualClock.set(toMs);
+            purgatory.advance();
+        });
+    }
+
+    private interface Step {
+        void run() throws Throwable;
+    }
+
+    private static Call step(Step step) {
+        return () -> {
+            step.run();
+            return null;
+        };
+    }
+
+    /** The operation of this name, made now where there is none yet. */
+    private ScriptedOperation introduced(String name, long delayMs, OperationScript script) {
+        return operations.computeIfAbsent(name, fresh -> new ScriptedOperation(
+                delayMs, new Callbacks(fresh, script, events, this::play)));
+    }
+
+    private ScriptedOperation known(String name) {
+        return introduced(name, 0, OperationScript.EMPTY);
+    }
+
+    /** What a callback does; only {@code throw} ends it early. */
+    private void play(String running, List<CallbackAction> actions) {
+        for (CallbackAction action : actions) {
+            if (action.kind() == CallbackAction.Kind.THROW) {
+                throw new ScriptFailure();
+            }
+            try {
+                carryOut(action);
+            } catch (Throwable failure) {
+                events.recordRejected(running, Rejection.reason(failure));
+            }
+        }
+    }
+
+    private void carryOut(CallbackAction action) {
+        switch (action.kind()) {
+            case WATCH -> purgatory.kafka.tryCompleteElseWatch(
+                    introduced(action.name(), action.delayMs(), OperationScript.EMPTY),
+                    action.keys());
+            case CHECK -> purgatory.kafka.checkAndComplete(action.name());
+            case CANCEL_FOR_KEY -> purgatory.kafka.cancelForKey(action.name());
+            case FORCE -> known(action.name()).forceComplete();
+            default -> throw new IllegalStateException();
+        }
+    }
+
+    private JsonObject observed() {
+        WatcherLists.Counts counts = purgatory.lists.count();
+        JsonObject observed = new JsonObject();
+        observed.addProperty("entries", counts.entries());
+        observed.addProperty("keys", counts.keys());
+        observed.addProperty("stale_entries", counts.staleEntries());
+        observed.addProperty("stale_operations", counts.staleOperations());
+        observed.addProperty("timer_size", purgatory.kafka.numDelayed());
+        observed.addProperty("queued", purgatory.executor.queued());
+        observed.addProperty("estimate", purgatory.estimate());
+        return observed;
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: CC0-1.0
+package purgatory.adapter.kafka;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What each argument of the command line stands for, in releases before 4.0. */
+final class Modes {
+
+    private static final String USAGE = "no argument (virtual clock), or --leak-tracking";
+
+    private Modes() {
+    }
+
+    static Subject subject(String mode) {
+        return switch (mode) {
+            case "" -> new Subject("Apache Kafka, virtual clock", everything());
+            case "--leak-tracking" -> new Subject(
+                    "Apache Kafka GarbageCollectedMemoryPool",
+                    Map.of("memory_pool", new MemoryPoolSubject(true)));
+            default -> throw new IllegalArgumentException(USAGE);
+        };
+    }
+
+    private static Map<String, Component> everything() {
+        Map<String, Component> components = new LinkedHashMap<>();
+        components.put("purgatory", new PurgatorySubject());
+        components.put("memory_pool", new MemoryPoolSubject(false));
+        return components;
+    }
+}

@@ -1,0 +1,47 @@
+"""What several commands take: options, the id of a rule, a subject."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+from purgatory_conformance.subjects.child_process import ChildProcessSubject
+from purgatory_conformance.subjects.registry import OpenSubject, open_subject
+from purgatory_spec.requirements import requirement
+
+WORK_FOLDER = Path("purgatory-work")
+"""The one folder that everything is written to."""
+
+WORK = click.option(
+    "--work",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=WORK_FOLDER,
+    show_default=True,
+    help="The folder that everything is written to.",
+)
+RELEASE = click.option(
+    "--release", default="", metavar="VERSION", help="The release of Apache Kafka, e.g. 4.0.0."
+)
+COMMAND = click.option(
+    "--command", default="", metavar="WORDS", help="Start this adapter; quote the whole command."
+)
+
+
+def known_rule(identifier: str) -> None:
+    """Reject the id of a rule that is nowhere stated, as a usage error."""
+    try:
+        requirement(identifier)
+    except KeyError:
+        raise click.UsageError(
+            f"there is no rule {identifier}; see: purgatory list rules"
+        ) from None
+
+
+def opened(subject: str, command: str, work: Path, release: str) -> OpenSubject:
+    """The subject of this word, or the adapter behind this command line."""
+    if not command:
+        return open_subject(subject, work_folder=work, release=release)
+    if subject:
+        raise click.UsageError("give either a SUBJECT or --command, not both")
+    words = shlex.split(command)
+    return OpenSubject("adapter", ChildProcessSubject(words, name="adapter"), reopen=command)

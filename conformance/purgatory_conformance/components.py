@@ -1,0 +1,24 @@
+"""What is the same for every component, and in what one of them differs from the others."""
+
+from collections.abc import Mapping
+
+from purgatory_spec.profiles import (
+    Clock,
+    Component,
+    MemoryPoolProfile,
+    Profile,
+    PurgatoryProfile,
+    TimerProfile,
+)
+
+PROFILES: Mapping[Component, type[Profile]] = {
+    Component.TIMER: TimerProfile,
+    Component.PURGATORY: PurgatoryProfile,
+    Component.MEMORY_POOL: MemoryPoolProfile,
+}
+"""The kind of profile that each component declares."""
+
+
+def on_real_clock(profile: Profile) -> bool:
+    """Whether time really passes, so that outcomes carry readings and no two of them are equal."""
+    return isinstance(profile, TimerProfile) and profile.clock is Clock.WALL

@@ -1,0 +1,171 @@
+"""A declared profile in sentences, a finding for each choice."""
+
+from collections.abc import Iterator, Mapping
+from enum import Enum, StrEnum
+
+from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.reporting.words import noun
+from purgatory_spec.profiles import (
+    Accounting,
+    Clock,
+    Component,
+    Executor,
+    Feature,
+    MemoryPoolFeature,
+    MemoryPoolObservable,
+    NegativeDelay,
+    Observable,
+    Profile,
+    PurgatoryFeature,
+    PurgatoryObservable,
+    ReleaseValidation,
+    Rounding,
+    SameTickOrder,
+    Structure,
+    ThrowingTry,
+    TimerProfile,
+    component_of,
+)
+
+_CHOICES: Mapping[object, str] = {
+    Rounding.DOWN: "an expiry is rounded down to the tick; a task may run early by less than one",
+    Rounding.UP: "an expiry is rounded up to the tick; no task runs before its delay has passed",
+    SameTickOrder.NONE: "tasks of one tick may run in any order",
+    SameTickOrder.FIFO: "tasks of one tick run in the order in which they were added",
+    Clock.MANUAL: "the requests move the clock",
+    Clock.WALL: "time really passes, and the replies say when things happened",
+    Executor.INLINE: "an expired task has run, in the same thread, when the reply comes",
+    Executor.STEPPED: "an expired task waits until 'run_one' asks for it",
+    Executor.THREAD: "an expired task has run, in another thread, when the reply comes",
+    Structure.ANY: "nothing is said of the structure",
+    Structure.TIMING_WHEEL: "it is a timing wheel, and the rules of timing wheels apply",
+    NegativeDelay.ALREADY_DUE: "a negative delay makes a task that is due already",
+    NegativeDelay.REJECT: "a negative delay is rejected as 'invalid_argument'",
+    Accounting.PROPOSAL: "what is stale is estimated as the proposal has it",
+    Accounting.EXACT: "what is stale is counted exactly",
+    ThrowingTry.STOP: "a check ends at an operation whose try throws",
+    ThrowingTry.GO_ON: "a check goes on behind an operation whose try throws",
+    ReleaseValidation.NONE: "any buffer can be released",
+    ReleaseValidation.IDENTITY: "only the very buffers that were granted can be released",
+}
+
+_TIMER_FEATURES: Mapping[StrEnum, str] = {
+    Feature.CANCEL: "the suite may cancel tasks",
+    Feature.READD: "the suite may add a task again",
+    Feature.CHANGE_DELAY: "the suite may add a task again with another delay",
+    Feature.ELAPSE: "the suite may let time pass without advancing the timer",
+    Feature.SHUTDOWN: "the suite may shut the timer down",
+    Feature.SCRIPT_THROW: "the suite may let tasks throw",
+    Feature.SCRIPT_ADD: "the suite may let tasks add tasks",
+    Feature.SCRIPT_CANCEL: "the suite may let tasks cancel tasks",
+    Feature.SCRIPT_ADVANCE: "the suite may let tasks advance their timer",
+    Feature.INT64: "the suite may use integers above 2^53 - 1, written as decimal strings",
+    Feature.NEGATIVE_CLOCK: "the suite may start the clock below zero",
+}
+
+_TIMER_OBSERVABLES: Mapping[StrEnum, str] = {
+    Observable.ADVANCE_RESULT: "'advance' answers whether anything was due",
+    Observable.SIZE: "the number of tasks that wait in the timer",
+    Observable.QUEUED: "the number of tasks that wait for the executor",
+    Observable.WHEEL_CLOCK: "the wheel's own clock",
+    Observable.QUEUED_BUCKETS: "the number of buckets in the delay queue",
+    Observable.NEXT_EXPIRY: "the expiry of the first bucket in the delay queue, or null",
+    Observable.LEVELS: "the number of levels of the wheel",
+}
+
+_PURGATORY_FEATURES: Mapping[StrEnum, str] = {
+    PurgatoryFeature.FORCE: "the suite may force operations",
+    PurgatoryFeature.CANCEL_FOR_KEY: "the suite may cancel what is watched under a key",
+    PurgatoryFeature.REWATCH: "the suite may watch an operation again",
+    PurgatoryFeature.DUPLICATE_KEYS: "the suite may give a key twice",
+    PurgatoryFeature.ELAPSE: "the suite may let time pass without advancing the purgatory",
+    PurgatoryFeature.SHUTDOWN: "the suite may shut the purgatory down",
+    PurgatoryFeature.NO_TIME_OUTS: "the suite may make purgatories without time-outs",
+    PurgatoryFeature.SCRIPT_THROW: "the suite may let tries and callbacks throw",
+    PurgatoryFeature.SCRIPT_WATCH: "the suite may let callbacks watch",
+    PurgatoryFeature.SCRIPT_CHECK: "the suite may let callbacks check",
+    PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY: "the suite may let callbacks cancel for a key",
+    PurgatoryFeature.SCRIPT_FORCE: "the suite may let callbacks force",
+}
+
+_PURGATORY_OBSERVABLES: Mapping[StrEnum, str] = {
+    PurgatoryObservable.ENTRIES: "the number of places in all watcher lists",
+    PurgatoryObservable.KEYS: "the number of keys that have a list",
+    PurgatoryObservable.STALE_ENTRIES: "the number of entries of completed operations",
+    PurgatoryObservable.STALE_OPERATIONS: "the number of completed operations in some list",
+    PurgatoryObservable.TIMER_SIZE: "the number of operations in the timer",
+    PurgatoryObservable.QUEUED: "the number of operations that wait for the executor",
+    PurgatoryObservable.PENDING: "the number of time-outs that are owed",
+    PurgatoryObservable.ESTIMATE: "what the accounting believes, which may be below zero",
+}
+
+_MEMORY_POOL_FEATURES: Mapping[StrEnum, str] = {
+    MemoryPoolFeature.STRICT: "the suite may make strict pools",
+    MemoryPoolFeature.NON_STRICT: "the suite may make pools that are not strict",
+    MemoryPoolFeature.UNBOUNDED: "the suite may make the pool that stands for having none",
+    MemoryPoolFeature.CONSTRUCT: "the suite may try to make pools of any sizes",
+    MemoryPoolFeature.RELEASE_AGAIN: "the suite may release a buffer again",
+    MemoryPoolFeature.RELEASE_SLICE: "the suite may release another view of a buffer",
+    MemoryPoolFeature.RELEASE_COPY: "the suite may release a copy of a buffer",
+    MemoryPoolFeature.RELEASE_FOREIGN: "the suite may release what the pool never granted",
+    MemoryPoolFeature.RELEASE_NOTHING: "the suite may release the absence of a buffer",
+    MemoryPoolFeature.LEAK_DETECTION: "the suite may lose buffers",
+    MemoryPoolFeature.ELAPSE: "the suite may let time pass",
+}
+
+_MEMORY_POOL_OBSERVABLES: Mapping[StrEnum, str] = {
+    MemoryPoolObservable.AVAILABLE: "the bytes that are left",
+    MemoryPoolObservable.USED: "the bytes that are not",
+    MemoryPoolObservable.SIZE: "the size of the pool",
+    MemoryPoolObservable.OUT_OF_MEMORY: "whether the pool says that it is out of memory",
+    MemoryPoolObservable.BUFFER: "the capacity of the buffer of this step, or null",
+    MemoryPoolObservable.DEPLETED_SPELLS: "the number of dry spells that have ended",
+    MemoryPoolObservable.DEPLETED_TIME: "the length of these spells together",
+}
+
+_FEATURES: Mapping[Component, Mapping[StrEnum, str]] = {
+    Component.TIMER: _TIMER_FEATURES,
+    Component.PURGATORY: _PURGATORY_FEATURES,
+    Component.MEMORY_POOL: _MEMORY_POOL_FEATURES,
+}
+
+_OBSERVABLES: Mapping[Component, Mapping[StrEnum, str]] = {
+    Component.TIMER: _TIMER_OBSERVABLES,
+    Component.PURGATORY: _PURGATORY_OBSERVABLES,
+    Component.MEMORY_POOL: _MEMORY_POOL_OBSERVABLES,
+}
+
+_WITHOUT_FEATURES: Mapping[Component, str] = {
+    Component.TIMER: "tasks are added and run",
+    Component.PURGATORY: "operations are watched, checked and time out",
+    Component.MEMORY_POOL: "there is no instance that the suite may ask for",
+}
+
+
+def declaration(profile: Profile) -> Iterator[Finding]:
+    """Each declared choice in a sentence."""
+    for sentence in _sentences(profile):
+        yield Finding(Verdict.NOTE, sentence)
+
+
+def _sentences(profile: Profile) -> Iterator[str]:
+    component = component_of(profile)
+    for field in profile.__struct_fields__:
+        choice = getattr(profile, field)
+        if isinstance(choice, Enum):
+            yield f"{field} is {choice.value}: {_CHOICES[choice]}"
+    if isinstance(profile, TimerProfile):
+        largest = profile.largest_delay_ms
+        yield f"largest_delay_ms is {largest}: a longer delay is rejected as 'too_large'"
+        if profile.clock is Clock.WALL:
+            yield f"lateness_ms is {profile.lateness_ms}: a task runs at most that much late"
+    if not profile.features:
+        yield f"the {noun(component)} declares no feature: {_WITHOUT_FEATURES[component]}, no more"
+    for feature, sentence in _FEATURES[component].items():
+        if feature in profile.features:
+            yield f"feature {feature.value}: {sentence}"
+    if not profile.observables:
+        yield f"the {noun(component)} declares no observable: only events and results are compared"
+    for observable, sentence in _OBSERVABLES[component].items():
+        if observable in profile.observables:
+            yield f"observable {observable.value}: {sentence}"

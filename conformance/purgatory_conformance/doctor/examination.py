@@ -1,0 +1,160 @@
+"""The examination: what is asked of an adapter, in which order, and what is made of it all."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from purgatory_conformance.doctor.conversation import Conversation
+from purgatory_conformance.doctor.declared import declaration
+from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.further_questions import (
+    PLAIN_ALLOCATE,
+    PLAIN_WATCH,
+    memory_pool_steps,
+    purgatory_steps,
+)
+from purgatory_conformance.doctor.interview import Interview
+from purgatory_conformance.doctor.timer_questions import PLAIN_ADD, TimerQuestions
+from purgatory_conformance.reporting.words import joined, noun
+from purgatory_conformance.subjects.adapter_process import AdapterProcess
+from purgatory_conformance.subjects.adapter_replies import Greeting, encode_request
+from purgatory_spec.messages import PROTOCOL_VERSION, End, Stop
+from purgatory_spec.operations import Operation
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    MemoryPoolConfiguration,
+    Profile,
+    PurgatoryConfiguration,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+_MOST_RESTARTS = 3
+
+_PLAIN: Mapping[Component, tuple[Configuration, Operation]] = {
+    Component.TIMER: (TimerConfiguration(), PLAIN_ADD),
+    Component.PURGATORY: (PurgatoryConfiguration(), PLAIN_WATCH),
+    Component.MEMORY_POOL: (MemoryPoolConfiguration(), PLAIN_ALLOCATE),
+}
+"""An instance of each component and an operation that it knows."""
+
+_Part = Callable[[], Iterator[Finding]]
+
+
+def examine(
+    command: Sequence[str],
+    *,
+    working_folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    time_limit_seconds: float = 10.0,
+) -> Iterator[Finding]:
+    """Examine an adapter; ends with a finding that sums up. Never raises for what it does.
+
+    Args:
+        command: the program and its arguments; must not be empty.
+        working_folder: where the program starts; here when absent.
+        environment: variables to add to those of this process.
+        time_limit_seconds: how long any single reply, and leaving, may take.
+    """
+    conversation = Conversation(
+        lambda: AdapterProcess(command, working_folder, environment), time_limit_seconds
+    )
+    counts: Counter[Verdict] = Counter()
+    first_wrong = ""
+    try:
+        for finding in _Examination(conversation).findings():
+            counts[finding.verdict] += 1
+            if finding.verdict is Verdict.WRONG:
+                first_wrong = first_wrong or finding.explanation
+            yield finding
+    finally:
+        conversation.close()
+    if first_wrong:
+        problems = "one thing" if counts[Verdict.WRONG] == 1 else f"{counts[Verdict.WRONG]} things"
+        yield Finding(Verdict.WRONG, f"{problems} to mend, the first: {first_wrong}")
+    else:
+        yield Finding(Verdict.OK, "the adapter speaks the protocol; the suite can judge it now")
+
+
+class _Examination:
+    """What is asked, in which order."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._talk = conversation
+
+    def findings(self) -> Iterator[Finding]:
+        """Everything, from ``hello`` to ``stop``."""
+        greeting = yield from self._talk.greet()
+        if greeting is None:
+            return
+        yield greeting.finding(Verdict.OK, f"it is {_described(greeting.reply)}")
+        profiles = greeting.reply.profiles
+        for profile in profiles.values():
+            yield from declaration(profile)
+        restarts = 0
+        for part in self._parts(profiles):
+            if not self._talk.runs:
+                restarts += 1
+                if restarts > _MOST_RESTARTS:
+                    yield Finding(Verdict.WRONG, "it fails again and again; mend that first")
+                    return
+                yield Finding(Verdict.NOTE, "the adapter is started again")
+                if (yield from self._talk.greet()) is None:
+                    return
+            yield from part()
+        yield from self._leave()
+
+    def _parts(self, profiles: Mapping[Component, Profile]) -> Iterator[_Part]:
+        """The questions about each component, then those about the protocol itself."""
+        interviews = [Interview(self._talk, profile) for profile in profiles.values()]
+        first_steps: list[_Part] = []
+        for ask in interviews:
+            parts = list(_parts_of(ask))
+            first_steps.append(parts[0])
+            yield from parts
+        yield lambda: self._unknown_things(interviews[0])
+        yield lambda: self._end(first_steps[0])
+
+    def _unknown_things(self, ask: Interview) -> Iterator[Finding]:
+        configuration, operation = _PLAIN[ask.component]
+        if (yield from ask.new(configuration)):
+            yield from ask.unknown_things(operation)
+
+    def _end(self, first_steps: _Part) -> Iterator[Finding]:
+        identity = self._talk.next_id()
+        answer = yield from self._talk.ask(encode_request(End(identity)), identity)
+        if answer is None:
+            return
+        if answer.reply.unsupported:
+            yield answer.finding(Verdict.WRONG, "'end' must be supported; answer with the id alone")
+            return
+        yield answer.finding(Verdict.OK, "the instance is gone")
+        yield from first_steps()
+
+    def _leave(self) -> Iterator[Finding]:
+        if not self._talk.runs and (yield from self._talk.greet()) is None:
+            return
+        yield from self._talk.leave(encode_request(Stop(self._talk.next_id())))
+        if (yield from self._talk.greet()) is not None:
+            yield from self._talk.leave(b"")
+
+
+def _parts_of(ask: Interview) -> Iterator[_Part]:
+    """The questions about one component, the simplest first."""
+    profile = ask.profile
+    if isinstance(profile, TimerProfile):
+        yield from TimerQuestions(ask, profile).parts()
+    elif ask.component is Component.PURGATORY:
+        yield lambda: purgatory_steps(ask)
+    else:
+        yield lambda: memory_pool_steps(ask)
+
+
+def _described(greeting: Greeting) -> str:
+    who = greeting.implementation
+    words = " ".join(part for part in (who.name, who.version) if part)
+    about = ", ".join(part for part in (who.language, who.runtime) if part)
+    where = f" ({about})" if about else ""
+    offered = joined([f"a {noun(component)}" for component in greeting.profiles])
+    return f"{words}{where}, speaks version {PROTOCOL_VERSION} and offers {offered}"

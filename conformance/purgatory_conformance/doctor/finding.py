@@ -1,0 +1,38 @@
+"""What the doctor says of one line of the conversation."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What the doctor thinks of a line."""
+
+    OK = "ok"
+    WRONG = "wrong"
+    NOTE = "note"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the conversation and what is to be said about it.
+
+    ``sent`` and ``received`` are lines without their newline; either may be empty.
+    ``standard_error`` is given where the process failed.
+    """
+
+    verdict: Verdict
+    explanation: str
+    sent: str = ""
+    received: str = ""
+    standard_error: str = ""
+
+
+def explain(finding: Finding) -> str:
+    """The finding as plain text: what is to be said, and below it the lines it is about."""
+    lines = [f"{finding.verdict.value:<5}  {finding.explanation}"]
+    if finding.sent:
+        lines.append(f"         sent      {finding.sent}")
+    if finding.received:
+        lines.append(f"         received  {finding.received}")
+    lines += [f"         stderr    {line}" for line in finding.standard_error.splitlines()]
+    return "\n".join(lines)

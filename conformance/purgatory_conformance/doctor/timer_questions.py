@@ -1,0 +1,187 @@
+"""What the doctor asks of a timer."""
+
+from collections.abc import Callable, Iterator
+
+from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.interview import Interview
+from purgatory_spec.operations import (
+    Action,
+    Add,
+    AddInside,
+    Advance,
+    AdvanceInside,
+    Cancel,
+    CancelInside,
+    Elapse,
+    RunOne,
+    Shutdown,
+    Throw,
+    Wait,
+)
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import (
+    LARGEST_SAFE_INTEGER,
+    Clock,
+    Feature,
+    Observable,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+_MOST_RUNS = 10
+_DELAY_MS = 10
+_PARAMETERS = TimerConfiguration(tick_ms=10, wheel_size=5, start_ms=1003)
+
+PLAIN_ADD = Add("k", _DELAY_MS)
+"""An operation that every timer knows."""
+
+
+class TimerQuestions:
+    """The questions about a timer, in their order."""
+
+    def __init__(self, interview: Interview, profile: TimerProfile) -> None:
+        """Ask by this interview what the profile allows."""
+        self._ask = interview
+        self._profile = profile
+
+    def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
+        """All that is asked; each part begins with an instance of its own."""
+        yield self.first_steps
+        yield self._parameters
+        yield from self._feature_parts()
+
+    def _feature_parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
+        """The questions about the declared features; on a real clock only some make sense."""
+        parts: dict[Feature, Callable[[], Iterator[Finding]]] = {
+            Feature.CANCEL: self._cancel,
+            Feature.READD: self._readd,
+            Feature.CHANGE_DELAY: self._change_delay,
+        }
+        if self._profile.clock is Clock.MANUAL:
+            parts |= {
+                Feature.ELAPSE: self._elapse,
+                Feature.SCRIPT_THROW: lambda: self._script(Throw()),
+                Feature.SCRIPT_ADD: lambda: self._script(AddInside("inner", 0)),
+                Feature.SCRIPT_CANCEL: lambda: self._script(CancelInside("other")),
+                Feature.SCRIPT_ADVANCE: lambda: self._script(AdvanceInside()),
+                Feature.INT64: self._int64,
+                Feature.NEGATIVE_CLOCK: self._negative_clock,
+                Feature.SHUTDOWN: self._shutdown,
+            }
+        return (part for feature, part in parts.items() if feature in self._profile.features)
+
+    def first_steps(self) -> Iterator[Finding]:
+        """A task is added, and runs."""
+        if (yield from self._ask.new(TimerConfiguration())):
+            yield from self._add_and_run("a", _DELAY_MS)
+
+    def _parameters(self) -> Iterator[Finding]:
+        """An instance with parameters, which replaces one that was never ended."""
+        if not (yield from self._ask.new(TimerConfiguration())):
+            return
+        yield from self._ask.do(Add("left-behind", _DELAY_MS))
+        if not (yield from self._ask.new(_PARAMETERS)):
+            return
+        outcome = yield from self._ask.do(Add("b", _DELAY_MS))
+        size = outcome.observed.get(Observable.SIZE.value) if outcome is not None else None
+        if size not in (None, 1):
+            yield Finding(
+                Verdict.WRONG,
+                f"the size of a fresh instance with one task is {size}; 'new' must replace the "
+                "instance before it, also where 'end' was not sent",
+            )
+        yield from self._run("b", _DELAY_MS)
+        if self._ran("left-behind"):
+            yield Finding(
+                Verdict.WRONG,
+                "a task of the instance before ran in this one; 'new' must replace the instance",
+            )
+
+    def _cancel(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(TimerConfiguration())):
+            yield from self._ask.do(Add("c", _DELAY_MS))
+            yield from self._ask.do(Cancel("c"))
+            yield from self._ask.do(Cancel("never-added"))
+
+    def _readd(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(TimerConfiguration())):
+            yield from self._ask.do(Add("d", _DELAY_MS))
+            yield from self._add_and_run("d", _DELAY_MS)
+            yield from self._add_and_run("d", _DELAY_MS)
+
+    def _change_delay(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(TimerConfiguration())):
+            yield from self._ask.do(Add("e", _DELAY_MS))
+            yield from self._add_and_run("e", 2 * _DELAY_MS)
+
+    def _elapse(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(TimerConfiguration())):
+            yield from self._ask.do(Add("f", _DELAY_MS))
+            self._ask.now_ms += 2 * _DELAY_MS
+            yield from self._ask.do(Elapse(self._ask.now_ms))
+            yield from self._run("f", 0)
+
+    def _script(self, action: Action) -> Iterator[Finding]:
+        if (yield from self._ask.new(TimerConfiguration())):
+            yield from self._ask.do(Add("other", 10 * _DELAY_MS))
+            yield from self._ask.do(Add("scripted", _DELAY_MS, (action,)))
+            yield from self._run("scripted", _DELAY_MS)
+            yield from self._add_and_run("afterwards", _DELAY_MS)
+
+    def _int64(self) -> Iterator[Finding]:
+        large = LARGEST_SAFE_INTEGER + 1
+        if (yield from self._ask.new(TimerConfiguration())):
+            yield from self._ask.do(
+                Add("g", large), "an integer above 2^53 - 1, as a decimal string"
+            )
+            self._ask.now_ms = large
+            yield from self._ask.do(Advance(large), "a clock reading above 2^53 - 1")
+
+    def _negative_clock(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(TimerConfiguration(start_ms=-1000))):
+            yield from self._add_and_run("h", _DELAY_MS)
+
+    def _shutdown(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(TimerConfiguration())):
+            yield from self._ask.do(Add("i", _DELAY_MS))
+            yield from self._ask.do(Shutdown())
+            yield from self._ask.do(Add("j", _DELAY_MS), "after shutdown, so it may be 'closed'")
+            self._ask.now_ms += _DELAY_MS
+            yield from self._ask.do(
+                Advance(self._ask.now_ms), "after shutdown, so it may be 'closed'"
+            )
+            yield from self._ask.do(Shutdown(), "a second time")
+
+    def _ran(self, task: str) -> bool:
+        return (EventKind.RAN, task) in self._ask.happened
+
+    def _add_and_run(self, task: str, delay_ms: int) -> Iterator[Finding]:
+        outcome = yield from self._ask.do(Add(task, delay_ms))
+        if outcome is not None and outcome.rejected is None:
+            yield from self._run(task, delay_ms)
+
+    def _run(self, task: str, delay_ms: int) -> Iterator[Finding]:
+        """Let time pass until the task has run, or long enough to say that it never will."""
+        self._ask.happened.discard((EventKind.RAN, task))
+        for further_ms in (delay_ms, 10, 100, 1000):
+            yield from self._pass_time(further_ms)
+            if self._ran(task) or not self._ask.talk.runs:
+                return
+        yield Finding(
+            Verdict.WRONG,
+            f"the task '{task}' did not run within {delay_ms + 1110} ms; report each run in "
+            f'\'events\' as {{"kind":"ran","task":"{task}"}}',
+        )
+
+    def _pass_time(self, further_ms: int) -> Iterator[Finding]:
+        if self._profile.clock is Clock.WALL:
+            yield from self._ask.do(Wait(further_ms + self._profile.lateness_ms))
+            return
+        self._ask.now_ms += further_ms
+        outcome = yield from self._ask.do(Advance(self._ask.now_ms))
+        if outcome is None or not self._ask.is_stepped:
+            return
+        for _ in range(_MOST_RUNS):
+            outcome = yield from self._ask.do(RunOne())
+            if outcome is None or not outcome.events:
+                return

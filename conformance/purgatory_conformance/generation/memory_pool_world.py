@@ -1,0 +1,107 @@
+"""What a generator knows of a memory pool: the model's state, if all goes by the rules."""
+
+from dataclasses import dataclass, field
+
+from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_spec.operations import Allocate, Elapse, Lose, Operation, Release, ReleaseForm
+from purgatory_spec.profiles import (
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolProfile,
+)
+
+MOST_BUFFERS = 24
+"""How many buffers are held at once, about; then some are given back."""
+
+
+@dataclass(slots=True)
+class MemoryPoolWorld:
+    """The predicted state of a pool, and the names that are in play."""
+
+    configuration: MemoryPoolConfiguration
+    profile: MemoryPoolProfile
+    model: MemoryPoolModel = field(init=False)
+    state: MemoryPoolState = field(init=False)
+    names: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin with a fresh pool."""
+        self.model = MemoryPoolModel(self.configuration, self.profile)
+        self.state = self.model.initial()
+
+    def apply(self, operation: Operation) -> None:
+        """Follow an operation, taking the first of the ways in which it may go."""
+        _, self.state = next(iter(self.model.successors(self.state, operation)))
+
+    def has(self, feature: MemoryPoolFeature) -> bool:
+        """Whether the subject offers this."""
+        return feature in self.profile.features
+
+    def fresh_name(self) -> str:
+        """The name of a buffer that was never asked for."""
+        self.names += 1
+        return f"b{self.names}"
+
+    @property
+    def held(self) -> list[str]:
+        """The outstanding buffers, the oldest name first."""
+        return sorted(self.state.held, key=_number)
+
+    @property
+    def returned(self) -> list[str]:
+        """The buffers that were given back, the oldest name first."""
+        return sorted(self.state.returned, key=_number)
+
+    @property
+    def available(self) -> int:
+        """The bytes that are left."""
+        return self.state.available_bytes
+
+    @property
+    def most(self) -> int:
+        """The largest buffer that may be asked for, bytes."""
+        return self.configuration.max_single_bytes
+
+    def can_be_asked(self, operation: Operation) -> bool:
+        """Whether a subject of this profile can be asked this now: names mean what they should."""
+        state = self.state
+        match operation:
+            case Allocate(buffer):
+                return buffer not in state.held and buffer not in state.returned
+            case Release(buffer, ReleaseForm.ITSELF):
+                again = self.has(MemoryPoolFeature.RELEASE_AGAIN)
+                return buffer in state.held or (again and buffer in state.returned)
+            case Release(buffer) | Lose(buffer):
+                return buffer in state.held
+            case Elapse(to_ms):
+                return to_ms >= state.now_ms
+            case _:
+                return True
+
+
+def is_offered(configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile) -> bool:
+    """Whether a subject of this profile offers such a pool; one that names no sort offers any."""
+    sorts = sorts_offered(profile)
+    return not sorts or sort_of(configuration) in sorts
+
+
+def sorts_offered(profile: MemoryPoolProfile) -> list[MemoryPoolFeature]:
+    """The sorts of pools that a profile declares, the simplest first."""
+    sorts = (
+        MemoryPoolFeature.NON_STRICT,
+        MemoryPoolFeature.STRICT,
+        MemoryPoolFeature.UNBOUNDED,
+    )
+    return [sort for sort in sorts if sort in profile.features]
+
+
+def sort_of(configuration: MemoryPoolConfiguration) -> MemoryPoolFeature:
+    """The feature that stands for pools of this sort."""
+    if configuration.unbounded:
+        return MemoryPoolFeature.UNBOUNDED
+    return MemoryPoolFeature.STRICT if configuration.strict else MemoryPoolFeature.NON_STRICT
+
+
+def _number(name: str) -> tuple[int, str]:
+    return len(name), name

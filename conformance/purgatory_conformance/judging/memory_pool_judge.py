@@ -1,0 +1,87 @@
+"""The judge of a memory pool: it follows a subject step by step with the model.
+
+What the profile lets a pool do and what the rules ask of every pool are two things here. A pool
+that does not tell its own buffers from others may credit what it never granted, and the model
+follows it; the state in which that leaves it is then held against the invariants.
+"""
+
+from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
+from purgatory_conformance.judging.memory_pool_blame import blame, blame_state
+from purgatory_conformance.judging.memory_pool_history import MemoryPoolHistory
+from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.memory_pool_invariants import Invariant
+from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import (
+    MemoryPoolConfiguration,
+    MemoryPoolObservable,
+    MemoryPoolProfile,
+)
+
+STATES_CAP = 256
+"""How many possible states the judge carries; beyond it a case is inconclusive."""
+
+
+class MemoryPoolJudge:
+    """Follows one case. After a divergence it must not be used further."""
+
+    def __init__(
+        self,
+        configuration: MemoryPoolConfiguration,
+        profile: MemoryPoolProfile,
+        variants: frozenset[str] = frozenset(),
+    ) -> None:
+        """Start with a fresh pool of the configuration, judged under the profile.
+
+        ``variants`` are those of the model that the subject is declared to follow.
+        """
+        self.model = MemoryPoolModel(configuration, profile, variants)
+        self.states: frozenset[MemoryPoolState] = frozenset({self.model.initial()})
+        self._history = MemoryPoolHistory(self.model)
+
+    @property
+    def state(self) -> MemoryPoolState:
+        """One of the states in which the subject may be."""
+        if len(self.states) == 1:
+            return next(iter(self.states))
+        return min(self.states, key=_order)
+
+    def step(self, operation: Operation, outcome: Outcome) -> Judgement:
+        """Judge one step.
+
+        Raises:
+            TooManyStates: more than ``STATES_CAP`` states are possible.
+        """
+        before = self.state
+        after: set[MemoryPoolState] = set()
+        for state in self.states:
+            after |= self.model.accept(state, operation, outcome)
+        if not after:
+            return Judgement(divergence=self._blame(before, operation, outcome))
+        sound = frozenset(state for state in after if not self._broken(state))
+        if not sound:
+            state = min(after, key=_order)
+            (invariant, *_) = self._broken(state)
+            divergence = blame_state(self.model, before, operation, outcome, state, invariant)
+            return Judgement(divergence=divergence)
+        if len(sound) > STATES_CAP:
+            raise TooManyStates
+        self.states = sound
+        return Judgement(visited=self._history.note(before, operation, outcome, self.state))
+
+    def _blame(self, before: MemoryPoolState, operation: Operation, outcome: Outcome) -> Divergence:
+        expectations = self.model.expectations(before, operation)
+        return blame(self._history, before, operation, outcome, expectations)
+
+    def _broken(self, state: MemoryPoolState) -> list[Invariant]:
+        """The broken invariants; what is available is compared only where it is shown."""
+        shown = MemoryPoolObservable.AVAILABLE in self.model.profile.observables
+        broken = self.model.broken(state)
+        return [each for each in broken if shown or each.rule != "POOL-CONSERVATION"]
+
+
+def _order(state: MemoryPoolState) -> tuple[int, int, int, int]:
+    """Which of several possible states is taken for the state: always the same one."""
+    began_ms = -1 if state.spell_began_ms is None else state.spell_began_ms
+    return state.available_bytes, state.depleted_spells, state.depleted_ms, began_ms

@@ -1,0 +1,137 @@
+"""One step of a purgatory beside the states around it: what it did, by which facts are told."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from purgatory_model.pending_tasks import Store
+from purgatory_model.purgatory import PurgatoryModel
+from purgatory_model.purgatory_state import PurgatoryState
+from purgatory_spec.operations import (
+    Answer,
+    CallbackAction,
+    CancelForKeyInside,
+    CheckInside,
+    ForceInside,
+    Operation,
+    Throw,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.outcomes import Event, EventKind, Outcome
+from purgatory_spec.profiles import Accounting, Executor, PurgatoryObservable
+
+State = PurgatoryState[Store]
+Model = PurgatoryModel[Store]
+
+RULE_OF_ACTION: dict[type[CallbackAction], str] = {
+    WatchInside: "PURGATORY-WATCH-INSIDE",
+    CheckInside: "PURGATORY-CHECK-INSIDE",
+    CancelForKeyInside: "PURGATORY-CANCEL-INSIDE",
+    ForceInside: "PURGATORY-FORCE-INSIDE",
+}
+"""The rule about each action of a callback that calls the purgatory."""
+
+_LISTS = frozenset(
+    {
+        PurgatoryObservable.ENTRIES,
+        PurgatoryObservable.KEYS,
+        PurgatoryObservable.STALE_ENTRIES,
+        PurgatoryObservable.STALE_OPERATIONS,
+    }
+)
+_STALE = frozenset({PurgatoryObservable.STALE_ENTRIES, PurgatoryObservable.STALE_OPERATIONS})
+_TIMER = frozenset({PurgatoryObservable.TIMER_SIZE, PurgatoryObservable.PENDING})
+
+
+@dataclass(frozen=True, slots=True)
+class PurgatoryStep:
+    """A step with its events, and the model's states before it and after it."""
+
+    model: Model
+    before: State
+    operation: Operation
+    outcome: Outcome
+    events: tuple[Event, ...]
+    after: State
+
+    @property
+    def is_stepped(self) -> bool:
+        """Whether running an expired operation is a step of its own."""
+        return self.model.profile.executor is Executor.STEPPED
+
+    @property
+    def shows_entries(self) -> bool:
+        """Whether a change of the lists would be seen at once."""
+        shown = self.model.profile.observables
+        return PurgatoryObservable.ENTRIES in shown or (
+            PurgatoryObservable.KEYS in shown and bool(_STALE & shown)
+        )
+
+    @property
+    def shows_stale(self) -> bool:
+        """Whether entries of completed operations would be seen at once."""
+        shown = self.model.profile.observables
+        exact = self.model.profile.accounting is Accounting.EXACT
+        estimated = exact and PurgatoryObservable.ESTIMATE in shown
+        return bool((_LISTS - {PurgatoryObservable.KEYS}) & shown) or estimated
+
+    @property
+    def shows_timer(self) -> bool:
+        """Whether a change of the timer would be seen at once."""
+        return bool(_TIMER & self.model.profile.observables) and not self.before.closed
+
+    def tries(self, name: str) -> int:
+        """How often an operation was tried before it was completed, if it was."""
+        count = 0
+        for event in self.events:
+            if event.task == name and event.kind is EventKind.COMPLETED:
+                break
+            count += event.task == name and event.kind is EventKind.TRIED
+        return count
+
+    def of_kind(self, kind: EventKind) -> list[str]:
+        """The operations of the events of one kind, in their order."""
+        return [event.task for event in self.events if event.kind is kind]
+
+    def was_completed(self, name: str) -> bool:
+        """Whether an operation was completed before the step."""
+        return name in self.before.operations and self.before.operations[name].completed
+
+    def is_completed(self, name: str) -> bool:
+        """Whether an operation is completed after the step."""
+        return name in self.after.operations and self.after.operations[name].completed
+
+    def is_completable(self, name: str) -> bool:
+        """Whether the next try of an operation completes it, as far as its script says."""
+        if name not in self.before.operations:
+            return False
+        operation = self.before.operations[name]
+        answers = operation.script.tries or (Answer.WAIT,)
+        answer = answers[min(operation.tries, len(answers) - 1)]
+        return operation.satisfied or answer is Answer.COMPLETE
+
+    def is_rewatch(self, operation: Watch) -> bool:
+        """Whether an operation that waits is watched again."""
+        name = operation.operation
+        known = name in self.before.distinct or name in self.before.timer.store.due_ticks
+        return known and not self.was_completed(name)
+
+    def actions(self) -> Iterator[tuple[str, CallbackAction]]:
+        """What callbacks do in this step, each with the operation whose callback it is."""
+        for event in self.events:
+            operation = self.after.operations.get(event.task)
+            if operation is None:
+                continue
+            script: tuple[CallbackAction, ...] = ()
+            if event.kind is EventKind.COMPLETED:
+                script = operation.script.on_complete
+            elif event.kind is EventKind.TIMED_OUT:
+                script = operation.script.on_expiration
+            for action in script:
+                yield event.task, action
+                if isinstance(action, Throw):
+                    break
+
+    def throwing_callbacks(self) -> set[str]:
+        """The operations a callback of which throws in this step."""
+        return {name for name, action in self.actions() if isinstance(action, Throw)}

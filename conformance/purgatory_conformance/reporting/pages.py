@@ -1,0 +1,26 @@
+"""The templates of the pages, each of which is one file that loads nothing else."""
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from purgatory_conformance.reporting.words import printable
+
+
+@cache
+def page_template(name: str) -> Template:
+    """The template of this file name."""
+    environment = Environment(
+        loader=PackageLoader("purgatory_conformance.reporting", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalized,
+    )
+    return environment.get_template(name)
+
+
+def _finalized(value: object) -> object:
+    """Every text that reaches the page, without what cannot be printed."""
+    return printable(value) if type(value) is str else value

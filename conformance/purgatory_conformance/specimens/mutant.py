@@ -1,0 +1,23 @@
+"""A subject that breaks one rule on purpose."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from purgatory_conformance.subjects.subject import Subject
+from purgatory_spec.profiles import Component
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """An implementation that breaks one rule.
+
+    ``rule`` is the requirement that must be blamed for its shortest failing case; those in
+    ``also`` say the same of such a case with as much right.
+    """
+
+    name: str
+    summary: str
+    rule: str
+    also: tuple[str, ...]
+    make: Callable[[], Subject]
+    component: Component = Component.TIMER

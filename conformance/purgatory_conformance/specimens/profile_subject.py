@@ -1,0 +1,22 @@
+"""A subject for one value that a profile may declare, and its sibling."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from purgatory_conformance.subjects.subject import Subject
+from purgatory_spec.profiles import Component
+
+
+@dataclass(frozen=True)
+class ProfileSubject:
+    """A subject that declares a value, and its sibling, which behaves alike and declares another.
+
+    ``sibling_rule`` is the requirement that the sibling breaks; empty where it breaks none.
+    """
+
+    name: str
+    value: str
+    make: Callable[[], Subject]
+    sibling: Callable[[], Subject]
+    sibling_rule: str = ""
+    component: Component = Component.TIMER

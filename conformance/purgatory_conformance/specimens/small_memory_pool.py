@@ -1,0 +1,327 @@
+"""A small memory pool behind the subject interface: the specimen that the suite is tried on.
+
+It is written straight from the rules and shares nothing with the model or the implementation but
+the types of the steps. Every decision is one short method, so that a pool that is wrong in one way
+differs from this one by one override.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Elapse,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+)
+from purgatory_spec.outcomes import Outcome, Value
+from purgatory_spec.profiles import (
+    LARGEST_SAFE_INTEGER,
+    Component,
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolObservable,
+    MemoryPoolProfile,
+    ReleaseValidation,
+)
+from purgatory_spec.reasons import Reason
+
+PROFILE = MemoryPoolProfile(
+    release_validation=ReleaseValidation.IDENTITY,
+    features=frozenset(MemoryPoolFeature),
+    observables=frozenset(MemoryPoolObservable),
+)
+"""What the small pool declares unless told otherwise: all that the suite can ask for."""
+
+
+class Refusal(Exception):
+    """The pool, or what stands before it, rejects an operation."""
+
+    def __init__(self, reason: Reason = Reason.INVALID_ARGUMENT) -> None:
+        """Keep the reason, which the outcome names."""
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """A view of some memory; two views of one memory are two buffers."""
+
+    memory: bytearray
+
+    @property
+    def capacity(self) -> int:
+        """Its size in bytes."""
+        return len(self.memory)
+
+
+class SmallMemoryPool:
+    """One pool with its clock."""
+
+    def __init__(self, configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile) -> None:
+        """Make a pool that has granted nothing."""
+        self.size = configuration.size_bytes
+        self.most = configuration.max_single_bytes
+        self.strict = configuration.strict
+        self.validates = profile.release_validation is ReleaseValidation.IDENTITY
+        self.available = self.size
+        self.granted: list[Buffer] = []
+        self.now_ms = 0
+        self.dry_since_ms: int | None = None
+        self.spells = 0
+        self.dry_ms = 0
+
+    # Asking
+
+    def try_allocate(self, asked: int) -> Buffer | None:
+        """A buffer, or None; raises ``Refusal`` for a size that may not be asked for."""
+        self.check_request(asked)
+        if not self.is_enough(asked):
+            self.refuse(asked)
+            return None
+        buffer = self.make_buffer(asked)
+        self.granted.append(buffer)
+        self.end_spell()
+        self.debit(asked)
+        return buffer
+
+    def check_request(self, asked: int) -> None:
+        """Raise ``Refusal`` for a size that may not be asked for."""
+        if asked <= 0 or asked > self.most:
+            raise Refusal
+
+    def is_enough(self, asked: int) -> bool:
+        """Whether a legal request is granted."""
+        return self.available >= asked if self.strict else self.available > 0
+
+    def refuse(self, asked: int) -> None:
+        """A legal request cannot be granted."""
+        if self.dry_since_ms is None:
+            self.dry_since_ms = self.now_ms
+
+    def make_buffer(self, asked: int) -> Buffer:
+        """The buffer for a request that is granted."""
+        return Buffer(bytearray(asked))
+
+    def debit(self, count: int) -> None:
+        """That many bytes are taken."""
+        self.available -= count
+
+    # Giving back
+
+    def release(self, buffer: Buffer | None) -> None:
+        """Take a buffer back; raises ``Refusal`` for what is not one."""
+        if buffer is None:
+            self.release_nothing()
+            return
+        if self.validates and not self.is_mine(buffer):
+            self.turn_away(buffer)
+        self.forget(buffer)
+        self.credit(buffer.capacity)
+        self.end_spell()
+
+    def release_nothing(self) -> None:
+        """There is no buffer to take back."""
+        raise Refusal
+
+    def is_mine(self, buffer: Buffer) -> bool:
+        """Whether this very buffer is outstanding."""
+        return buffer in self.granted
+
+    def turn_away(self, buffer: Buffer) -> None:
+        """It is not mine."""
+        raise Refusal
+
+    def forget(self, buffer: Buffer) -> None:
+        """The buffer is outstanding no longer."""
+        if buffer in self.granted:
+            self.granted.remove(buffer)
+
+    def credit(self, count: int) -> None:
+        """That many bytes are there again."""
+        self.available += count
+
+    def collected(self, buffer: Buffer) -> None:
+        """Nobody refers to a buffer any longer, and nobody released it."""
+        self.forget(buffer)
+        self.credit(buffer.capacity)
+
+    # Time
+
+    def elapse(self, to_ms: int) -> None:
+        """The clock reads this from now on."""
+        self.now_ms = to_ms
+
+    def end_spell(self) -> None:
+        """The dry spell is over, if there is one."""
+        if self.dry_since_ms is not None:
+            self.spells += 1
+            self.dry_ms += self.now_ms - self.dry_since_ms
+            self.dry_since_ms = None
+
+    # What is shown
+
+    def used(self) -> int:
+        """What is not there."""
+        return self.size - self.available
+
+    def shown_size(self) -> int:
+        """What the pool was made with."""
+        return self.size
+
+    def is_out_of_memory(self) -> bool:
+        """Whether nothing is left."""
+        return self.available <= 0
+
+    def depleted_ms(self) -> int:
+        """How long the spells were that have ended."""
+        return self.dry_ms
+
+    @classmethod
+    def check_sizes(cls, size: int, most: int) -> None:
+        """Raise ``Refusal`` for sizes that no pool can be made of."""
+        if size < 1 or most < 1 or most > size:
+            raise Refusal
+
+
+class SmallUnboundedPool(SmallMemoryPool):
+    """The pool that stands for having none."""
+
+    def check_request(self, asked: int) -> None:
+        """A size below zero is none."""
+        if asked < 0:
+            raise Refusal
+
+    def is_enough(self, asked: int) -> bool:
+        """There is always enough."""
+        return True
+
+    def debit(self, count: int) -> None:
+        """Nothing is counted."""
+
+    def release(self, buffer: Buffer | None) -> None:
+        """Nothing is counted."""
+
+    def collected(self, buffer: Buffer) -> None:
+        """Nothing is counted."""
+
+    def shown_size(self) -> int:
+        """As much as one likes."""
+        return LARGEST_SAFE_INTEGER
+
+
+MakePool = Callable[[MemoryPoolConfiguration, MemoryPoolProfile], SmallMemoryPool]
+
+
+class SmallPoolInstance:
+    """A small pool behind the step vocabulary, with the holders of its buffers."""
+
+    def __init__(self, pool: SmallMemoryPool, profile: MemoryPoolProfile) -> None:
+        """Nobody holds anything."""
+        self._pool = pool
+        self._profile = profile
+        self._holders: dict[str, Buffer] = {}
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
+        granted: Buffer | None = None
+        result: Value = None
+        rejected: Reason | None = None
+        detail = ""
+        try:
+            if isinstance(operation, Allocate):
+                granted = self._pool.try_allocate(operation.size_bytes)
+                result = granted is not None
+                if granted is not None:
+                    self._holders[operation.buffer] = granted
+            else:
+                self._perform(operation)
+        except Refusal as refusal:
+            rejected = refusal.reason
+        except Exception as error:
+            rejected, detail = Reason.INTERNAL, repr(error)
+        return Outcome(result, rejected, (), self._show(granted), detail)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _perform(self, operation: Operation) -> None:
+        pool = self._pool
+        match operation:
+            case Release(name, form):
+                pool.release(_in_form(self._holder(name), form))
+            case ReleaseForeign(size_bytes):
+                pool.release(Buffer(bytearray(size_bytes)))
+            case ReleaseNothing():
+                pool.release(None)
+            case Lose(name):
+                buffer = self._holder(name)
+                del self._holders[name]
+                pool.collected(buffer)
+            case Construct(size_bytes, max_single_bytes):
+                pool.check_sizes(size_bytes, max_single_bytes)
+            case Elapse(to_ms):
+                pool.elapse(to_ms)
+            case _:
+                raise Refusal(Reason.UNSUPPORTED)
+
+    def _holder(self, name: str) -> Buffer:
+        if name not in self._holders:
+            raise Refusal(Reason.UNKNOWN_NAME)
+        return self._holders[name]
+
+    def _show(self, granted: Buffer | None) -> Mapping[str, Value]:
+        pool = self._pool
+        values: dict[MemoryPoolObservable, Value] = {
+            MemoryPoolObservable.AVAILABLE: pool.available,
+            MemoryPoolObservable.USED: pool.used(),
+            MemoryPoolObservable.SIZE: pool.shown_size(),
+            MemoryPoolObservable.OUT_OF_MEMORY: pool.is_out_of_memory(),
+            MemoryPoolObservable.BUFFER: None if granted is None else granted.capacity,
+            MemoryPoolObservable.DEPLETED_SPELLS: pool.spells,
+            MemoryPoolObservable.DEPLETED_TIME: pool.depleted_ms(),
+        }
+        return {o.value: v for o, v in values.items() if o in self._profile.observables}
+
+
+def _in_form(buffer: Buffer, form: ReleaseForm) -> Buffer:
+    if form is ReleaseForm.SLICE:
+        return Buffer(buffer.memory)
+    if form is ReleaseForm.COPY:
+        return Buffer(bytearray(buffer.memory))
+    return buffer
+
+
+def small_pool_subject(
+    bounded: MakePool = SmallMemoryPool,
+    unbounded: MakePool = SmallUnboundedPool,
+    profile: MemoryPoolProfile = PROFILE,
+    *,
+    behaves: MemoryPoolProfile | None = None,
+    name: str = "small memory pool",
+) -> InProcessSubject:
+    """Small pools, right or wrong, as a subject in process.
+
+    Args:
+        bounded: Makes a pool with a bound.
+        unbounded: Makes a pool without.
+        profile: What the subject declares.
+        behaves: The profile that it keeps to, where that is another one.
+        name: What reports call it.
+    """
+
+    def make(configuration: Configuration) -> SmallPoolInstance:
+        assert isinstance(configuration, MemoryPoolConfiguration)
+        make_pool = unbounded if configuration.unbounded else bounded
+        return SmallPoolInstance(make_pool(configuration, behaves or profile), profile)
+
+    implementation = Implementation(name=name, language="Python")
+    return InProcessSubject(implementation, {Component.MEMORY_POOL: profile}, make)

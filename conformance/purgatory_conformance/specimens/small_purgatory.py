@@ -1,0 +1,502 @@
+"""A small purgatory behind the step vocabulary: the specimen that the suite is tried on.
+
+It is written straight from the rules and shares nothing with the model or the implementation but
+the types of the steps; its timer is a list that is looked through. Every decision is one short
+method, so that a purgatory that is wrong in one way differs from this one by one override.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_conformance.support import narrowed
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import (
+    Advance,
+    Answer,
+    CallbackAction,
+    CancelForKey,
+    CancelForKeyInside,
+    Check,
+    CheckInside,
+    Elapse,
+    Force,
+    ForceInside,
+    Operation,
+    RunOne,
+    Satisfy,
+    Script,
+    Shutdown,
+    Throw,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.outcomes import (
+    Event,
+    EventKind,
+    Outcome,
+    Value,
+    completed,
+    expired,
+    timed_out,
+    tried,
+)
+from purgatory_spec.profiles import (
+    Accounting,
+    Component,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryObservable,
+    PurgatoryProfile,
+    Rounding,
+    ThrowingTry,
+)
+from purgatory_spec.reasons import Reason
+
+PROFILE = PurgatoryProfile(
+    accounting=Accounting.EXACT,
+    throwing_try=ThrowingTry.GO_ON,
+    executor=Executor.STEPPED,
+    features=frozenset(PurgatoryFeature),
+    observables=frozenset(PurgatoryObservable),
+)
+"""What the small purgatory declares unless told otherwise: all that the suite can ask for."""
+
+
+NO_SCRIPT = Script()
+"""An operation that waits until somebody else completes it."""
+
+
+class Refusal(Exception):
+    """The purgatory refuses an operation."""
+
+    def __init__(self, reason: Reason) -> None:
+        """Keep the reason, which the outcome names."""
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+class ScriptFailure(Exception):
+    """The exception that leaves a try or a callback because its script says so."""
+
+
+@dataclass(eq=False, slots=True)
+class DelayedOperation:
+    """A delayed operation; ``due_tick`` (ms) and ``arming`` matter while it is in the timer."""
+
+    name: str
+    delay_ms: int = 0
+    script: Script = NO_SCRIPT
+    satisfied: bool = False
+    completed: bool = False
+    tries: int = 0
+    due_tick: int = 0
+    arming: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """One place in a watcher list."""
+
+    operation: DelayedOperation
+
+
+class SmallPurgatory:
+    """One purgatory with its timer, its clock and its executor's queue."""
+
+    def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
+        """Make a purgatory in which nothing waits."""
+        self.profile = profile
+        self.purge_interval = configuration.purge_interval
+        self.time_outs = configuration.time_outs
+        self.tick_ms = configuration.tick_ms
+        self.now_ms = configuration.start_ms
+        self.operations: dict[str, DelayedOperation] = {}
+        self.lists: dict[str, list[Entry]] = {}
+        self.armed: list[DelayedOperation] = []
+        self.queue: list[DelayedOperation] = []
+        self.armings = 0
+        self.estimated = 0
+        self.closed = False
+        self.events: list[Event] = []
+
+    # What a step asks for
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
+        self.events = []
+        result: Value = None
+        rejected: Reason | None = None
+        detail = ""
+        try:
+            result = self.perform(operation)
+        except Exception as error:
+            rejected, detail = reason_of(error), repr(error)
+        return Outcome(result, rejected, tuple(self.events), self.show(), detail)
+
+    def perform(self, operation: Operation) -> Value:
+        """The result of an operation; raises ``Refusal`` and ``ScriptFailure``."""
+        result: Value = None
+        match operation:
+            case Watch(name, keys, delay_ms, script):
+                result = self.watch(self.introduced(name, delay_ms, script), keys)
+            case Check(key):
+                result = self.check(key)
+            case CancelForKey(key):
+                result = tuple(each.name for each in self.cancel_for_key(key))
+            case Force(name):
+                result = self.force(self.introduced(name))
+            case Satisfy(name):
+                self.introduced(name).satisfied = True
+            case Elapse(to_ms):
+                self.now_ms = to_ms
+            case Advance(to_ms):
+                self.now_ms = to_ms
+                self.advance()
+            case RunOne():
+                self.run_one()
+            case Shutdown():
+                self.shutdown()
+            case _:
+                raise Refusal(Reason.UNSUPPORTED)
+        return result
+
+    def introduced(
+        self, name: str, delay_ms: int = 0, script: Script | None = None
+    ) -> DelayedOperation:
+        """The operation of a name, with delay and script where this is its first mention."""
+        if name not in self.operations:
+            self.operations[name] = DelayedOperation(name, delay_ms, script or NO_SCRIPT)
+        return self.operations[name]
+
+    # Watching
+
+    def watch(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+        """Try an operation, else watch it; whether this call completed it."""
+        self.refuse(keys)
+        if operation.completed:
+            return self.watch_completed(operation, keys)
+        if self.first_try(operation, keys):
+            return True
+        self.enlist(operation, keys)
+        self.arm(operation)
+        self.count_watch(keys)
+        return self.second_try(operation)
+
+    def refuse(self, keys: tuple[str, ...]) -> None:
+        """Raise ``Refusal`` where nothing can be watched."""
+        if self.closed:
+            raise Refusal(Reason.CLOSED)
+        if not keys:
+            raise Refusal(Reason.INVALID_ARGUMENT)
+
+    def watch_completed(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+        """Watch an operation that was completed before."""
+        self.count_watch(keys)
+        return False
+
+    def first_try(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+        """The try before an operation is watched."""
+        return self.attempt(operation)
+
+    def second_try(self, operation: DelayedOperation) -> bool:
+        """The try after an operation was added to all lists."""
+        return self.attempt(operation)
+
+    def enlist(self, operation: DelayedOperation, keys: tuple[str, ...]) -> None:
+        """Add an operation to the list of each key."""
+        for key in keys:
+            self.lists.setdefault(key, []).append(Entry(operation))
+
+    def count_watch(self, keys: tuple[str, ...]) -> None:
+        """What the proposal's estimate grows by."""
+        self.estimated += 1
+
+    # Trying and completing
+
+    def attempt(self, operation: DelayedOperation) -> bool:
+        """Call ``try_complete``; what it answers."""
+        self.events.append(tried(operation.name))
+        answers = operation.script.tries or (Answer.WAIT,)
+        answer = answers[min(operation.tries, len(answers) - 1)]
+        operation.tries += 1
+        if operation.satisfied or answer is Answer.COMPLETE:
+            return self.force(operation)
+        if answer is Answer.THROW:
+            raise ScriptFailure
+        return False
+
+    def force(self, operation: DelayedOperation) -> bool:
+        """Complete an operation; whether this call did."""
+        if operation.completed:
+            return False
+        self.complete(operation)
+        return True
+
+    def complete(self, operation: DelayedOperation) -> None:
+        """Complete an operation that is not completed."""
+        operation.completed = True
+        self.disarm(operation)
+        self.call_on_complete(operation)
+
+    def call_on_complete(self, operation: DelayedOperation) -> None:
+        """Call ``on_complete``."""
+        self.events.append(completed(operation.name))
+        self.act_all(operation, operation.script.on_complete)
+
+    def call_on_expiration(self, operation: DelayedOperation) -> None:
+        """Call ``on_expiration``."""
+        self.events.append(timed_out(operation.name))
+        self.act_all(operation, operation.script.on_expiration)
+
+    def act_all(self, operation: DelayedOperation, actions: Iterable[CallbackAction]) -> None:
+        """The actions of a callback; raises ``ScriptFailure`` where it throws."""
+        for action in actions:
+            if isinstance(action, Throw):
+                raise ScriptFailure
+            try:
+                self.act(action)
+            except Exception as error:
+                event = Event(EventKind.REJECTED, operation.name, reason=reason_of(error))
+                self.events.append(event)
+
+    def act(self, action: CallbackAction) -> None:
+        """One action of a callback."""
+        match action:
+            case WatchInside(name, keys, delay_ms):
+                self.watch(self.introduced(name, delay_ms), keys)
+            case CheckInside(key):
+                self.check(key)
+            case CancelForKeyInside(key):
+                self.cancel_for_key(key)
+            case ForceInside(name):
+                self.force(self.introduced(name))
+            case Throw():
+                raise ScriptFailure
+
+    # Checking and cancelling
+
+    def check(self, key: str) -> int:
+        """Try what is watched under a key; how many operations that completed."""
+        count = 0
+        first_failure: ScriptFailure | None = None
+        for entry in self.met_by_check(key):
+            if self.drop_completed(key, entry):
+                count += self.count_of_stale
+                continue
+            try:
+                if self.attempt_in_check(entry.operation):
+                    count += 1
+            except ScriptFailure as failure:
+                if self.profile.throwing_try is ThrowingTry.STOP:
+                    raise
+                first_failure = first_failure or failure
+                self.after_throwing(key, entry)
+            self.drop_completed(key, entry)
+        if first_failure is not None:
+            raise first_failure
+        return count
+
+    count_of_stale = 0
+    """What an entry of a completed operation adds to the result of a check."""
+
+    def met_by_check(self, key: str) -> list[Entry]:
+        """The entries that a check goes through, in its order."""
+        return list(self.lists.get(key, ()))
+
+    def attempt_in_check(self, operation: DelayedOperation) -> bool:
+        """Try an operation that a check meets."""
+        return self.attempt(operation)
+
+    def after_throwing(self, key: str, entry: Entry) -> None:
+        """What a check does to the entry of an operation that threw."""
+
+    def drop_completed(self, key: str, entry: Entry) -> bool:
+        """Drop the entry of a completed operation; whether it is one."""
+        if entry.operation.completed:
+            self.drop(key, entry)
+        return entry.operation.completed
+
+    def drop(self, key: str, entry: Entry) -> None:
+        """Take an entry out of its list, if it is there."""
+        if entry in self.lists.get(key, ()):
+            self.lists[key].remove(entry)
+            self.forget_empty(key)
+
+    def forget_empty(self, key: str) -> None:
+        """Remove a list that has become empty."""
+        if not self.lists[key]:
+            del self.lists[key]
+
+    def cancel_for_key(self, key: str) -> list[DelayedOperation]:
+        """Watch nothing under a key any longer; what was watched."""
+        cancelled = [entry.operation for entry in self.lists.pop(key, [])]
+        for operation in cancelled:
+            if not self.is_watched(operation):
+                self.disarm(operation)
+        return cancelled
+
+    def is_watched(self, operation: DelayedOperation) -> bool:
+        """Whether an operation has an entry."""
+        return any(entry.operation is operation for each in self.lists.values() for entry in each)
+
+    # Time-outs
+
+    def arm(self, operation: DelayedOperation) -> None:
+        """Put an operation into the timer; an earlier time-out is moved."""
+        if self.time_outs:
+            self.disarm(operation)
+            self.armings += 1
+            operation.arming = self.armings
+            operation.due_tick = self.due_tick(self.now_ms + operation.delay_ms)
+            self.armed.append(operation)
+
+    def due_tick(self, expiry_ms: int) -> int:
+        """The expiry rounded to the tick, as declared."""
+        if self.profile.rounding is Rounding.UP:
+            expiry_ms += self.tick_ms - 1
+        return expiry_ms // self.tick_ms * self.tick_ms
+
+    def disarm(self, operation: DelayedOperation) -> None:
+        """Take an operation out of the timer, if it is there."""
+        if operation in self.armed:
+            self.armed.remove(operation)
+
+    def advance(self) -> None:
+        """Hand over what is due, then purge if a purge is due."""
+        if self.closed:
+            return
+        due = self.pop_due()
+        self.hand_over(due)
+        self.settle()
+        if self.is_purge_due():
+            self.purge()
+
+    def pop_due(self) -> list[DelayedOperation]:
+        """Take what is due out of the timer, in order."""
+        due = [operation for operation in self.armed if operation.due_tick <= self.now_ms]
+        self.armed = [operation for operation in self.armed if operation not in due]
+        return sorted(due, key=lambda operation: (operation.due_tick, operation.arming))
+
+    def hand_over(self, due: list[DelayedOperation]) -> None:
+        """Give expired operations to the executor."""
+        for operation in due:
+            if self.profile.executor is Executor.STEPPED:
+                self.events.append(expired(operation.name))
+            self.queue.append(operation)
+
+    def settle(self) -> None:
+        """What an executor does by itself."""
+        while self.queue and self.profile.executor is not Executor.STEPPED:
+            self.run_one()
+
+    def run_one(self) -> None:
+        """Run the operation that has waited longest."""
+        if self.queue:
+            operation = self.queue.pop(0)
+            with suppress(ScriptFailure):
+                self.expire(operation)
+
+    def expire(self, operation: DelayedOperation) -> None:
+        """Complete an operation by its time-out."""
+        if self.force(operation):
+            self.call_on_expiration(operation)
+
+    def shutdown(self) -> None:
+        """Drop the time-outs."""
+        self.closed = True
+        self.armed = []
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    # Counting and purging
+
+    def is_purge_due(self) -> bool:
+        """Whether there is more than the interval to purge."""
+        return self.to_purge() > self.purge_interval
+
+    def to_purge(self) -> int:
+        """What the accounting believes that a purge would remove."""
+        if self.profile.accounting is Accounting.PROPOSAL:
+            return self.estimated - len(self.armed)
+        return self.stale_entries()
+
+    def purge(self) -> None:
+        """Remove every entry of a completed operation."""
+        self.estimated = len(self.armed)
+        for key in list(self.lists):
+            self.lists[key] = self.purged(self.lists[key])
+            self.forget_empty(key)
+
+    def purged(self, entries: list[Entry]) -> list[Entry]:
+        """What a purge leaves of a list."""
+        return [entry for entry in entries if not entry.operation.completed]
+
+    def entries(self) -> int:
+        """The lists' lengths together."""
+        return sum(len(each) for each in self.lists.values())
+
+    def stale_entries(self) -> int:
+        """The entries of completed operations."""
+        return sum(entry.operation.completed for each in self.lists.values() for entry in each)
+
+    def stale_operations(self) -> int:
+        """The completed operations in some list."""
+        listed = {entry.operation.name for each in self.lists.values() for entry in each}
+        return sum(self.operations[name].completed for name in listed)
+
+    def timer_size(self) -> int:
+        """The operations in the timer."""
+        return len(self.armed)
+
+    def pending(self) -> int:
+        """The time-outs that are owed."""
+        return len(self.armed) + len(self.queue)
+
+    def estimate(self) -> int:
+        """The estimate, by the accounting."""
+        if self.profile.accounting is Accounting.PROPOSAL:
+            return self.estimated
+        return len(self.armed) + len(self.queue) + self.stale_entries()
+
+    def show(self) -> Mapping[str, Value]:
+        """The declared observables."""
+        values: dict[PurgatoryObservable, Value] = {
+            PurgatoryObservable.ENTRIES: self.entries(),
+            PurgatoryObservable.KEYS: len(self.lists),
+            PurgatoryObservable.STALE_ENTRIES: self.stale_entries(),
+            PurgatoryObservable.STALE_OPERATIONS: self.stale_operations(),
+            PurgatoryObservable.TIMER_SIZE: self.timer_size(),
+            PurgatoryObservable.QUEUED: len(self.queue),
+            PurgatoryObservable.PENDING: self.pending(),
+            PurgatoryObservable.ESTIMATE: self.estimate(),
+        }
+        return {o.value: v for o, v in values.items() if o in self.profile.observables}
+
+
+def reason_of(error: Exception) -> Reason:
+    """Why an operation was rejected that ended in this exception."""
+    if isinstance(error, Refusal):
+        return error.reason
+    return Reason.THROWN if isinstance(error, ScriptFailure) else Reason.INTERNAL
+
+
+MakePurgatory = Callable[[PurgatoryConfiguration, PurgatoryProfile], SmallPurgatory]
+
+
+def small_purgatory(
+    make_purgatory: MakePurgatory = SmallPurgatory,
+    profile: PurgatoryProfile = PROFILE,
+    name: str = "small purgatory",
+) -> InProcessSubject:
+    """A small purgatory, right or wrong, as a subject in process."""
+    return InProcessSubject(
+        Implementation(name=name, language="Python"),
+        {Component.PURGATORY: profile},
+        lambda configuration: make_purgatory(
+            narrowed(configuration, PurgatoryConfiguration), profile
+        ),
+    )

@@ -1,0 +1,81 @@
+"""A subject that lives in this process: a profile and a way to make instances per component."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
+
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import Component, Configuration, Profile, component_of
+
+
+class Instance(Protocol):
+    """One timer, purgatory or memory pool behind the step vocabulary."""
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
+
+    def close(self) -> None:
+        """Release what the instance holds; no thread is left behind."""
+
+
+class InProcessSubject:
+    """A subject in process; it holds one instance at a time."""
+
+    def __init__(
+        self,
+        implementation: Implementation,
+        profiles: Mapping[Component, Profile],
+        make: Callable[[Configuration], Instance],
+    ) -> None:
+        """Nothing is running until the first ``new``.
+
+        Args:
+            implementation: Whom a report is about.
+            profiles: The declared choices of each component that is offered.
+            make: Makes an instance; the configuration's type says of which component.
+        """
+        self._implementation = implementation
+        self._profiles = profiles
+        self._make = make
+        self._instance: Instance | None = None
+
+    @property
+    def implementation(self) -> Implementation:
+        """Whom a report is about."""
+        return self._implementation
+
+    @property
+    def profiles(self) -> Mapping[Component, Profile]:
+        """What it declares."""
+        return self._profiles
+
+    def new(self, case: str, configuration: Configuration) -> None:
+        """Make a fresh instance, in place of the one before.
+
+        Raises:
+            ValueError: the component is not offered.
+        """
+        self.end()
+        component = component_of(configuration)
+        if component not in self._profiles:
+            raise ValueError(f"this subject offers no {component.value.replace('_', ' ')}")
+        self._instance = self._make(configuration)
+
+    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
+        """Carry out operations one after another."""
+        instance = self._instance
+        if instance is None:
+            raise ValueError("a step before the first new")
+        for operation in operations:
+            yield instance.do(operation)
+
+    def end(self) -> None:
+        """Drop the instance."""
+        if self._instance is not None:
+            self._instance.close()
+            self._instance = None
+
+    def close(self) -> None:
+        """Drop the instance."""
+        self.end()

@@ -1,0 +1,187 @@
+"""The accounting: how many entries of completed operations are in the lists, and when to purge.
+
+Two strategies. ``ExactAccounting`` counts; ``ProposalAccounting`` estimates as the published design
+does, which can forget operations for ever: it is here to be compared and taught. Both keep the two
+counts that they share, so that either purgatory can be asked how far the estimate is off:
+
+    stale    entries of completed operations, signed
+    pending  time-outs that are owed: in the timer, in the executor's queue, or being decided
+
+Every thread has a *balance* of what it still has to add to *stale*. Here a balance is a local
+variable of a call, and is posted before user code runs and before the call returns. So at every
+instant *stale* and all balances together are the entries of completed operations.
+
+One lock guards all counts. Nothing else is locked under it and no user code runs under it.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from typing import Final
+
+from purgatory_impl.clocks import Clock
+
+_RETRY_MS: Final = 100
+"""When a purge is tried again that was due and found nothing to remove, ms."""
+
+_POLL_MS: Final = 200
+"""How often the reaper tests the estimate of the proposal, ms; Kafka's figure."""
+
+
+class Accounting(ABC):
+    """The counts of one purgatory; a strategy says what is estimated and when a purge is due."""
+
+    __slots__ = ("_changed", "_closed", "_lock", "_pending", "_stale", "purge_interval")
+
+    def __init__(self, purge_interval: int) -> None:
+        self.purge_interval = purge_interval
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._stale = 0
+        self._pending = 0
+        self._closed = False
+
+    @property
+    @abstractmethod
+    def time_out_first(self) -> bool:
+        """Whether an operation goes into the timer before it goes into the lists."""
+
+    @abstractmethod
+    def count_watch(self) -> None:
+        """An operation has been put into its lists."""
+
+    @abstractmethod
+    def begin_purge_if_due(self, timer_size: int) -> bool:
+        """Whether a purge is due, given the number of operations in the timer."""
+
+    @abstractmethod
+    def estimate(self) -> int:
+        """How many operations are in the lists, completed ones included, as far as is known."""
+
+    @abstractmethod
+    def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
+        """Sleep until a purge may be due.
+
+        Args:
+            clock: Measures the sleep.
+            found_nothing: The last purge was due and had nothing to remove.
+
+        Returns:
+            False once the purgatory is closed.
+        """
+
+    @property
+    def stale(self) -> int:
+        """Entries of completed operations, as far as posted; below zero for a moment at most."""
+        with self._lock:
+            return self._stale
+
+    @property
+    def pending(self) -> int:
+        """Time-outs that are owed."""
+        with self._lock:
+            return self._pending
+
+    def post(self, balance: int) -> None:
+        """Add a thread's balance to *stale*."""
+        if balance:
+            with self._lock:
+                self._stale += balance
+                if self._stale > self.purge_interval:
+                    self._changed.notify_all()
+
+    def begin_time_out(self) -> None:
+        """A time-out is owed from now on."""
+        with self._lock:
+            self._pending += 1
+
+    def end_time_out(self) -> None:
+        """A time-out was taken or has been decided."""
+        with self._lock:
+            self._pending -= 1
+
+    def close(self) -> None:
+        """Let whoever sleeps in ``wait_for_purge`` go."""
+        with self._lock:
+            self._closed = True
+            self._changed.notify_all()
+
+
+class ExactAccounting(Accounting):
+    """Purge when more than ``purge_interval`` entries are stale; nothing is ever reset."""
+
+    __slots__ = ()
+
+    @property
+    def time_out_first(self) -> bool:
+        """An operation that is watched has its time-out from its first entry on."""
+        return True
+
+    def count_watch(self) -> None:
+        """Nothing: what is live is pending, and needs no count of its own."""
+
+    def begin_purge_if_due(self, timer_size: int) -> bool:
+        """Whether *stale* exceeds the interval."""
+        with self._lock:
+            return self._stale > self.purge_interval
+
+    def estimate(self) -> int:
+        """Pending operations and stale entries: never less than the operations in the lists."""
+        with self._lock:
+            return self._pending + max(0, self._stale)
+
+    def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
+        """Sleep until somebody posts enough."""
+        with self._lock:
+            if found_nothing and not self._closed:
+                # What is counted may not be in the lists yet. Look again soon.
+                clock.wait_until(self._changed, clock.now_ms() + _RETRY_MS)
+            while not self._closed and self._stale <= self.purge_interval:
+                clock.wait_until(self._changed, None)
+            return not self._closed
+
+
+class ProposalAccounting(Accounting):
+    """The published order: count each watch, and forget all but the timer's size at a purge."""
+
+    __slots__ = ("_estimate",)
+
+    def __init__(self, purge_interval: int) -> None:
+        super().__init__(purge_interval)
+        self._estimate = 0
+
+    @property
+    def time_out_first(self) -> bool:
+        """The timer comes last, when the second try has failed."""
+        return False
+
+    def count_watch(self) -> None:
+        """One more, however many keys it has."""
+        with self._lock:
+            self._estimate += 1
+
+    def begin_purge_if_due(self, timer_size: int) -> bool:
+        """Whether the estimate exceeds the timer's size by more than the interval; then reset it.
+
+        What has left the timer and has not run is forgotten here, and so is what is counted and
+        not yet in the timer.
+        """
+        with self._lock:
+            due = self._estimate - timer_size > self.purge_interval
+            if due:
+                self._estimate = timer_size
+            return due
+
+    def estimate(self) -> int:
+        """The watches counted since the last reset, and what that left."""
+        with self._lock:
+            return self._estimate
+
+    def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
+        """Sleep for a fixed time: nobody is told when the timer's size falls."""
+        deadline_ms = clock.now_ms() + _POLL_MS
+        with self._lock:
+            while not self._closed and clock.now_ms() < deadline_ms:
+                clock.wait_until(self._changed, deadline_ms)
+            return not self._closed

@@ -1,0 +1,235 @@
+"""The delayed operation: completed once, by whoever is first, or else by its time-out.
+
+A user's class overrides ``try_complete`` and the callbacks. Its state is one *word*: whether it is
+completed, and how many list entries it has or has been promised. Who completes it sets the one and
+takes the other out, in one step, so that entries are never counted twice and never forgotten.
+
+Two locks, in this order. The operation's own lock is held while user code runs: tries exclude each
+other and the callback ``on_complete``. It is re-entrant, so these may call anything of the same
+operation. The lock of the word covers the word and what has to change together with it, the
+time-out; it is never held while user code runs, so that nobody waits there for a user's try.
+"""
+
+from __future__ import annotations
+
+import threading
+from operator import index
+from typing import TYPE_CHECKING, Protocol, SupportsIndex
+
+from purgatory_impl.errors import DelayTooLarge, InvalidDelay, OperationOfAnotherPurgatory
+from purgatory_impl.task import TimerTask
+from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
+
+if TYPE_CHECKING:
+    from purgatory_impl.accounting import Accounting
+
+
+class Place(Protocol):
+    """An entry of an operation in some list."""
+
+    def drop(self) -> int:
+        """Take it out; 1, or 0 where it was out already."""
+
+
+class DelayedOperation(TimerTask):
+    """Something that waits for a condition, for ``delay_ms`` at most.
+
+    Subclasses override ``try_complete``, ``on_complete`` and, where they wish, ``on_expiration``.
+    An operation is used once: completed, it stays so. It belongs to the purgatory that it was
+    given to first.
+    """
+
+    __slots__ = (
+        "_accounting",
+        "_completed",
+        "_delay_ms",
+        "_entries",
+        "_lock",
+        "_place",
+        "_word",
+    )
+
+    def __init__(self, delay_ms: SupportsIndex) -> None:
+        """Make an operation that nobody watches yet.
+
+        Args:
+            delay_ms: The time-out, whole milliseconds from when it is watched. Zero and less mean
+                already due.
+
+        Raises:
+            InvalidDelay: the delay is not an integer.
+            DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
+        """
+        super().__init__()
+        try:
+            self._delay_ms = index(delay_ms)
+        except TypeError:
+            raise InvalidDelay(delay_ms) from None
+        if self._delay_ms > LARGEST_DELAY_MS:
+            raise DelayTooLarge(self._delay_ms, LARGEST_DELAY_MS)
+        self._lock = threading.RLock()
+        self._word = threading.Lock()
+        self._completed = False
+        self._entries = 0
+        self._accounting: Accounting | None = None
+        # Where a walk stands that is trying this operation; read and written under its own lock.
+        self._place: Place | None = None
+
+    def try_complete(self) -> bool:
+        """Complete the operation if it can be completed now; overridden by every subclass.
+
+        Calls ``force_complete`` if the condition holds, and returns what that returns. Runs under
+        the operation's own lock, and never once it is completed.
+        """
+        raise NotImplementedError("an operation must override try_complete")
+
+    def on_complete(self) -> None:
+        """Called once, when the operation is completed, under its own lock."""
+
+    def on_expiration(self) -> None:
+        """Called after ``on_complete`` where the time-out has completed it, under no lock."""
+
+    @property
+    def delay_ms(self) -> int:
+        """The time-out, ms from when the operation is watched."""
+        return self._delay_ms
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether somebody has completed it; true before ``on_complete`` is called."""
+        return self._completed
+
+    def force_complete(self) -> bool:
+        """Complete the operation, whatever its condition.
+
+        Marks it completed, takes its time-out, then calls ``on_complete``. What that raises goes
+        to the caller; the operation is completed all the same.
+
+        Returns:
+            Whether this call has completed it. Exactly one call ever does.
+        """
+        if self._completed:
+            return False
+        with self._lock:
+            won = self._win()
+            if won:
+                self.on_complete()
+        return won
+
+    def run(self) -> None:
+        """The time-out is due: complete the operation, unless somebody has."""
+        won = False
+        # Where it is completed, the winner may be in its callback: do not wait for that.
+        if not self._completed:
+            with self._lock:
+                won = self._win()
+                self._end_time_out()
+                if won:
+                    self.on_complete()
+        else:
+            self._end_time_out()
+        if won:
+            self.on_expiration()
+
+    def cancel(self) -> bool:
+        """Take the time-out, if it is pending; the operation stays watched.
+
+        Returns:
+            Whether it was pending. A time-out that was handed to the executor is not taken.
+        """
+        return self._take_time_out()
+
+    def _belong_to(self, accounting: Accounting) -> None:
+        """Be of one purgatory from now on."""
+        with self._word:
+            if self._accounting is None:
+                self._accounting = accounting
+            elif self._accounting is not accounting:
+                raise OperationOfAnotherPurgatory
+
+    def _try(self, place: Place | None = None) -> bool:
+        """Try to complete the operation; whether this try has done it."""
+        with self._lock:
+            if self._completed:
+                return False
+            outer, self._place = self._place, place
+            try:
+                return self.try_complete() and self._completed
+            finally:
+                self._place = outer
+
+    def _win(self) -> bool:
+        """Complete the word, post its entries, take the time-out; the caller has the own lock.
+
+        Returns:
+            False where the operation was completed already.
+        """
+        with self._word:
+            if self._completed:
+                return False
+            self._completed = True
+            balance, self._entries = self._entries, 0
+        # The walk that is trying it drops its own entry first: one entry costs no addition.
+        if self._place is not None:
+            balance -= self._place.drop()
+        if self._accounting is not None:
+            self._accounting.post(balance)
+        self._take_time_out()
+        return True
+
+    def _arm(self, accounting: Accounting, entries: int, timer: Timer | None) -> tuple[bool, bool]:
+        """Promise entries and start the time-out, in one step.
+
+        Args:
+            accounting: Counts the time-out.
+            entries: How many are about to be appended.
+            timer: Where the time-out waits; None for no time-out.
+
+        Returns:
+            False where the operation is completed, and nothing was done. Then whether the time-out
+            is due already, so that the timer's executor is to be woken.
+        """
+        with self._word:
+            if self._completed:
+                return False, False
+            due = False
+            if timer is not None:
+                due = self._start_time_out(accounting, timer)
+            self._entries += entries
+            return True, due
+
+    def _start_time_out(self, accounting: Accounting, timer: Timer) -> bool:
+        """Add the operation to the timer, or move it there; whether it is due already."""
+        # First counted, then there: pending is never too low.
+        accounting.begin_time_out()
+        moved = True
+        try:
+            moved, waits = timer._add_quietly(self, self._delay_ms)
+        finally:
+            if moved:
+                accounting.end_time_out()
+        return not waits
+
+    def _withdraw(self, entries: int) -> int:
+        """Give entries back that were promised or detached, and the time-out with the last one.
+
+        Returns:
+            What the caller's balance changes by.
+        """
+        with self._word:
+            if self._completed:
+                return -entries
+            self._entries -= entries
+            if self._entries == 0:
+                self._take_time_out()
+            return 0
+
+    def _take_time_out(self) -> bool:
+        taken = super().cancel()
+        if taken:
+            self._end_time_out()
+        return taken
+
+    def _end_time_out(self) -> None:
+        if self._accounting is not None:
+            self._accounting.end_time_out()

@@ -1,0 +1,300 @@
+"""Memory pools: buffers of a bounded number of bytes, refused and not waited for.
+
+A buffer is a ``memoryview`` over a ``bytearray`` of exactly the size that was asked for. A pool
+accounts and does not recycle. Whoever is refused asks again after somebody has released.
+
+A pool that is not strict grants as long as a byte is available, so that large requests do not
+starve behind small ones. It may lend ``size_bytes + max_single_bytes - 1`` bytes in all.
+
+What was lent is known by identity, by the very object that was returned, since sizes prove
+nothing. The pool remembers it by a weak reference and so keeps no buffer alive. On release it ends
+the view: to use it afterwards is a ``ValueError``. Slices that were made of it stay usable, which
+the pool cannot prevent; they are over memory that is never lent again.
+
+One lock guards the counts. Buffers are made outside of it. The lock is not re-entrant, so a pool
+must not be used from a signal handler or a ``__del__``.
+"""
+
+import threading
+import weakref
+from operator import index
+from typing import Final, Protocol, SupportsIndex
+
+from purgatory_impl.clocks import Clock, MonotonicClock
+from purgatory_impl.depletion import DrySpells
+from purgatory_impl.errors import (
+    BufferInUse,
+    BufferPart,
+    BufferReleased,
+    ForeignBuffer,
+    InvalidAllocation,
+    InvalidConfiguration,
+    InvalidRelease,
+    NotABuffer,
+)
+
+UNBOUNDED_BYTES: Final = 2**63 - 1
+"""What a pool without a bound shows as its size, bytes."""
+
+
+class MemoryPool(Protocol):
+    """Where buffers come from and go back to."""
+
+    def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
+        """A writable buffer of exactly ``bytes_`` bytes, or None where the pool has none to give.
+
+        Raises:
+            InvalidAllocation: no buffer of this size can ever be given.
+        """
+
+    def release(self, buffer: memoryview) -> None:
+        """Give a buffer back.
+
+        Raises:
+            InvalidRelease: this object is not a buffer that is out.
+        """
+
+    @property
+    def size_bytes(self) -> int:
+        """What the pool has when all buffers are back."""
+
+    @property
+    def available_bytes(self) -> int:
+        """What is left; a pool that is not strict may be below zero."""
+
+    @property
+    def used_bytes(self) -> int:
+        """What is out."""
+
+    @property
+    def is_out_of_memory(self) -> bool:
+        """Whether nothing is available."""
+
+
+class SimpleMemoryPool:
+    """A pool of bounded size; a buffer that is lost without a release is missing for ever."""
+
+    def __init__(
+        self,
+        size_bytes: SupportsIndex,
+        max_single_bytes: SupportsIndex,
+        *,
+        strict: bool = False,
+        clock: Clock | None = None,
+        window_ms: int = 30_000,
+    ) -> None:
+        """Build the pool.
+
+        Args:
+            size_bytes: The size of the pool, at least 1.
+            max_single_bytes: The largest buffer, at least 1 and at most the size.
+            strict: Whether a request is refused that exceeds what is available. Otherwise it is
+                refused only where nothing is available.
+            clock: Measures dry spells; a ``MonotonicClock`` when absent.
+            window_ms: What ``depleted_percent`` looks back on, ms, at least 1.
+
+        Raises:
+            InvalidConfiguration: no pool can be built of these sizes.
+        """
+        self._size = _configured("size_bytes", size_bytes)
+        self._max_single = _configured("max_single_bytes", max_single_bytes)
+        if self._max_single > self._size:
+            raise InvalidConfiguration(
+                f"max_single_bytes is {self._max_single}; the pool has only {self._size} bytes"
+            )
+        _configured("window_ms", window_ms)
+        self._strict = strict
+        self._available = self._size
+        self._lock = threading.Lock()
+        self._spells = DrySpells(MonotonicClock() if clock is None else clock, window_ms)
+        # By the identity of the view. An identity is used again only after the reference has
+        # called back, which takes it out of here.
+        self._lent: dict[int, tuple[weakref.ref[memoryview], int]] = {}
+
+    def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
+        """A writable buffer of exactly ``bytes_`` bytes, or None where the pool has none to give.
+
+        Args:
+            bytes_: 1 to ``max_single_bytes``.
+
+        Raises:
+            InvalidAllocation: the number lies outside, or is none.
+            MemoryError: the interpreter has no memory; the pool is as it was.
+        """
+        wanted = _whole_bytes(bytes_)
+        if not 1 <= wanted <= self._max_single:
+            raise InvalidAllocation(f"{wanted} bytes; a buffer has 1 to {self._max_single}")
+        self._credit_lost()
+        with self._lock:
+            if self._available < (wanted if self._strict else 1):
+                self._spells.begin()
+                return None
+            self._available -= wanted
+        try:
+            buffer = _new_buffer(wanted)
+            self._lend(buffer, wanted)
+        except BaseException:
+            with self._lock:
+                self._available += wanted
+            raise
+        return buffer
+
+    def release(self, buffer: memoryview) -> None:
+        """Give a buffer back; it cannot be used afterwards.
+
+        Args:
+            buffer: The very object that ``try_allocate`` has returned.
+
+        Raises:
+            NotABuffer: it is no memoryview.
+            BufferReleased: it was given back before.
+            BufferPart: it is a slice or another view of a buffer that is out.
+            ForeignBuffer: it is none of this pool's.
+            BufferInUse: something still uses it through the buffer protocol.
+        """
+        if not isinstance(buffer, memoryview):
+            raise NotABuffer(buffer)
+        self._credit_lost()
+        with self._lock:
+            lent = self._lent.get(id(buffer))
+            if lent is not None and lent[0]() is buffer:
+                try:
+                    buffer.release()
+                except BufferError:
+                    raise BufferInUse from None
+                del self._lent[id(buffer)]
+                self._available += lent[1]
+                self._spells.end()
+                return
+            alien = self._why_not_lent(buffer)
+        raise alien
+
+    @property
+    def size_bytes(self) -> int:
+        """What the pool has when all buffers are back."""
+        return self._size
+
+    @property
+    def available_bytes(self) -> int:
+        """What is left; below zero, in a pool that is not strict, where it has lent more."""
+        self._credit_lost()
+        with self._lock:
+            return self._available
+
+    @property
+    def used_bytes(self) -> int:
+        """What is out."""
+        return self._size - self.available_bytes
+
+    @property
+    def is_out_of_memory(self) -> bool:
+        """Whether nothing is available; a strict pool may refuse and not be out of memory."""
+        return self.available_bytes <= 0
+
+    @property
+    def depleted_ms(self) -> int:
+        """How long the ended dry spells took together, ms."""
+        with self._lock:
+            return self._spells.total_ms
+
+    @property
+    def depleted_spells(self) -> int:
+        """How many dry spells have ended."""
+        with self._lock:
+            return self._spells.ended
+
+    @property
+    def depleted_percent(self) -> float:
+        """The share of the last ``window_ms`` in which a dry spell was under way, 0 to 100."""
+        with self._lock:
+            return self._spells.percent()
+
+    def _lend(self, buffer: memoryview, size: int) -> None:
+        identity = id(buffer)
+        reference = weakref.ref(buffer, lambda _: self._lost(identity))
+        with self._lock:
+            self._spells.end()
+            self._lent[identity] = reference, size
+
+    def _lost(self, identity: int) -> None:
+        """A view has died; runs anywhere, under any lock, and so may take none."""
+        self._lent.pop(identity, None)
+
+    def _credit_lost(self) -> None:
+        """Account for buffers that were lost: not in this pool."""
+
+    def _why_not_lent(self, buffer: memoryview) -> InvalidRelease:
+        memory = _memory_of(buffer)
+        if memory is None:
+            return BufferReleased()
+        views = [reference() for reference, _ in list(self._lent.values())]
+        if any(view is not None and _memory_of(view) is memory for view in views):
+            return BufferPart()
+        return ForeignBuffer()
+
+
+class UnboundedMemoryPool:
+    """No bound at all: never refuses, is never out of memory, and takes anything back."""
+
+    def try_allocate(self, bytes_: SupportsIndex) -> memoryview:
+        """A writable buffer of exactly ``bytes_`` bytes, 0 among them.
+
+        Raises:
+            InvalidAllocation: the number is negative, or none.
+        """
+        wanted = _whole_bytes(bytes_)
+        if wanted < 0:
+            raise InvalidAllocation(f"{wanted} bytes; a buffer has 0 at least")
+        return _new_buffer(wanted)
+
+    def release(self, buffer: object) -> None:
+        """Nothing: nobody counts."""
+
+    @property
+    def size_bytes(self) -> int:
+        """``UNBOUNDED_BYTES``."""
+        return UNBOUNDED_BYTES
+
+    @property
+    def available_bytes(self) -> int:
+        """``UNBOUNDED_BYTES``, whatever is out."""
+        return UNBOUNDED_BYTES
+
+    @property
+    def used_bytes(self) -> int:
+        """0, whatever is out."""
+        return 0
+
+    @property
+    def is_out_of_memory(self) -> bool:
+        """False."""
+        return False
+
+
+def _new_buffer(bytes_: int) -> memoryview:
+    return memoryview(bytearray(bytes_))
+
+
+def _memory_of(view: memoryview) -> object | None:
+    """What a view is of; None where it has been released."""
+    try:
+        return view.obj
+    except ValueError:
+        return None
+
+
+def _whole_bytes(bytes_: SupportsIndex) -> int:
+    try:
+        return index(bytes_)
+    except TypeError:
+        raise InvalidAllocation(f"{bytes_!r} is no whole number of bytes") from None
+
+
+def _configured(name: str, value: SupportsIndex) -> int:
+    try:
+        whole = index(value)
+    except TypeError:
+        raise InvalidConfiguration(f"{name} is {value!r}; it must be a whole number") from None
+    if whole < 1:
+        raise InvalidConfiguration(f"{name} is {whole}; it must be at least 1")
+    return whole

@@ -1,0 +1,350 @@
+"""The purgatory: operations wait under keys until they can be completed, or until they time out.
+
+    with Purgatory[Partition]() as purgatory:
+        if not purgatory.try_complete_else_watch(fetch, fetch.partitions):
+            ...  # answered later, by an event or by the time-out
+    ...
+    purgatory.check_and_complete(partition)  # something has happened there
+
+Theory of operation. An operation is put into the list of each of its keys and into the timer. An
+event of a key walks its list and tries each operation. Whoever completes an operation, a walk, the
+time-out or anybody by force, leaves its entries in all other lists: that costs nothing, and these
+entries are *stale*. A walk removes those that it meets; a purge removes all of them, as soon as
+there are too many by the accounting.
+
+No completion is lost, because an operation is in all its lists before it is tried for the second
+time: what happens before that try is seen by it, and what happens later by the walk that follows.
+
+Locks, in the order in which they may be taken one inside another:
+
+    operation's own lock   re-entrant; held while its try and its ``on_complete`` run
+    operation's word       completed, number of entries; and the time-out with them
+    timer, then executor   see there
+    shard                  lists and entries; keys are hashed and compared under it
+    accounting             the counts
+
+Shard and accounting are taken alone or inside an operation's locks, never one inside the other.
+User code runs under an operation's own lock and no other. So callbacks may call anything here. Two
+operations whose callbacks complete each other are for their author to order, as any two locks. A
+key's ``__hash__`` and ``__eq__`` must neither fail nor call the purgatory.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Final, Generic, Literal, Self
+
+from purgatory_impl.accounting import Accounting, ExactAccounting, ProposalAccounting
+from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
+from purgatory_impl.delayed_operation import DelayedOperation
+from purgatory_impl.errors import InvalidConfiguration, NoKeys, PurgatoryClosed, TimerClosed
+from purgatory_impl.executors import join
+from purgatory_impl.timer import Timer
+from purgatory_impl.watchers import Key, Shard
+
+_SHARDS: Final = 512
+_LOGGER: Final = logging.getLogger("purgatory")
+_STRATEGIES: Final[dict[str, type[Accounting]]] = {
+    "exact": ExactAccounting,
+    "proposal": ProposalAccounting,
+}
+
+
+class Purgatory(Generic[Key]):
+    """Delayed operations, watched under keys; all methods may be called from any thread."""
+
+    def __init__(
+        self,
+        name: str = "purgatory",
+        *,
+        purge_interval: int = 1000,
+        timer: Timer | None = None,
+        time_outs: bool = True,
+        accounting: Literal["exact", "proposal"] = "exact",
+        reaper: bool | None = None,
+    ) -> None:
+        """Build the purgatory and start its threads.
+
+        Args:
+            name: Appears in the names of threads.
+            purge_interval: A purge is due when more than so many entries are stale; at least 0.
+            timer: Where time-outs wait. When absent, a timer with an executor of its own, which is
+                closed with the purgatory; a timer that is given stays open.
+            time_outs: False for operations that never time out.
+            accounting: How stale entries are counted: ``exact``, or ``proposal`` for the estimate
+                of the published design.
+            reaper: Whether threads advance an own timer and purge. When absent, they do unless a
+                timer is given whose clock is a ``VirtualClock``. Without them call ``advance``.
+
+        Raises:
+            InvalidConfiguration: the interval is negative, or there is no such accounting.
+        """
+        if purge_interval < 0:
+            raise InvalidConfiguration(f"purge_interval is {purge_interval}; it must be at least 0")
+        if accounting not in _STRATEGIES:
+            raise InvalidConfiguration(f"there is no accounting {accounting!r}")
+        self.name = name
+        self._accounting = _STRATEGIES[accounting](purge_interval)
+        self._shards: list[Shard[Key]] = [Shard() for _ in range(_SHARDS)]
+        self._closed = False
+        self._own_timer: Timer | None = None
+        if timer is None and time_outs:
+            timer = self._own_timer = Timer(reaper=reaper)
+        self._timer = timer
+        self._time_outs = timer if time_outs else None
+        self._clock: Clock = MonotonicClock() if timer is None else timer.clock
+        self._reaper: threading.Thread | None = None
+        if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:
+            self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)
+            self._reaper.start()
+
+    def __enter__(self) -> Self:
+        """The purgatory itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the purgatory."""
+        self.close()
+
+    def try_complete_else_watch(self, operation: DelayedOperation, keys: Iterable[Key]) -> bool:
+        """Try to complete an operation; where that is not possible yet, watch it under each key.
+
+        It is tried once before it is watched and once after. What the first try raises leaves it
+        unwatched; what the second raises leaves it watched, with its time-out. An operation that
+        is completed already is neither tried nor watched. One that is pending is watched once
+        more, and its time-out starts anew.
+
+        Args:
+            operation: Of this purgatory or of none yet.
+            keys: At least one. A key given twice makes two entries.
+
+        Returns:
+            Whether this call has completed the operation.
+
+        Raises:
+            PurgatoryClosed: the purgatory is closed; the operation was not tried.
+            NoKeys: there is no key; the operation was not tried.
+            OperationOfAnotherPurgatory: it was given to another one before.
+        """
+        if self._closed:
+            raise PurgatoryClosed
+        places = [(self._shard_of(key), key) for key in keys]
+        if not places:
+            raise NoKeys
+        operation._belong_to(self._accounting)
+        return operation._try() or self._watch(operation, places)
+
+    def check_and_complete(self, key: Key) -> int:
+        """Try all operations watched under a key, oldest first.
+
+        An operation that raises, in its try or its callback, keeps no other from being tried.
+        Operations that are watched under the key meanwhile are not tried.
+
+        Returns:
+            How many operations this call has completed.
+
+        Raises:
+            Exception: the first one that an operation has raised, once all have been tried; the
+                others are noted in it.
+        """
+        walk = self._shard_of(key).walk(key)
+        completed = 0
+        failures: list[Exception] = []
+        while True:
+            entry, dropped = walk.next_live()
+            self._accounting.post(-dropped)
+            if entry is None:
+                break
+            try:
+                completed += entry.operation._try(entry)
+            except Exception as failure:
+                failures.append(failure)
+        if failures:
+            for further in failures[1:]:
+                failures[0].add_note(f"another operation of the same walk raised {further!r}")
+            raise failures[0]
+        return completed
+
+    def cancel_for_key(self, key: Key) -> list[DelayedOperation]:
+        """Watch nothing under a key any more; the operations are not completed.
+
+        An operation that is still watched under another key keeps its time-out. With its last
+        entry the time-out is taken, unless it already waits in the executor's queue.
+
+        Returns:
+            The operations in the order of the list, completed ones included, and as often as they
+            were in it.
+        """
+        operations = self._shard_of(key).detach(key)
+        balance = 0
+        for operation in operations:
+            balance += operation._withdraw(1)
+        self._accounting.post(balance)
+        return operations
+
+    def advance(self) -> None:
+        """Do what is due at the clock's present reading, and purge if a purge is due then."""
+        if self._timer is not None:
+            self._timer.advance()
+        self._purge_if_due()
+
+    def close(self, timeout_ms: int = 5000) -> None:
+        """Watch nothing any more and drop the time-outs that are pending.
+
+        Operations stay in their lists: they can be checked, forced and cancelled as before. May
+        be called again, and from inside a callback.
+
+        Args:
+            timeout_ms: How long to wait, at most, for each thread of the purgatory.
+        """
+        self._closed = True
+        self._accounting.close()
+        for shard in self._shards:
+            for walk in shard.all_walks():
+                while operations := walk.next_operations():
+                    for operation in operations:
+                        operation._take_time_out()
+        if self._own_timer is not None:
+            self._own_timer.close(timeout_ms)
+        if self._reaper is not None:
+            join(self._reaper, timeout_ms)
+
+    def watched(self) -> dict[Key, list[DelayedOperation]]:
+        """What is in each list, completed operations included: for diagnosis, it takes long.
+
+        Not one instant's picture where other threads are at work.
+        """
+        lists: dict[Key, list[DelayedOperation]] = {}
+        for shard in self._shards:
+            for walk in shard.all_walks():
+                operations = lists[walk.key] = []
+                while further := walk.next_operations():
+                    operations += further
+        return lists
+
+    @property
+    def entries(self) -> int:
+        """The sum of the lengths of all lists; Kafka calls it ``PurgatorySize``.
+
+        Not one instant's number where other threads are at work.
+        """
+        return sum(shard.entries for shard in self._shards)
+
+    @property
+    def keys(self) -> int:
+        """Keys under which something is watched."""
+        return sum(len(shard.lists) for shard in self._shards)
+
+    @property
+    def timer_size(self) -> int:
+        """Operations in the timer; Kafka calls it ``NumDelayedOperations``.
+
+        Those whose time-out is due and has not run yet are not among them. Of a timer that serves
+        others too, it is the size of all.
+        """
+        return 0 if self._time_outs is None else self._time_outs.size
+
+    @property
+    def pending(self) -> int:
+        """Time-outs owed: in the timer, in the executor's queue, or being decided."""
+        return self._accounting.pending
+
+    @property
+    def stale(self) -> int:
+        """Entries of completed operations; exact when no call is under way."""
+        return self._accounting.stale
+
+    @property
+    def estimate(self) -> int:
+        """Operations in the lists, completed ones included, as the accounting estimates them."""
+        return self._accounting.estimate()
+
+    def _shard_of(self, key: Key) -> Shard[Key]:
+        """Where a key's list is; the hash's higher bits count too, for keys that are multiples."""
+        mixed = hash(key)
+        return self._shards[(mixed ^ mixed >> 9) % _SHARDS]
+
+    def _watch(self, operation: DelayedOperation, places: list[tuple[Shard[Key], Key]]) -> bool:
+        """Watch an operation that could not be completed, in the order of the accounting."""
+        time_out_first = self._accounting.time_out_first
+        armed, due = self._arm(operation, len(places), self._time_outs if time_out_first else None)
+        try:
+            if armed:
+                self._append(operation, places)
+            self._accounting.count_watch()
+            try:
+                return operation._try()
+            finally:
+                if not time_out_first:
+                    _, due = self._arm(operation, 0, self._time_outs)
+        finally:
+            self._finish_watch(operation, due)
+
+    def _arm(
+        self, operation: DelayedOperation, entries: int, timer: Timer | None
+    ) -> tuple[bool, bool]:
+        try:
+            return operation._arm(self._accounting, entries, timer)
+        except TimerClosed:
+            # Closed meanwhile, or a timer that was given is.
+            raise PurgatoryClosed from None
+
+    def _append(self, operation: DelayedOperation, places: list[tuple[Shard[Key], Key]]) -> None:
+        """Put an operation into its lists, until somebody completes it."""
+        appended = 0
+        try:
+            for shard, key in places:
+                if operation.is_completed:
+                    break
+                shard.append(key, operation)
+                appended += 1
+        finally:
+            # After a failure too, of a key's ``__eq__`` or for lack of memory.
+            if appended < len(places):
+                self._accounting.post(operation._withdraw(len(places) - appended))
+
+    def _finish_watch(self, operation: DelayedOperation, due: bool) -> None:
+        if self._closed:
+            # Closing has not met this operation, perhaps.
+            operation._take_time_out()
+        if due and self._timer is not None:
+            self._timer._executor.wake()
+
+    def _purge_if_due(self) -> bool:
+        """Purge where a purge is due.
+
+        Returns:
+            Whether one was due and has removed nothing.
+        """
+        if not self._accounting.begin_purge_if_due(self.timer_size):
+            return False
+        return self._purge() == 0
+
+    def _purge(self) -> int:
+        """Remove all entries of completed operations, list by list; how many there were."""
+        removed = 0
+        for shard in self._shards:
+            balance = 0
+            for walk in shard.all_walks():
+                balance -= walk.sweep()
+            self._accounting.post(balance)
+            removed -= balance
+        return removed
+
+    def _reap(self) -> None:
+        """The reaper thread: sleep until a purge is due, purge, until the purgatory is closed."""
+        found_nothing = False
+        while self._accounting.wait_for_purge(self._clock, found_nothing):
+            try:
+                found_nothing = self._purge_if_due()
+            except Exception:
+                # A key may fail, or a finaliser of what was removed.
+                _LOGGER.exception("A purge failed")

@@ -1,0 +1,276 @@
+"""The memory pool: what is granted, what is outstanding, when a dry spell begins and ends.
+
+Theory of operation. A pool has a number of bytes. A grant takes the size of its buffer from what
+is *available*; the release of that buffer, or its loss where leaks are detected, gives it back.
+*Outstanding* are the buffers that were granted and not given back, each with its size, whatever
+the pool believes. The first request that is refused begins a *dry spell*, the next grant or
+accepted release ends it.
+
+A pool that does not tell its own buffers from others (release validation ``none``) may credit
+whatever it is given. The model follows it there, and what it then thinks to have available is no
+longer what is left: that the two belong together is stated apart, as invariants, which are judged
+under every profile.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from purgatory_model.memory_pool_arithmetic import are_sizes, is_granted, is_legal
+from purgatory_model.memory_pool_invariants import INVARIANTS, Invariant
+from purgatory_model.memory_pool_state import (
+    MemoryPoolState,
+    at,
+    credited,
+    with_spell,
+    without_spell,
+)
+from purgatory_model.transition import Expectation, accepted, possible
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Elapse,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+    operation_name,
+)
+from purgatory_spec.outcomes import Outcome, Value
+from purgatory_spec.profiles import (
+    MemoryPoolConfiguration,
+    MemoryPoolObservable,
+    MemoryPoolProfile,
+    ReleaseValidation,
+)
+from purgatory_spec.reasons import Reason
+
+VARIANTS: Mapping[str, str] = {
+    "credits_anything": "whatever is released is credited by its size, so that the pool may grow",
+}
+"""The variants by name, each with a sentence: what pools do that are known to break a rule."""
+
+_EXCUSED = frozenset({"POOL-CONSERVATION", "POOL-BOUND"})
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPoolModel:
+    """A memory pool of a configuration and a profile, which may follow some variants."""
+
+    configuration: MemoryPoolConfiguration
+    profile: MemoryPoolProfile
+    variants: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Reject a variant that there is not."""
+        unknown = self.variants - VARIANTS.keys()
+        if unknown:
+            raise ValueError(f"there is no variant {min(unknown)!r}")
+
+    @property
+    def knows_its_own(self) -> bool:
+        """Whether the pool must tell its own buffers from others."""
+        by_identity = self.profile.release_validation is ReleaseValidation.IDENTITY
+        return by_identity and "credits_anything" not in self.variants
+
+    @property
+    def excused(self) -> frozenset[str]:
+        """The rules whose invariants are not asked of a pool that follows the variants."""
+        return _EXCUSED if "credits_anything" in self.variants else frozenset()
+
+    def initial(self) -> MemoryPoolState:
+        """The state of a pool that was just made."""
+        return MemoryPoolState(self.configuration.size_bytes)
+
+    def accept(
+        self, state: MemoryPoolState, operation: Operation, outcome: Outcome
+    ) -> frozenset[MemoryPoolState]:
+        """The states in which an observed outcome leaves the pool; empty means divergence."""
+        return accepted(self.expectations(state, operation), outcome)
+
+    def successors(
+        self, state: MemoryPoolState, operation: Operation
+    ) -> Iterator[tuple[Outcome, MemoryPoolState]]:
+        """Every outcome of an operation with the state after it."""
+        return possible(self.expectations(state, operation))
+
+    def broken(self, state: MemoryPoolState) -> Iterator[Invariant]:
+        """The invariants that do not hold in a state; an unbounded pool has none."""
+        if self.configuration.unbounded:
+            return
+        for invariant in INVARIANTS.values():
+            if invariant.rule in self.excused:
+                continue
+            if not invariant.holds(self.configuration, state):
+                yield invariant
+
+    def expectations(
+        self, state: MemoryPoolState, operation: Operation
+    ) -> tuple[Expectation[MemoryPoolState], ...]:
+        """The ways in which an operation may go.
+
+        Raises:
+            ValueError: the clock would go back, or the operation is none of a memory pool.
+        """
+        match operation:
+            case Allocate(buffer, size_bytes):
+                return (self._allocate(state, buffer, size_bytes),)
+            case Release(buffer, form):
+                return self._release(state, buffer, form)
+            case ReleaseForeign(size_bytes):
+                return self._release_other(state, size_bytes)
+            case ReleaseNothing():
+                return (self._release_nothing(state),)
+            case Lose(buffer):
+                return self._lose(state, buffer)
+            case Construct(size_bytes, max_single_bytes):
+                return (self._construct(state, size_bytes, max_single_bytes),)
+            case Elapse(to_ms):
+                return (self._way(at(state, to_ms)),)
+            case _:
+                raise ValueError(f"a memory pool has no operation {operation_name(operation)}")
+
+    def observe(
+        self, state: MemoryPoolState, granted_bytes: int | None = None
+    ) -> Mapping[str, Value]:
+        """The declared observables by name, after a step that granted a buffer, or none.
+
+        Of an unbounded pool, size and available are free.
+
+        Rules: POOL-OUT-OF-MEMORY, POOL-USED, POOL-SIZE, POOL-EXACT-BUFFER, POOL-UNBOUNDED-GRANTS.
+        """
+        unbounded = self.configuration.unbounded
+        size_bytes = self.configuration.size_bytes
+        values: dict[MemoryPoolObservable, Value] = {
+            MemoryPoolObservable.BUFFER: granted_bytes,
+            MemoryPoolObservable.AVAILABLE: state.available_bytes,
+            MemoryPoolObservable.SIZE: size_bytes,
+            MemoryPoolObservable.USED: 0 if unbounded else size_bytes - state.available_bytes,
+            MemoryPoolObservable.OUT_OF_MEMORY: not unbounded and state.available_bytes <= 0,
+            MemoryPoolObservable.DEPLETED_SPELLS: state.depleted_spells,
+            MemoryPoolObservable.DEPLETED_TIME: state.depleted_ms,
+        }
+        if unbounded:
+            del values[MemoryPoolObservable.AVAILABLE], values[MemoryPoolObservable.SIZE]
+        declared = self.profile.observables
+        return {name.value: value for name, value in values.items() if name in declared}
+
+    def _allocate(
+        self, state: MemoryPoolState, buffer: str, size_bytes: int
+    ) -> Expectation[MemoryPoolState]:
+        """Ask for a buffer.
+
+        Rules: POOL-ZERO-REQUEST, POOL-NEGATIVE-REQUEST, POOL-OVERSIZE-REQUEST, POOL-REFUSAL,
+        POOL-STRICT, POOL-NON-STRICT, POOL-SPELL-BEGINS, POOL-UNBOUNDED-GRANTS,
+        POOL-UNBOUNDED-NEGATIVE.
+        """
+        if self.configuration.unbounded:
+            if size_bytes < 0:
+                return self._way(state, rejected=Reason.INVALID_ARGUMENT)
+            return self._grant(state, buffer, size_bytes, debit_bytes=0)
+        if not is_legal(size_bytes, self.configuration.max_single_bytes):
+            return self._way(state, rejected=Reason.INVALID_ARGUMENT)
+        if not is_granted(state.available_bytes, size_bytes, self.configuration.strict):
+            return self._way(with_spell(state), result=False)
+        return self._grant(state, buffer, size_bytes, debit_bytes=size_bytes)
+
+    def _grant(
+        self, state: MemoryPoolState, buffer: str, size_bytes: int, debit_bytes: int
+    ) -> Expectation[MemoryPoolState]:
+        """Hand out a buffer. Rules: POOL-EXACT-BUFFER, POOL-CONSERVATION, POOL-SPELL-ENDS."""
+        ended = without_spell(state)
+        after = replace(
+            ended,
+            available_bytes=ended.available_bytes - debit_bytes,
+            held=ended.held.set(buffer, size_bytes),
+        )
+        return self._way(after, result=True, granted_bytes=size_bytes)
+
+    def _release(
+        self, state: MemoryPoolState, buffer: str, form: ReleaseForm
+    ) -> tuple[Expectation[MemoryPoolState], ...]:
+        """Give a buffer back, or something that looks like it.
+
+        Rules: POOL-RELEASE, POOL-RELEASE-AGAIN, POOL-RELEASE-SLICE, POOL-RELEASE-COPY,
+        POOL-UNBOUNDED-RELEASE.
+        """
+        size_bytes = state.held.get(buffer, state.returned.get(buffer))
+        if size_bytes is None:
+            return (self._way(state, rejected=Reason.UNKNOWN_NAME),)
+        if form is not ReleaseForm.ITSELF or buffer not in state.held:
+            return self._release_other(state, size_bytes)
+        returned = replace(
+            state, held=state.held.delete(buffer), returned=state.returned.set(buffer, size_bytes)
+        )
+        if self.configuration.unbounded:
+            return (self._way(returned),)
+        return (self._way(without_spell(credited(returned, size_bytes))),)
+
+    def _release_other(
+        self, state: MemoryPoolState, size_bytes: int
+    ) -> tuple[Expectation[MemoryPoolState], ...]:
+        """Give the pool a buffer that it has not granted, or has got back.
+
+        Rules: POOL-RELEASE-FOREIGN, POOL-RELEASE-AGAIN, POOL-RELEASE-SLICE, POOL-RELEASE-COPY,
+        POOL-UNBOUNDED-RELEASE.
+        """
+        if self.configuration.unbounded:
+            return (self._way(state),)
+        refused = self._way(state, rejected=Reason.INVALID_ARGUMENT)
+        if self.knows_its_own:
+            return (refused,)
+        ended = without_spell(state)
+        return (self._way(credited(ended, size_bytes)), refused, self._way(ended))
+
+    def _release_nothing(self, state: MemoryPoolState) -> Expectation[MemoryPoolState]:
+        """Give back no buffer. Rules: POOL-RELEASE-NOTHING, POOL-UNBOUNDED-RELEASE."""
+        if self.configuration.unbounded:
+            return self._way(state)
+        return self._way(state, rejected=Reason.INVALID_ARGUMENT)
+
+    def _lose(
+        self, state: MemoryPoolState, buffer: str
+    ) -> tuple[Expectation[MemoryPoolState], ...]:
+        """Drop a buffer without releasing it; whether this ends a dry spell is free.
+
+        Rules: POOL-LEAK.
+        """
+        if buffer not in state.held:
+            return (self._way(state, rejected=Reason.UNKNOWN_NAME),)
+        lost = replace(state, held=state.held.delete(buffer))
+        if self.configuration.unbounded:
+            return (self._way(lost),)
+        found = credited(lost, state.held[buffer])
+        if state.spell_began_ms is None or not self._shows_spells:
+            return (self._way(found),)
+        return (self._way(found), self._way(without_spell(found)))
+
+    @property
+    def _shows_spells(self) -> bool:
+        shown = {MemoryPoolObservable.DEPLETED_SPELLS, MemoryPoolObservable.DEPLETED_TIME}
+        return bool(shown & self.profile.observables)
+
+    def _construct(
+        self, state: MemoryPoolState, size_bytes: int, max_single_bytes: int
+    ) -> Expectation[MemoryPoolState]:
+        """Try to make another pool; this one is left alone. Rules: POOL-CONSTRUCT."""
+        if are_sizes(size_bytes, max_single_bytes):
+            return self._way(state)
+        return self._way(state, rejected=Reason.INVALID_ARGUMENT)
+
+    def _way(
+        self,
+        after: MemoryPoolState,
+        *,
+        result: bool | None = None,
+        rejected: Reason | None = None,
+        granted_bytes: int | None = None,
+    ) -> Expectation[MemoryPoolState]:
+        return Expectation(
+            groups=(),
+            complete=lambda _: after,
+            observe=lambda state: self.observe(state, granted_bytes),
+            result=result,
+            rejected=rejected,
+        )

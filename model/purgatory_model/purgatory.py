@@ -1,0 +1,297 @@
+"""The purgatory: delayed operations wait under keys for an event or for their time-out.
+
+Theory of operation. An operation that is watched is an entry in the list of each of its keys, and a
+task of the purgatory's timer, which is the timer's model. Calls are made one at a time; callbacks
+make further calls in the middle of one (``purgatory_calls``). An advance is the timer's: what is
+due joins the executor's queue, and running the head of that queue is a step of its own. After it
+comes the purge, where the accounting finds that there is enough to purge.
+
+With an executor that runs *inline*, what a step has handed over is run at the end of that step, in
+the order of the queue; in an advance that is before the test for a purge.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Generic
+
+from purgatory_model.pending_tasks import Kept, Store
+from purgatory_model.purgatory_calls import Calls
+from purgatory_model.purgatory_course import Course, begin, distinct
+from purgatory_model.purgatory_inline import Groups, run_all
+from purgatory_model.purgatory_state import OperationState, PurgatoryState
+from purgatory_model.timer import TimerModel, TimerState, timer_model
+from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_model.transition import Expectation, accepted, possible
+from purgatory_model.watcher_lists import swept
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    Check,
+    Elapse,
+    Force,
+    Operation,
+    RunOne,
+    Satisfy,
+    Shutdown,
+    Watch,
+    operation_name,
+)
+from purgatory_spec.outcomes import Event, Outcome, Value
+from purgatory_spec.profiles import (
+    LARGEST_LONG,
+    Accounting,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryObservable,
+    PurgatoryProfile,
+    Structure,
+    TimerProfile,
+)
+from purgatory_spec.reasons import Reason
+
+__all__ = ["OperationState", "PurgatoryModel", "PurgatoryState", "purgatory_model"]
+
+_MEANINGLESS_AFTER_SHUTDOWN = frozenset(
+    {PurgatoryObservable.TIMER_SIZE, PurgatoryObservable.PENDING, PurgatoryObservable.ESTIMATE}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _End(Generic[Kept]):
+    """How a call came to its end."""
+
+    state: PurgatoryState[Kept]
+    events: tuple[Event, ...]
+    result: Value
+    raised: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class PurgatoryModel(Generic[Kept]):
+    """A purgatory of a configuration and a profile, over a timer.
+
+    ``variants`` names known faults that are followed instead of the rules, see
+    ``purgatory_variants``.
+    """
+
+    configuration: PurgatoryConfiguration
+    profile: PurgatoryProfile
+    timer: TimerModel[Kept]
+    variants: frozenset[str] = frozenset()
+
+    def initial(self) -> PurgatoryState[Kept]:
+        """The state of a purgatory that was just made."""
+        return PurgatoryState(self.timer.initial())
+
+    def accept(
+        self, state: PurgatoryState[Kept], operation: Operation, outcome: Outcome
+    ) -> frozenset[PurgatoryState[Kept]]:
+        """The states in which an observed outcome leaves it; empty means divergence."""
+        return accepted(self.expectations(state, operation, outcome.events), outcome)
+
+    def successors(
+        self, state: PurgatoryState[Kept], operation: Operation
+    ) -> Iterator[tuple[Outcome, PurgatoryState[Kept]]]:
+        """Every outcome of an operation with the state after it; for small instances."""
+        return possible(self.expectations(state, operation))
+
+    def expectations(
+        self,
+        state: PurgatoryState[Kept],
+        operation: Operation,
+        seen: tuple[Event, ...] | None = None,
+    ) -> tuple[Expectation[PurgatoryState[Kept]], ...]:
+        """The ways in which an operation may go.
+
+        Args:
+            state: The state before.
+            operation: What is asked.
+            seen: The events that were observed, if any were: of an inline executor's runs only
+                those orders are followed that begin with them.
+
+        Raises:
+            ValueError: the clock would go back, or the operation is none of a purgatory's.
+        """
+        if isinstance(operation, Advance | Elapse | Shutdown):
+            return tuple(self._timer_expectations(state, operation, seen))
+        courses = self._courses(state, operation)
+        ends = distinct(end for course in courses for end in self._ends(course, (), seen))
+        return tuple(self._expectation(end) for end in ends)
+
+    def observe(self, state: PurgatoryState[Kept]) -> Mapping[str, Value]:
+        """The declared observables by name; those of timer and estimate are free after shutdown.
+
+        Rules: PURGATORY-ENTRIES, PURGATORY-EMPTY-LISTS, PURGATORY-TIMER-SIZE, PURGATORY-PENDING,
+        PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-ESTIMATE-EXACT, PURGATORY-SHUTDOWN-DROPS.
+        """
+        observed: dict[PurgatoryObservable, Value] = {
+            PurgatoryObservable.ENTRIES: state.entries,
+            PurgatoryObservable.KEYS: len(state.lists),
+            PurgatoryObservable.STALE_ENTRIES: state.stale_entries,
+            PurgatoryObservable.STALE_OPERATIONS: len(state.stale_operations),
+            PurgatoryObservable.TIMER_SIZE: state.timer_size,
+            PurgatoryObservable.QUEUED: len(state.timer.queue),
+            PurgatoryObservable.PENDING: state.pending,
+            PurgatoryObservable.ESTIMATE: self.estimate(state),
+        }
+        hidden = _MEANINGLESS_AFTER_SHUTDOWN if state.closed else frozenset()
+        shown = self.profile.observables - hidden
+        return {each.value: value for each, value in observed.items() if each in shown}
+
+    def estimate(self, state: PurgatoryState[Kept]) -> int:
+        """The estimated total of operations.
+
+        Rules: PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-ESTIMATE-EXACT.
+        """
+        if self.profile.accounting is Accounting.PROPOSAL:
+            return state.estimate
+        return state.pending + state.stale_entries
+
+    def purge_is_due(self, state: PurgatoryState[Kept]) -> bool:
+        """Whether there is more than the interval to purge. Rules: PURGATORY-PURGE-START."""
+        if self.profile.accounting is Accounting.PROPOSAL:
+            return state.estimate - state.timer_size > self.configuration.purge_interval
+        return state.stale_entries > self.configuration.purge_interval
+
+    def purged(self, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
+        """The state after a purge.
+
+        Rules: PURGATORY-PURGE-REMOVES, PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-STALE-ENTRIES,
+        PURGATORY-STALE-OPERATIONS.
+        """
+        proposal = self.profile.accounting is Accounting.PROPOSAL
+        return replace(
+            state,
+            lists=swept(state.lists, state.completed),
+            estimate=state.timer_size if proposal else 0,
+        )
+
+    def _timer_expectations(
+        self,
+        state: PurgatoryState[Kept],
+        operation: Advance | Elapse | Shutdown,
+        seen: tuple[Event, ...] | None,
+    ) -> Iterator[Expectation[PurgatoryState[Kept]]]:
+        """What the timer does, and after an advance the purge.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-SHUTDOWN-DROPS, PURGATORY-SHUTDOWN-AGAIN.
+        """
+        for expectation in self.timer.expectations(state.timer, operation):
+            if self.profile.executor is Executor.STEPPED:
+                for purge in self._purges(state, operation):
+                    yield self._handed_over(state, operation, expectation, purge)
+                continue
+            handed = tuple(frozenset(e.task for e in group) for group in expectation.groups)
+            begun = begin(state).with_timer(expectation.complete(()))
+            ended = replace(begun, raised=expectation.rejected)
+            for end in self._ends(ended, handed, seen):
+                after = self._closed_by(operation, end.state)
+                for purge in self._purges(after, operation):
+                    yield self._expectation(replace(end, state=self._purged_if(after, purge)))
+
+    def _handed_over(
+        self,
+        state: PurgatoryState[Kept],
+        operation: Operation,
+        expectation: Expectation[TimerState[Kept]],
+        purge: bool | None,
+    ) -> Expectation[PurgatoryState[Kept]]:
+        """What the timer does with a stepped executor: it hands over, in one of several orders."""
+
+        def complete(events: tuple[Event, ...]) -> PurgatoryState[Kept]:
+            after = replace(state, timer=expectation.complete(events))
+            return self._purged_if(self._closed_by(operation, after), purge)
+
+        return Expectation(
+            expectation.groups, complete, self.observe, rejected=expectation.rejected
+        )
+
+    def _closed_by(self, operation: Operation, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
+        return replace(state, closed=True) if isinstance(operation, Shutdown) else state
+
+    def _purges(self, state: PurgatoryState[Kept], operation: Operation) -> tuple[bool | None, ...]:
+        """Whether an operation purges; None where the accounting decides.
+
+        Rules: PURGATORY-PURGE-START, PURGATORY-SHUTDOWN-DROPS.
+        """
+        if not isinstance(operation, Advance):
+            return (False,)
+        return (True, False) if state.closed else (None,)
+
+    def _purged_if(self, state: PurgatoryState[Kept], purge: bool | None) -> PurgatoryState[Kept]:
+        due = self.purge_is_due(state) if purge is None else purge
+        return self.purged(state) if due else state
+
+    def _ends(
+        self, course: Course[Kept], handed: Groups, seen: tuple[Event, ...] | None
+    ) -> Iterator[_End[Kept]]:
+        """The ends of a call, once an inline executor has run what was handed over."""
+        ended: tuple[Course[Kept], ...] = (course,)
+        if self.profile.executor is Executor.INLINE:
+            ended = run_all(course, handed, self._calls, seen)
+        for each in ended:
+            yield _End(each.moment.state(), each.events, each.result, each.raised)
+
+    @property
+    def _calls(self) -> Calls[Kept]:
+        return Calls(self.configuration, self.profile, self.timer, self.variants)
+
+    def _courses(
+        self, state: PurgatoryState[Kept], operation: Operation
+    ) -> tuple[Course[Kept], ...]:
+        """The courses of a call; all but a watch are open after shutdown as before.
+
+        Rules: PURGATORY-SHUTDOWN-COMPLETES.
+        """
+        calls = self._calls
+        begun = begin(state)
+        match operation:
+            case Watch(name, keys, delay_ms, script):
+                return calls.watch(begun.introduce(name, delay_ms, script), name, keys)
+            case Check(key):
+                return calls.check(begun, key)
+            case CancelForKey(key):
+                return calls.cancel_for_key(begun, key)
+            case Force(name):
+                return calls.force(begun.introduce(name), name)
+            case Satisfy(name):
+                known = begun.introduce(name)
+                satisfied = replace(known.operation(name), satisfied=True)
+                return (known.with_operation(name, satisfied),)
+            case RunOne():
+                return calls.run_one(begun)
+            case _:
+                raise ValueError(f"a purgatory has no operation {operation_name(operation)}")
+
+    def _expectation(self, end: _End[Kept]) -> Expectation[PurgatoryState[Kept]]:
+        groups = tuple(frozenset({event}) for event in end.events)
+        return Expectation(groups, lambda _: end.state, self.observe, end.result, end.raised)
+
+
+def timer_profile(profile: PurgatoryProfile) -> TimerProfile:
+    """The profile of the purgatory's timer: stepped, so that every hand-over is an event."""
+    return TimerProfile(
+        rounding=profile.rounding,
+        same_tick_order=profile.same_tick_order,
+        executor=Executor.STEPPED,
+        structure=profile.structure,
+        largest_delay_ms=LARGEST_LONG,
+    )
+
+
+def purgatory_model(
+    configuration: PurgatoryConfiguration,
+    profile: PurgatoryProfile,
+    variants: frozenset[str] = frozenset(),
+) -> PurgatoryModel[Store]:
+    """The model of a purgatory.
+
+    Raises:
+        ValueError: the executor has threads of its own, whose order no model predicts.
+    """
+    if profile.executor is Executor.THREAD:
+        raise ValueError("a purgatory is judged with a stepped or an inline executor")
+    make = timing_wheel_model if profile.structure is Structure.TIMING_WHEEL else timer_model
+    timer: object = make(configuration.timer, timer_profile(profile))
+    assert isinstance(timer, TimerModel)
+    return PurgatoryModel(configuration, profile, timer, variants)

@@ -1,0 +1,259 @@
+"""The calls of a purgatory, step by step, with what callbacks do inside them.
+
+Theory of operation. To *try* an operation is to call its script's next answer; to *force* it is to
+complete it, once, which disarms its time-out and runs its ``on_complete``. All else is made of
+these two. Callbacks are scripts; their actions are calls like any other, made in the middle of the
+one under way, and what those refuse or raise the callback catches. Every callback runs at most
+once for each operation, so that all of this ends.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Generic
+
+from purgatory_model.pending_tasks import Kept
+from purgatory_model.purgatory_course import Course, Courses, and_then, distinct
+from purgatory_model.purgatory_walk import walk
+from purgatory_model.timer import TimerModel
+from purgatory_spec.operations import (
+    Add,
+    Answer,
+    CallbackAction,
+    Cancel,
+    CancelForKeyInside,
+    CheckInside,
+    ForceInside,
+    Throw,
+    WatchInside,
+)
+from purgatory_spec.outcomes import completed, timed_out, tried
+from purgatory_spec.profiles import (
+    Accounting,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+)
+from purgatory_spec.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Calls(Generic[Kept]):
+    """The calls of a purgatory of a configuration and a profile, over its timer.
+
+    ``variants`` names known faults that are followed instead of the rules.
+    """
+
+    configuration: PurgatoryConfiguration
+    profile: PurgatoryProfile
+    timer: TimerModel[Kept]
+    variants: frozenset[str] = frozenset()
+
+    def attempt(self, course: Course[Kept], name: str) -> Courses[Kept]:
+        """Try an operation: what its script answers, or to complete it where it is satisfied."""
+        operation = course.operation(name)
+        answers = operation.script.tries
+        used = min(operation.tries + 1, len(answers))
+        called = course.with_operation(name, replace(operation, tries=used)).tell(tried(name))
+        answer = answers[min(operation.tries, len(answers) - 1)] if answers else Answer.WAIT
+        if operation.satisfied or answer is Answer.COMPLETE:
+            return self.force(called, name)
+        if answer is Answer.THROW:
+            return (called.raises(Reason.THROWN),)
+        return (called.returns(False),)
+
+    def force(self, course: Course[Kept], name: str) -> Courses[Kept]:
+        """Complete an operation, once.
+
+        Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT,
+        PURGATORY-FORCE, PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS.
+        """
+        operation = course.operation(name)
+        if operation.completed:
+            return (course.returns(False),)
+        done = course.with_operation(name, replace(operation, completed=True))
+        called = self._disarm(done, name).tell(completed(name))
+        ran = self._run_script(called, name, operation.script.on_complete)
+        return and_then(ran, lambda course: (course.returns(True),))
+
+    def watch(self, course: Course[Kept], name: str, keys: tuple[str, ...]) -> Courses[Kept]:
+        """Try to complete an operation, else watch it.
+
+        Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-FIRST-TRY-THROWS, PURGATORY-NO-KEYS,
+        PURGATORY-SHUTDOWN-CLOSED.
+        """
+        if course.moment.closed and "open_after_shutdown" not in self.variants:
+            return (course.raises(Reason.CLOSED),)
+        if not keys:
+            return (course.raises(Reason.INVALID_ARGUMENT),)
+        if course.operation(name).completed and "completed_watched" not in self.variants:
+            return self._watch_completed(course, name)
+        return and_then(
+            self.attempt(course, name),
+            lambda tried: (tried,) if tried.result is True else self._add(tried, name, keys),
+        )
+
+    def check(self, course: Course[Kept], key: str) -> Courses[Kept]:
+        """Try what is watched under a key."""
+        return walk(course, key, self.attempt, self.profile.throwing_try)
+
+    def cancel_for_key(self, course: Course[Kept], key: str) -> Courses[Kept]:
+        """Take a key's list away.
+
+        Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
+        PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-CANCEL-UNKNOWN.
+        """
+        names = tuple(entry.operation for entry in course.moment.lists.of(key))
+        after = course.with_lists(course.moment.lists.detach(key))
+        for name in distinct(names):
+            kept = after.moment.lists.watches(name)
+            if not kept or "time_out_taken_with_key" in self.variants:
+                after = self._disarm(after, name)
+        return (after.returns(names),)
+
+    def run_one(self, course: Course[Kept]) -> Courses[Kept]:
+        """The executor runs the head of its queue, if there is one."""
+        timer = course.moment.timer
+        if not timer.queue:
+            return (course,)
+        begun = course.with_timer(replace(timer, queue=timer.queue[1:]))
+        return self.run(begun, timer.queue[0])
+
+    def run(self, course: Course[Kept], name: str) -> Courses[Kept]:
+        """The executor runs the time-out of an operation.
+
+        Rules: PURGATORY-LOST-EXPIRY, PURGATORY-EXPIRY-THROWS, PURGATORY-CALLBACK-ORDER.
+        """
+        ran = and_then(self.force(course, name), lambda forced: self._expire(forced, name))
+        return distinct(course.returns(None) for course in ran)
+
+    def _expire(self, course: Course[Kept], name: str) -> Courses[Kept]:
+        """Call ``on_expiration``, if it was the time-out that completed the operation."""
+        if course.result is not True:
+            return (course,)
+        script = course.operation(name).script.on_expiration
+        return self._run_script(course.tell(timed_out(name)), name, script)
+
+    def _watch_completed(self, course: Course[Kept], name: str) -> Courses[Kept]:
+        """Never, once or twice tried, and that is all. Rules: PURGATORY-WATCH-COMPLETED."""
+        courses = [self._counted(course).returns(False)]
+        for first in self.attempt(course, name):
+            if first.raised is not None:
+                courses.append(first)
+                continue
+            courses.append(self._counted(first))
+            courses += self.attempt(self._counted(first), name)
+        return distinct(courses)
+
+    def _add(self, course: Course[Kept], name: str, keys: tuple[str, ...]) -> Courses[Kept]:
+        """Append to the lists and try again; arm before that, in between or after it.
+
+        Rules: PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS, PURGATORY-REWATCH.
+        """
+        counted = self._counted(course)
+        added = _appended(counted, name, keys)
+        armed_after = [
+            armed for tried in self.attempt(added, name) for armed in self._arm_behind(tried, name)
+        ]
+        if "second_try_unarmed" in self.variants:
+            return distinct(armed_after)
+        armed_before = [*self._arm(added, name)]
+        for armed in self._arm(counted, name):
+            armed_before.append(_appended(armed, name, keys))
+            if armed.operation(name).completed:
+                armed_before.append(armed)
+        tried = and_then(armed_before, lambda armed: self._try_again(armed, name))
+        return distinct((*armed_after, *tried))
+
+    def _try_again(self, course: Course[Kept], name: str) -> Courses[Kept]:
+        """The second try, which is free where a time-out that ran at once was faster."""
+        tried = self.attempt(course, name)
+        return (course.returns(False), *tried) if course.operation(name).completed else tried
+
+    def _arm_behind(self, course: Course[Kept], name: str) -> Iterator[Course[Kept]]:
+        """Arm at the end of a watch. Rules: PURGATORY-SECOND-TRY-THROWS."""
+        if course.raised is not None and "second_try_unarmed" in self.variants:
+            yield course
+        else:
+            yield from self._arm(course, name)
+
+    def _arm(self, course: Course[Kept], name: str) -> Iterator[Course[Kept]]:
+        """Arm the time-out of an operation that is not completed, or move it.
+
+        Where the timer refuses, the time-out is lost or the refusal reaches the caller; that only
+        happens to those who watch after shutdown. Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH,
+        PURGATORY-NO-TIME-OUTS.
+        """
+        operation = course.operation(name)
+        if operation.completed or not self.configuration.time_outs:
+            yield course
+            return
+        timer = course.moment.timer
+        for expectation in self.timer.expectations(timer, Add(name, operation.delay_ms)):
+            events = tuple(event for group in expectation.groups for event in group)
+            armed = course.with_timer(expectation.complete(events))
+            if expectation.rejected is not None:
+                yield from (course, course.raises(expectation.rejected))
+            elif self.profile.executor is Executor.STEPPED:
+                yield armed.tell(*events)
+            else:
+                yield armed
+                if events:
+                    yield from self._run_at_once(course.with_timer(expectation.complete(())), name)
+
+    def _run_at_once(self, course: Course[Kept], name: str) -> Iterator[Course[Kept]]:
+        """An inline executor may run what is due in the middle of the call that arms it."""
+        for ran in self.run(course, name):
+            yield replace(ran, result=course.result, raised=course.raised)
+
+    def _disarm(self, course: Course[Kept], name: str) -> Course[Kept]:
+        """Take the time-out out of the timer. Rules: PURGATORY-TIMER-LEFT."""
+        (expectation,) = self.timer.expectations(course.moment.timer, Cancel(name))
+        return course.with_timer(expectation.complete(()))
+
+    def _counted(self, course: Course[Kept]) -> Course[Kept]:
+        """One more by the proposal's estimate. Rules: PURGATORY-ESTIMATE-PROPOSAL."""
+        if self.profile.accounting is not Accounting.PROPOSAL:
+            return course
+        moment = replace(course.moment, estimate=course.moment.estimate + 1)
+        return replace(course, moment=moment)
+
+    def _run_script(
+        self, course: Course[Kept], name: str, script: tuple[CallbackAction, ...]
+    ) -> Courses[Kept]:
+        """Run a callback of an operation to its end, or to its exception."""
+        if not script:
+            return (course.returns(None),)
+        action, rest = script[0], script[1:]
+        if isinstance(action, Throw):
+            return (course.raises(Reason.THROWN),)
+        return distinct(
+            then
+            for acted in self._act(course, action)
+            for then in self._run_script(acted.caught(name), name, rest)
+        )
+
+    def _act(self, course: Course[Kept], action: CallbackAction) -> Courses[Kept]:
+        """One action of a callback.
+
+        Rules: PURGATORY-WATCH-INSIDE, PURGATORY-CHECK-INSIDE, PURGATORY-CANCEL-INSIDE,
+        PURGATORY-FORCE-INSIDE.
+        """
+        match action:
+            case WatchInside(name, keys, delay_ms):
+                return self.watch(course.introduce(name, delay_ms), name, keys)
+            case CheckInside(key):
+                return self.check(course, key)
+            case CancelForKeyInside(key):
+                return self.cancel_for_key(course, key)
+            case ForceInside(name):
+                return self.force(course.introduce(name), name)
+            case Throw():
+                return (course.raises(Reason.THROWN),)
+
+
+def _appended(course: Course[Kept], name: str, keys: tuple[str, ...]) -> Course[Kept]:
+    """With an entry at the end of each key's list. Rules: PURGATORY-DUPLICATE-KEYS."""
+    lists = course.moment.lists
+    for key in keys:
+        lists = lists.append(key, name)
+    return course.with_lists(lists)

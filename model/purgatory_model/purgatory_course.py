@@ -1,0 +1,115 @@
+"""A course: how far a call of the purgatory has come, and what could be seen of it.
+
+A call takes a course and gives those that it may take: one, but where the rules leave a choice. A
+course *returns* with a result or *raises* a reason; one that raises does not go on, unless what
+called it catches that.
+"""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from immutables import Map
+
+from purgatory_model.pending_tasks import Kept
+from purgatory_model.purgatory_state import NO_SCRIPT, OperationState, PurgatoryState
+from purgatory_model.timer import TimerState
+from purgatory_model.watcher_lists import WatcherLists, numbered
+from purgatory_spec.operations import Script
+from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.reasons import Reason
+
+Same = TypeVar("Same", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment(Generic[Kept]):
+    """A state in the middle of a call: that of the purgatory, with entries told apart."""
+
+    timer: TimerState[Kept]
+    operations: Map[str, OperationState]
+    lists: WatcherLists
+    estimate: int
+    closed: bool
+
+    def state(self) -> PurgatoryState[Kept]:
+        """The state of the purgatory when the call has come to its end."""
+        return PurgatoryState(
+            self.timer, self.operations, self.lists.names(), self.estimate, self.closed
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Course(Generic[Kept]):
+    """What a call has done so far, and how it ended if it has."""
+
+    moment: Moment[Kept]
+    events: tuple[Event, ...] = ()
+    result: Value = None
+    raised: Reason | None = None
+
+    def operation(self, name: str) -> OperationState:
+        """The delayed operation of this name."""
+        return self.moment.operations[name]
+
+    def tell(self, *events: Event) -> "Course[Kept]":
+        """This course with further events."""
+        return replace(self, events=self.events + events)
+
+    def returns(self, result: Value) -> "Course[Kept]":
+        """This course come to its end with a result."""
+        return replace(self, result=result, raised=None)
+
+    def raises(self, reason: Reason) -> "Course[Kept]":
+        """This course come to its end by an exception."""
+        return replace(self, result=None, raised=reason)
+
+    def caught(self, name: str) -> "Course[Kept]":
+        """A callback's script goes on behind an action, also where that raised."""
+        if self.raised is None:
+            return replace(self, result=None)
+        seen = self.tell(Event(EventKind.REJECTED, name, reason=self.raised))
+        return seen.returns(None)
+
+    def with_timer(self, timer: TimerState[Kept]) -> "Course[Kept]":
+        """This course with another state of the timer."""
+        return replace(self, moment=replace(self.moment, timer=timer))
+
+    def with_lists(self, lists: WatcherLists) -> "Course[Kept]":
+        """This course with other watcher lists."""
+        return replace(self, moment=replace(self.moment, lists=lists))
+
+    def with_operation(self, name: str, operation: OperationState) -> "Course[Kept]":
+        """This course with another state of a delayed operation."""
+        operations = self.moment.operations.set(name, operation)
+        return replace(self, moment=replace(self.moment, operations=operations))
+
+    def introduce(self, name: str, delay_ms: int = 0, script: Script = NO_SCRIPT) -> "Course[Kept]":
+        """The name stands for a delayed operation; a known one stays what it is."""
+        if name in self.moment.operations:
+            return self
+        return self.with_operation(name, OperationState(delay_ms, script))
+
+
+Courses = tuple[Course[Kept], ...]
+Call = Callable[[Course[Kept]], Iterable[Course[Kept]]]
+
+
+def begin(state: PurgatoryState[Kept]) -> Course[Kept]:
+    """The course of a call that has done nothing yet."""
+    lists = numbered(state.lists)
+    return Course(Moment(state.timer, state.operations, lists, state.estimate, state.closed))
+
+
+def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
+    """Each once, in the order in which they come."""
+    return tuple(dict.fromkeys(found))
+
+
+def and_then(courses: Iterable[Course[Kept]], call: Call[Kept]) -> Courses[Kept]:
+    """What returned goes on with a call; what raised is at its end."""
+    return distinct(
+        then
+        for course in courses
+        for then in ((course,) if course.raised is not None else call(course))
+    )

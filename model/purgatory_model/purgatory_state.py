@@ -1,0 +1,84 @@
+"""What the future of a purgatory depends on, and the counts that can be read from it."""
+
+from dataclasses import dataclass
+from typing import Generic
+
+from immutables import Map
+
+from purgatory_model.pending_tasks import Kept
+from purgatory_model.timer import TimerState
+from purgatory_model.watcher_lists import Names
+from purgatory_spec.operations import Script
+
+NO_SCRIPT = Script()
+"""Every try waits and the callbacks do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationState:
+    """A delayed operation: what it was introduced with, and what became of it.
+
+    ``tries`` is the number of answers of its script that were given, at most all of them.
+    """
+
+    delay_ms: int
+    script: Script = NO_SCRIPT
+    tries: int = 0
+    satisfied: bool = False
+    completed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PurgatoryState(Generic[Kept]):
+    """Everything that the future of a purgatory depends on.
+
+    The executor's queue is the timer's. ``estimate`` is the count that the accounting ``proposal``
+    keeps; ``exact`` keeps none here: its estimate is computed from the rest.
+    """
+
+    timer: TimerState[Kept]
+    operations: Map[str, OperationState] = Map()
+    lists: Names = Map()
+    estimate: int = 0
+    closed: bool = False
+
+    @property
+    def completed(self) -> frozenset[str]:
+        """The completed operations."""
+        return frozenset(name for name, each in self.operations.items() if each.completed)
+
+    @property
+    def entries(self) -> int:
+        """The places in all lists. Rules: PURGATORY-ENTRIES."""
+        return sum(len(entries) for entries in self.lists.values())
+
+    @property
+    def distinct(self) -> frozenset[str]:
+        """The operations in some list."""
+        return frozenset(name for entries in self.lists.values() for name in entries)
+
+    @property
+    def live(self) -> frozenset[str]:
+        """The operations in some list that are not completed."""
+        return self.distinct - self.completed
+
+    @property
+    def stale_operations(self) -> frozenset[str]:
+        """The completed operations in some list."""
+        return self.distinct & self.completed
+
+    @property
+    def stale_entries(self) -> int:
+        """The places in all lists that belong to completed operations."""
+        completed = self.completed
+        return sum(name in completed for entries in self.lists.values() for name in entries)
+
+    @property
+    def timer_size(self) -> int:
+        """The operations in the timer. Rules: PURGATORY-TIMER-SIZE."""
+        return len(self.timer.store.due_ticks)
+
+    @property
+    def pending(self) -> int:
+        """The time-outs that are owed. Rules: PURGATORY-PENDING."""
+        return self.timer_size + len(self.timer.queue)

@@ -1,0 +1,64 @@
+"""The mass expiry with nothing replaced: the program behind the statistical run."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from purgatory_conformance.subjects.kafka import mass_expiry_command
+
+from .adapter_process import WORK_FOLDER, need_java_and_maven
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+
+def rounds_of(operations: int, rounds: int = 1) -> list[dict[str, int]]:
+    need_java_and_maven()
+    command = mass_expiry_command(rounds=rounds, operations=operations, work_folder=WORK_FOLDER)
+    finished = subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=120, check=True
+    )
+    return [json.loads(line) for line in finished.stdout.splitlines()]
+
+
+def test_what_fits_into_the_interval_is_counted_and_stays() -> None:
+    """
+    Given Kafka's purgatory as a broker has it, with a purge interval of 1000
+    When 500 operations expire together
+    Then all stay and all are counted, so that nothing is wrong yet
+    """
+    assert rounds_of(500) == [
+        {"round": 1, "entries": 500, "timer_size": 0, "estimate": 500, "purge_interval": 1000}
+    ]
+
+
+def test_of_many_any_number_may_stay() -> None:
+    """
+    Given the same
+    When 5000 operations expire together
+    Then none waits any more, and the estimate never says more than a purge has left
+    """
+    for found in rounds_of(5000, rounds=2):
+        assert found["timer_size"] == 0
+        assert 0 <= found["entries"] <= 5000
+        assert found["estimate"] <= 1000
+
+
+def test_the_virtual_clock_is_not_taken() -> None:
+    """
+    Given the command with the folder of the shadowing class in front
+    When it starts
+    Then it refuses, so that no run can be mistaken for an unmodified one
+    """
+    need_java_and_maven()
+    command = list(mass_expiry_command(rounds=1, operations=1, work_folder=WORK_FOLDER))
+    position = command.index("-cp") + 1
+    classes = Path(command[position].split(os.pathsep)[0])
+    command[position] = f"{classes.parent / 'shadow'}{os.pathsep}{command[position]}"
+    finished = subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=20, check=False
+    )
+    assert finished.returncode == 1
+    assert "leave the folder of the shadowing class out" in finished.stderr

@@ -1,0 +1,152 @@
+"""A purgatory on a virtual clock, operations that record what happens, and a look inside."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from purgatory_impl import (
+    DelayedOperation,
+    Executor,
+    Purgatory,
+    SteppedExecutor,
+    Timer,
+    VirtualClock,
+)
+from purgatory_impl.watchers import Key
+
+
+class Planned(Exception):
+    """Raised by an operation on purpose."""
+
+
+class Seen(NamedTuple):
+    """All observables of a purgatory."""
+
+    entries: int = 0
+    keys: int = 0
+    timer_size: int = 0
+    pending: int = 0
+    stale: int = 0
+    estimate: int = 0
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+class Recorded(DelayedOperation):
+    """Can be completed while ``ready``; writes into a log, then does as the test has planned."""
+
+    def __init__(self, name: str, log: list[str], delay_ms: int = 1000) -> None:
+        super().__init__(delay_ms)
+        self.name = name
+        self.log = log
+        self.ready = False
+        self.during_try: Callable[[], object] = nothing
+        self.during_complete: Callable[[], object] = nothing
+        self.during_expiration: Callable[[], object] = nothing
+
+    def try_complete(self) -> bool:
+        self.log.append(f"try {self.name}")
+        self.during_try()
+        return self.ready and self.force_complete()
+
+    def on_complete(self) -> None:
+        self.log.append(f"complete {self.name}")
+        self.during_complete()
+
+    def on_expiration(self) -> None:
+        self.log.append(f"expire {self.name}")
+        self.during_expiration()
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Bench:
+    """A purgatory whose time and executor are in the hand of the test."""
+
+    def __init__(
+        self,
+        purge_interval: int = 1000,
+        accounting: Literal["exact", "proposal"] = "exact",
+        time_outs: bool = True,
+        executor: Executor | None = None,
+    ) -> None:
+        self.clock = VirtualClock()
+        self.stepped = SteppedExecutor()
+        self.timer = Timer(clock=self.clock, executor=executor or self.stepped)
+        self.purgatory: Purgatory[str] = Purgatory(
+            purge_interval=purge_interval,
+            timer=self.timer,
+            time_outs=time_outs,
+            accounting=accounting,
+        )
+        self.log: list[str] = []
+
+    def operation(self, name: str, delay_ms: int = 1000) -> Recorded:
+        return Recorded(name, self.log, delay_ms)
+
+    def watched(self, name: str, keys: str, delay_ms: int = 1000) -> Recorded:
+        """An operation that is watched under keys of one letter each; the log is then empty."""
+        operation = self.operation(name, delay_ms)
+        assert self.purgatory.try_complete_else_watch(operation, keys) is False
+        self.log.clear()
+        return operation
+
+    def advance(self, to_ms: int) -> None:
+        self.clock.set_ms(to_ms)
+        self.purgatory.advance()
+
+    def run_all(self) -> None:
+        while self.stepped.run_one():
+            pass
+
+    def taken_log(self) -> list[str]:
+        """What has happened since this was last asked."""
+        log = list(self.log)
+        self.log.clear()
+        return log
+
+    def seen(self) -> Seen:
+        purgatory = self.purgatory
+        return Seen(
+            purgatory.entries,
+            purgatory.keys,
+            purgatory.timer_size,
+            purgatory.pending,
+            purgatory.stale,
+            purgatory.estimate,
+        )
+
+    def listed(self, key: str) -> list[DelayedOperation]:
+        return listed(self.purgatory).get(key, [])
+
+
+def listed(purgatory: Purgatory[Key]) -> dict[Key, list[DelayedOperation]]:
+    """The operations in each list, read from the links themselves."""
+    lists: dict[Key, list[DelayedOperation]] = {}
+    for shard in purgatory._shards:
+        for key, watched in shard.lists.items():
+            operations = lists[key] = []
+            entry = watched.first
+            while entry is not None:
+                operations.append(entry.operation)
+                entry = entry.next
+    return lists
+
+
+def check_law(purgatory: Purgatory[Key]) -> None:
+    """Compare every count with what the lists hold; for when no call is under way."""
+    lists = listed(purgatory)
+    entries = [operation for operations in lists.values() for operation in operations]
+    completed = [operation for operation in entries if operation.is_completed]
+    assert all(lists.values()), "an empty list was kept"
+    assert purgatory.entries == len(entries)
+    assert purgatory.keys == len(lists)
+    assert purgatory.stale == len(completed)
+    words = Counter(id(operation) for operation in entries if not operation.is_completed)
+    for operation in entries:
+        assert operation._entries == words[id(operation)]
+    if purgatory._time_outs is not None and not purgatory._closed:
+        assert len(words) <= purgatory.pending

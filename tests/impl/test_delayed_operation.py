@@ -1,0 +1,256 @@
+"""The delayed operation by itself: completed once, in a fixed order of callbacks."""
+
+import threading
+
+import pytest
+
+from purgatory_impl import (
+    LARGEST_DELAY_MS,
+    DelayedOperation,
+    DelayTooLarge,
+    InvalidDelay,
+    OperationOfAnotherPurgatory,
+)
+from purgatory_spec.reasons import Reason
+
+from .purgatory_bench import Bench, Planned, Recorded, Seen
+
+LONG_S = 20
+"""A limit that only a test that hangs reaches."""
+
+
+def test_force_completes_once() -> None:
+    """Given an operation that nobody watches.
+
+    When it is forced twice.
+    Then the first call alone completes it, and its callback runs once.
+    """
+    log: list[str] = []
+    operation = Recorded("a", log)
+    before = operation.is_completed
+    assert (operation.force_complete(), operation.force_complete()) == (True, False)
+    assert (before, operation.is_completed) == (False, True)
+    assert log == ["complete a"]
+
+
+def test_completed_and_cancelled_come_before_the_callback() -> None:
+    """Given a watched operation whose callback looks around.
+
+    When it is forced.
+    Then the callback sees it completed, its time-out taken and its entries counted as stale.
+    """
+    bench = Bench()
+    operation = bench.watched("a", "kl")
+    seen: list[tuple[bool, Seen, bool]] = []
+    operation.during_complete = lambda: seen.append(
+        (operation.is_completed, bench.seen(), operation.force_complete())
+    )
+    assert operation.force_complete() is True
+    assert seen == [(True, Seen(2, 2, 0, 0, 2, 2), False)]
+    assert bench.log == ["complete a"]
+
+
+def test_expiration_follows_completion() -> None:
+    """Given a watched operation.
+
+    When its time-out is due and run.
+    Then on_complete runs, then on_expiration, and a later force does nothing.
+    """
+    bench = Bench()
+    operation = bench.watched("a", "k", 10)
+    bench.advance(9)
+    assert bench.stepped.queued == 0
+    bench.advance(10)
+    assert (bench.taken_log(), operation.is_completed) == ([], False)
+    bench.run_all()
+    assert bench.taken_log() == ["complete a", "expire a"]
+    assert operation.force_complete() is False
+
+
+def test_a_late_expiry_calls_nothing() -> None:
+    """Given an operation whose time-out waits in the executor's queue.
+
+    When it is forced before that runs.
+    Then it stays pending until then, and neither callback runs for the expiry.
+    """
+    bench = Bench()
+    operation = bench.watched("a", "k", 10)
+    bench.advance(10)
+    assert operation.force_complete() is True
+    assert (bench.taken_log(), bench.seen()) == (["complete a"], Seen(1, 1, 0, 1, 1, 2))
+    bench.run_all()
+    assert (bench.taken_log(), bench.seen()) == ([], Seen(1, 1, 0, 0, 1, 1))
+
+
+def test_on_expiration_does_nothing_unless_overridden() -> None:
+    """Given a class that overrides nothing but the try.
+
+    When it expires.
+    Then nothing fails; and without the try it cannot be tried.
+    """
+
+    class Silent(DelayedOperation):
+        def try_complete(self) -> bool:
+            return False
+
+    bench = Bench()
+    bench.purgatory.try_complete_else_watch(silent := Silent(0), ["k"])
+    bench.run_all()
+    assert silent.is_completed
+    with pytest.raises(NotImplementedError):
+        bench.purgatory.try_complete_else_watch(DelayedOperation(5), ["k"])
+
+
+def test_a_throwing_callback_leaves_the_operation_completed() -> None:
+    """Given an operation whose on_complete raises.
+
+    When it is forced.
+    Then the caller gets the exception, and nobody completes it again.
+    """
+    bench = Bench()
+    operation = bench.watched("a", "k")
+    operation.during_complete = throw
+    with pytest.raises(Planned):
+        operation.force_complete()
+    assert operation.is_completed
+    assert operation.force_complete() is False
+    assert bench.log == ["complete a"]
+    assert bench.seen() == Seen(1, 1, 0, 0, 1, 1)
+
+
+def test_a_throwing_callback_skips_on_expiration(caplog: pytest.LogCaptureFixture) -> None:
+    """Given two operations that expire together; the first one's on_complete raises.
+
+    When both run.
+    Then its on_expiration is skipped, the executor logs the failure and the other one expires.
+    """
+    bench = Bench()
+    bench.watched("a", "k", 10).during_complete = throw
+    bench.watched("b", "k", 10)
+    bench.advance(10)
+    bench.run_all()
+    assert bench.log == ["complete a", "complete b", "expire b"]
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [Planned]
+    assert bench.purgatory.pending == 0
+
+
+def test_on_expiration_runs_without_the_lock() -> None:
+    """Given an operation that expires.
+
+    When its callbacks run.
+    Then on_complete holds its lock against other threads, and on_expiration does not.
+    """
+    bench = Bench()
+    operation = bench.watched("a", "k", 0)
+    free: list[bool] = []
+    operation.during_complete = lambda: free.append(lock_is_free(operation))
+    operation.during_expiration = lambda: free.append(lock_is_free(operation))
+    bench.run_all()
+    assert free == [False, True]
+
+
+def test_a_force_does_not_wait_for_the_winners_callback() -> None:
+    """Given an operation whose callback waits for a force by another thread to return.
+
+    When it is forced, and when its time-out runs meanwhile.
+    Then both come back at once, having completed nothing.
+    """
+    bench = Bench()
+    operation = bench.watched("a", "k", 0)
+    answers: list[bool] = []
+
+    def force() -> None:
+        answers.append(operation.force_complete())
+        operation.run()
+
+    def in_callback() -> None:
+        other = threading.Thread(target=force)
+        other.start()
+        other.join(LONG_S)
+        assert not other.is_alive()
+
+    operation.during_complete = in_callback
+    assert operation.force_complete() is True
+    assert (answers, bench.log) == ([False], ["complete a"])
+
+
+def test_an_expiry_waits_for_a_try_that_is_under_way() -> None:
+    """Given an operation that is being tried in one thread.
+
+    When its time-out runs in another.
+    Then that waits for the try to end, and completes the operation after it.
+    """
+    bench = Bench()
+    operation = bench.watched("a", "k", 0)
+    expiry = threading.Thread(target=bench.run_all)
+
+    def in_try() -> None:
+        expiry.start()
+        expiry.join(0.05)
+        bench.log.append("tried")
+
+    operation.during_try = in_try
+    assert bench.purgatory.check_and_complete("k") == 0
+    expiry.join(LONG_S)
+    assert bench.log == ["try a", "tried", "complete a", "expire a"]
+
+
+def test_the_time_out_alone_can_be_cancelled() -> None:
+    """Given a watched operation.
+
+    When its time-out is cancelled, twice.
+    Then it stays watched, without being owed a time-out.
+    """
+    bench = Bench()
+    operation = bench.watched("a", "k")
+    assert (operation.cancel(), operation.cancel()) == (True, False)
+    assert bench.seen() == Seen(1, 1, 0, 0, 0, 0)
+    operation.ready = True
+    assert bench.purgatory.check_and_complete("k") == 1
+
+
+@pytest.mark.parametrize("delay", [0.5, "10", None])
+def test_a_delay_that_is_no_integer_is_refused(delay: int) -> None:
+    with pytest.raises(InvalidDelay) as refusal:
+        DelayedOperation(delay)
+    assert refusal.value.reason is Reason.INVALID_ARGUMENT
+
+
+def test_a_delay_above_the_largest_is_refused() -> None:
+    assert DelayedOperation(LARGEST_DELAY_MS).delay_ms == LARGEST_DELAY_MS
+    with pytest.raises(DelayTooLarge) as refusal:
+        DelayedOperation(LARGEST_DELAY_MS + 1)
+    assert refusal.value.reason is Reason.TOO_LARGE
+
+
+def test_an_operation_belongs_to_one_purgatory() -> None:
+    """Given an operation that is watched in one purgatory.
+
+    When it is given to another one.
+    Then that is refused, and nothing is tried.
+    """
+    bench, other = Bench(), Bench()
+    operation = bench.watched("a", "k")
+    with pytest.raises(OperationOfAnotherPurgatory) as refusal:
+        other.purgatory.try_complete_else_watch(operation, ["k"])
+    assert refusal.value.reason is Reason.INVALID_ARGUMENT
+    assert (bench.log, bench.seen(), other.seen()) == ([], Seen(1, 1, 1, 1, 0, 1), Seen())
+
+
+def throw() -> None:
+    raise Planned
+
+
+def lock_is_free(operation: DelayedOperation) -> bool:
+    """Whether another thread gets an operation's lock."""
+    got: list[bool] = []
+
+    def take() -> None:
+        got.append(operation._lock.acquire(blocking=False))
+        if got[0]:
+            operation._lock.release()
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join(LONG_S)
+    return got[0]

@@ -1,0 +1,514 @@
+"""The purgatory in a real program: its threads, many callers at once, the real clock."""
+
+import gc
+import logging
+import random
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Literal
+
+import pytest
+
+from purgatory_impl import (
+    DelayedOperation,
+    Purgatory,
+    PurgatoryClosed,
+    SteppedExecutor,
+    ThreadExecutor,
+    Timer,
+    VirtualClock,
+)
+
+from .purgatory_bench import Recorded, check_law, listed
+
+LONG_S = 30
+"""A limit that only a test that hangs reaches."""
+
+
+@pytest.fixture
+def eager_switching() -> Iterator[None]:
+    """Let threads interrupt each other as often as the interpreter can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.fixture(autouse=True)
+def no_thread_left() -> Iterator[None]:
+    """Every test ends the threads that it, or a purgatory, has started."""
+    before = set(threading.enumerate())
+    yield
+    assert set(threading.enumerate()) == before
+
+
+def in_threads(bodies: list[Callable[[], None]]) -> None:
+    """Run all at once; an exception in one of them fails the test."""
+    failures: list[BaseException] = []
+    start = threading.Barrier(len(bodies))
+
+    def guarded(body: Callable[[], None]) -> None:
+        try:
+            start.wait(LONG_S)
+            body()
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=guarded, args=(body,)) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG_S)
+    assert not any(thread.is_alive() for thread in threads)
+    assert failures == []
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LONG_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+class Counted(DelayedOperation):
+    """Counts its callbacks; can be completed once a shared event has happened often enough."""
+
+    def __init__(self, delay_ms: int, events: list[int], key: int, threshold: int) -> None:
+        super().__init__(delay_ms)
+        self.events = events
+        self.key = key
+        self.threshold = threshold
+        self.completions = 0
+        self.expirations = 0
+        self.wins = 0
+
+    def try_complete(self) -> bool:
+        return self.events[self.key] >= self.threshold and self.force_complete()
+
+    def on_complete(self) -> None:
+        self.completions += 1
+
+    def on_expiration(self) -> None:
+        self.expirations += 1
+
+
+# Its own threads
+
+
+def test_time_outs_and_purges_happen_by_themselves() -> None:
+    """Given a purgatory as a program makes it, with purge interval 10.
+
+    When operations with short time-outs are watched under two keys each.
+    Then all expire and the reaper leaves no more stale entries than the interval.
+    """
+    events = [0]
+    operations = [Counted(number % 7, events, 0, 1) for number in range(100)]
+    with Purgatory[str](purge_interval=10) as purgatory:
+        for operation in operations:
+            assert purgatory.try_complete_else_watch(operation, ["k", "l"]) is False
+        wait_until(lambda: purgatory.pending == 0 and purgatory.stale <= 10)
+        assert purgatory.estimate == purgatory.stale == purgatory.entries
+    assert {(one.completions, one.expirations) for one in operations} == {(1, 1)}
+
+
+def test_the_reaper_of_the_proposal_looks_by_the_clock() -> None:
+    """Given the accounting of the proposal, with a reaper on a virtual clock.
+
+    When operations are forced and the clock goes on by as much as the reaper sleeps.
+    Then it purges.
+    """
+    clock = VirtualClock()
+    timer = Timer(clock=clock, executor=SteppedExecutor())
+    with Purgatory[str](
+        purge_interval=0, timer=timer, accounting="proposal", reaper=True
+    ) as purgatory:
+        operation = Recorded("a", [])
+        purgatory.try_complete_else_watch(operation, ["k"])
+        operation.force_complete()
+        while purgatory.entries:
+            clock.set_ms(clock.now_ms() + 200)
+            time.sleep(0.001)
+        assert (purgatory.estimate, purgatory.stale) == (0, 0)
+
+
+def test_the_reaper_wakes_for_a_purge_and_for_nothing_else() -> None:
+    """Given a purgatory with interval 1 whose reaper sleeps on a virtual clock.
+
+    When two entries become stale, one by one.
+    Then it purges after the second, without the clock having moved.
+    """
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    with Purgatory[str](purge_interval=1, timer=timer, reaper=True) as purgatory:
+        operations = [Recorded(name, []) for name in "ab"]
+        for operation in operations:
+            purgatory.try_complete_else_watch(operation, ["k"])
+        operations[0].force_complete()
+        time.sleep(0.02)
+        assert purgatory.entries == 2
+        operations[1].force_complete()
+        wait_until(lambda: purgatory.entries == 0)
+
+
+def test_who_reaps_is_a_choice() -> None:
+    """Given purgatories with and without a timer, a reaper, and time-outs.
+
+    When they are built.
+    Then each has the threads that it needs.
+    """
+    before = threading.active_count()
+
+    def threads(timer: Timer | None, reaper: bool | None, time_outs: bool = True) -> int:
+        with Purgatory[str](timer=timer, reaper=reaper, time_outs=time_outs):
+            return threading.active_count() - before
+
+    virtual = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    assert (threads(virtual, None), threads(virtual, True)) == (0, 1)
+    # The timer's reaper, its executor, and ours.
+    assert (threads(None, None), threads(None, False)) == (3, 1)
+    assert threads(None, None, time_outs=False) == 1
+
+
+def test_the_reaper_survives_a_failing_purge(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a purgatory whose first purge fails.
+
+    When a purge is due.
+    Then the failure is logged, and the next one purges.
+    """
+    monkeypatch.setattr(logging.getLogger("purgatory"), "disabled", False)
+    purge = Purgatory._purge
+    failures = [OSError("planned")]
+
+    def failing(purgatory: Purgatory[str]) -> int:
+        if failures:
+            raise failures.pop()
+        return purge(purgatory)
+
+    monkeypatch.setattr(Purgatory, "_purge", failing)
+    with Purgatory[str](purge_interval=0, time_outs=False) as purgatory:
+        operation = Recorded("a", [])
+        purgatory.try_complete_else_watch(operation, ["k"])
+        operation.force_complete()
+        wait_until(lambda: purgatory.entries == 0)
+    assert [record.message for record in caplog.records] == ["A purge failed"]
+
+
+def test_a_purge_that_finds_nothing_is_tried_again_later() -> None:
+    """Given a stale count above the interval, though nothing is stale in any list yet.
+
+    When the reaper has purged in vain.
+    Then it sleeps, and looks again when the clock has gone on.
+    """
+    clock = VirtualClock()
+    timer = Timer(clock=clock, executor=SteppedExecutor())
+    with Purgatory[str](purge_interval=0, timer=timer, reaper=True) as purgatory:
+        purgatory._accounting.post(1)
+        time.sleep(0.02)
+        operation = Recorded("a", [])
+        purgatory.try_complete_else_watch(operation, ["k"])
+        # Completed with an entry that is counted by the line above.
+        operation._entries = 0
+        operation.force_complete()
+        time.sleep(0.02)
+        assert purgatory.entries == 1
+        clock.set_ms(100)
+        wait_until(lambda: purgatory.entries == 0)
+        assert purgatory.stale == 0
+
+
+def test_closing_from_a_callback() -> None:
+    """Given a purgatory with its own threads and an operation whose callback closes it.
+
+    When it expires.
+    Then closing waits for no thread that it runs in, and all threads end.
+    """
+    with Purgatory[str]() as purgatory:
+        operation = Recorded("a", [], 1)
+        closed = threading.Event()
+
+        def close() -> None:
+            purgatory.close()
+            closed.set()
+
+        operation.during_expiration = close
+        purgatory.try_complete_else_watch(operation, ["k"])
+        assert closed.wait(LONG_S)
+
+
+# Locks
+
+
+def test_no_lock_but_its_own_is_held_while_user_code_runs() -> None:
+    """Given operations whose tries and callbacks use the purgatory from another thread.
+
+    When they are watched, checked, forced and expire.
+    Then the other thread is never kept waiting: it can watch, check, cancel and purge.
+    """
+    clock, executor = VirtualClock(), SteppedExecutor()
+    timer = Timer(clock=clock, executor=executor)
+    purgatory: Purgatory[str] = Purgatory(timer=timer, purge_interval=0)
+    rounds: list[int] = []
+
+    def elsewhere() -> None:
+        def use() -> None:
+            other = Recorded("other", [])
+            purgatory.try_complete_else_watch(other, ["k", "m"])
+            purgatory.cancel_for_key("m")
+            other.force_complete()
+            purgatory.check_and_complete("none")
+            purgatory.advance()
+            assert purgatory.entries + purgatory.keys + purgatory.pending >= 0
+            rounds.append(1)
+
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join(LONG_S)
+        assert not thread.is_alive()
+
+    operations = [Recorded(name, [], 10) for name in "abc"]
+    for operation in operations:
+        operation.during_try = operation.during_complete = elsewhere
+        operation.during_expiration = elsewhere
+        purgatory.try_complete_else_watch(operation, ["k", "l"])
+    operations[0].ready = True
+    assert purgatory.check_and_complete("k") == 1
+    operations[1].force_complete()
+    clock.set_ms(10)
+    purgatory.advance()
+    while executor.run_one():
+        pass
+    # Two tries of each watch, three of the walk, three completions, one expiry.
+    assert len(rounds) == 6 + 3 + 3 + 1
+    purgatory.advance()
+    check_law(purgatory)
+
+
+def test_cancelling_a_key_does_not_wait_for_a_try() -> None:
+    """Given an operation that is being tried.
+
+    When another thread cancels its key.
+    Then that returns at once, and the time-out is taken.
+    """
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    purgatory: Purgatory[str] = Purgatory(timer=timer)
+    operation = Recorded("a", [])
+    purgatory.try_complete_else_watch(operation, ["k"])
+
+    def cancel_elsewhere() -> None:
+        thread = threading.Thread(target=purgatory.cancel_for_key, args=("k",))
+        thread.start()
+        thread.join(LONG_S)
+        assert not thread.is_alive()
+
+    operation.during_try = cancel_elsewhere
+    assert purgatory.check_and_complete("k") == 0
+    assert (purgatory.entries, purgatory.pending) == (0, 0)
+
+
+def test_what_leaves_a_list_is_let_go_outside_its_lock() -> None:
+    """Given stale operations that only the lists know, with finalisers that use the purgatory.
+
+    When a walk and a purge remove them.
+    Then the finalisers run, without being kept waiting by a lock.
+    """
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    purgatory: Purgatory[str] = Purgatory(timer=timer, purge_interval=0)
+    gone: list[int] = []
+
+    def use() -> None:
+        gone.append(purgatory.check_and_complete("k") + purgatory.check_and_complete("l"))
+
+    def leave_behind(key: str) -> None:
+        operation = Recorded("a", [])
+        purgatory.try_complete_else_watch(operation, [key])
+        operation.force_complete()
+        weakref.finalize(operation, use)
+
+    for _ in range(3):
+        leave_behind("k")
+    purgatory.check_and_complete("k")
+    assert len(gone) == 3
+    for _ in range(3):
+        leave_behind("l")
+    purgatory.advance()
+    assert (len(gone), purgatory.entries) == (6, 0)
+
+
+def test_no_operation_outlives_its_last_entry() -> None:
+    """Given operations that were checked, purged, and cancelled.
+
+    When nobody else holds them.
+    Then they are gone without the help of the garbage collector.
+    """
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    purgatory: Purgatory[str] = Purgatory(timer=timer, purge_interval=0)
+    gc.collect()
+    gc.disable()
+    try:
+        left: list[weakref.ref[DelayedOperation]] = []
+        for key in "kllmm":
+            operation = Recorded("a", [])
+            purgatory.try_complete_else_watch(operation, [key, key])
+            operation.ready = True
+            left.append(weakref.ref(operation))
+        operation.force_complete()
+        del operation
+        purgatory.check_and_complete("k")
+        purgatory.cancel_for_key("l")
+        purgatory.advance()
+        assert [reference() is None for reference in left] == [True, True, True, False, True]
+        purgatory.check_and_complete("m")
+        assert left[3]() is None
+    finally:
+        gc.enable()
+
+
+# Many callers at once
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("eager_switching")
+@pytest.mark.parametrize("accounting", ["exact", "proposal"])
+@pytest.mark.parametrize("seed", range(3))
+def test_everything_at_once(seed: int, accounting: Literal["exact", "proposal"]) -> None:
+    """Given threads that watch, check, force, cancel and purge the same operations and keys.
+
+    When all is over and every time-out has run.
+    Then each operation was completed once by exactly one of them, or belongs to who cancelled it;
+    the counts are those of the lists, and a purge leaves nothing stale.
+    """
+    events = [0] * 8
+    executor = ThreadExecutor()
+    timer = Timer(executor=executor)
+    purgatory: Purgatory[int] = Purgatory(
+        timer=timer, purge_interval=5, accounting=accounting, reaper=False
+    )
+    watched: list[Counted] = []
+    wins = [0] * 8
+    cancelled: set[int] = set()
+    done = threading.Event()
+
+    def watch(number: int) -> None:
+        chance = random.Random(1000 * seed + number)
+        for _ in range(1000):
+            key = chance.randrange(8)
+            operation = Counted(
+                chance.choice([0, 1, 5, 20, 10**6]), events, key, events[key] + chance.randint(0, 3)
+            )
+            keys = [key, *(chance.randrange(8) for _ in range(chance.randrange(3)))]
+            watched.append(operation)
+            wins[number] += purgatory.try_complete_else_watch(operation, keys)
+            if chance.random() < 0.2:
+                wins[number] += purgatory.try_complete_else_watch(operation, keys[:1])
+
+    def complete(number: int) -> None:
+        chance = random.Random(1000 * seed + number)
+        for _ in range(1000):
+            key = chance.randrange(8)
+            events[key] += 1
+            wins[number] += purgatory.check_and_complete(key)
+
+    def force(number: int) -> None:
+        chance = random.Random(1000 * seed + number)
+        for _ in range(1000):
+            if watched:
+                wins[number] += chance.choice(watched[-20:]).force_complete()
+
+    def cancel(number: int) -> None:
+        chance = random.Random(1000 * seed + number)
+        for _ in range(40):
+            time.sleep(0.0005)
+            taken = purgatory.cancel_for_key(chance.randrange(8))
+            cancelled.update(id(operation) for operation in taken)
+
+    def purge() -> None:
+        while not done.is_set():
+            purgatory.advance()
+
+    purger = threading.Thread(target=purge)
+    purger.start()
+    bodies = [partial(watch, 0), partial(watch, 1), partial(complete, 2), partial(complete, 3)]
+    in_threads([*bodies, partial(force, 4), partial(cancel, 5)])
+    for key in range(8):
+        events[key] += 10
+        wins[6] += purgatory.check_and_complete(key)
+    done.set()
+    purger.join(LONG_S)
+    wait_until(lambda: purgatory.pending == timer.size)
+    assert executor.wait_until_idle(LONG_S * 1000)
+    left_live = [one for one in watched if not one.is_completed]
+    assert {id(one) for one in left_live} <= cancelled
+    assert [one for one in watched if one.completions != one.is_completed] == []
+    expired = sum(one.expirations for one in watched)
+    assert sum(wins) + expired == sum(one.completions for one in watched)
+    assert min(sum(wins), expired, len(cancelled)) > 0
+    check_law(purgatory)
+    for operation in left_live:
+        operation.force_complete()
+    assert purgatory.pending == timer.size == 0
+    check_law(purgatory)
+    purgatory._purge()
+    assert (purgatory.stale, purgatory.entries, purgatory.keys) == (0, 0, 0)
+    assert listed(purgatory) == {}
+    purgatory.close()
+    timer.close()
+    executor.close()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("eager_switching")
+def test_no_completion_is_lost() -> None:
+    """Given one thread that watches and two that raise events and then check their key.
+
+    When all is over, in a purgatory without time-outs.
+    Then every operation whose condition holds is completed.
+    """
+    purgatory: Purgatory[int] = Purgatory(time_outs=False, purge_interval=3)
+    for _ in range(300):
+        events = [0, 0]
+        operations = [Counted(0, events, key, 1) for key in (0, 1, 0, 1)]
+
+        def watch(operations: list[Counted] = operations) -> None:
+            for operation in operations:
+                purgatory.try_complete_else_watch(operation, [operation.key])
+
+        def happen(key: int, events: list[int] = events) -> None:
+            events[key] = 1
+            purgatory.check_and_complete(key)
+
+        in_threads([watch, partial(happen, 0), partial(happen, 1)])
+        assert [operation.completions for operation in operations] == [1] * 4
+    purgatory.close()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("eager_switching")
+def test_closing_while_others_watch_leaves_nothing_pending() -> None:
+    """Given threads that watch operations with long time-outs.
+
+    When the purgatory is closed meanwhile.
+    Then no time-out is left, whichever watch came too late.
+    """
+    for _ in range(50):
+        executor = ThreadExecutor()
+        timer = Timer(executor=executor)
+        purgatory: Purgatory[int] = Purgatory(timer=timer)
+        refused: list[int] = []
+
+        def watch(purgatory: Purgatory[int] = purgatory, refused: list[int] = refused) -> None:
+            for number in range(50):
+                try:
+                    operation = Counted(10**6, [0], 0, 1)
+                    purgatory.try_complete_else_watch(operation, [number])
+                except PurgatoryClosed:
+                    refused.append(number)
+
+        in_threads([watch, watch, purgatory.close])
+        assert (purgatory.pending, timer.size) == (0, 0)
+        timer.close()
+        executor.close()

@@ -1,0 +1,177 @@
+"""Random purgatories and what is asked of them, for Hypothesis; and how to follow a model."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from purgatory_model.pending_tasks import Store
+from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
+from purgatory_spec.operations import (
+    Advance,
+    Answer,
+    CallbackAction,
+    CancelForKey,
+    CancelForKeyInside,
+    Check,
+    CheckInside,
+    Elapse,
+    Force,
+    ForceInside,
+    Operation,
+    RunOne,
+    Satisfy,
+    Script,
+    Shutdown,
+    Throw,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import (
+    Accounting,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryObservable,
+    PurgatoryProfile,
+    Rounding,
+    SameTickOrder,
+    Structure,
+    ThrowingTry,
+)
+
+State = PurgatoryState[Store]
+Model = PurgatoryModel[Store]
+Asked = tuple[PurgatoryProfile, PurgatoryConfiguration, tuple[Operation, ...]]
+
+NAMES = st.sampled_from(("a", "b", "c"))
+KEYS = st.sampled_from(("k", "j"))
+DELAYS_MS = st.integers(-1, 5)
+
+
+def profiles(
+    accountings: Iterable[Accounting] = Accounting,
+    executors: Iterable[Executor] = (Executor.STEPPED, Executor.INLINE),
+) -> st.SearchStrategy[PurgatoryProfile]:
+    """Profiles that show everything."""
+    return st.builds(
+        PurgatoryProfile,
+        accounting=st.sampled_from(list(accountings)),
+        throwing_try=st.sampled_from(ThrowingTry),
+        executor=st.sampled_from(list(executors)),
+        rounding=st.sampled_from(Rounding),
+        same_tick_order=st.sampled_from(SameTickOrder),
+        structure=st.sampled_from(Structure),
+        features=st.just(frozenset(PurgatoryFeature)),
+        observables=st.just(frozenset(PurgatoryObservable)),
+    )
+
+
+def configurations(*, time_outs: bool | None = None) -> st.SearchStrategy[PurgatoryConfiguration]:
+    """Small intervals, ticks and wheels."""
+    return st.builds(
+        PurgatoryConfiguration,
+        purge_interval=st.integers(0, 2),
+        time_outs=st.sampled_from((True, False)) if time_outs is None else st.just(time_outs),
+        tick_ms=st.sampled_from((1, 2)),
+        wheel_size=st.sampled_from((2, 3)),
+        start_ms=st.sampled_from((0, 7)),
+    )
+
+
+def keys() -> st.SearchStrategy[tuple[str, ...]]:
+    """No key, one, several, some of them twice."""
+    return st.lists(KEYS, max_size=3).map(tuple)
+
+
+def actions() -> st.SearchStrategy[tuple[CallbackAction, ...]]:
+    """What a callback does."""
+    one: st.SearchStrategy[CallbackAction] = st.one_of(
+        st.builds(CheckInside, key=KEYS),
+        st.builds(WatchInside, operation=NAMES, keys=keys(), delay_ms=DELAYS_MS),
+        st.builds(CancelForKeyInside, key=KEYS),
+        st.builds(ForceInside, operation=NAMES),
+        st.just(Throw()),
+    )
+    return st.lists(one, max_size=2).map(tuple)
+
+
+def scripts() -> st.SearchStrategy[Script]:
+    """What an operation does when it is called."""
+    return st.builds(
+        Script,
+        tries=st.lists(st.sampled_from(Answer), max_size=4).map(tuple),
+        on_complete=actions(),
+        on_expiration=actions(),
+    )
+
+
+@dataclass(frozen=True)
+class Later:
+    """Time passes, with an advance or without."""
+
+    by_ms: int
+    advance: bool
+
+
+def moves(*, scripted: bool, shut: bool) -> st.SearchStrategy[Operation | Later]:
+    """One thing to ask, or some time to let pass."""
+    script = scripts() if scripted else st.just(Script())
+    watch = st.builds(Watch, operation=NAMES, keys=keys(), delay_ms=DELAYS_MS, script=script)
+    shutdown: list[st.SearchStrategy[Operation]] = [st.just(Shutdown())] if shut else []
+    return st.one_of(
+        watch,
+        st.builds(Later, by_ms=st.integers(0, 4), advance=st.just(True)),
+        st.just(RunOne()),
+        st.builds(Check, key=KEYS),
+        st.builds(Force, operation=NAMES),
+        watch,
+        st.builds(Later, by_ms=st.integers(0, 4), advance=st.booleans()),
+        st.builds(Satisfy, operation=NAMES),
+        st.builds(CancelForKey, key=KEYS),
+        *shutdown,
+    )
+
+
+def at_readings(asked: Iterable[Operation | Later], start_ms: int) -> Iterator[Operation]:
+    """The same with the clock's readings."""
+    now_ms = start_ms
+    for each in asked:
+        if isinstance(each, Later):
+            now_ms += each.by_ms
+            yield Advance(now_ms) if each.advance else Elapse(now_ms)
+        else:
+            yield each
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    profile: st.SearchStrategy[PurgatoryProfile] | None = None,
+    configuration: st.SearchStrategy[PurgatoryConfiguration] | None = None,
+    *,
+    most: int = 12,
+    scripted: bool = True,
+    shut: bool = True,
+) -> Asked:
+    """A profile, a configuration, and what is asked of such a purgatory."""
+    made_with = draw(configurations() if configuration is None else configuration)
+    asked = draw(st.lists(moves(scripted=scripted, shut=shut), min_size=1, max_size=most))
+    declared = draw(profiles() if profile is None else profile)
+    return declared, made_with, tuple(at_readings(asked, made_with.start_ms))
+
+
+def only(model: Model, *asked: Operation) -> tuple[tuple[Outcome, ...], State]:
+    """What must come of operations that leave nothing open, and the state behind them."""
+    state = model.initial()
+    seen: list[Outcome] = []
+    for operation in asked:
+        ((outcome, state),) = model.successors(state, operation)
+        seen.append(outcome)
+    return tuple(seen), state
+
+
+def told(outcome: Outcome) -> str:
+    """The events of an outcome as words."""
+    return " ".join(f"{event.kind.value}:{event.task}" for event in outcome.events)

@@ -1,0 +1,329 @@
+"""The memory pool's model: two faces of one relation, invariants, and what is false of a pool."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purgatory_conformance.generation.memory_pool_table import draw_configuration, draw_operations
+from purgatory_conformance.generation.source import HypothesisSource, SeededSource
+from purgatory_model.explorer import explore
+from purgatory_model.memory_pool import VARIANTS, MemoryPoolModel
+from purgatory_model.memory_pool_instances import (
+    FALSE_CLAIMS,
+    TRUE_CLAIMS,
+    PoolInstance,
+    breaks,
+)
+from purgatory_model.memory_pool_invariants import INVARIANTS, bound_of
+from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.transition import observables_match
+from purgatory_spec.operations import (
+    Allocate,
+    Elapse,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    RunOne,
+)
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import (
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolObservable,
+    MemoryPoolProfile,
+    ReleaseValidation,
+)
+from purgatory_spec.reasons import Reason
+from purgatory_spec.requirements import requirement
+
+CAREFUL = MemoryPoolProfile(
+    release_validation=ReleaseValidation.IDENTITY,
+    features=frozenset(MemoryPoolFeature),
+    observables=frozenset(MemoryPoolObservable),
+)
+NAIVE = msgspec.structs.replace(CAREFUL, release_validation=ReleaseValidation.NONE)
+
+EXAMPLE = MemoryPoolConfiguration(100, 40)
+STRICT = MemoryPoolConfiguration(100, 40, strict=True)
+
+Case = tuple[MemoryPoolModel, tuple[Operation, ...]]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    profile = draw(st.sampled_from((CAREFUL, NAIVE)))
+    source = HypothesisSource(draw)
+    configuration = draw_configuration(profile, source, frozenset())
+    operations = draw_operations(configuration, profile, source, most=20)
+    return MemoryPoolModel(configuration, profile), operations
+
+
+def after(model: MemoryPoolModel, *operations: Operation) -> MemoryPoolState:
+    """The state after the operations, each going the first way."""
+    state = model.initial()
+    for operation in operations:
+        _, state = next(iter(model.successors(state, operation)))
+    return state
+
+
+def outcomes_near(outcome: Outcome) -> list[Outcome]:
+    """Outcomes that differ from the given one in a single respect."""
+    change = msgspec.structs.replace
+    near = [
+        change(outcome, result=not outcome.result),
+        change(outcome, result=None),
+        change(outcome, rejected=Reason.INVALID_ARGUMENT),
+        change(outcome, rejected=None),
+    ]
+    for name, value in outcome.observed.items():
+        other = not value if isinstance(value, bool) else (value or 0) + 1  # type: ignore[operator]
+        near.append(change(outcome, observed={**outcome.observed, name: other}))
+    return near
+
+
+def same(seen: Outcome, predicted: Outcome) -> bool:
+    """Whether an observation is what an outcome shows; a result of None is not compared."""
+    return (
+        seen.rejected is predicted.rejected
+        and (predicted.result is None or seen.result is predicted.result)
+        and observables_match(predicted.observed, seen.observed)
+    )
+
+
+@given(cases())
+@settings(max_examples=200, deadline=None)
+def test_accept_and_successors_are_one_relation(case: Case) -> None:
+    """
+    Given a state and an operation
+    When every outcome is enumerated
+    Then accept gives, for each of them and for outcomes near it, the states enumerated with it
+    """
+    model, operations = case
+    state = model.initial()
+    for operation in operations:
+        pairs = list(model.successors(state, operation))
+        for outcome, _ in pairs:
+            for candidate in (outcome, *outcomes_near(outcome)):
+                enumerated = {reached for other, reached in pairs if same(candidate, other)}
+                assert model.accept(state, operation, candidate) == enumerated
+        state = pairs[-1][1]
+
+
+def test_control_a_face_that_forgets_a_state_is_noticed() -> None:
+    """
+    Given a pool that may credit, reject or ignore a foreign buffer
+    When one of these is taken out of the enumeration
+    Then the relation that the property demands no longer holds
+    """
+    model = MemoryPoolModel(EXAMPLE, NAIVE)
+    pairs = list(model.successors(model.initial(), ReleaseForeign(1)))
+    assert len(pairs) == 3
+    forgotten, _ = pairs.pop()
+    enumerated = {reached for other, reached in pairs if same(forgotten, other)}
+    assert model.accept(model.initial(), ReleaseForeign(1), forgotten) != enumerated
+
+
+@given(cases())
+@settings(max_examples=200, deadline=None)
+def test_invariants_hold_unless_something_else_is_credited(case: Case) -> None:
+    """
+    Given a pool that follows generated steps, under either profile
+    When it never credits what is not its own
+    Then every invariant holds in each state
+    """
+    model, operations = case
+    state = model.initial()
+    for operation in operations:
+        others = operation_is_no_ordinary_release(state, operation)
+        ways = [reached for _, reached in model.successors(state, operation)]
+        state = ways[-1] if others else ways[0]
+        assert list(model.broken(state)) == []
+
+
+def operation_is_no_ordinary_release(state: MemoryPoolState, operation: Operation) -> bool:
+    if isinstance(operation, Release):
+        return operation.form is not ReleaseForm.ITSELF or operation.buffer not in state.held
+    return isinstance(operation, ReleaseForeign)
+
+
+def test_a_foreign_buffer_that_is_credited_breaks_conservation() -> None:
+    """
+    Given a pool that does not know its own buffers
+    When a foreign buffer is credited, and then as much as possible is granted
+    Then first conservation is broken, then the bound; the variant excuses both
+    """
+    model = MemoryPoolModel(EXAMPLE, NAIVE)
+    state = after(model, ReleaseForeign(40))
+    assert [broken.rule for broken in model.broken(state)] == ["POOL-CONSERVATION"]
+    asked = [Allocate(f"b{number}", 40) for number in range(4)]
+    state = after(model, ReleaseForeign(40), *asked)
+    assert state.outstanding_bytes == 160
+    assert {broken.rule for broken in model.broken(state)} == {"POOL-CONSERVATION", "POOL-BOUND"}
+    excused = MemoryPoolModel(EXAMPLE, NAIVE, frozenset({"credits_anything"}))
+    assert list(excused.broken(state)) == []
+
+
+@pytest.mark.parametrize("form", [ReleaseForm.SLICE, ReleaseForm.COPY])
+def test_a_slice_that_is_credited_leaves_the_buffer_outstanding(form: ReleaseForm) -> None:
+    """
+    Given a pool that does not know its own buffers
+    When something that looks like a buffer is released
+    Then it is credited, and the buffer is outstanding all the same
+    """
+    state = after(MemoryPoolModel(EXAMPLE, NAIVE), Allocate("a", 30), Release("a", form))
+    assert (state.available_bytes, state.outstanding_bytes) == (100, 30)
+
+
+@given(cases(), st.integers(0, 10**6))
+@settings(max_examples=200, deadline=None)
+def test_the_published_bound_is_never_reached(case: Case, seed: int) -> None:
+    """
+    Given a pool and a random walk of legal requests and releases
+    When what is outstanding is compared with the size and a largest buffer
+    Then it is always less
+    """
+    model, _ = case
+    given_sizes, source, state = model.configuration, SeededSource(seed), model.initial()
+    if given_sizes.unbounded:
+        return
+    for number in range(60):
+        asked = source.integer(1, given_sizes.max_single_bytes)
+        step: Operation = Allocate(f"b{number}", asked)
+        if state.held and source.integer(0, 3) == 0:
+            step = Release(source.item(sorted(state.held)))
+        state = next(iter(model.successors(state, step)))[1]
+        assert state.outstanding_bytes <= bound_of(given_sizes)
+        assert state.outstanding_bytes < given_sizes.size_bytes + given_sizes.max_single_bytes
+
+
+SORTS = {
+    "non-strict": PoolInstance(),
+    "strict": PoolInstance(MemoryPoolConfiguration(3, 2, strict=True)),
+}
+
+
+@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("claim", TRUE_CLAIMS)
+def test_claim_holds_in_every_state_of_a_small_instance(claim: str, sort: str) -> None:
+    """
+    Given a pool of three bytes with buffers of one and two
+    When every state is visited
+    Then no step breaks the claim
+    """
+    instance = SORTS[sort]
+    found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
+    assert found.complete
+    assert found.counterexample is None
+    assert found.states > 100
+
+
+@pytest.mark.parametrize(
+    ("sort", "claim", "length"),
+    [
+        ("non-strict", "below-bound", 2),
+        ("strict", "below-bound", 2),
+        ("non-strict", "within-size", 2),
+        ("strict", "refuses-only-depleted", 2),
+        ("non-strict", "release-restores", 4),
+    ],
+)
+def test_what_one_would_believe_is_false(sort: str, claim: str, length: int) -> None:
+    """
+    Given a claim that sounds right and is not
+    When the instance is explored
+    Then the shortest way to break it is found
+    """
+    instance = SORTS[sort]
+    found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
+    assert found.counterexample is not None
+    assert found.counterexample.broken == FALSE_CLAIMS[claim][0]
+    assert len(found.counterexample.path) == length
+
+
+@pytest.mark.parametrize(
+    ("sort", "claim"), [("strict", "within-size"), ("non-strict", "refuses-only-depleted")]
+)
+def test_what_is_false_of_one_sort_is_true_of_the_other(sort: str, claim: str) -> None:
+    """
+    Given a claim that one sort of pool breaks
+    When the other sort is explored
+    Then it holds there
+    """
+    instance = SORTS[sort]
+    found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
+    assert (found.complete, found.counterexample) == (True, None)
+
+
+def test_strict_pool_refuses_without_being_out_of_memory() -> None:
+    """
+    Given a strict pool of 100 bytes of which 80 are taken
+    When 40 are asked for
+    Then they are refused, 20 are available, and it is not out of memory
+    """
+    model = MemoryPoolModel(STRICT, CAREFUL)
+    state = after(model, Allocate("a", 40), Allocate("b", 40))
+    ((outcome, reached),) = model.successors(state, Allocate("c", 40))
+    assert outcome.result is False
+    assert (outcome.observed["available_bytes"], outcome.observed["out_of_memory"]) == (20, False)
+    assert reached.spell_began_ms == 0
+
+
+def test_whether_a_loss_ends_a_dry_spell_is_free() -> None:
+    """
+    Given a dry spell, and a buffer that its holder loses
+    When the pool credits it
+    Then the spell may go on or have ended; without a spell, or if none is shown, there is one way
+    """
+    model = MemoryPoolModel(EXAMPLE, CAREFUL)
+    full = (Allocate("a", 40), Allocate("b", 40), Allocate("c", 40))
+    dry = after(model, *full, Allocate("d", 1), Elapse(7))
+    reached = {state for _, state in model.successors(dry, Lose("a"))}
+    assert {(state.spell_began_ms, state.depleted_ms) for state in reached} == {(0, 0), (None, 7)}
+    assert {state.available_bytes for state in reached} == {20}
+    assert len(list(model.successors(after(model, *full), Lose("a")))) == 1
+    silent = MemoryPoolModel(EXAMPLE, MemoryPoolProfile())
+    assert len(list(silent.successors(dry, Lose("a")))) == 1
+
+
+def test_names_that_were_never_granted_are_unknown() -> None:
+    """
+    Given a pool that granted nothing, or lost what it granted
+    When a name is released or lost
+    Then it is unknown, and nothing changes
+    """
+    model = MemoryPoolModel(EXAMPLE, CAREFUL)
+    lost = after(model, Allocate("a", 1), Lose("a"))
+    for state in (model.initial(), lost):
+        for operation in (Release("a"), Release("a", ReleaseForm.COPY), Lose("a")):
+            ((outcome, reached),) = model.successors(state, operation)
+            assert (outcome.rejected, reached) == (Reason.UNKNOWN_NAME, state)
+
+
+def test_what_is_no_step_of_a_pool_is_an_error_of_the_caller() -> None:
+    """
+    Given a pool
+    When the clock would go back, or a timer's operation is asked for, or there is no such variant
+    Then it is a ValueError
+    """
+    model = MemoryPoolModel(EXAMPLE, CAREFUL)
+    with pytest.raises(ValueError, match="cannot go back"):
+        model.expectations(after(model, Elapse(5)), Elapse(4))
+    with pytest.raises(ValueError, match="no operation run_one"):
+        model.expectations(model.initial(), RunOne())
+    with pytest.raises(ValueError, match="no variant 'other'"):
+        MemoryPoolModel(EXAMPLE, CAREFUL, frozenset({"other"}))
+
+
+def test_invariants_and_variants_have_rules_and_sentences() -> None:
+    """
+    Given the invariants and the variants
+    When they are listed
+    Then each names a rule there is, or says in a sentence what it is
+    """
+    assert all(requirement(each.rule).id == each.rule for each in INVARIANTS.values())
+    assert all(len(each.sentence.split()) > 3 for each in INVARIANTS.values())
+    assert all(len(sentence.split()) > 3 for sentence in VARIANTS.values())
+    assert MemoryPoolModel(EXAMPLE, CAREFUL).excused == frozenset()

@@ -1,0 +1,128 @@
+"""The two faces of the purgatory's model agree, and every trace of it keeps the order of calls."""
+
+from collections import Counter
+from itertools import islice
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from purgatory_model.purgatory import purgatory_model
+from purgatory_model.transition import observables_match
+from purgatory_spec.operations import Check, Watch
+from purgatory_spec.outcomes import EventKind, Outcome, tried
+from purgatory_spec.profiles import (
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryObservable,
+    PurgatoryProfile,
+)
+from purgatory_spec.reasons import Reason
+
+from .purgatory_strategies import Asked, State, cases
+
+MOST = 300
+
+
+def same(seen: Outcome, predicted: Outcome) -> bool:
+    """Whether an observation is what an outcome shows; a result of None is not compared."""
+    return (
+        seen.rejected is predicted.rejected
+        and (predicted.result is None or seen.result == predicted.result)
+        and seen.events == predicted.events
+        and observables_match(predicted.observed, seen.observed)
+    )
+
+
+def outcomes_near(outcome: Outcome) -> list[Outcome]:
+    """Outcomes that differ from the given one in a single respect."""
+    near = [
+        Outcome(outcome.result, Reason.INTERNAL, outcome.events, outcome.observed),
+        Outcome(outcome.result, None, (*outcome.events, tried("zz")), outcome.observed),
+        Outcome(outcome.result, outcome.rejected, outcome.events[1:], outcome.observed),
+        Outcome(outcome.result, outcome.rejected, outcome.events[::-1], outcome.observed),
+    ]
+    for name, value in outcome.observed.items():
+        assert isinstance(value, int)
+        changed = {**outcome.observed, name: value + 1}
+        near.append(Outcome(outcome.result, outcome.rejected, outcome.events, changed))
+    return near
+
+
+@given(cases(), st.data())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_accept_and_successors_are_one_relation(case: Asked, data: st.DataObject) -> None:
+    """
+    Given a state and an operation
+    When every outcome is enumerated
+    Then accept gives, for each of them and for outcomes near it, the states enumerated with it
+    """
+    profile, configuration, asked = case
+    model = purgatory_model(configuration, profile)
+    state = model.initial()
+    for operation in asked:
+        pairs = list(islice(model.successors(state, operation), MOST))
+        for outcome, _ in pairs[:3]:
+            for candidate in (outcome, *outcomes_near(outcome)):
+                enumerated = {after for other, after in pairs if same(candidate, other)}
+                accepted = model.accept(state, operation, candidate)
+                assert accepted == enumerated if len(pairs) < MOST else accepted >= enumerated
+        state = data.draw(st.sampled_from([after for _, after in pairs]))
+
+
+def test_control_a_face_that_forgets_a_state_is_noticed() -> None:
+    """
+    Given an operation that is due when it is watched
+    When one of its outcomes is taken out of the enumeration
+    Then the relation that the property demands no longer holds
+    """
+    profile = PurgatoryProfile(
+        executor=Executor.STEPPED, observables=frozenset(PurgatoryObservable)
+    )
+    model = purgatory_model(PurgatoryConfiguration(), profile)
+    operation = Watch("a", ("k",), 0)
+    pairs = list(model.successors(model.initial(), operation))
+    assert len(pairs) == 3
+    forgotten, _ = pairs.pop()
+    enumerated = {after for other, after in pairs if same(forgotten, other)}
+    assert model.accept(model.initial(), operation, forgotten) != enumerated
+
+
+@given(cases(most=16), st.data())
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_callbacks_come_once_and_in_order(case: Asked, data: st.DataObject) -> None:
+    """
+    Given any purgatory
+    When it follows generated steps
+    Then on_complete comes at most once for each operation and exactly for the completed ones,
+        on_expiration only after it and in the same step, and a check tries nothing completed
+    """
+    profile, configuration, asked = case
+    model = purgatory_model(configuration, profile)
+    state = model.initial()
+    calls: Counter[tuple[EventKind, str]] = Counter()
+    for operation in asked:
+        completed_before = state.completed
+        pairs = list(islice(model.successors(state, operation), MOST))
+        outcome, state = data.draw(st.sampled_from(pairs))
+        completed_now: set[str] = set()
+        for event in outcome.events:
+            calls[event.kind, event.task] += 1
+            if event.kind is EventKind.COMPLETED:
+                completed_now.add(event.task)
+            if event.kind is EventKind.TIMED_OUT:
+                assert event.task in completed_now
+            if event.kind is EventKind.TRIED and type(operation) is Check and not _scripted(state):
+                assert event.task not in completed_before | completed_now
+        _assert_calls(calls, state)
+
+
+def _scripted(state: State) -> bool:
+    return any(
+        each.script.on_complete or each.script.on_expiration for each in state.operations.values()
+    )
+
+
+def _assert_calls(calls: Counter[tuple[EventKind, str]], state: State) -> None:
+    for name in state.operations:
+        assert calls[EventKind.COMPLETED, name] == (name in state.completed)
+        assert calls[EventKind.TIMED_OUT, name] <= calls[EventKind.COMPLETED, name]
