@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: conformance test tla-large lint docs format clean
+.PHONY: conformance test mutation tla-large lint docs format clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla,mutation]'
 	touch $@
 
 conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer
@@ -23,6 +23,9 @@ lint: $(VENV)/.ready  ## style, import rules, types
 
 test: lint  ## everything: lint, types, tests, documentation
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+mutation: $(VENV)/.ready  ## which automatic mutants of the implementation the suite finds
+	$(BIN)/python -m benchmarks.mutation
 
 tla-large: $(VENV)/.ready  ## the TLA+ models that the tests leave out: large ones, and further examples
 	$(BIN)/purgatory tla check --large

@@ -10,7 +10,6 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -21,21 +20,35 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from purgatory_conformance.command_line import purgatory
-from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.components import PROFILES
+from purgatory_conformance.knowledge import ProfileField, all_vectors, profile_fields
+from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
-from purgatory_spec import profiles
-from purgatory_spec.profiles import TimerProfile
-from purgatory_spec.requirements import Requirement, requirement, requirements
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import (
+    all_requirements,
+    component_of_rule,
+    requirement,
+    requirements,
+)
 from purgatory_tla.statements import statements
 
 ROOT = Path(__file__).resolve().parent.parent
 MODEL = ROOT / "model" / "purgatory_model"
 IMPLEMENTATION = ROOT / "impl" / "purgatory_impl"
-ANNOTATED = ("timer", "pending_tasks", "timing_wheel", "arithmetic")
+ANNOTATED = (
+    *("timer", "pending_tasks", "timing_wheel", "arithmetic"),
+    *("purgatory", "purgatory_calls", "purgatory_course", "purgatory_walk", "purgatory_inline"),
+    *("purgatory_state", "watcher_lists", "purgatory_invariants"),
+    *("memory_pool", "memory_pool_state", "memory_pool_arithmetic", "memory_pool_invariants"),
+)
 
-_RULE_HEADING = re.compile(r"^### (?P<id>TIMER(?:-[A-Z]+)+): (?P<title>.+)$", re.MULTILINE)
-_RULE = re.compile(r"\bTIMER(?:-[A-Z]+)+\b")
+_RULE_HEADING = re.compile(
+    r"^### (?P<id>(?:TIMER|PURGATORY|POOL)(?:-[A-Z]+)+): (?P<title>.+)$", re.MULTILINE
+)
+_RULE = re.compile(r"\b(?:TIMER|PURGATORY|POOL)(?:-[A-Z]+)+\b")
+_BARE_RULE = re.compile(rf"(?<![\[#]){_RULE.pattern}")
 _FENCE = re.compile(r"^(?P<open>\s*```\w+)(?P<words>[^\n]*)$", re.MULTILINE)
 _TITLE = re.compile(r'title="[^"]*"')
 
@@ -43,7 +56,7 @@ _TITLE = re.compile(r'title="[^"]*"')
 def on_files(files: Files, config: MkDocsConfig, **_: object) -> Files:
     """Add the pages that are made from the sources."""
     pages = {
-        "reference/timer.md": rules_page(),
+        **{f"reference/{_page(each)}": rules_page(each) for each in Component},
         "reference/protocol.md": protocol_page(),
         "reference/profile.md": profile_page(),
         "reference/model.md": model_page(),
@@ -67,19 +80,26 @@ def _plain_fence(fence: re.Match[str]) -> str:
 # The rules and the protocol.
 
 
-def rules_page() -> str:
-    """``spec/timer.md``, each rule with its id as the anchor and with the places that state it."""
-    text = (ROOT / "spec" / "timer.md").read_text(encoding="utf-8")
-    anchors = {
-        slugify(f"{heading['id']}: {heading['title']}", "-"): heading["id"]
-        for heading in _RULE_HEADING.finditer(text)
-    }
-    for slug, identifier in anchors.items():
-        text = text.replace(f"(#{slug})", f"(#{identifier})")
+def _page(component: Component) -> str:
+    """The file name of the component's rules."""
+    return f"{component.value.replace('_', '-')}.md"
+
+
+def rules_page(component: Component) -> str:
+    """A page of rules, each with its id as the anchor and with the places that state it."""
+    text = _with_short_anchors((ROOT / "spec" / _page(component)).read_text(encoding="utf-8"))
     text = text.replace("(../docs/", "(../")
     text = re.sub(r"^(Level: .+)$", r"\1\n{ .level }", text, flags=re.MULTILINE)
     head, *sections = re.split(r"^(?=#{2,3} )", text, flags=re.MULTILINE)
     return head + "".join(_with_places(section) for section in sections)
+
+
+def _with_short_anchors(text: str) -> str:
+    """The text of a normative page with links to rules by their ids, as the site has them."""
+    for rule in all_requirements():
+        slug = slugify(f"{rule.id}: {rule.title}", "-")
+        text = text.replace(f"#{slug})", f"#{rule.id})")
+    return text
 
 
 def _with_places(section: str) -> str:
@@ -105,7 +125,7 @@ def _places(identifier: str) -> str:
             f"[`{each.module}.{each.name}`](tla/{each.module}.md#{each.module}.{each.name})"
             for each in statements(identifier)
         ],
-        "Vectors": [f"`{v.header.case}`" for v in vectors() if identifier in v.header.rules],
+        "Vectors": [f"`{v.header.case}`" for v in all_vectors() if identifier in v.header.rules],
         "Mutants": [f"`{each.name}`" for each in mutants() if each.rule == identifier],
     }
     lines = [f"{label}: {', '.join(places)}" for label, places in stated.items() if places]
@@ -119,12 +139,22 @@ def _link_to_model(piece: "Piece") -> str:
 
 def protocol_page() -> str:
     """``spec/protocol.md`` with its rules as links."""
-    text = (ROOT / "spec" / "protocol.md").read_text(encoding="utf-8")
+    text = _with_short_anchors((ROOT / "spec" / "protocol.md").read_text(encoding="utf-8"))
     return _linked(text)
 
 
 def _linked(text: str) -> str:
-    return _RULE.sub(lambda rule: f"[{rule[0]}](timer.md#{rule[0]})", text)
+    """The text with every rule that is not a link yet as one."""
+    return _BARE_RULE.sub(lambda rule: _link_to_rule(rule[0]), text)
+
+
+def _link_to_rule(identifier: str) -> str:
+    """A rule as a link to its page; the words alone where there is no such rule."""
+    try:
+        page = _page(component_of_rule(identifier))
+    except KeyError:
+        return identifier
+    return f"[{identifier}]({page}#{identifier})"
 
 
 # The annotated model.
@@ -187,10 +217,10 @@ def _piece(module: str, name: str, node: ast.stmt, lines: list[str], end: int | 
 
 
 def model_page() -> str:
-    """The timer's model, function by function, beside the rules that it states."""
+    """The model, function by function, beside the rules that it states."""
     shown = [piece for piece in pieces(MODEL) if piece.module in ANNOTATED]
     stated = {rule for piece in shown for rule in piece.rules}
-    elsewhere = [rule.id for rule in requirements() if rule.id not in stated]
+    elsewhere = [rule.id for rule in all_requirements() if rule.id not in stated]
     parts = [_MODEL_HEAD]
     for module in ANNOTATED:
         docstring = ast.get_docstring(ast.parse((MODEL / f"{module}.py").read_text("utf-8"))) or ""
@@ -208,9 +238,10 @@ hide: [toc]
 
 # The annotated model
 
-The executable model of the timer, whole but for its imports: on the right the source, on the left
-the rules that a function states. `timer` says what every timer does, `pending_tasks` and
-`timing_wheel` are the two ways of keeping the tasks, `arithmetic` is their rounding.
+The executable model, whole but for its imports: on the right the source, on the left the rules
+that a function states. `timer` says what every timer does, `pending_tasks` and `timing_wheel` are
+the two ways of keeping the tasks, `arithmetic` is their rounding. What begins with `purgatory`, and
+`watcher_lists`, is the purgatory's; what begins with `memory_pool` is the memory pool's.
 """
 
 _ELSEWHERE = """These hold of the model as a whole (its tests say so one by one), or speak of a real
@@ -218,7 +249,7 @@ clock, which the model does not have and the runner judges by intervals:"""
 
 
 def _beside(piece: Piece) -> str:
-    rules = [f"- [{rule}](timer.md#{rule}): {requirement(rule).title}" for rule in piece.rules]
+    rules = [f"- {_link_to_rule(rule)}: {requirement(rule).title}" for rule in piece.rules]
     words = "\n".join(
         [f"**{piece.name.rpartition('.')[2]}**{{ #{piece.anchor} .piece-name }}", "", *rules]
     )
@@ -229,32 +260,21 @@ def _beside(piece: Piece) -> str:
 
 # Profiles.
 
-_CHOICES: dict[str, type[Enum]] = {
-    "rounding": profiles.Rounding,
-    "same_tick_order": profiles.SameTickOrder,
-    "clock": profiles.Clock,
-    "executor": profiles.Executor,
-    "structure": profiles.Structure,
-    "negative_delay": profiles.NegativeDelay,
-    "features": profiles.Feature,
-    "observables": profiles.Observable,
-}
-
 
 def profile_page() -> str:
-    """Every field of a profile: its values, what they mean, and the rules that depend on it."""
-    default = TimerProfile()
-    fields = _sentences(TimerProfile)
+    """Every field of each profile: its values, what they mean, the rules that depend on it."""
     parts = [_PROFILE_HEAD]
-    for name in default.__struct_fields__:
-        parts.append(f"## {name}\n")
-        if name in _CHOICES:
-            parts.append(_choice(name, _CHOICES[name], getattr(default, name)))
-        else:
-            number = f"An integer, {getattr(default, name)} when absent."
-            parts.append(f"{number} {_code(fields.get(name, ''))}\n")
-    rows = [(f"`profile:{each.name}`", _code(each.value)) for each in profile_subjects()]
-    parts += [_SUBJECTS_HEAD, _table(("subject", "declares"), rows)]
+    for component in Component:
+        parts.append(f"## The {noun(component)}\n")
+        for field in profile_fields(component):
+            anchor = field.name if component is Component.TIMER else f"{component}-{field.name}"
+            parts.append(f"### {field.name} {{ #{anchor.replace('_', '-')} }}\n")
+            parts.append(_field(component, field))
+    rows = [
+        (f"`profile:{each.name}`", noun(each.component), _code(each.value))
+        for each in profile_subjects()
+    ]
+    parts += [_SUBJECTS_HEAD, _table(("subject", "component", "declares"), rows)]
     return "\n".join(parts)
 
 
@@ -267,22 +287,24 @@ nothing that is not declared is asked for or compared. Every default is the weak
 _SUBJECTS_HEAD = """
 ## A subject for every value
 
-Each value has a small timer that conforms under it and fails under its sibling. `purgatory check`
-takes these names.
+Each value has a small specimen that conforms under it and fails under its sibling. `purgatory
+check` takes these names.
 """
 
 
-def _choice(name: str, choice: type[Enum], default: object) -> str:
-    sentences = _sentences(choice)
+def _field(component: Component, field: ProfileField) -> str:
+    if field.choice is None:
+        explained = _sentences(PROFILES[component]).get(field.name, "")
+        return f"An integer, {field.default} when absent. {_code(explained)}\n"
+    sentences = _sentences(field.choice)
     rows: list[tuple[str, ...]] = []
-    for value in choice:
-        mark = " (default)" if value is default else ""
-        word = "has" if isinstance(default, frozenset) else "is"
+    for value in field.choice:
+        mark = " (default)" if value is field.default else ""
+        word = "has" if field.several else "is"
         meaning = _code(sentences.get(value.name, ""))
-        rows.append(
-            (f"`{value.value}`{mark}", meaning, _rules_of(f"`{name} {word} {value.value}`"))
-        )
-    explanation = _code(inspect.cleandoc(choice.__doc__ or ""))
+        condition = f"`{field.name} {word} {value.value}`"
+        rows.append((f"`{value.value}`{mark}", meaning, _rules_of(component, condition)))
+    explanation = _code(inspect.cleandoc(field.choice.__doc__ or ""))
     if not any(row[1] or row[2] for row in rows):
         return f"{explanation} Values: {', '.join(row[0] for row in rows)}.\n"
     return f"{explanation}\n\n{_table(('value', 'meaning', 'rules that apply only then'), rows)}\n"
@@ -296,8 +318,8 @@ def _table(headers: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _rules_of(condition: str) -> str:
-    bound: list[Requirement] = [rule for rule in requirements() if condition in rule.condition]
+def _rules_of(component: Component, condition: str) -> str:
+    bound = [rule for rule in requirements(component) if condition in rule.condition]
     return ", ".join(_linked(rule.id) for rule in bound)
 
 

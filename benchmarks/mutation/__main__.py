@@ -26,7 +26,7 @@ from benchmarks.mutation.figures import (
     terminal_table,
     write_between_marks,
 )
-from benchmarks.mutation.judging import IMPLEMENTATION, SEEDS, SUITE, SuiteJudge
+from benchmarks.mutation.judging import CASES, IMPLEMENTATION, SEEDS, SuiteJudge
 from benchmarks.mutation.mutants import Mutant, Mutants, mutants_of
 from benchmarks.mutation.reviewed import problems, read_reviewed
 from benchmarks.mutation.runner import Result, judge_all
@@ -76,13 +76,16 @@ def _judged(mutants: Mapping[str, Mutants], workers: int, limit: float) -> list[
         results.append(result)
         if len(results) % 50 == 0:
             click.echo(f"{len(results)} of {len(everyone)} judged", err=True)
+        if not result.end.killed:
+            mutant = result.mutant
+            click.echo(f"survives: {mutant.module}:{mutant.line_number} {mutant.mutated}", err=True)
     return sorted(results, key=lambda result: place[id(result.mutant)])
 
 
 def _measured_on(seconds: float) -> str:
     seeds = ", ".join(str(seed) for seed in SEEDS)
     return (
-        f"Golden vectors and the suite `{SUITE}` with the seeds {seeds}, each at most; "
+        f"Golden vectors and {CASES} generated cases for each of the seeds {seeds}; "
         f"{seconds / 60:.0f} minutes on {platform.python_implementation()} "
         f"{platform.python_version()}, {os.cpu_count()} processors."
     )
@@ -108,6 +111,8 @@ def main(
     _check_originals(chosen, workers, limit)
     found = _mutants(chosen)
     results = _judged(found, workers, limit)
+    # Once more, should somebody have changed the tree meanwhile.
+    _check_originals(chosen, workers, limit)
     seconds = time.monotonic() - began
     work.mkdir(parents=True, exist_ok=True)
     report = json.dumps(record(results, found, seconds), indent=1, ensure_ascii=False)

@@ -78,9 +78,7 @@ def terminal_table(table: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
-def record(
-    results: Sequence[Result], found: Mapping[str, Mutants], seconds: float
-) -> RunRecord:
+def record(results: Sequence[Result], found: Mapping[str, Mutants], seconds: float) -> RunRecord:
     """Everything that a run has found, for machines."""
     return RunRecord(
         mutants=len(results),
@@ -149,9 +147,11 @@ def _figures(
         name = f"`{row.name}`" if row is not total else "all"
         yield f"| {name} | {row.mutants} | {row.killed} | {row.survived} | {row.share:.1%} |"
     yield ""
-    yield "How they end: " + ", ".join(
-        f"{count} {end.value}" for end, count in _by_end(results).items()
-    ) + "."
+    yield (
+        "How they end: "
+        + ", ".join(f"{count} {end.value}" for end, count in _by_end(results).items())
+        + "."
+    )
 
 
 def _what_is_not_judged(found: Mapping[str, Mutants]) -> Iterator[str]:
@@ -159,9 +159,11 @@ def _what_is_not_judged(found: Mapping[str, Mutants]) -> Iterator[str]:
     counts = Counter[str]()
     for mutants in found.values():
         counts.update(_not_judged(mutants))
-    yield "Not among the mutants, by the program that makes them: " + "; ".join(
-        f"{count} {kind}" for kind, count in counts.items()
-    ) + "."
+    yield (
+        "Not among the mutants, by the program that makes them: "
+        + "; ".join(f"{count} {kind}" for kind, count in counts.items())
+        + "."
+    )
     yield from ("", "| left out | changes | why |", "|---|---:|---|")
     for each in LEFT_OUT:
         if each.module in found:

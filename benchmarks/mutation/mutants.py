@@ -72,9 +72,7 @@ def mutants_of(module: str, source: str, left_out: frozenset[str] = frozenset())
         else:
             seen.add(shape)
             number, line, change = _changed_line(source, mutated)
-            found.judged.append(
-                Mutant(module, definition, operator, number, line, change, mutated)
-            )
+            found.judged.append(Mutant(module, definition, operator, number, line, change, mutated))
     found.judged.sort(key=lambda mutant: mutant.line_number)
     return found
 
@@ -126,5 +124,5 @@ def _changed_line(source: str, mutated: str) -> tuple[int, str, str]:
 
 
 def _plain(line: str) -> str:
-    """A line without indentation, and with single spaces: Cosmic Ray leaves double ones."""
-    return re.sub(r" +", " ", line).strip()
+    """A line without indentation, and without the superfluous spaces that Cosmic Ray leaves."""
+    return re.sub(r"([(\[{]) ", r"\1", re.sub(r" +", " ", line)).strip()

@@ -149,8 +149,11 @@ def _bound(limit_seconds: float) -> None:
 
 
 def _judged(mutant: Mutant, judge: Judge, limit_seconds: float) -> tuple[End, str]:
+    def getting_on() -> None:
+        signal.setitimer(signal.ITIMER_REAL, limit_seconds)
+
     try:
-        judge(mutant, lambda: signal.setitimer(signal.ITIMER_REAL, limit_seconds) and None)
+        judge(mutant, getting_on)
     except Killed as killed:
         return killed.end, killed.detail
     except BaseException as failure:

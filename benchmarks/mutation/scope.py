@@ -21,11 +21,13 @@ MODULES: dict[str, tuple[Component, ...]] = {
     "task": _TIMER,
     "timer": _TIMER,
     "watchers": _PURGATORY,
+    "watcher_lists": _PURGATORY,
     "delayed_operation": _PURGATORY,
     "accounting": _PURGATORY,
     "purgatory": _PURGATORY,
     "memory_pool": _POOL,
     "leak_detecting_memory_pool": _POOL,
+    "unbounded_memory_pool": _POOL,
     "depletion": _POOL,
 }
 """The modules that are mutated, each with the components whose campaigns judge its mutants."""

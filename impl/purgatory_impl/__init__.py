@@ -25,10 +25,11 @@ from purgatory_impl.errors import (
 )
 from purgatory_impl.executors import Executor, InlineExecutor, SteppedExecutor, ThreadExecutor
 from purgatory_impl.leak_detecting_memory_pool import LeakDetectingMemoryPool
-from purgatory_impl.memory_pool import MemoryPool, SimpleMemoryPool, UnboundedMemoryPool
+from purgatory_impl.memory_pool import MemoryPool, SimpleMemoryPool
 from purgatory_impl.purgatory import Purgatory
 from purgatory_impl.task import TimerTask
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
+from purgatory_impl.unbounded_memory_pool import UnboundedMemoryPool
 
 __all__ = [
     "LARGEST_DELAY_MS",

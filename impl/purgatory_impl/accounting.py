@@ -73,18 +73,27 @@ class Accounting(ABC):
 
     @property
     def stale(self) -> int:
-        """Entries of completed operations, as far as posted; below zero for a moment at most."""
+        """Entries of completed operations, as far as posted; below zero for a moment at most.
+
+        Rules: PURGATORY-STALE-ENTRIES.
+        """
         with self._lock:
             return self._stale
 
     @property
     def pending(self) -> int:
-        """Time-outs that are owed."""
+        """Time-outs that are owed.
+
+        Rules: PURGATORY-PENDING.
+        """
         with self._lock:
             return self._pending
 
     def post(self, balance: int) -> None:
-        """Add a thread's balance to *stale*."""
+        """Add a thread's balance to *stale*.
+
+        Rules: PURGATORY-STALE-ENTRIES.
+        """
         if balance:
             with self._lock:
                 self._stale += balance
@@ -97,7 +106,10 @@ class Accounting(ABC):
             self._pending += 1
 
     def end_time_out(self) -> None:
-        """A time-out was taken or has been decided."""
+        """A time-out was taken or has been decided.
+
+        Rules: PURGATORY-PENDING, PURGATORY-LOST-EXPIRY.
+        """
         with self._lock:
             self._pending -= 1
 
@@ -122,12 +134,18 @@ class ExactAccounting(Accounting):
         """Nothing: what is live is pending, and needs no count of its own."""
 
     def begin_purge_if_due(self, timer_size: int) -> bool:
-        """Whether *stale* exceeds the interval."""
+        """Whether *stale* exceeds the interval.
+
+        Rules: PURGATORY-PURGE-START, PURGATORY-STALE-ENTRIES, PURGATORY-STALE-OPERATIONS.
+        """
         with self._lock:
             return self._stale > self.purge_interval
 
     def estimate(self) -> int:
-        """Pending operations and stale entries: never less than the operations in the lists."""
+        """Pending operations and stale entries: never less than the operations in the lists.
+
+        Rules: PURGATORY-ESTIMATE-EXACT.
+        """
         with self._lock:
             return self._pending + max(0, self._stale)
 
@@ -157,7 +175,10 @@ class ProposalAccounting(Accounting):
         return False
 
     def count_watch(self) -> None:
-        """One more, however many keys it has."""
+        """One more, however many keys it has.
+
+        Rules: PURGATORY-ESTIMATE-PROPOSAL.
+        """
         with self._lock:
             self._estimate += 1
 
@@ -166,6 +187,8 @@ class ProposalAccounting(Accounting):
 
         What has left the timer and has not run is forgotten here, and so is what is counted and
         not yet in the timer.
+
+        Rules: PURGATORY-PURGE-START, PURGATORY-ESTIMATE-PROPOSAL.
         """
         with self._lock:
             due = self._estimate - timer_size > self.purge_interval
@@ -174,7 +197,10 @@ class ProposalAccounting(Accounting):
             return due
 
     def estimate(self) -> int:
-        """The watches counted since the last reset, and what that left."""
+        """The watches counted since the last reset, and what that left.
+
+        Rules: PURGATORY-ESTIMATE-PROPOSAL.
+        """
         with self._lock:
             return self._estimate
 

@@ -87,7 +87,10 @@ class DelayedOperation(TimerTask):
         """Called once, when the operation is completed, under its own lock."""
 
     def on_expiration(self) -> None:
-        """Called after ``on_complete`` where the time-out has completed it, under no lock."""
+        """Called after ``on_complete`` where the time-out has completed it, under no lock.
+
+        Rules: PURGATORY-CALLBACK-ORDER, PURGATORY-CALLBACK-THROWS.
+        """
 
     @property
     def delay_ms(self) -> int:
@@ -107,6 +110,9 @@ class DelayedOperation(TimerTask):
 
         Returns:
             Whether this call has completed it. Exactly one call ever does.
+
+        Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-FORCE,
+        PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS, PURGATORY-FORCE-INSIDE.
         """
         if self._completed:
             return False
@@ -117,7 +123,11 @@ class DelayedOperation(TimerTask):
         return won
 
     def run(self) -> None:
-        """The time-out is due: complete the operation, unless somebody has."""
+        """The time-out is due: complete the operation, unless somebody has.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-LOST-EXPIRY, PURGATORY-CALLBACK-ORDER,
+        PURGATORY-EXPIRY-THROWS.
+        """
         won = False
         # Where it is completed, the winner may be in its callback: do not wait for that.
         if not self._completed:
@@ -148,7 +158,10 @@ class DelayedOperation(TimerTask):
                 raise OperationOfAnotherPurgatory
 
     def _try(self, place: Place | None = None) -> bool:
-        """Try to complete the operation; whether this try has done it."""
+        """Try to complete the operation; whether this try has done it.
+
+        Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
+        """
         with self._lock:
             if self._completed:
                 return False
@@ -163,6 +176,9 @@ class DelayedOperation(TimerTask):
 
         Returns:
             False where the operation was completed already.
+
+        Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT,
+        PURGATORY-STALE-ENTRIES.
         """
         with self._word:
             if self._completed:
@@ -188,6 +204,9 @@ class DelayedOperation(TimerTask):
         Returns:
             False where the operation is completed, and nothing was done. Then whether the time-out
             is due already, so that the timer's executor is to be woken.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-WATCH-COMPLETED,
+        PURGATORY-NO-TIME-OUTS, PURGATORY-STALE-ENTRIES.
         """
         with self._word:
             if self._completed:
@@ -199,7 +218,10 @@ class DelayedOperation(TimerTask):
             return True, due
 
     def _start_time_out(self, accounting: Accounting, timer: Timer) -> bool:
-        """Add the operation to the timer, or move it there; whether it is due already."""
+        """Add the operation to the timer, or move it there; whether it is due already.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-PENDING.
+        """
         # First counted, then there: pending is never too low.
         accounting.begin_time_out()
         moved = True
@@ -215,6 +237,8 @@ class DelayedOperation(TimerTask):
 
         Returns:
             What the caller's balance changes by.
+
+        Rules: PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEPS-TIME-OUT.
         """
         with self._word:
             if self._completed:

@@ -31,12 +31,18 @@ class DrySpells:
         self._recent: deque[tuple[int, int]] = deque()
 
     def begin(self) -> None:
-        """An allocation was refused; within a spell that changes nothing."""
+        """An allocation was refused; within a spell that changes nothing.
+
+        Rules: POOL-SPELL-BEGINS.
+        """
         if self._since_ms is None:
             self._since_ms = self._clock.now_ms()
 
     def end(self) -> None:
-        """An allocation has succeeded or a buffer has come back."""
+        """An allocation has succeeded or a buffer has come back.
+
+        Rules: POOL-SPELL-ENDS, POOL-DEPLETED-TIME.
+        """
         if self._since_ms is None:
             return
         since_ms, now_ms = self._since_ms, self._clock.now_ms()

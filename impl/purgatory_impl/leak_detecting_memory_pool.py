@@ -16,6 +16,8 @@ class LeakDetectingMemoryPool(SimpleMemoryPool):
     A lost buffer is credited the next time that the pool is asked for anything, logged as an error
     (logger ``purgatory``) and counted. It is lost when the object that ``try_allocate`` returned
     is gone; so keep that object, and not only a slice of it. That ends no dry spell.
+
+    Rules: POOL-LEAK.
     """
 
     def __init__(

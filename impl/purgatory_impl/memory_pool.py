@@ -18,7 +18,7 @@ must not be used from a signal handler or a ``__del__``.
 import threading
 import weakref
 from operator import index
-from typing import Final, Protocol, SupportsIndex
+from typing import Protocol, SupportsIndex
 
 from purgatory_impl.clocks import Clock, MonotonicClock
 from purgatory_impl.depletion import DrySpells
@@ -32,9 +32,6 @@ from purgatory_impl.errors import (
     InvalidRelease,
     NotABuffer,
 )
-
-UNBOUNDED_BYTES: Final = 2**63 - 1
-"""What a pool without a bound shows as its size, bytes."""
 
 
 class MemoryPool(Protocol):
@@ -95,6 +92,8 @@ class SimpleMemoryPool:
 
         Raises:
             InvalidConfiguration: no pool can be built of these sizes.
+
+        Rules: POOL-CONSTRUCT.
         """
         self._size = _configured("size_bytes", size_bytes)
         self._max_single = _configured("max_single_bytes", max_single_bytes)
@@ -120,8 +119,12 @@ class SimpleMemoryPool:
         Raises:
             InvalidAllocation: the number lies outside, or is none.
             MemoryError: the interpreter has no memory; the pool is as it was.
+
+        Rules: POOL-STRICT, POOL-NON-STRICT, POOL-REFUSAL, POOL-EXACT-BUFFER, POOL-ZERO-REQUEST,
+        POOL-NEGATIVE-REQUEST, POOL-OVERSIZE-REQUEST, POOL-CONSERVATION, POOL-BOUND,
+        POOL-SPELL-BEGINS, POOL-SPELL-ENDS.
         """
-        wanted = _whole_bytes(bytes_)
+        wanted = whole_bytes(bytes_)
         if not 1 <= wanted <= self._max_single:
             raise InvalidAllocation(f"{wanted} bytes; a buffer has 1 to {self._max_single}")
         self._credit_lost()
@@ -131,7 +134,7 @@ class SimpleMemoryPool:
                 return None
             self._available -= wanted
         try:
-            buffer = _new_buffer(wanted)
+            buffer = new_buffer(wanted)
             self._lend(buffer, wanted)
         except BaseException:
             with self._lock:
@@ -151,6 +154,9 @@ class SimpleMemoryPool:
             BufferPart: it is a slice or another view of a buffer that is out.
             ForeignBuffer: it is none of this pool's.
             BufferInUse: something still uses it through the buffer protocol.
+
+        Rules: POOL-RELEASE, POOL-RELEASE-AGAIN, POOL-RELEASE-SLICE, POOL-RELEASE-COPY,
+        POOL-RELEASE-FOREIGN, POOL-RELEASE-NOTHING, POOL-CONSERVATION, POOL-SPELL-ENDS.
         """
         if not isinstance(buffer, memoryview):
             raise NotABuffer(buffer)
@@ -171,35 +177,53 @@ class SimpleMemoryPool:
 
     @property
     def size_bytes(self) -> int:
-        """What the pool has when all buffers are back."""
+        """What the pool has when all buffers are back.
+
+        Rules: POOL-SIZE.
+        """
         return self._size
 
     @property
     def available_bytes(self) -> int:
-        """What is left; below zero, in a pool that is not strict, where it has lent more."""
+        """What is left; below zero, in a pool that is not strict, where it has lent more.
+
+        Rules: POOL-CONSERVATION.
+        """
         self._credit_lost()
         with self._lock:
             return self._available
 
     @property
     def used_bytes(self) -> int:
-        """What is out."""
+        """What is out.
+
+        Rules: POOL-USED.
+        """
         return self._size - self.available_bytes
 
     @property
     def is_out_of_memory(self) -> bool:
-        """Whether nothing is available; a strict pool may refuse and not be out of memory."""
+        """Whether nothing is available; a strict pool may refuse and not be out of memory.
+
+        Rules: POOL-OUT-OF-MEMORY.
+        """
         return self.available_bytes <= 0
 
     @property
     def depleted_ms(self) -> int:
-        """How long the ended dry spells took together, ms."""
+        """How long the ended dry spells took together, ms.
+
+        Rules: POOL-DEPLETED-TIME.
+        """
         with self._lock:
             return self._spells.total_ms
 
     @property
     def depleted_spells(self) -> int:
-        """How many dry spells have ended."""
+        """How many dry spells have ended.
+
+        Rules: POOL-SPELL-ENDS.
+        """
         with self._lock:
             return self._spells.ended
 
@@ -233,45 +257,8 @@ class SimpleMemoryPool:
         return ForeignBuffer()
 
 
-class UnboundedMemoryPool:
-    """No bound at all: never refuses, is never out of memory, and takes anything back."""
-
-    def try_allocate(self, bytes_: SupportsIndex) -> memoryview:
-        """A writable buffer of exactly ``bytes_`` bytes, 0 among them.
-
-        Raises:
-            InvalidAllocation: the number is negative, or none.
-        """
-        wanted = _whole_bytes(bytes_)
-        if wanted < 0:
-            raise InvalidAllocation(f"{wanted} bytes; a buffer has 0 at least")
-        return _new_buffer(wanted)
-
-    def release(self, buffer: object) -> None:
-        """Nothing: nobody counts."""
-
-    @property
-    def size_bytes(self) -> int:
-        """``UNBOUNDED_BYTES``."""
-        return UNBOUNDED_BYTES
-
-    @property
-    def available_bytes(self) -> int:
-        """``UNBOUNDED_BYTES``, whatever is out."""
-        return UNBOUNDED_BYTES
-
-    @property
-    def used_bytes(self) -> int:
-        """0, whatever is out."""
-        return 0
-
-    @property
-    def is_out_of_memory(self) -> bool:
-        """False."""
-        return False
-
-
-def _new_buffer(bytes_: int) -> memoryview:
+def new_buffer(bytes_: int) -> memoryview:
+    """Writable memory of this size, all zero."""
     return memoryview(bytearray(bytes_))
 
 
@@ -283,7 +270,12 @@ def _memory_of(view: memoryview) -> object | None:
         return None
 
 
-def _whole_bytes(bytes_: SupportsIndex) -> int:
+def whole_bytes(bytes_: SupportsIndex) -> int:
+    """A number of bytes as an integer of Python's own.
+
+    Raises:
+        InvalidAllocation: it is no integer.
+    """
     try:
         return index(bytes_)
     except TypeError:

@@ -43,9 +43,9 @@ from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.errors import InvalidConfiguration, NoKeys, PurgatoryClosed, TimerClosed
 from purgatory_impl.executors import join
 from purgatory_impl.timer import Timer
+from purgatory_impl.watcher_lists import WatcherLists
 from purgatory_impl.watchers import Key, Shard
 
-_SHARDS: Final = 512
 _LOGGER: Final = logging.getLogger("purgatory")
 _STRATEGIES: Final[dict[str, type[Accounting]]] = {
     "exact": ExactAccounting,
@@ -88,7 +88,7 @@ class Purgatory(Generic[Key]):
             raise InvalidConfiguration(f"there is no accounting {accounting!r}")
         self.name = name
         self._accounting = _STRATEGIES[accounting](purge_interval)
-        self._shards: list[Shard[Key]] = [Shard() for _ in range(_SHARDS)]
+        self._lists: WatcherLists[Key] = WatcherLists()
         self._closed = False
         self._own_timer: Timer | None = None
         if timer is None and time_outs:
@@ -133,10 +133,14 @@ class Purgatory(Generic[Key]):
             PurgatoryClosed: the purgatory is closed; the operation was not tried.
             NoKeys: there is no key; the operation was not tried.
             OperationOfAnotherPurgatory: it was given to another one before.
+
+        Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-WAITS, PURGATORY-NO-KEYS,
+        PURGATORY-WATCH-COMPLETED, PURGATORY-REWATCH, PURGATORY-FIRST-TRY-THROWS,
+        PURGATORY-SHUTDOWN-CLOSED, PURGATORY-WATCH-INSIDE.
         """
         if self._closed:
             raise PurgatoryClosed
-        places = [(self._shard_of(key), key) for key in keys]
+        places = [(self._lists.shard_of(key), key) for key in keys]
         if not places:
             raise NoKeys
         operation._belong_to(self._accounting)
@@ -154,8 +158,12 @@ class Purgatory(Generic[Key]):
         Raises:
             Exception: the first one that an operation has raised, once all have been tried; the
                 others are noted in it.
+
+        Rules: PURGATORY-CHECK-ORDER, PURGATORY-CHECK-COUNT, PURGATORY-CHECK-DROPS,
+        PURGATORY-CHECK-UNKNOWN, PURGATORY-CHECK-THROWS, PURGATORY-NOT-LOST, PURGATORY-CHECK-INSIDE,
+        PURGATORY-SHUTDOWN-COMPLETES.
         """
-        walk = self._shard_of(key).walk(key)
+        walk = self._lists.shard_of(key).walk(key)
         completed = 0
         failures: list[Exception] = []
         while True:
@@ -182,8 +190,12 @@ class Purgatory(Generic[Key]):
         Returns:
             The operations in the order of the list, completed ones included, and as often as they
             were in it.
+
+        Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
+        PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-CANCEL-UNKNOWN, PURGATORY-CANCEL-INSIDE,
+        PURGATORY-SHUTDOWN-COMPLETES.
         """
-        operations = self._shard_of(key).detach(key)
+        operations = self._lists.shard_of(key).detach(key)
         balance = 0
         for operation in operations:
             balance += operation._withdraw(1)
@@ -191,7 +203,10 @@ class Purgatory(Generic[Key]):
         return operations
 
     def advance(self) -> None:
-        """Do what is due at the clock's present reading, and purge if a purge is due then."""
+        """Do what is due at the clock's present reading, and purge if a purge is due then.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-START.
+        """
         if self._timer is not None:
             self._timer.advance()
         self._purge_if_due()
@@ -204,14 +219,14 @@ class Purgatory(Generic[Key]):
 
         Args:
             timeout_ms: How long to wait, at most, for each thread of the purgatory.
+
+        Rules: PURGATORY-SHUTDOWN-DROPS, PURGATORY-SHUTDOWN-COMPLETES, PURGATORY-SHUTDOWN-AGAIN.
         """
         self._closed = True
         self._accounting.close()
-        for shard in self._shards:
-            for walk in shard.all_walks():
-                while operations := walk.next_operations():
-                    for operation in operations:
-                        operation._take_time_out()
+        for _, operations in self._lists.by_key():
+            for operation in operations:
+                operation._take_time_out()
         if self._own_timer is not None:
             self._own_timer.close(timeout_ms)
         if self._reaper is not None:
@@ -223,11 +238,8 @@ class Purgatory(Generic[Key]):
         Not one instant's picture where other threads are at work.
         """
         lists: dict[Key, list[DelayedOperation]] = {}
-        for shard in self._shards:
-            for walk in shard.all_walks():
-                operations = lists[walk.key] = []
-                while further := walk.next_operations():
-                    operations += further
+        for key, operations in self._lists.by_key():
+            lists.setdefault(key, []).extend(operations)
         return lists
 
     @property
@@ -235,13 +247,18 @@ class Purgatory(Generic[Key]):
         """The sum of the lengths of all lists; Kafka calls it ``PurgatorySize``.
 
         Not one instant's number where other threads are at work.
+
+        Rules: PURGATORY-ENTRIES.
         """
-        return sum(shard.entries for shard in self._shards)
+        return self._lists.entries
 
     @property
     def keys(self) -> int:
-        """Keys under which something is watched."""
-        return sum(len(shard.lists) for shard in self._shards)
+        """Keys under which something is watched.
+
+        Rules: PURGATORY-EMPTY-LISTS.
+        """
+        return self._lists.keys
 
     @property
     def timer_size(self) -> int:
@@ -249,31 +266,41 @@ class Purgatory(Generic[Key]):
 
         Those whose time-out is due and has not run yet are not among them. Of a timer that serves
         others too, it is the size of all.
+
+        Rules: PURGATORY-TIMER-SIZE.
         """
         return 0 if self._time_outs is None else self._time_outs.size
 
     @property
     def pending(self) -> int:
-        """Time-outs owed: in the timer, in the executor's queue, or being decided."""
+        """Time-outs owed: in the timer, in the executor's queue, or being decided.
+
+        Rules: PURGATORY-PENDING.
+        """
         return self._accounting.pending
 
     @property
     def stale(self) -> int:
-        """Entries of completed operations; exact when no call is under way."""
+        """Entries of completed operations; exact when no call is under way.
+
+        Rules: PURGATORY-STALE-ENTRIES.
+        """
         return self._accounting.stale
 
     @property
     def estimate(self) -> int:
-        """Operations in the lists, completed ones included, as the accounting estimates them."""
+        """Operations in the lists, completed ones included, as the accounting estimates them.
+
+        Rules: PURGATORY-ESTIMATE-EXACT, PURGATORY-ESTIMATE-PROPOSAL.
+        """
         return self._accounting.estimate()
 
-    def _shard_of(self, key: Key) -> Shard[Key]:
-        """Where a key's list is; the hash's higher bits count too, for keys that are multiples."""
-        mixed = hash(key)
-        return self._shards[(mixed ^ mixed >> 9) % _SHARDS]
-
     def _watch(self, operation: DelayedOperation, places: list[tuple[Shard[Key], Key]]) -> bool:
-        """Watch an operation that could not be completed, in the order of the accounting."""
+        """Watch an operation that could not be completed, in the order of the accounting.
+
+        Rules: PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS, PURGATORY-SECOND-TRY-THROWS,
+        PURGATORY-NOT-LOST, PURGATORY-TIME-OUT, PURGATORY-NO-TIME-OUTS.
+        """
         time_out_first = self._accounting.time_out_first
         armed, due = self._arm(operation, len(places), self._time_outs if time_out_first else None)
         try:
@@ -298,7 +325,10 @@ class Purgatory(Generic[Key]):
             raise PurgatoryClosed from None
 
     def _append(self, operation: DelayedOperation, places: list[tuple[Shard[Key], Key]]) -> None:
-        """Put an operation into its lists, until somebody completes it."""
+        """Put an operation into its lists, until somebody completes it.
+
+        Rules: PURGATORY-WATCH-WAITS, PURGATORY-DUPLICATE-KEYS.
+        """
         appended = 0
         try:
             for shard, key in places:
@@ -323,21 +353,12 @@ class Purgatory(Generic[Key]):
 
         Returns:
             Whether one was due and has removed nothing.
+
+        Rules: PURGATORY-PURGE-START.
         """
         if not self._accounting.begin_purge_if_due(self.timer_size):
             return False
-        return self._purge() == 0
-
-    def _purge(self) -> int:
-        """Remove all entries of completed operations, list by list; how many there were."""
-        removed = 0
-        for shard in self._shards:
-            balance = 0
-            for walk in shard.all_walks():
-                balance -= walk.sweep()
-            self._accounting.post(balance)
-            removed -= balance
-        return removed
+        return self._lists.sweep(self._accounting.post) == 0
 
     def _reap(self) -> None:
         """The reaper thread: sleep until a purge is due, purge, until the purgatory is closed."""

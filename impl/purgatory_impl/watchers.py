@@ -43,7 +43,10 @@ class Shard(Generic[Key]):
         self.entries = 0
 
     def append(self, key: Key, operation: DelayedOperation) -> None:
-        """Put an operation at the end of a key's list."""
+        """Put an operation at the end of a key's list.
+
+        Rules: PURGATORY-WATCH-WAITS, PURGATORY-DUPLICATE-KEYS.
+        """
         with self.lock:
             watched = self.lists.get(key)
             if watched is None:
@@ -56,6 +59,8 @@ class Shard(Generic[Key]):
 
         Returns:
             The operations in the order of the list, as often as they were in it.
+
+        Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES.
         """
         with self.lock:
             watched = self.lists.pop(key, None)
@@ -80,6 +85,8 @@ class Shard(Generic[Key]):
 
     def all_walks(self) -> list[Walk[Key]]:
         """A walk over each list that there is now."""
+        if not self.lists:
+            return []
         with self.lock:
             return [Walk(self, key, watched) for key, watched in self.lists.items()]
 
@@ -116,6 +123,8 @@ class WatcherList(Generic[Key]):
 
         Returns:
             False where it is already out, alone or with its whole list.
+
+        Rules: PURGATORY-EMPTY-LISTS, PURGATORY-ENTRIES.
         """
         if not entry.linked or not self.attached:
             return False
@@ -129,7 +138,6 @@ class WatcherList(Generic[Key]):
             self.last = before
         else:
             after.previous = before
-        entry.previous = None
         self.length -= 1
         self.shard.entries -= 1
         if self.length == 0:
@@ -182,6 +190,8 @@ class Walk(Generic[Key]):
 
         Returns:
             The entry, or None at the end, and how many entries were removed.
+
+        Rules: PURGATORY-CHECK-ORDER, PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED.
         """
         dropped: list[DelayedOperation] = []
         while True:
@@ -200,6 +210,8 @@ class Walk(Generic[Key]):
 
         Returns:
             How many were removed.
+
+        Rules: PURGATORY-PURGE-REMOVES.
         """
         dropped: list[DelayedOperation] = []
         while True:

@@ -84,7 +84,8 @@ class Calls(Generic[Kept]):
         if course.moment.closed and "open_after_shutdown" not in self.variants:
             return (course.raises(Reason.CLOSED),)
         if not keys:
-            return (course.raises(Reason.INVALID_ARGUMENT),)
+            unplanned = "no_keys_internal" in self.variants
+            return (course.raises(Reason.INTERNAL if unplanned else Reason.INVALID_ARGUMENT),)
         if course.operation(name).completed and "completed_watched" not in self.variants:
             return self._watch_completed(course, name)
         return and_then(
@@ -147,41 +148,37 @@ class Calls(Generic[Kept]):
     def _add(self, course: Course[Kept], name: str, keys: tuple[str, ...]) -> Courses[Kept]:
         """Append to the lists and try again; arm before that, in between or after it.
 
-        Rules: PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS, PURGATORY-REWATCH.
+        Rules: PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS, PURGATORY-SECOND-TRY-THROWS,
+        PURGATORY-REWATCH.
         """
         counted = self._counted(course)
         added = _appended(counted, name, keys)
-        armed_after = [
-            armed for tried in self.attempt(added, name) for armed in self._arm_behind(tried, name)
-        ]
+        tried = self.attempt(added, name)
         if "second_try_unarmed" in self.variants:
-            return distinct(armed_after)
+            return and_then(tried, lambda returned: self._arm(returned, name))
+        armed_after = distinct(armed for each in tried for armed in self._arm(each, name))
+        if course.operation(name).completed:
+            return armed_after
         armed_before = [*self._arm(added, name)]
         for armed in self._arm(counted, name):
             armed_before.append(_appended(armed, name, keys))
             if armed.operation(name).completed:
                 armed_before.append(armed)
-        tried = and_then(armed_before, lambda armed: self._try_again(armed, name))
-        return distinct((*armed_after, *tried))
+        tried_after = and_then(armed_before, lambda armed: self._try_again(armed, name))
+        return distinct((*armed_after, *tried_after))
 
     def _try_again(self, course: Course[Kept], name: str) -> Courses[Kept]:
         """The second try, which is free where a time-out that ran at once was faster."""
         tried = self.attempt(course, name)
         return (course.returns(False), *tried) if course.operation(name).completed else tried
 
-    def _arm_behind(self, course: Course[Kept], name: str) -> Iterator[Course[Kept]]:
-        """Arm at the end of a watch. Rules: PURGATORY-SECOND-TRY-THROWS."""
-        if course.raised is not None and "second_try_unarmed" in self.variants:
-            yield course
-        else:
-            yield from self._arm(course, name)
-
     def _arm(self, course: Course[Kept], name: str) -> Iterator[Course[Kept]]:
         """Arm the time-out of an operation that is not completed, or move it.
 
         Where the timer refuses, the time-out is lost or the refusal reaches the caller; that only
-        happens to those who watch after shutdown. Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH,
-        PURGATORY-NO-TIME-OUTS.
+        happens to those who watch after shutdown.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-NO-TIME-OUTS.
         """
         operation = course.operation(name)
         if operation.completed or not self.configuration.time_outs:

@@ -15,6 +15,7 @@ VARIANTS: Mapping[str, str] = {
     "completed_watched": (
         "an operation that is completed already is tried twice and added to the lists"
     ),
+    "no_keys_internal": "watching under no key fails in a way that no rule plans",
     "open_after_shutdown": (
         "after shutdown operations are watched, and their time-outs are lost or refused"
     ),

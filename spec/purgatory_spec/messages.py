@@ -35,31 +35,31 @@ class Hello(msgspec.Struct, frozen=True, tag_field="request", tag="hello"):
     schema: str
 
 
-class NewTimer(msgspec.Struct, frozen=True, tag_field="request", tag="new"):
+class NewTimer(msgspec.Struct, frozen=True, tag_field="request", tag="new", kw_only=True):
     """Make a fresh timer; it replaces the instance before, of whatever component."""
 
     id: int
+    component: Literal["timer"] = "timer"
     case: str
     configuration: TimerConfiguration
-    component: Literal["timer"] = "timer"
 
 
-class NewPurgatory(msgspec.Struct, frozen=True, tag_field="request", tag="new"):
+class NewPurgatory(msgspec.Struct, frozen=True, tag_field="request", tag="new", kw_only=True):
     """Make a fresh purgatory; it replaces the instance before, of whatever component."""
 
     id: int
+    component: Literal["purgatory"] = "purgatory"
     case: str
     configuration: PurgatoryConfiguration
-    component: Literal["purgatory"] = "purgatory"
 
 
-class NewMemoryPool(msgspec.Struct, frozen=True, tag_field="request", tag="new"):
+class NewMemoryPool(msgspec.Struct, frozen=True, tag_field="request", tag="new", kw_only=True):
     """Make a fresh memory pool; it replaces the instance before, of whatever component."""
 
     id: int
+    component: Literal["memory_pool"] = "memory_pool"
     case: str
     configuration: MemoryPoolConfiguration
-    component: Literal["memory_pool"] = "memory_pool"
 
 
 New: TypeAlias = NewTimer | NewPurgatory | NewMemoryPool
@@ -69,10 +69,10 @@ New: TypeAlias = NewTimer | NewPurgatory | NewMemoryPool
 def new(number: int, case: str, configuration: Configuration) -> New:
     """The request for a fresh instance of the configuration's component."""
     if isinstance(configuration, TimerConfiguration):
-        return NewTimer(number, case, configuration)
+        return NewTimer(id=number, case=case, configuration=configuration)
     if isinstance(configuration, PurgatoryConfiguration):
-        return NewPurgatory(number, case, configuration)
-    return NewMemoryPool(number, case, configuration)
+        return NewPurgatory(id=number, case=case, configuration=configuration)
+    return NewMemoryPool(id=number, case=case, configuration=configuration)
 
 
 class Do(msgspec.Struct, frozen=True, tag_field="request", tag="do"):

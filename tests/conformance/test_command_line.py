@@ -149,7 +149,8 @@ def test_an_empty_results_file_is_no_results_file(tmp_path: Path) -> None:
     When a report is asked for
     Then the error says what is missing
     """
-    for text, problem in (("", "Expecting value"), ('{"line":"footer"}\n', "missing required")):
+    torn = '{"line":"footer"}\n'
+    for text, problem in (("", "Expecting value"), (torn, "not a results header")):
         (tmp_path / "results.jsonl").write_text(text, encoding="utf-8")
         finished = purgatory(tmp_path, "report", "results.jsonl", "html")
         assert finished.returncode == 2

@@ -93,8 +93,8 @@ PROBLEMS = {
     ),
     "version": "its 'protocol' is 2, the suite's is 1; use an adapter and a suite of one version",
     "no component": (
-        "its 'components' offer 'purgatory', not 'timer'; "
-        'declare at least "components":{"timer":{}}'
+        "its 'components' offer 'reaper', not 'timer' or 'purgatory' or 'memory_pool'; "
+        'declare at least one of them, for example "components":{"timer":{}}'
     ),
     "error at new": "the adapter reports a failure of its own: no memory",
     "needs a tick": "the adapter reports a failure of its own: tick_ms is missing",
@@ -109,7 +109,7 @@ PROBLEMS = {
         "banners and logs belong on standard error"
     ),
     "wrong types": (
-        "Expected `bool | int | null`, got `str` - at `$.observed[...]`; "
+        "Expected `bool | int | array | null`, got `str` - at `$.observed[...]`; "
         "compare the reply with the tables of the protocol"
     ),
     "missing observable": (

@@ -77,7 +77,7 @@ def test_the_tests_of_a_class_are_told_from_its_other_methods() -> None:
     Then they are those without arguments that are named like tests
     """
     listing = "public void setUp();\n  public void testA();\n  void shouldB() throws X;\n"
-    assert tests_in(listing) == {"testA", "shouldB"}
+    assert names_of_tests(listing) == {"testA", "shouldB"}
 
 
 @pytest.mark.java
@@ -107,13 +107,13 @@ def test_the_page_has_every_test_of_the_release(tmp_path: Path) -> None:
             timeout=300,
         )
     released = {
-        name: tests_of(tmp_path / f"{artefact}-{RELEASE}-test.jar", f"{folder}/{name}")
+        name: names_in_jar(tmp_path / f"{artefact}-{RELEASE}-test.jar", f"{folder}/{name}")
         for name, (artefact, folder) in CLASSES.items()
     }
     assert {name: set(table) for name, table in rows().items()} == released
 
 
-def tests_of(jar: Path, name: str) -> set[str]:
+def names_in_jar(jar: Path, name: str) -> set[str]:
     """The test methods of a class in a jar."""
     with zipfile.ZipFile(jar) as archive:
         assert f"{name}.class" in archive.namelist()
@@ -124,9 +124,9 @@ def tests_of(jar: Path, name: str) -> set[str]:
         encoding="utf-8",
         timeout=120,
     )
-    return tests_in(listing.stdout)
+    return names_of_tests(listing.stdout)
 
 
-def tests_in(listing: str) -> set[str]:
+def names_of_tests(listing: str) -> set[str]:
     """The tests among the methods that ``javap`` lists."""
     return set(re.findall(r"void ((?:test|should)\w*)\(\)", listing))

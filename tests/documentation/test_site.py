@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import requirements
 
 from .code_blocks import ROOT
@@ -70,16 +71,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_rule_has_an_anchor(site: Path) -> None:
-    page = Page(site / "reference" / "timer" / "index.html")
-    assert [rule.id for rule in requirements() if rule.id not in page.anchors] == []
+@pytest.mark.parametrize("component", Component)
+def test_every_rule_has_an_anchor(site: Path, component: Component) -> None:
+    page = Page(site / "reference" / component.value.replace("_", "-") / "index.html")
+    assert [rule.id for rule in requirements(component) if rule.id not in page.anchors] == []
 
 
 def test_every_rule_names_who_states_and_who_breaks_it(site: Path) -> None:
     text = (site / "reference" / "timer" / "index.html").read_text(encoding="utf-8")
     sections = re.split(r'<h3 id="(TIMER-[A-Z-]+)"', text)[1:]
     by_rule = dict(zip(sections[::2], sections[1::2], strict=True))
-    assert by_rule.keys() == {rule.id for rule in requirements()}
+    assert by_rule.keys() == {rule.id for rule in requirements(Component.TIMER)}
     assert "<code>timing_wheel.TimingWheel.insert</code>" in by_rule["TIMER-SPAN"]
     assert "<code>wheel.Wheel.place</code>" in by_rule["TIMER-SPAN"]
     assert "<code>boundaries-of-level-one</code>" in by_rule["TIMER-SPAN"]

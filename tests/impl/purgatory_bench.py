@@ -126,7 +126,7 @@ class Bench:
 def listed(purgatory: Purgatory[Key]) -> dict[Key, list[DelayedOperation]]:
     """The operations in each list, read from the links themselves."""
     lists: dict[Key, list[DelayedOperation]] = {}
-    for shard in purgatory._shards:
+    for shard in purgatory._lists.shards:
         for key, watched in shard.lists.items():
             operations = lists[key] = []
             entry = watched.first
@@ -134,6 +134,11 @@ def listed(purgatory: Purgatory[Key]) -> dict[Key, list[DelayedOperation]]:
                 operations.append(entry.operation)
                 entry = entry.next
     return lists
+
+
+def sweep(purgatory: Purgatory[Key]) -> int:
+    """Purge, whether or not that is due; how many entries were removed."""
+    return purgatory._lists.sweep(purgatory._accounting.post)
 
 
 def check_law(purgatory: Purgatory[Key]) -> None:

@@ -6,9 +6,17 @@ from typing import Literal
 
 import pytest
 
-from purgatory_impl import Purgatory, SteppedExecutor, Timer, VirtualClock, watchers
+from purgatory_impl import (
+    DelayedOperation,
+    Purgatory,
+    SteppedExecutor,
+    Timer,
+    VirtualClock,
+    watchers,
+)
+from purgatory_impl.watchers import Shard
 
-from .purgatory_bench import Bench, Recorded, Seen, check_law, listed
+from .purgatory_bench import Bench, Recorded, Seen, check_law, listed, sweep
 
 # The exact accounting
 
@@ -107,6 +115,31 @@ def test_a_cancelled_key_is_counted_out() -> None:
     assert bench.seen() == Seen()
 
 
+@pytest.mark.parametrize("accounting", ["exact", "proposal"])
+def test_what_is_completed_while_it_is_appended_gets_no_further_entry(
+    accounting: Literal["exact", "proposal"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given an operation that somebody completes when it has the second of its four entries.
+
+    When it is watched.
+    Then the answer is no, it gets no further entry, and what was promised is taken back.
+    """
+    bench = Bench(accounting=accounting)
+    operation = bench.operation("a")
+    append = Shard.append
+
+    def completing(shard: Shard[str], key: str, appended: DelayedOperation) -> None:
+        append(shard, key, appended)
+        if key == "l":
+            operation.force_complete()
+
+    monkeypatch.setattr(Shard, "append", completing)
+    assert bench.purgatory.try_complete_else_watch(operation, "klmn") is False
+    assert bench.log == ["try a", "complete a"]
+    assert bench.seen() == Seen(2, 2, 0, 0, 2, 2 if accounting == "exact" else 1)
+    check_law(bench.purgatory)
+
+
 def test_a_walk_over_one_key_operations_adds_to_no_shared_count() -> None:
     """Given operations with one key each.
 
@@ -127,6 +160,35 @@ def test_a_walk_over_one_key_operations_adds_to_no_shared_count() -> None:
         patch.setattr(type(bench.purgatory._accounting), "post", lambda _, n: recorded(n))
         assert bench.purgatory.check_and_complete("k") == 3
     assert set(posted) == {0}
+
+
+def test_a_try_inside_a_try_leaves_the_outer_walk_its_entry() -> None:
+    """Given an operation under two keys whose try, in a walk of one, checks the other one.
+
+    When it is completed by the outer try.
+    Then what is posted is the entry that stays, alone: the walk's own entry went with it.
+    """
+    bench = Bench()
+    operation = bench.watched("a", "kl")
+    posted: list[int] = []
+
+    def inner() -> None:
+        if not operation.ready and bench.log == ["try a"]:
+            assert bench.purgatory.check_and_complete("l") == 0
+            operation.ready = True
+
+    operation.during_try = inner
+    post = bench.purgatory._accounting.post
+
+    def recorded(balance: int) -> None:
+        posted.append(balance)
+        post(balance)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(bench.purgatory._accounting), "post", lambda _, n: recorded(n))
+        assert bench.purgatory.check_and_complete("k") == 1
+    assert [balance for balance in posted if balance] == [1]
+    assert bench.seen() == Seen(1, 1, 0, 0, 1, 1)
 
 
 def test_purging_inside_a_callback() -> None:
@@ -260,7 +322,7 @@ class Steps:
     def __init__(self, purgatory: Purgatory[int], patch: pytest.MonkeyPatch) -> None:
         self.count = 0
         patch.setattr(watchers, "STEPS_PER_HOLD", 1)
-        for shard in purgatory._shards:
+        for shard in purgatory._lists.shards:
             shard.lock = self._counting(shard.lock)  # type: ignore[assignment]
 
     def _counting(self, lock: object) -> object:
@@ -429,7 +491,7 @@ class RandomCalls:
         self.depth = 10
         self.bench.advance(10**6)
         self.bench.run_all()
-        self.bench.purgatory._purge()
+        sweep(self.bench.purgatory)
         check_law(self.bench.purgatory)
         assert (self.bench.purgatory.stale, self.bench.purgatory.pending) == (0, 0)
         assert listed(self.bench.purgatory) == {} or all(

@@ -553,6 +553,14 @@ def test_a_cancelled_operation_can_be_watched_again() -> None:
     assert operation.is_completed
 
 
+def test_what_is_watched_can_be_looked_at() -> None:
+    bench = Bench()
+    first, second = bench.watched("a", "kl"), bench.watched("b", "kk")
+    first.force_complete()
+    assert bench.purgatory.watched() == {"k": [first, second, second], "l": [first]}
+    assert bench.seen() == Seen(4, 2, 1, 1, 2, 3)
+
+
 # Closing, building
 
 
@@ -655,11 +663,11 @@ def test_keys_of_any_kind_spread_over_the_shards() -> None:
     """
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     purgatory: Purgatory[int | tuple[str, int]] = Purgatory(timer=timer)
-    keys: list[int | tuple[str, int]] = [512 * number for number in range(512)]
+    keys: list[int | tuple[str, int]] = [64 * number for number in range(64)]
     keys += [("topic", number) for number in range(-20, 20)] + [-1, -513, 2**70]
     bench = Bench()
     for key in keys:
         purgatory.try_complete_else_watch(bench.operation("a"), [key])
     assert (purgatory.entries, purgatory.keys) == (len(keys), len(keys))
-    assert max(len(shard.lists) for shard in purgatory._shards) < 10
+    assert max(len(shard.lists) for shard in purgatory._lists.shards) < 10
     assert [len(purgatory.cancel_for_key(key)) for key in keys] == [1] * len(keys)

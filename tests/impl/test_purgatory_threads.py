@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Literal
 
@@ -22,8 +23,10 @@ from purgatory_impl import (
     Timer,
     VirtualClock,
 )
+from purgatory_impl.accounting import ExactAccounting, ProposalAccounting
+from purgatory_impl.watcher_lists import WatcherLists
 
-from .purgatory_bench import Recorded, check_law, listed
+from .purgatory_bench import Recorded, check_law, listed, sweep
 
 LONG_S = 30
 """A limit that only a test that hangs reaches."""
@@ -181,15 +184,15 @@ def test_the_reaper_survives_a_failing_purge(
     Then the failure is logged, and the next one purges.
     """
     monkeypatch.setattr(logging.getLogger("purgatory"), "disabled", False)
-    purge = Purgatory._purge
+    sweep = WatcherLists.sweep
     failures = [OSError("planned")]
 
-    def failing(purgatory: Purgatory[str]) -> int:
+    def failing(lists: WatcherLists[str], post: Callable[[int], None]) -> int:
         if failures:
             raise failures.pop()
-        return purge(purgatory)
+        return sweep(lists, post)
 
-    monkeypatch.setattr(Purgatory, "_purge", failing)
+    monkeypatch.setattr(WatcherLists, "sweep", failing)
     with Purgatory[str](purge_interval=0, time_outs=False) as purgatory:
         operation = Recorded("a", [])
         purgatory.try_complete_else_watch(operation, ["k"])
@@ -286,6 +289,87 @@ def test_no_lock_but_its_own_is_held_while_user_code_runs() -> None:
     assert len(rounds) == 6 + 3 + 3 + 1
     purgatory.advance()
     check_law(purgatory)
+
+
+def finished_while_held(
+    lock: AbstractContextManager[object], calls: list[Callable[[], object]]
+) -> list[int]:
+    """Which calls, each in a thread of its own, return while a lock is held."""
+    threads = [threading.Thread(target=call) for call in calls]
+    with lock:
+        for thread in threads:
+            thread.start()
+        time.sleep(0.05)
+        through = [number for number, thread in enumerate(threads) if not thread.is_alive()]
+    for thread in threads:
+        thread.join(LONG_S)
+    assert not any(thread.is_alive() for thread in threads)
+    return through
+
+
+def still_purgatory() -> tuple[Purgatory[str], Recorded]:
+    """A purgatory with one operation, watched under ``k``."""
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    purgatory: Purgatory[str] = Purgatory(timer=timer)
+    operation = Recorded("a", [])
+    purgatory.try_complete_else_watch(operation, ["k"])
+    return purgatory, operation
+
+
+def test_what_changes_the_word_waits_for_its_lock() -> None:
+    """Given a watched operation whose word is locked.
+
+    When it is watched again, its key cancelled, and it is forced.
+    Then none of that gets through before the word is free, and the counts are right in the end.
+    """
+    purgatory, operation = still_purgatory()
+    calls: list[Callable[[], object]] = [
+        partial(purgatory.try_complete_else_watch, operation, ["l"]),
+        partial(purgatory.cancel_for_key, "k"),
+        operation.force_complete,
+        operation.run,
+    ]
+    assert finished_while_held(operation._word, calls) == []
+    assert operation.is_completed
+    # The run was owed nothing: nobody had handed the operation over.
+    purgatory._accounting.begin_time_out()
+    check_law(purgatory)
+
+
+def test_what_reads_or_changes_a_list_waits_for_its_shard() -> None:
+    purgatory, operation = still_purgatory()
+    entry = purgatory._lists.shard_of("k").lists["k"].first
+    assert entry is not None
+    calls: list[Callable[[], object]] = [
+        partial(purgatory.check_and_complete, "k"),
+        partial(purgatory.try_complete_else_watch, Recorded("b", []), ["k"]),
+        partial(purgatory.cancel_for_key, "k"),
+        entry.drop,
+        partial(sweep, purgatory),
+        purgatory.watched,
+        purgatory.close,
+    ]
+    assert finished_while_held(purgatory._lists.shard_of("k").lock, calls) == []
+    assert finished_while_held(purgatory._lists.shard_of("k").lock, [operation.force_complete]) == [
+        0
+    ]
+
+
+def test_what_reads_or_changes_a_count_waits_for_the_accounting() -> None:
+    for accounting in (ExactAccounting(0), ProposalAccounting(0)):
+        calls: list[Callable[[], object]] = [
+            partial(accounting.post, 1),
+            accounting.begin_time_out,
+            accounting.end_time_out,
+            lambda accounting=accounting: accounting.stale,  # type: ignore[misc]
+            lambda accounting=accounting: accounting.pending,  # type: ignore[misc]
+            accounting.estimate,
+            partial(accounting.begin_purge_if_due, 0),
+            accounting.close,
+        ]
+        assert finished_while_held(accounting._lock, calls) == []
+    proposal = ProposalAccounting(0)
+    assert finished_while_held(proposal._lock, [proposal.count_watch]) == []
 
 
 def test_cancelling_a_key_does_not_wait_for_a_try() -> None:
@@ -452,7 +536,7 @@ def test_everything_at_once(seed: int, accounting: Literal["exact", "proposal"])
         operation.force_complete()
     assert purgatory.pending == timer.size == 0
     check_law(purgatory)
-    purgatory._purge()
+    sweep(purgatory)
     assert (purgatory.stale, purgatory.entries, purgatory.keys) == (0, 0, 0)
     assert listed(purgatory) == {}
     purgatory.close()

@@ -45,7 +45,7 @@ State = PurgatoryState[Store]
 Model = PurgatoryModel[Store]
 Asked = tuple[PurgatoryProfile, PurgatoryConfiguration, tuple[Operation, ...]]
 
-NAMES = st.sampled_from(("a", "b", "c"))
+NAMES = st.sampled_from(("a", "b", "c", "d"))
 KEYS = st.sampled_from(("k", "j"))
 DELAYS_MS = st.integers(-1, 5)
 
@@ -81,8 +81,9 @@ def configurations(*, time_outs: bool | None = None) -> st.SearchStrategy[Purgat
 
 
 def keys() -> st.SearchStrategy[tuple[str, ...]]:
-    """No key, one, several, some of them twice."""
-    return st.lists(KEYS, max_size=3).map(tuple)
+    """One key, several, some of them twice; rarely none."""
+    some = st.lists(KEYS, min_size=1, max_size=3).map(tuple)
+    return st.one_of(some, some, some, st.lists(KEYS, max_size=1).map(tuple))
 
 
 def actions() -> st.SearchStrategy[tuple[CallbackAction, ...]]:
@@ -94,14 +95,19 @@ def actions() -> st.SearchStrategy[tuple[CallbackAction, ...]]:
         st.builds(ForceInside, operation=NAMES),
         st.just(Throw()),
     )
-    return st.lists(one, max_size=2).map(tuple)
+    return st.one_of(st.just(()), st.lists(one, min_size=1, max_size=3).map(tuple))
+
+
+WAIT, COMPLETE = Answer.WAIT, Answer.COMPLETE
+USUAL_TRIES = ((), (WAIT, COMPLETE), (WAIT, WAIT, COMPLETE), (WAIT, WAIT, WAIT, COMPLETE))
 
 
 def scripts() -> st.SearchStrategy[Script]:
     """What an operation does when it is called."""
+    unusual = st.lists(st.sampled_from(Answer), max_size=4).map(tuple)
     return st.builds(
         Script,
-        tries=st.lists(st.sampled_from(Answer), max_size=4).map(tuple),
+        tries=st.one_of(st.sampled_from(USUAL_TRIES), st.sampled_from(USUAL_TRIES), unusual),
         on_complete=actions(),
         on_expiration=actions(),
     )
@@ -115,11 +121,10 @@ class Later:
     advance: bool
 
 
-def moves(*, scripted: bool, shut: bool) -> st.SearchStrategy[Operation | Later]:
+def moves(*, scripted: bool) -> st.SearchStrategy[Operation | Later]:
     """One thing to ask, or some time to let pass."""
     script = scripts() if scripted else st.just(Script())
     watch = st.builds(Watch, operation=NAMES, keys=keys(), delay_ms=DELAYS_MS, script=script)
-    shutdown: list[st.SearchStrategy[Operation]] = [st.just(Shutdown())] if shut else []
     return st.one_of(
         watch,
         st.builds(Later, by_ms=st.integers(0, 4), advance=st.just(True)),
@@ -129,19 +134,23 @@ def moves(*, scripted: bool, shut: bool) -> st.SearchStrategy[Operation | Later]
         watch,
         st.builds(Later, by_ms=st.integers(0, 4), advance=st.booleans()),
         st.builds(Satisfy, operation=NAMES),
+        watch,
         st.builds(CancelForKey, key=KEYS),
-        *shutdown,
     )
 
 
 def at_readings(asked: Iterable[Operation | Later], start_ms: int) -> Iterator[Operation]:
-    """The same with the clock's readings."""
+    """The same with the clock's readings; names that nobody knows are only watched."""
     now_ms = start_ms
+    known: set[str] = set()
     for each in asked:
         if isinstance(each, Later):
             now_ms += each.by_ms
             yield Advance(now_ms) if each.advance else Elapse(now_ms)
-        else:
+            continue
+        if isinstance(each, Watch):
+            known.add(each.operation)
+        if not isinstance(each, Force | Satisfy) or each.operation in known:
             yield each
 
 
@@ -151,13 +160,16 @@ def cases(
     profile: st.SearchStrategy[PurgatoryProfile] | None = None,
     configuration: st.SearchStrategy[PurgatoryConfiguration] | None = None,
     *,
+    least: int = 4,
     most: int = 12,
     scripted: bool = True,
     shut: bool = True,
 ) -> Asked:
     """A profile, a configuration, and what is asked of such a purgatory."""
     made_with = draw(configurations() if configuration is None else configuration)
-    asked = draw(st.lists(moves(scripted=scripted, shut=shut), min_size=1, max_size=most))
+    asked = draw(st.lists(moves(scripted=scripted), min_size=least, max_size=most))
+    if shut and draw(st.integers(0, 3)) == 3:
+        asked.insert(max(0, len(asked) - draw(st.integers(0, 5))), Shutdown())
     declared = draw(profiles() if profile is None else profile)
     return declared, made_with, tuple(at_readings(asked, made_with.start_ms))
 

@@ -200,19 +200,15 @@ def anywhere(case: Asked, predicate: Predicate) -> bool:
     return False
 
 
-FEW_MOVES = st.lists(
-    st.sampled_from(
-        (
-            Watch("a", ("k",), 1),
-            Later(1, advance=True),
-            RunOne(),
-            Force("a"),
-            Check("k"),
-            Watch("b", ("k", "j"), 2),
-        )
-    ),
-    max_size=8,
-).map(lambda moves: tuple(at_readings(moves, 0)))
+MOVES: tuple[Operation | Later, ...] = (
+    Watch("a", ("k",), 1),
+    Later(1, advance=True),
+    RunOne(),
+    Force("a"),
+    Check("k"),
+    Watch("b", ("k", "j"), 2),
+)
+FEW_MOVES = st.lists(st.sampled_from(MOVES), max_size=8)
 
 
 @pytest.mark.slow
@@ -229,13 +225,13 @@ def test_hypothesis_finds_and_shrinks_the_counterexample(predicate: Predicate, l
     """
     configuration = PurgatoryConfiguration(purge_interval=0)
     profile = STEPPED.model().profile
-    asked = find(
+    moves = find(
         FEW_MOVES,
-        lambda moves: anywhere((profile, configuration, moves), predicate),
+        lambda moves: anywhere((profile, configuration, tuple(at_readings(moves, 0))), predicate),
         settings=settings(max_examples=1000, deadline=None, database=None),
         random=Random(1),
     )
-    assert len(asked) == length
+    assert len(moves) == length
 
 
 def spoiled_states() -> dict[str, tuple[PurgatoryConfiguration, State]]:

@@ -58,6 +58,7 @@ def outcomes_near(outcome: Outcome) -> list[Outcome]:
         Outcome(outcome.result, outcome.rejected, outcome.events[::-1], outcome.observed),
     ]
     for name, value in outcome.observed.items():
+        assert not isinstance(value, tuple)
         changed = {**outcome.observed, name: (value or 0) + 1}
         near.append(Outcome(outcome.result, outcome.rejected, outcome.events, changed))
     return near

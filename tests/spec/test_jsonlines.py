@@ -126,12 +126,20 @@ def test_what_is_wrong_with_a_line_is_said(text: str, problem: str) -> None:
     ("text", "problem"),
     [
         ("", "the file is empty"),
-        ('{"case":"a","format":2}', "format 2 is not supported"),
-        ('{"case":"a/../b"}', "is not a plain word"),
-        ('{"case":"a","extra":1}', "unknown field `extra`"),
-        ('{"case":"a"}\n{"operation":{"op":"fly"}}', "Invalid value 'fly'"),
-        ('{"case":"a","configuration":{"wheel_size":1}}', "wheel_size is 1; it must be at least 2"),
-        ('{"case":"a","configuration":{"tick_ms":0}}', "tick_ms is 0; it must be at least 1"),
+        ('{"case":"a"}', "missing required field `component`"),
+        ('{"component":"reaper","case":"a"}', "Invalid value 'reaper'"),
+        ('{"component":"timer","case":"a","format":2}', "format 2 is not supported"),
+        ('{"component":"timer","case":"a/../b"}', "is not a plain word"),
+        ('{"component":"timer","case":"a","extra":1}', "unknown field `extra`"),
+        ('{"component":"timer","case":"a"}\n{"operation":{"op":"fly"}}', "Invalid value 'fly'"),
+        (
+            '{"component":"timer","case":"a","configuration":{"wheel_size":1}}',
+            "wheel_size is 1; it must be at least 2",
+        ),
+        (
+            '{"component":"timer","case":"a","configuration":{"tick_ms":0}}',
+            "tick_ms is 0; it must be at least 1",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_case_is_said(text: str, problem: str) -> None:

@@ -27,6 +27,7 @@ EVERYTHING = TimerProfile(
 )
 ONLY_ELSEWHERE = {"TIMER-LATENESS"}
 """Stated about a real clock, which neither the model nor a vector has."""
+STATED_RULES = [rule.id for rule in requirements(Component.TIMER) if rule.id not in ONLY_ELSEWHERE]
 
 
 def test_rules_have_a_level_and_a_text() -> None:

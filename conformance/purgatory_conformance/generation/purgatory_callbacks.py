@@ -65,8 +65,8 @@ def _expiry(world: PurgatoryWorld, source: Source, due_tick: int) -> list[Operat
 def watches_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
     """A callback watches another operation; where that is offered, rarely its own or a known."""
     name = world.fresh_name()
-    if world.has(PurgatoryFeature.REWATCH) and world.live and source.integer(0, 3) == 3:
-        name = source.item(world.live)
+    if world.has(PurgatoryFeature.REWATCH) and source.integer(0, 3) == 3:
+        name = source.item([*world.live, world.next_name])
     action = WatchInside(name, world.keys(source, most=2), source.integer(1, 5))
     operations = _completed(world, source, (action,), world.keys(source, most=2))
     if source.integer(0, 1):
@@ -93,9 +93,9 @@ def cancels_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def forces_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A callback forces another operation, rarely one that nobody knows, or is completed."""
-    known = [*world.live, *world.completed[:1]]
-    name = source.item(known) if known else world.fresh_name()
+    """A callback forces another operation, rarely one that nobody knows, or its own."""
+    known = [*world.live, *world.live, *world.completed[:1]]
+    name = source.item([*known, world.next_name]) if known else world.fresh_name()
     actions: Sequence[CallbackAction] = [ForceInside(name)]
     return _completed(world, source, tuple(actions), world.keys(source, most=2))
 
@@ -109,3 +109,20 @@ def throws_in_callback(world: PurgatoryWorld, source: Source) -> list[Operation]
         return [other, *operations]
     rest = _expiry(world, source, world.due_tick(other.delay_ms))
     return [*operations, other, *rest]
+
+
+def throws_in_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """A callback throws in the executor, with others before it and behind it in the queue."""
+    key, delay_ms = source.item(("a", "b")), source.integer(1, 4)
+    in_complete = Script(on_complete=(Throw(),))
+    script = source.item((in_complete, Script(on_expiration=(Throw(),))))
+    watches = [
+        Watch(world.fresh_name(), (key,), delay_ms + source.integer(0, 1))
+        for _ in range(source.integer(1, 2))
+    ]
+    at = source.integer(0, len(watches))
+    watches.insert(at, Watch(world.fresh_name(), (key,), delay_ms, script))
+    due_tick = world.due_tick(delay_ms)
+    more = [RunOne() for _ in watches] if world.is_stepped else []
+    later = _expiry(world, source, world.due_tick(delay_ms + 1))
+    return [*watches, *_expiry(world, source, due_tick), *more, *later, *more]

@@ -12,6 +12,7 @@ from purgatory_conformance.generation.purgatory_callbacks import (
     checks_inside,
     forces_inside,
     throws_in_callback,
+    throws_in_expiry,
     watches_inside,
 )
 from purgatory_conformance.generation.purgatory_world import MOST_OPERATIONS, PurgatoryWorld
@@ -57,7 +58,7 @@ class Row:
 
 
 def _watch(world: PurgatoryWorld, source: Source, *tries: Answer) -> list[Operation]:
-    if world.names >= MOST_OPERATIONS:
+    if world.names >= MOST_OPERATIONS and world.used_keys:
         return _check(world, source)
     keys, delay_ms = world.keys(source), world.delay(source)
     return [Watch(world.fresh_name(), keys, delay_ms, Script(tries=tries))]
@@ -277,12 +278,12 @@ def _stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[Operat
     """As many stale entries as the interval allows, or one more, under one key or several."""
     wanted = world.configuration.purge_interval - world.state.stale_entries
     count = max(0, min(wanted, 7)) + source.integer(0, 1)
-    script = Script(tries=(WAIT, COMPLETE))
+    script, delay_ms = Script(tries=(WAIT, COMPLETE)), source.integer(1, 3)
     operations: list[Operation] = []
     while count > 0:
         keys = world.keys(source, most=min(3, count))
         count -= len(keys)
-        operations.append(Watch(world.fresh_name(), keys, world.delay(source), script))
+        operations.append(Watch(world.fresh_name(), keys, delay_ms, script))
     return [*operations, Advance(world.now)]
 
 
@@ -417,6 +418,7 @@ PURGATORY_TABLE: tuple[Row, ...] = (
         throws_in_callback,
         _F.SCRIPT_THROW,
     ),
+    _row("an expiry that throws", 2, "EXPIRY-THROWS", throws_in_expiry, _F.SCRIPT_THROW),
     _row("a callback that watches", 2, "WATCH-INSIDE", watches_inside, _F.SCRIPT_WATCH),
     _row("a callback that checks", 2, "CHECK-INSIDE", checks_inside, _F.SCRIPT_CHECK),
     _row(
@@ -474,12 +476,10 @@ def draw_purgatory_operations(
     weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
     operations: list[Operation] = []
     while source.more(len(operations), most):
-        for operation in rows[source.weighted(weights)].make(world, source):
-            world.apply(operation)
-            operations.append(operation)
+        made = rows[source.weighted(weights)].make(world, source)
+        operations.extend(world.apply(operation) for operation in made)
     if PurgatoryFeature.SHUTDOWN in profile.features:
         share = 2 if SHUTDOWN_ROW.rules & wanted else 9
         if source.integer(0, share) == share:
-            for operation in SHUTDOWN_ROW.make(world, source):
-                operations.append(operation)
+            operations.extend(world.apply(op) for op in SHUTDOWN_ROW.make(world, source))
     return tuple(operations)

@@ -7,7 +7,7 @@ import msgspec
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.judging.purgatory_step import Model, State
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import Operation, RunOne
+from purgatory_spec.operations import Advance, Elapse, Operation, RunOne
 from purgatory_spec.profiles import (
     Executor,
     PurgatoryConfiguration,
@@ -44,13 +44,20 @@ class PurgatoryWorld:
         self.model = purgatory_model(self.configuration, stepped)
         self.state = self.model.initial()
 
-    def apply(self, operation: Operation) -> None:
-        """Follow an operation, taking the first of the ways in which it may go."""
+    def apply(self, operation: Operation) -> Operation:
+        """Follow an operation, taking the first of the ways in which it may go.
+
+        Returns the operation, no earlier than the clock reads: what goes before it in its row may
+        have moved the clock.
+        """
+        if isinstance(operation, Advance | Elapse) and operation.to_ms < self.now:
+            operation = type(operation)(self.now)
         self._follow(operation)
         runs = 0
         while not self.is_stepped and self.state.timer.queue and runs < _MOST_RUNS:
             self._follow(RunOne())
             runs += 1
+        return operation
 
     def _follow(self, operation: Operation) -> None:
         _, self.state = next(iter(self.model.successors(self.state, operation)))
@@ -68,6 +75,11 @@ class PurgatoryWorld:
         """The name of an operation that was never used."""
         self.names += 1
         return f"o{self.names}"
+
+    @property
+    def next_name(self) -> str:
+        """The name that will be fresh next."""
+        return f"o{self.names + 1}"
 
     def keys(self, source: Source, most: int = 3) -> tuple[str, ...]:
         """Some distinct keys, in any order."""

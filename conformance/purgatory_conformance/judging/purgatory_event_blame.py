@@ -77,10 +77,10 @@ def _rule_of_watch_rejection(step: PurgatoryStep, operation: Watch, expected: Re
 
 
 def _rule_of_check_rejection(step: PurgatoryStep, key: str, expected: Reason | None) -> str:
+    if step.before.closed and step.outcome.rejected not in (None, Reason.THROWN):
+        return "PURGATORY-SHUTDOWN-COMPLETES"
     if key not in step.before.lists:
         return "PURGATORY-CHECK-UNKNOWN"
-    if step.before.closed and expected is None:
-        return "PURGATORY-SHUTDOWN-COMPLETES"
     if expected is Reason.THROWN:
         thrown = step.throwing_callbacks()
         return f"PURGATORY-{'CALLBACK' if thrown else 'CHECK'}-THROWS"
@@ -202,7 +202,7 @@ def _rule_of_watch(step: PurgatoryStep, operation: Watch, difference: _Differenc
         return "PURGATORY-NO-KEYS"
     if step.was_completed(name):
         return "PURGATORY-WATCH-COMPLETED"
-    if difference.extra is not None and difference.extra.kind is EXPIRED:
+    if any(event and event.kind is EXPIRED for event in (difference.missing, difference.extra)):
         return "PURGATORY-TIME-OUT" if step.model.configuration.time_outs else _NO_TIME_OUTS
     if difference.extra is None and step.is_rewatch(operation) and not step.outcome.events:
         return "PURGATORY-REWATCH"

@@ -58,6 +58,8 @@ class PurgatoryHistory:
     """For each completed operation the rule about what completed it."""
     refused: dict[str, str] = field(default_factory=dict)
     """Operations that were not watched, or not armed, with the rule that says so."""
+    cancelled_in_queue: set[str] = field(default_factory=set)
+    """Operations that lost their last key while the executor had them."""
     thrown_in_check: set[str] = field(default_factory=set)
     thrown_in_executor: bool = False
     purged: bool = False
@@ -81,6 +83,10 @@ class PurgatoryHistory:
             yield from self.marks.pop(name, ())
             if self.thrown_in_executor:
                 yield "PURGATORY-EXPIRY-THROWS"
+        gone = self.cancelled_in_queue & set(step.of_kind(EventKind.TIMED_OUT))
+        if gone:
+            self.cancelled_in_queue -= gone
+            yield "PURGATORY-CANCEL-LAST-KEY"
         if isinstance(step.operation, Advance):
             now_ms = step.after.timer.now_ms
             for ended in self.ended:
@@ -145,6 +151,8 @@ class PurgatoryHistory:
                 continue
             if not step.shows_entries:
                 self.unseen.setdefault(key, set()).add(rule)
+            left = set(step.before.lists[key]) - step.after.distinct
+            self.cancelled_in_queue |= left & set(step.before.timer.queue)
             for name in step.before.lists[key]:
                 if name in after and name in step.after.distinct:
                     self.marks.setdefault(name, set()).add("PURGATORY-CANCEL-KEEPS-TIME-OUT")

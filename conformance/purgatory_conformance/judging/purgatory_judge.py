@@ -7,12 +7,14 @@ was observed, after a step that the model allows.
 
 from collections.abc import Iterator
 
+from purgatory_conformance.judging.composed_expectations import composed_expectations
 from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
 from purgatory_conformance.judging.purgatory_blame import blame
 from purgatory_conformance.judging.purgatory_history import PurgatoryHistory, State
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
 from purgatory_model.purgatory_variants import purgatory_variant_model
+from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
@@ -24,8 +26,12 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.requirements import requirements
 
-STATES_CAP = 64
-"""How many possible states the judge carries; beyond it a case is inconclusive."""
+STATES_CAP = 256
+"""How many possible states the judge carries; beyond it a case is inconclusive.
+
+What is most often left open is whether a bucket of the timer was used for an operation that the
+second try completed; each such bucket doubles the states until the clock has passed it.
+"""
 
 
 class PurgatoryJudge:
@@ -59,7 +65,7 @@ class PurgatoryJudge:
         """One of the states in which the subject may be."""
         if len(self.states) == 1:
             return next(iter(self.states))
-        return min(self.states, key=repr)  # always the same one, whatever strings hash to
+        return min(self.states, key=_rank)  # always the same one, whatever strings hash to
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
         """Judge one step.
@@ -72,7 +78,9 @@ class PurgatoryJudge:
         for state in self.states:
             after |= self.model.accept(state, operation, outcome)
         if not after:
-            expectations = self.model.expectations(before, operation, outcome.events)
+            expectations = self.model.expectations(before, operation, outcome.events) or tuple(
+                composed_expectations(self.model, before, operation, outcome.events)
+            )
             divergence = blame(self._history, before, operation, outcome, expectations)
             return Judgement(divergence=divergence)
         if len(after) > STATES_CAP:
@@ -121,3 +129,23 @@ def _model(
     if variants:
         return purgatory_variant_model(configuration, profile, variants)
     return purgatory_model(configuration, profile)
+
+
+def _rank(state: State) -> tuple[object, ...]:
+    """A key by which states are in one order in every process."""
+    store = state.timer.store
+    buckets = sorted(store.buckets) if isinstance(store, TimingWheel) else []
+    operations = sorted(
+        (name, each.tries, each.satisfied, each.completed)
+        for name, each in state.operations.items()
+    )
+    lists = sorted(state.lists.items())
+    return (
+        len(buckets),
+        buckets,
+        sorted(store.due_ticks.items()),
+        state.timer.queue,
+        lists,
+        operations,
+        state.estimate,
+    )

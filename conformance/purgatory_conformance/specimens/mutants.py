@@ -4,19 +4,15 @@ They measure the suite. A mutant that is not caught shows a situation that is no
 judged; a mutant that is caught by another rule than its own shows that the suite blames wrongly.
 """
 
-from purgatory_conformance.plugged import attribute
+from purgatory_conformance.specimens.memory_pool_mutants import memory_pool_mutants
 from purgatory_conformance.specimens.mutant import Mutant
+from purgatory_conformance.specimens.purgatory_mutants import purgatory_mutants
 from purgatory_conformance.specimens.timer_mutants import timer_mutants
 
 
 def mutants() -> tuple[Mutant, ...]:
     """All mutants, component after component, in the order of the rules that they break."""
-    found = timer_mutants()
-    for component in ("purgatory", "memory_pool"):
-        further = attribute(f"specimens.{component}_mutants", f"{component}_mutants")
-        if further is not None:
-            found += further()
-    return found
+    return timer_mutants() + purgatory_mutants() + memory_pool_mutants()
 
 
 def mutant(name: str) -> Mutant:

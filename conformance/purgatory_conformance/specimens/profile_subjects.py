@@ -4,16 +4,12 @@ The first conforms: the value is a legal choice. The second, its sibling, breaks
 choice belongs to; where the other value asks for less, the sibling conforms as well.
 """
 
-from purgatory_conformance.plugged import attribute
+from purgatory_conformance.specimens.memory_pool_profiles import memory_pool_profile_subjects
 from purgatory_conformance.specimens.profile_subject import ProfileSubject
+from purgatory_conformance.specimens.purgatory_profiles import purgatory_profile_subjects
 from purgatory_conformance.specimens.timer_profiles import timer_profile_subjects
 
 
 def profile_subjects() -> tuple[ProfileSubject, ...]:
     """One subject for each value of each choice, component after component."""
-    found = timer_profile_subjects()
-    for component in ("purgatory", "memory_pool"):
-        further = attribute(f"specimens.{component}_profiles", f"{component}_profile_subjects")
-        if further is not None:
-            found += further()
-    return found
+    return timer_profile_subjects() + purgatory_profile_subjects() + memory_pool_profile_subjects()

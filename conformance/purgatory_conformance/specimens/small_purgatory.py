@@ -134,6 +134,7 @@ class SmallPurgatory:
             result = self.perform(operation)
         except Exception as error:
             rejected, detail = reason_of(error), repr(error)
+        self.settle()
         return Outcome(result, rejected, tuple(self.events), self.show(), detail)
 
     def perform(self, operation: Operation) -> Value:

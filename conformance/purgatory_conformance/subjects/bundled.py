@@ -1,188 +1,28 @@
 """The bundled implementation as a subject, in process: virtual clock, stepped executor."""
 
-import logging
 import platform
-from collections.abc import Callable, Iterable
 from importlib import metadata
 
-from purgatory_conformance.plugged import attribute
+import msgspec
+
+from purgatory_conformance.subjects import (
+    bundled_memory_pool,
+    bundled_purgatory,
+    bundled_timer,
+)
+from purgatory_conformance.subjects.bundled_memory_pool import MemoryPoolInstance
+from purgatory_conformance.subjects.bundled_purgatory import PurgatoryInstance
+from purgatory_conformance.subjects.bundled_timer import TimerInstance
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_conformance.support import narrowed
-from purgatory_conformance.supports import SUPPORTS
-from purgatory_impl import (
-    LARGEST_DELAY_MS,
-    SteppedExecutor,
-    Timer,
-    TimerError,
-    TimerTask,
-    VirtualClock,
-)
 from purgatory_spec.messages import Implementation
-from purgatory_spec.operations import (
-    Action,
-    Add,
-    AddInside,
-    Advance,
-    AdvanceInside,
-    Cancel,
-    CancelInside,
-    Elapse,
-    Operation,
-    RunOne,
-    Shutdown,
-    Throw,
-)
-from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
 from purgatory_spec.profiles import (
     Component,
     Configuration,
-    Executor,
-    Feature,
-    Observable,
     Profile,
-    Structure,
     TimerConfiguration,
-    TimerProfile,
     component_of,
 )
-
-PROFILE = TimerProfile(
-    executor=Executor.STEPPED,
-    structure=Structure.TIMING_WHEEL,
-    largest_delay_ms=LARGEST_DELAY_MS,
-    features=frozenset(Feature),
-    observables=frozenset(Observable),
-)
-"""What the bundled timer declares: everything that the suite can ask for."""
-
-
-class ScriptFailure(Exception):
-    """The exception that a task throws because its script says so."""
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a log record tells of something else than a task that throws by its script."""
-    return not (record.exc_info and isinstance(record.exc_info[1], ScriptFailure))
-
-
-logging.getLogger("purgatory").addFilter(_is_news)
-
-
-class _ScriptedTask(TimerTask):
-    """A task with a name, which records its run and carries out its script."""
-
-    def __init__(self, name: str, instance: "TimerInstance") -> None:
-        super().__init__()
-        self.name = name
-        self.script: tuple[Action, ...] = ()
-        self._instance = instance
-
-    def run(self) -> None:
-        instance = self._instance
-        instance.events.append(ran(self.name))
-        for action in self.script:
-            try:
-                instance.act(action)
-            except TimerError as error:
-                rejected = Event(EventKind.REJECTED, self.name, reason=error.reason)
-                instance.events.append(rejected)
-
-
-class _RecordingExecutor(SteppedExecutor):
-    """A stepped executor that reports what the timer hands over."""
-
-    def __init__(self, report: Callable[[Event], None]) -> None:
-        super().__init__()
-        self._report = report
-
-    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
-        handed = list(tasks)
-        for task in handed:
-            assert isinstance(task, _ScriptedTask)
-            self._report(expired(task.name))
-        super().hand_over(handed)
-
-
-class TimerInstance:
-    """One timer with its clock, its executor and the tasks that steps have named."""
-
-    def __init__(self, configuration: TimerConfiguration) -> None:
-        """Make a fresh timer."""
-        self.events: list[Event] = []
-        self.clock = VirtualClock(configuration.start_ms)
-        self.executor = _RecordingExecutor(self.events.append)
-        self.timer = Timer(
-            tick_ms=configuration.tick_ms,
-            wheel_size=configuration.wheel_size,
-            clock=self.clock,
-            executor=self.executor,
-        )
-        self._tasks: dict[str, _ScriptedTask] = {}
-
-    def task(self, name: str) -> _ScriptedTask:
-        """The task of this name."""
-        if name not in self._tasks:
-            self._tasks[name] = _ScriptedTask(name, self)
-        return self._tasks[name]
-
-    def act(self, action: Action) -> None:
-        """One action of a running task."""
-        match action:
-            case Throw():
-                raise ScriptFailure
-            case AddInside(name, delay_ms):
-                self.timer.add(self.task(name), delay_ms)
-            case CancelInside(name):
-                self.timer.cancel(self.task(name))
-            case AdvanceInside():
-                self.timer.advance()
-
-    def do(self, operation: Operation) -> Outcome:
-        """Carry out one operation."""
-        self.events.clear()
-        result: Value = None
-        rejected = None
-        try:
-            result = self._perform(operation)
-        except TimerError as error:
-            rejected = error.reason
-        return Outcome(result, rejected, tuple(self.events), self._observe())
-
-    def close(self) -> None:
-        """Close the timer."""
-        self.timer.close()
-
-    def _perform(self, operation: Operation) -> Value:
-        match operation:
-            case Add(name, delay_ms, script):
-                task = self.task(name)
-                self.timer.add(task, delay_ms)
-                task.script = script
-            case Cancel(name):
-                self.timer.cancel(self.task(name))
-            case Elapse(to_ms):
-                self.clock.set_ms(to_ms)
-            case Advance(to_ms):
-                self.clock.set_ms(to_ms)
-                return self.timer.advance()
-            case RunOne():
-                self.executor.run_one()
-            case Shutdown():
-                self.timer.close()
-            case _:
-                raise ValueError(f"no such operation on a virtual clock: {operation}")
-        return None
-
-    def _observe(self) -> dict[str, Value]:
-        timer = self.timer
-        return {
-            "size": timer.size,
-            "queued": self.executor.queued,
-            "wheel_clock_ms": timer.wheel_clock_ms,
-            "queued_buckets": timer.queued_buckets,
-            "next_expiry_ms": timer.next_expiry_ms,
-            "levels": timer.levels,
-        }
 
 
 def implementation() -> Implementation:
@@ -197,21 +37,28 @@ def implementation() -> Implementation:
 
 def bundled_subject() -> InProcessSubject:
     """The subject ``bundled``."""
-    profiles: dict[Component, Profile] = {Component.TIMER: PROFILE}
-    makers: dict[Component, Callable[[Configuration], Instance]] = {Component.TIMER: _instance}
-    for component, name in (
-        (Component.PURGATORY, "Purgatory"),
-        (Component.MEMORY_POOL, "MemoryPool"),
-    ):
-        module = f"subjects.bundled_{component.value}"
-        made = attribute(module, f"{name}Instance")
-        if made is not None and component in SUPPORTS:
-            profiles[component] = attribute(module, "PROFILE")
-            makers[component] = made
-    return InProcessSubject(
-        implementation(), profiles, lambda given: makers[component_of(given)](given)
+    profiles: dict[Component, Profile] = {
+        Component.TIMER: bundled_timer.PROFILE,
+        Component.PURGATORY: bundled_purgatory.PROFILE,
+        Component.MEMORY_POOL: bundled_memory_pool.PROFILE,
+    }
+    return InProcessSubject(implementation(), profiles, _instance)
+
+
+def bundled_proposal_subject() -> InProcessSubject:
+    """The subject ``bundled-proposal``: a purgatory that counts as the proposal has it."""
+    named = msgspec.structs.replace(
+        implementation(), name="purgatory_impl, accounting as published"
     )
+    profiles = {Component.PURGATORY: bundled_purgatory.PROPOSAL_PROFILE}
+    return InProcessSubject(named, profiles, bundled_purgatory.proposal_instance)
 
 
 def _instance(configuration: Configuration) -> Instance:
-    return TimerInstance(narrowed(configuration, TimerConfiguration))
+    match component_of(configuration):
+        case Component.TIMER:
+            return TimerInstance(narrowed(configuration, TimerConfiguration))
+        case Component.PURGATORY:
+            return PurgatoryInstance(configuration)
+        case Component.MEMORY_POOL:
+            return MemoryPoolInstance(configuration)

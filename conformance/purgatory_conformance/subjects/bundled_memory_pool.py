@@ -1,6 +1,8 @@
 """The bundled memory pools behind the step vocabulary, on a virtual clock."""
 
 import gc
+import logging
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from purgatory_conformance.support import narrowed
@@ -41,6 +43,17 @@ PROFILE = MemoryPoolProfile(
 """What the bundled pools declare: everything that the suite can ask for."""
 
 
+_IN_A_STEP: ContextVar[bool] = ContextVar("in_a_step", default=False)
+
+
+def _is_news(_: logging.LogRecord) -> bool:
+    """Whether somebody else's pool speaks: buffers that a step loses are lost on purpose."""
+    return not _IN_A_STEP.get()
+
+
+logging.getLogger("purgatory").addFilter(_is_news)
+
+
 class _UnknownName(Exception):
     """A step names a buffer that was never granted."""
 
@@ -71,6 +84,13 @@ class MemoryPoolInstance:
 
     def do(self, operation: Operation) -> Outcome:
         """Carry out one operation."""
+        token = _IN_A_STEP.set(True)
+        try:
+            return self._do(operation)
+        finally:
+            _IN_A_STEP.reset(token)
+
+    def _do(self, operation: Operation) -> Outcome:
         result: Value = None
         rejected: Reason | None = None
         granted_bytes: int | None = None
@@ -136,13 +156,15 @@ class MemoryPoolInstance:
 
     def _observe(self, granted_bytes: int | None) -> dict[str, Value]:
         pool = self.pool
-        bounded = isinstance(pool, LeakDetectingMemoryPool)
+        spells, dry_ms = 0, 0
+        if isinstance(pool, LeakDetectingMemoryPool):
+            spells, dry_ms = pool.depleted_spells, pool.depleted_ms
         return {
             "available_bytes": pool.available_bytes,
             "used_bytes": pool.used_bytes,
             "size_bytes": pool.size_bytes,
             "out_of_memory": pool.is_out_of_memory,
             "buffer_bytes": granted_bytes,
-            "depleted_spells": pool.depleted_spells if bounded else 0,
-            "depleted_ms": pool.depleted_ms if bounded else 0,
+            "depleted_spells": spells,
+            "depleted_ms": dry_ms,
         }

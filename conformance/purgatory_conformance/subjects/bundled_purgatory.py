@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from purgatory_conformance.subjects.bundled import ScriptFailure
+from purgatory_conformance.subjects.bundled_timer import ScriptFailure
 from purgatory_conformance.support import narrowed
 from purgatory_impl import (
     DelayedOperation,

@@ -10,7 +10,7 @@ from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
-from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.subjects.bundled import bundled_proposal_subject, bundled_subject
 from purgatory_conformance.subjects.bundled_real_clock import bundled_real_clock_subject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.declaration import (
@@ -54,7 +54,8 @@ class Registered:
 
 
 REGISTERED: tuple[Registered, ...] = (
-    Registered("bundled", "our own timer, virtual clock, in process"),
+    Registered("bundled", "our own timer, purgatory and memory pool, virtual clock, in process"),
+    Registered("bundled-proposal", "our own purgatory with the accounting as published"),
     Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
     Registered("heap-timer", "a naive timer on a heap, as a child process: the adapter template"),
     Registered("kafka", "Apache Kafka's SystemTimer, virtual clock (needs Java 17 and Maven)"),
@@ -142,6 +143,8 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
     match word:
         case "bundled":
             return OpenSubject(word, bundled_subject())
+        case "bundled-proposal":
+            return OpenSubject(word, bundled_proposal_subject())
         case "bundled-real-clock":
             return OpenSubject(word, bundled_real_clock_subject())
         case "heap-timer":

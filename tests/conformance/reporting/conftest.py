@@ -18,7 +18,8 @@ from purgatory_conformance.reporting.results import (
 )
 from purgatory_conformance.reporting.timer_states import describe_timer_state
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
-from purgatory_conformance.subjects.bundled import PROFILE, bundled_subject
+from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.subjects.bundled_timer import PROFILE
 from purgatory_impl.wheel import Wheel
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation

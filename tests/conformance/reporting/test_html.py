@@ -9,12 +9,12 @@ import pytest
 
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
-from purgatory_conformance.subjects.bundled import PROFILE
+from purgatory_conformance.subjects.bundled_timer import PROFILE
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance
 from purgatory_spec.outcomes import Outcome, expired
-from purgatory_spec.profiles import Clock
+from purgatory_spec.profiles import Clock, Component
 from purgatory_spec.requirements import requirements
 
 from .conftest import MakeResults
@@ -74,8 +74,9 @@ def test_a_conformant_subject_has_its_verdict_and_every_rule(good_results: Resul
     assert [id_ for id_ in page.ids if id_.startswith("TIMER-")] == [
         rule.id for rule in good_results.rules
     ]
-    assert set(page.texts["h2"]) == {"All rules"}
-    for rule in requirements("timer"):
+    assert set(page.texts["h2"]) == {"Timer"}
+    assert set(page.texts["h3"]) == {"All rules"}
+    for rule in requirements(Component.TIMER):
         assert (rule.title in page.texts["summary"]) == (rule.id in page.ids)
     cells = page.texts["td"]
     for line in good_results.rules:

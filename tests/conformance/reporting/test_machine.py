@@ -10,7 +10,7 @@ import pytest
 from purgatory_conformance.reporting.machine import render_badge, render_junit, render_markdown
 from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
 from purgatory_conformance.running.campaign import Verdict
-from purgatory_conformance.subjects.bundled import PROFILE
+from purgatory_conformance.subjects.bundled_timer import PROFILE
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Add, Advance
 from purgatory_spec.outcomes import Outcome
@@ -178,7 +178,7 @@ def test_markdown_has_verdict_causes_and_rules(broken_results: Results) -> None:
 def test_markdown_of_a_conformant_subject_is_a_verdict_and_a_table(good_results: Results) -> None:
     text = render_markdown([good_results])
 
-    assert text.startswith("## ✓ conformant: purgatory\\_impl ")
+    assert text.startswith("## ✓ conformant: timer of purgatory\\_impl ")
     assert f"{len(good_results.rules)} rules: ✓ held {len(good_results.rules)}</summary>" in text
     assert "###" not in text
 

@@ -19,7 +19,8 @@ from purgatory_conformance.running.campaign import (
 )
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.mutants import mutant
-from purgatory_conformance.subjects.bundled import PROFILE, bundled_subject
+from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.subjects.bundled_timer import PROFILE
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
 from purgatory_conformance.support import narrowed

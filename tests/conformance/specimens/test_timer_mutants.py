@@ -94,7 +94,7 @@ def test_each_rule_of_a_manual_clock_is_broken_by_a_specimen() -> None:
     """
     broken = {mutant.rule for mutant in timer_mutants()}
     broken |= {each.sibling_rule for each in timer_profile_subjects() if each.sibling_rule}
-    assert {rule.id for rule in requirements("timer")} - broken == {"TIMER-LATENESS"}
+    assert {rule.id for rule in requirements(Component.TIMER)} - broken == {"TIMER-LATENESS"}
 
 
 @pytest.mark.parametrize("each", timer_profile_subjects(), ids=lambda each: each.name)

@@ -87,7 +87,7 @@ def greet() -> dict[str, Any]:
             hello["protocol"] = 2
             hello["components"] = "something else altogether"
         case "no component":
-            hello["components"] = {"purgatory": {}}
+            hello["components"] = {"reaper": {}}
         case "no components":
             del hello["components"]
         case "no implementation":

@@ -160,6 +160,10 @@ class Expected:
 
 
 HELLO = '{"request":"hello","id":1,"protocol":1,"suite":"SUITE","schema":"' + schema_digest() + '"}'
+NONE_OF_OURS = (
+    "not 'timer' or 'purgatory' or 'memory_pool'; "
+    'declare at least one of them, for example "components":{"timer":{}}'
+)
 NEW = '{"request":"new","id":2,"component":"timer","case":"case","configuration":{}}'
 CRASHED = (
     "instead of answering; its standard error may say why; "
@@ -201,15 +205,13 @@ AT_HELLO = (
     Expected(
         "no component",
         FailureKind.NO_COMPONENT,
-        "its 'components' offer 'purgatory', not 'timer'; "
-        'declare at least "components":{"timer":{}}',
-        received=HELLO_REPLY % (1, '{"purgatory":{}}'),
+        "its 'components' offer 'reaper', " + NONE_OF_OURS,
+        received=HELLO_REPLY % (1, '{"reaper":{}}'),
     ),
     Expected(
         "no components",
         FailureKind.NO_COMPONENT,
-        "its 'components' offer nothing, not 'timer'; "
-        'declare at least "components":{"timer":{}}',
+        "its 'components' offer nothing, " + NONE_OF_OURS,
         received='{"id":1,"protocol":1,"implementation":{"name":"misbehaving"}}',
     ),
     Expected(
@@ -298,7 +300,7 @@ IN_A_CASE = (
     Expected(
         "wrong types",
         FailureKind.WRONG_TYPES,
-        "Expected `bool | int | null`, got `str` - at `$.observed[...]`; "
+        "Expected `bool | int | array | null`, got `str` - at `$.observed[...]`; "
         "compare the reply with the tables of the protocol",
         received='{"id":5,"observed":{"size":"many"}}',
     ),

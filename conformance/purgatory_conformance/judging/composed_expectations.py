@@ -1,0 +1,56 @@
+"""What was to be expected of an inline executor, where no order of its runs explains what was seen.
+
+The model follows only the orders that begin as the observed events do. Where there is none, a rule
+is broken, and to say which one some order is needed: here the step is told as a stepped executor
+would go through it, running what was seen to run first.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import msgspec
+
+from purgatory_conformance.judging.purgatory_step import Model, State
+from purgatory_model.transition import Expectation
+from purgatory_spec.operations import Operation, RunOne
+from purgatory_spec.outcomes import Event, EventKind
+from purgatory_spec.profiles import Executor
+
+_MOST_RUNS = 1000
+
+
+def composed_expectations(
+    model: Model, before: State, operation: Operation, seen: tuple[Event, ...]
+) -> Iterator[Expectation[State]]:
+    """The ways in which a step may go, each with one order of its runs."""
+    profile = msgspec.structs.replace(model.profile, executor=Executor.STEPPED)
+    stepped = replace(model, profile=profile)
+    for expectation in stepped.expectations(before, operation):
+        events, state = _followed(expectation, seen)
+        runs = 0
+        while state.timer.queue and runs < _MOST_RUNS:
+            first, *_ = stepped.expectations(state, RunOne())
+            ran, state = _followed(first, seen)
+            events += ran
+            runs += 1
+        shown = tuple(frozenset({e}) for e in events if e.kind is not EventKind.EXPIRED)
+        yield replace(expectation, groups=shown, complete=_always(state), observe=model.observe)
+
+
+def _followed(
+    expectation: Expectation[State], seen: tuple[Event, ...]
+) -> tuple[tuple[Event, ...], State]:
+    """The events in an order in which what was seen comes as it was seen, and the state after."""
+    places: dict[str, int] = {}
+    for place, event in enumerate(seen):
+        places.setdefault(event.task, place)
+    events = tuple(
+        event
+        for group in expectation.groups
+        for event in sorted(group, key=lambda e: (places.get(e.task, len(seen)), e.task))
+    )
+    return events, expectation.complete(events)
+
+
+def _always(state: State) -> Callable[[tuple[Event, ...]], State]:
+    return lambda _: state

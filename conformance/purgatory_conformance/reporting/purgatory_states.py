@@ -1,0 +1,27 @@
+"""A state of the purgatory's model in words."""
+
+from purgatory_model.purgatory_state import PurgatoryState
+
+
+def describe_purgatory_state(state: object) -> str:
+    """One line: clock, lists with ``*`` behind what is completed, time-outs, executor's queue."""
+    if not isinstance(state, PurgatoryState):
+        return ""
+    completed = state.completed
+    lists = ", ".join(
+        f"{key}: {' '.join(f'{name}*' if name in completed else name for name in names)}"
+        for key, names in sorted(state.lists.items())
+    )
+    due_ticks = sorted(state.timer.store.due_ticks.items(), key=lambda item: (item[1], item[0]))
+    armed = ", ".join(f"{name} due {due_tick}" for name, due_tick in due_ticks)
+    parts = [
+        f"clock {state.timer.now_ms}",
+        f"lists [{lists}]",
+        f"timer [{armed}]",
+        f"executor's queue [{' '.join(state.timer.queue)}]",
+    ]
+    if state.estimate:
+        parts.append(f"estimate {state.estimate}")
+    if state.closed:
+        parts.append("shut down")
+    return "; ".join(parts)

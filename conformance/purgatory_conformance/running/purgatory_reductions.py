@@ -1,0 +1,370 @@
+"""Simpler cases of a purgatory: what may be left out of a case beside whole operations."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from purgatory_spec.operations import (
+    Advance,
+    CallbackAction,
+    CancelForKey,
+    CancelForKeyInside,
+    Check,
+    CheckInside,
+    Elapse,
+    Force,
+    ForceInside,
+    Operation,
+    Satisfy,
+    Script,
+    Throw,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryFeature, PurgatoryProfile
+
+_COST_OF_ACTION = 2
+"""What a callback does is harder to follow than an operation: it counts as this many."""
+
+_COST_OF_SECOND_ENTRY = 3
+"""A key that is given twice counts as this many further keys: rules of its own begin there."""
+
+_NOT_PLAIN_MS = 10
+"""A delay of zero counts as this, and a negative one, or a tick above 1 ms, as more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PurgatoryCase:
+    """The configuration of a purgatory and the operations to carry out under it."""
+
+    configuration: PurgatoryConfiguration
+    operations: tuple[Operation, ...]
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Smaller is simpler: operations and actions, keys and tries, names, numbers."""
+        watches = [op for op in self.operations if isinstance(op, Watch)]
+        actions = sum(len(w.script.on_complete) + len(w.script.on_expiration) for w in watches)
+        keys = sum(len(keys) + _seconds(keys) for keys in self._key_tuples())
+        tries = sum(len(watch.script.tries) for watch in watches)
+        given = self.configuration
+        numbers = sum(_magnitude(operation) for operation in self.operations)
+        numbers += given.purge_interval + given.wheel_size + abs(given.start_ms)
+        numbers += given.tick_ms + (2 * _NOT_PLAIN_MS if given.tick_ms > 1 else 0)
+        return (
+            len(self.operations) + _COST_OF_ACTION * actions,
+            keys + tries,
+            0 if given.time_outs else 1,
+            numbers,
+            sum(_rank(word) for word in _words(self.operations)),
+        )
+
+    def _key_tuples(self) -> Iterator[tuple[str, ...]]:
+        for operation in self.operations:
+            if isinstance(operation, Watch):
+                yield operation.keys
+                for action in (*operation.script.on_complete, *operation.script.on_expiration):
+                    if isinstance(action, WatchInside):
+                        yield action.keys
+
+    def is_usable(self, profile: PurgatoryProfile) -> bool:
+        """Whether a subject of this profile can be asked the case."""
+        if not _clock_goes_on(self.configuration.start_ms, self.operations):
+            return False
+        doubled = any(_seconds(keys) for keys in self._key_tuples())
+        if doubled and PurgatoryFeature.DUPLICATE_KEYS not in profile.features:
+            return False
+        return _names_are_introduced(
+            self.operations, may_rewatch=PurgatoryFeature.REWATCH in profile.features
+        )
+
+
+def simpler_purgatory_cases(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
+    """Cases that are simpler in their configuration, their times, their scripts or their keys."""
+    yield from _simpler_configurations(case)
+    for operations in (
+        *_with_simpler_watches(case.operations),
+        *_with_fewer_keys(case.operations),
+        *_out_of_scripts(case.operations),
+        *_renamed(case.operations),
+    ):
+        yield replace(case, operations=operations)
+    yield from _shorter_times(case)
+
+
+def _simpler_configurations(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
+    given = case.configuration
+    change = msgspec.structs.replace
+    if not given.time_outs:
+        yield replace(case, configuration=change(given, time_outs=True))
+    for interval in _smaller(given.purge_interval):
+        yield replace(case, configuration=change(given, purge_interval=interval))
+    if given.tick_ms > 1:
+        yield replace(case, configuration=change(given, tick_ms=1))
+        scaled = tuple(_scaled(op, given.tick_ms) for op in case.operations)
+        start_ms = given.start_ms // given.tick_ms
+        yield PurgatoryCase(change(given, tick_ms=1, start_ms=start_ms), scaled)
+    if given.wheel_size > 2:
+        yield replace(case, configuration=change(given, wheel_size=2))
+    if given.start_ms:
+        moved = tuple(_shifted(op, -given.start_ms) for op in case.operations)
+        yield PurgatoryCase(change(given, start_ms=0), moved)
+
+
+def _with_simpler_watches(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
+    for index, operation in enumerate(operations):
+        if not isinstance(operation, Watch):
+            continue
+        for simpler in _simpler_watches(operation):
+            yield (*operations[:index], simpler, *operations[index + 1 :])
+
+
+def _simpler_watches(watch: Watch) -> Iterator[Watch]:
+    script, change = watch.script, msgspec.structs.replace
+    if script != Script():
+        yield change(watch, script=Script())
+    for index in range(len(watch.keys)):
+        if len(watch.keys) > 1:
+            yield change(watch, keys=watch.keys[:index] + watch.keys[index + 1 :])
+    for index in range(len(script.tries)):
+        tries = script.tries[:index] + script.tries[index + 1 :]
+        yield change(watch, script=change(script, tries=tries))
+    for actions in _simpler_actions(script.on_complete):
+        yield change(watch, script=change(script, on_complete=actions))
+    for actions in _simpler_actions(script.on_expiration):
+        yield change(watch, script=change(script, on_expiration=actions))
+
+
+def _simpler_actions(
+    actions: tuple[CallbackAction, ...],
+) -> Iterator[tuple[CallbackAction, ...]]:
+    for index, action in enumerate(actions):
+        before, after = actions[:index], actions[index + 1 :]
+        yield before + after
+        if isinstance(action, WatchInside):
+            for key in action.keys if len(action.keys) > 1 else ():
+                yield (*before, WatchInside(action.operation, (key,), action.delay_ms), *after)
+            if action.delay_ms != 1:
+                yield (*before, WatchInside(action.operation, action.keys, 1), *after)
+
+
+def _with_fewer_keys(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
+    """One key left out of all watches, with what is done to it; or two keys made one."""
+    keys = sorted({key for op in operations if isinstance(op, Watch) for key in op.keys})
+    for key in keys:
+        yield tuple(_without_key(op, key) for op in operations if getattr(op, "key", None) != key)
+        for other in keys:
+            if other < key:
+                yield tuple(_with_words(op, {key: other}) for op in operations)
+
+
+def _without_key(operation: Operation, key: str) -> Operation:
+    if not isinstance(operation, Watch):
+        return operation
+    kept = tuple(each for each in operation.keys if each != key)
+    return msgspec.structs.replace(operation, keys=kept) if kept else operation
+
+
+def _out_of_scripts(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
+    """What a callback does, done from outside at some later place."""
+    for index, watch in enumerate(operations):
+        if not isinstance(watch, Watch):
+            continue
+        for name in ("on_complete", "on_expiration"):
+            actions: tuple[CallbackAction, ...] = getattr(watch.script, name)
+            for position, action in enumerate(actions):
+                outside = _from_outside(action)
+                if outside is None:
+                    continue
+                left = actions[:position] + actions[position + 1 :]
+                script = msgspec.structs.replace(watch.script, **{name: left})
+                changed = list(operations)
+                changed[index] = msgspec.structs.replace(watch, script=script)
+                for at in range(index + 1, len(operations) + 1):
+                    yield (*changed[:at], outside, *changed[at:])
+
+
+def _from_outside(action: CallbackAction) -> Operation | None:
+    match action:
+        case WatchInside(name, keys, delay_ms):
+            return Watch(name, keys, delay_ms)
+        case CheckInside(key):
+            return Check(key)
+        case CancelForKeyInside(key):
+            return CancelForKey(key)
+        case ForceInside(name):
+            return Force(name)
+        case Throw():
+            return None
+
+
+def _renamed(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
+    """Operations and keys named in the order in which they appear."""
+    names, keys = dict[str, str](), dict[str, str]()
+    for operation in operations:
+        if not isinstance(operation, Watch):
+            continue
+        names.setdefault(operation.operation, f"o{len(names) + 1}")
+        for key in operation.keys:
+            keys.setdefault(key, "abcdefgh"[len(keys)])
+    unused = {word for word in _words(operations) if word not in names and word not in keys}
+    if unused & {*names.values(), *keys.values()}:
+        return
+    yield tuple(_with_words(operation, {**names, **keys}) for operation in operations)
+
+
+def _shorter_times(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
+    """Take time out of a case: what comes later moves with it."""
+    now = case.configuration.start_ms
+    for index, operation in enumerate(case.operations):
+        before, after = case.operations[:index], case.operations[index + 1 :]
+        if isinstance(operation, Advance | Elapse):
+            gap, now = operation.to_ms - now, operation.to_ms
+            for rest in _smaller(gap):
+                moved = tuple(_shifted(op, rest - gap) for op in (operation, *after))
+                yield replace(case, operations=before + moved)
+                alone = (_shifted(operation, rest - gap), *after)
+                yield replace(case, operations=before + alone)
+        elif isinstance(operation, Watch):
+            for rest in (*((1,) if operation.delay_ms < 1 else ()), *_smaller(operation.delay_ms)):
+                shorter = msgspec.structs.replace(operation, delay_ms=rest)
+                by_ms = rest - operation.delay_ms
+                sooner = tuple(_shifted(op, by_ms) for op in after)
+                yield replace(case, operations=(*before, shorter, *sooner))
+                yield replace(case, operations=(*before, shorter, *after))
+
+
+def _smaller(number: int) -> Iterator[int]:
+    sign = -1 if number < 0 else 1
+    for size in dict.fromkeys((0, 1, abs(number) // 2, abs(number) - 1)):
+        if 0 <= size < abs(number):
+            yield sign * size
+
+
+def _shifted(operation: Operation, by_ms: int) -> Operation:
+    match operation:
+        case Advance(to_ms):
+            return Advance(to_ms + by_ms)
+        case Elapse(to_ms):
+            return Elapse(to_ms + by_ms)
+        case _:
+            return operation
+
+
+def _scaled(operation: Operation, tick_ms: int) -> Operation:
+    """The operation with its times in ticks instead of milliseconds."""
+    match operation:
+        case Advance(to_ms):
+            return Advance(to_ms // tick_ms)
+        case Elapse(to_ms):
+            return Elapse(to_ms // tick_ms)
+        case Watch(_, _, delay_ms):
+            return msgspec.structs.replace(operation, delay_ms=delay_ms // tick_ms)
+        case _:
+            return operation
+
+
+def _clock_goes_on(start_ms: int, operations: tuple[Operation, ...]) -> bool:
+    now = start_ms
+    for operation in operations:
+        if isinstance(operation, Advance | Elapse):
+            if operation.to_ms < now:
+                return False
+            now = operation.to_ms
+    return True
+
+
+def _names_are_introduced(operations: tuple[Operation, ...], *, may_rewatch: bool) -> bool:
+    """Whether what is satisfied was watched before, and what is watched again may be."""
+    known: set[str] = set()
+    for operation in operations:
+        introduced: list[str] = []
+        match operation:
+            case Watch(name, _, _, script):
+                introduced.append(name)
+                for action in (*script.on_complete, *script.on_expiration):
+                    if isinstance(action, WatchInside):
+                        introduced.append(action.operation)
+            case Satisfy(name) if name not in known:
+                return False
+            case Force(name):
+                known.add(name)
+        if not may_rewatch and any(name in known for name in introduced):
+            return False
+        known.update(introduced)
+    return True
+
+
+def _with_words(operation: Operation, words: dict[str, str]) -> Operation:
+    """The operation with names and keys replaced."""
+
+    def other(word: str) -> str:
+        return words.get(word, word)
+
+    match operation:
+        case Watch(name, keys, delay_ms, script):
+            changed = Script(
+                script.tries,
+                tuple(_action_with(action, other) for action in script.on_complete),
+                tuple(_action_with(action, other) for action in script.on_expiration),
+            )
+            return Watch(other(name), tuple(map(other, keys)), delay_ms, changed)
+        case Check(key):
+            return Check(other(key))
+        case CancelForKey(key):
+            return CancelForKey(other(key))
+        case Force(name):
+            return Force(other(name))
+        case Satisfy(name):
+            return Satisfy(other(name))
+        case _:
+            return operation
+
+
+def _action_with(action: CallbackAction, other: Callable[[str], str]) -> CallbackAction:
+    match action:
+        case WatchInside(name, keys, delay_ms):
+            return WatchInside(other(name), tuple(map(other, keys)), delay_ms)
+        case CheckInside(key):
+            return CheckInside(other(key))
+        case CancelForKeyInside(key):
+            return CancelForKeyInside(other(key))
+        case ForceInside(name):
+            return ForceInside(other(name))
+        case Throw():
+            return action
+
+
+def _words(operations: tuple[Operation, ...]) -> Iterator[str]:
+    """Every name and key of a case, as often as it is used."""
+    for operation in operations:
+        parts: list[object] = [operation]
+        if isinstance(operation, Watch):
+            parts += [*operation.script.on_complete, *operation.script.on_expiration]
+        for part in parts:
+            for field in ("operation", "key"):
+                word = getattr(part, field, None)
+                if isinstance(word, str):
+                    yield word
+            yield from getattr(part, "keys", ())
+
+
+def _rank(word: str) -> int:
+    """How late a name comes among names, a key among keys."""
+    number = word[1:]
+    return int(number) if number.isdigit() else ord(word[0]) - ord("a")
+
+
+def _seconds(keys: tuple[str, ...]) -> int:
+    return (len(keys) - len(set(keys))) * _COST_OF_SECOND_ENTRY
+
+
+def _magnitude(operation: Operation) -> int:
+    match operation:
+        case Watch(_, _, delay_ms):
+            return delay_ms if delay_ms > 0 else _NOT_PLAIN_MS - delay_ms
+        case Advance(to_ms) | Elapse(to_ms):
+            return abs(to_ms)
+        case _:
+            return 0

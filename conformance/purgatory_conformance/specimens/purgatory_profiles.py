@@ -1,0 +1,140 @@
+"""A purgatory for each value that a profile may declare, and the same one declared otherwise."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from purgatory_conformance.specimens.profile_subject import ProfileSubject
+from purgatory_conformance.specimens.purgatory_mutants import ESTIMATE_PROFILE
+from purgatory_conformance.specimens.small_purgatory import (
+    PROFILE,
+    DelayedOperation,
+    SmallPurgatory,
+    small_purgatory,
+)
+from purgatory_conformance.specimens.small_timer import SmallTimer
+from purgatory_conformance.subjects.subject import Subject
+from purgatory_spec.profiles import (
+    LARGEST_LONG,
+    Accounting,
+    Component,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    Rounding,
+    SameTickOrder,
+    Structure,
+    ThrowingTry,
+    TimerProfile,
+)
+
+
+class WheelPurgatory(SmallPurgatory):
+    """A purgatory whose timer is the small timing wheel."""
+
+    def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
+        """Begin with an empty wheel."""
+        super().__init__(configuration, profile)
+        self.wheel = SmallTimer(
+            configuration.timer,
+            TimerProfile(
+                rounding=profile.rounding,
+                executor=Executor.STEPPED,
+                structure=Structure.TIMING_WHEEL,
+                largest_delay_ms=LARGEST_LONG,
+            ),
+        )
+
+    def arm(self, operation: DelayedOperation) -> None:
+        """The wheel says whether the operation is due at once."""
+        if self.time_outs:
+            super().arm(operation)
+            self.wheel.now_ms = self.now_ms
+            self.wheel.add(self.wheel.task(operation.name), operation.delay_ms)
+            self.hand_over(self.popped())
+
+    def disarm(self, operation: DelayedOperation) -> None:
+        """The wheel's bucket stays."""
+        super().disarm(operation)
+        self.wheel.cancel(self.wheel.task(operation.name))
+
+    def pop_due(self) -> list[DelayedOperation]:
+        """What the wheel expires."""
+        self.wheel.now_ms = self.now_ms
+        self.wheel.advance()
+        return self.popped()
+
+    def popped(self) -> list[DelayedOperation]:
+        """What the wheel has handed over leaves the timer."""
+        due = [self.operations[task.name] for task in self.wheel.queue]
+        self.wheel.queue.clear()
+        self.armed = [operation for operation in self.armed if operation not in due]
+        return due
+
+
+class BackwardsPurgatory(SmallPurgatory):
+    """A purgatory in which what expires in one tick is handed over from last to first."""
+
+    def pop_due(self) -> list[DelayedOperation]:
+        """Only the order of ticks is kept."""
+        due = super().pop_due()
+        return sorted(due, key=lambda operation: (operation.due_tick, -operation.arming))
+
+
+def _subject(
+    behaves: PurgatoryProfile,
+    declares: PurgatoryProfile,
+    purgatory: type[SmallPurgatory],
+) -> Callable[[], Subject]:
+    """Makes a purgatory that behaves as under one profile and declares another."""
+    return lambda: small_purgatory(
+        lambda configuration, _: purgatory(configuration, behaves), declares
+    )
+
+
+def _profile_subject(
+    value: str,
+    behaves: PurgatoryProfile,
+    other: PurgatoryProfile,
+    sibling_rule: str = "",
+    purgatory: type[SmallPurgatory] = SmallPurgatory,
+) -> ProfileSubject:
+    return ProfileSubject(
+        name=f"purgatory-{value.replace('_', '-').replace(' ', '-')}",
+        value=value,
+        make=_subject(behaves, behaves, purgatory),
+        sibling=_subject(behaves, other, purgatory),
+        sibling_rule=sibling_rule and f"PURGATORY-{sibling_rule}",
+        component=Component.PURGATORY,
+    )
+
+
+_change = msgspec.structs.replace
+
+_PROPOSAL = _change(ESTIMATE_PROFILE, throwing_try=ThrowingTry.GO_ON)
+_EXACT = _change(_PROPOSAL, accounting=Accounting.EXACT)
+_STOP = _change(PROFILE, throwing_try=ThrowingTry.STOP)
+_INLINE = _change(PROFILE, executor=Executor.INLINE)
+_UP = _change(PROFILE, rounding=Rounding.UP)
+_FIFO = _change(PROFILE, same_tick_order=SameTickOrder.FIFO)
+_WHEEL = _change(PROFILE, structure=Structure.TIMING_WHEEL)
+
+_PROFILE_SUBJECTS = (
+    _profile_subject("accounting proposal", _PROPOSAL, _EXACT, "ESTIMATE-EXACT"),
+    _profile_subject("accounting exact", _EXACT, _PROPOSAL, "ESTIMATE-PROPOSAL"),
+    _profile_subject("throwing_try stop", _STOP, PROFILE, "CHECK-THROWS"),
+    _profile_subject("throwing_try go_on", PROFILE, _STOP, "CHECK-THROWS"),
+    _profile_subject("executor stepped", PROFILE, _INLINE, "TIME-OUT"),
+    _profile_subject("executor inline", _INLINE, PROFILE, "TIME-OUT"),
+    _profile_subject("rounding down", PROFILE, _UP, "TIME-OUT"),
+    _profile_subject("rounding up", _UP, PROFILE, "TIME-OUT"),
+    _profile_subject("same_tick_order none", PROFILE, _FIFO, "TIME-OUT", BackwardsPurgatory),
+    _profile_subject("same_tick_order fifo", _FIFO, PROFILE),
+    _profile_subject("structure any", PROFILE, _WHEEL, "TIME-OUT"),
+    _profile_subject("structure timing_wheel", _WHEEL, PROFILE, "", WheelPurgatory),
+)
+
+
+def purgatory_profile_subjects() -> tuple[ProfileSubject, ...]:
+    """One subject for each value of each choice that a purgatory may declare."""
+    return _PROFILE_SUBJECTS

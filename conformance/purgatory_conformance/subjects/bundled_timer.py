@@ -1,0 +1,174 @@
+"""The bundled timer behind the step vocabulary: virtual clock, stepped executor."""
+
+import logging
+from collections.abc import Callable, Iterable
+
+from purgatory_impl import (
+    LARGEST_DELAY_MS,
+    SteppedExecutor,
+    Timer,
+    TimerError,
+    TimerTask,
+    VirtualClock,
+)
+from purgatory_spec.operations import (
+    Action,
+    Add,
+    AddInside,
+    Advance,
+    AdvanceInside,
+    Cancel,
+    CancelInside,
+    Elapse,
+    Operation,
+    RunOne,
+    Shutdown,
+    Throw,
+)
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
+from purgatory_spec.profiles import (
+    Executor,
+    Feature,
+    Observable,
+    Structure,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+PROFILE = TimerProfile(
+    executor=Executor.STEPPED,
+    structure=Structure.TIMING_WHEEL,
+    largest_delay_ms=LARGEST_DELAY_MS,
+    features=frozenset(Feature),
+    observables=frozenset(Observable),
+)
+"""What the bundled timer declares: everything that the suite can ask for."""
+
+
+class ScriptFailure(Exception):
+    """The exception that a task throws because its script says so."""
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a log record tells of something else than a task that throws by its script."""
+    return not (record.exc_info and isinstance(record.exc_info[1], ScriptFailure))
+
+
+logging.getLogger("purgatory").addFilter(_is_news)
+
+
+class _ScriptedTask(TimerTask):
+    """A task with a name, which records its run and carries out its script."""
+
+    def __init__(self, name: str, instance: "TimerInstance") -> None:
+        super().__init__()
+        self.name = name
+        self.script: tuple[Action, ...] = ()
+        self._instance = instance
+
+    def run(self) -> None:
+        instance = self._instance
+        instance.events.append(ran(self.name))
+        for action in self.script:
+            try:
+                instance.act(action)
+            except TimerError as error:
+                rejected = Event(EventKind.REJECTED, self.name, reason=error.reason)
+                instance.events.append(rejected)
+
+
+class _RecordingExecutor(SteppedExecutor):
+    """A stepped executor that reports what the timer hands over."""
+
+    def __init__(self, report: Callable[[Event], None]) -> None:
+        super().__init__()
+        self._report = report
+
+    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
+        handed = list(tasks)
+        for task in handed:
+            assert isinstance(task, _ScriptedTask)
+            self._report(expired(task.name))
+        super().hand_over(handed)
+
+
+class TimerInstance:
+    """One timer with its clock, its executor and the tasks that steps have named."""
+
+    def __init__(self, configuration: TimerConfiguration) -> None:
+        """Make a fresh timer."""
+        self.events: list[Event] = []
+        self.clock = VirtualClock(configuration.start_ms)
+        self.executor = _RecordingExecutor(self.events.append)
+        self.timer = Timer(
+            tick_ms=configuration.tick_ms,
+            wheel_size=configuration.wheel_size,
+            clock=self.clock,
+            executor=self.executor,
+        )
+        self._tasks: dict[str, _ScriptedTask] = {}
+
+    def task(self, name: str) -> _ScriptedTask:
+        """The task of this name."""
+        if name not in self._tasks:
+            self._tasks[name] = _ScriptedTask(name, self)
+        return self._tasks[name]
+
+    def act(self, action: Action) -> None:
+        """One action of a running task."""
+        match action:
+            case Throw():
+                raise ScriptFailure
+            case AddInside(name, delay_ms):
+                self.timer.add(self.task(name), delay_ms)
+            case CancelInside(name):
+                self.timer.cancel(self.task(name))
+            case AdvanceInside():
+                self.timer.advance()
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
+        self.events.clear()
+        result: Value = None
+        rejected = None
+        try:
+            result = self._perform(operation)
+        except TimerError as error:
+            rejected = error.reason
+        return Outcome(result, rejected, tuple(self.events), self._observe())
+
+    def close(self) -> None:
+        """Close the timer."""
+        self.timer.close()
+
+    def _perform(self, operation: Operation) -> Value:
+        match operation:
+            case Add(name, delay_ms, script):
+                task = self.task(name)
+                self.timer.add(task, delay_ms)
+                task.script = script
+            case Cancel(name):
+                self.timer.cancel(self.task(name))
+            case Elapse(to_ms):
+                self.clock.set_ms(to_ms)
+            case Advance(to_ms):
+                self.clock.set_ms(to_ms)
+                return self.timer.advance()
+            case RunOne():
+                self.executor.run_one()
+            case Shutdown():
+                self.timer.close()
+            case _:
+                raise ValueError(f"no such operation on a virtual clock: {operation}")
+        return None
+
+    def _observe(self) -> dict[str, Value]:
+        timer = self.timer
+        return {
+            "size": timer.size,
+            "queued": self.executor.queued,
+            "wheel_clock_ms": timer.wheel_clock_ms,
+            "queued_buckets": timer.queued_buckets,
+            "next_expiry_ms": timer.next_expiry_ms,
+            "levels": timer.levels,
+        }

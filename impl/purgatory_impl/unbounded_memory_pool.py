@@ -1,0 +1,58 @@
+"""The memory pool that stands for having none."""
+
+from typing import Final, SupportsIndex
+
+from purgatory_impl.errors import InvalidAllocation
+from purgatory_impl.memory_pool import new_buffer, whole_bytes
+
+UNBOUNDED_BYTES: Final = 2**63 - 1
+"""What a pool without a bound shows as its size, bytes."""
+
+
+class UnboundedMemoryPool:
+    """No bound at all: never refuses, is never out of memory, and takes anything back."""
+
+    def try_allocate(self, bytes_: SupportsIndex) -> memoryview:
+        """A writable buffer of exactly ``bytes_`` bytes, 0 among them.
+
+        Raises:
+            InvalidAllocation: the number is negative, or none.
+
+        Rules: POOL-UNBOUNDED-GRANTS, POOL-UNBOUNDED-NEGATIVE.
+        """
+        wanted = whole_bytes(bytes_)
+        if wanted < 0:
+            raise InvalidAllocation(f"{wanted} bytes; a buffer has 0 at least")
+        return new_buffer(wanted)
+
+    def release(self, buffer: object) -> None:
+        """Nothing: nobody counts.
+
+        Rules: POOL-UNBOUNDED-RELEASE.
+        """
+
+    @property
+    def size_bytes(self) -> int:
+        """``UNBOUNDED_BYTES``."""
+        return UNBOUNDED_BYTES
+
+    @property
+    def available_bytes(self) -> int:
+        """``UNBOUNDED_BYTES``, whatever is out."""
+        return UNBOUNDED_BYTES
+
+    @property
+    def used_bytes(self) -> int:
+        """0, whatever is out.
+
+        Rules: POOL-UNBOUNDED-GRANTS.
+        """
+        return 0
+
+    @property
+    def is_out_of_memory(self) -> bool:
+        """False.
+
+        Rules: POOL-UNBOUNDED-GRANTS.
+        """
+        return False

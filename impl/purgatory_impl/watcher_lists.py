@@ -1,0 +1,73 @@
+"""All watcher lists of a purgatory: the shards, and what concerns every one of them.
+
+What is counted or gone through over all shards is not one instant's picture where other threads
+are at work: each shard is looked at under its own lock, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, Generic
+
+from purgatory_impl.delayed_operation import DelayedOperation
+from purgatory_impl.watchers import Key, Shard
+
+_SHARDS: Final = 64
+"""Enough that two threads seldom meet; Kafka has 512, and no interpreter lock."""
+
+
+class WatcherLists(Generic[Key]):
+    """The lists of all keys, spread over shards."""
+
+    __slots__ = ("shards",)
+
+    def __init__(self) -> None:
+        self.shards: list[Shard[Key]] = [Shard() for _ in range(_SHARDS)]
+
+    def shard_of(self, key: Key) -> Shard[Key]:
+        """Where a key's list is; the hash's higher bits count too, for keys that are multiples."""
+        mixed = hash(key)
+        return self.shards[(mixed ^ mixed >> 6) % _SHARDS]
+
+    @property
+    def entries(self) -> int:
+        """The sum of the lengths of all lists.
+
+        Rules: PURGATORY-ENTRIES.
+        """
+        return sum(shard.entries for shard in self.shards)
+
+    @property
+    def keys(self) -> int:
+        """How many lists there are.
+
+        Rules: PURGATORY-EMPTY-LISTS.
+        """
+        return sum(len(shard.lists) for shard in self.shards)
+
+    def by_key(self) -> Iterator[tuple[Key, list[DelayedOperation]]]:
+        """The operations of each list, some at a time; a key may come more than once."""
+        for shard in self.shards:
+            for walk in shard.all_walks():
+                while operations := walk.next_operations():
+                    yield walk.key, operations
+
+    def sweep(self, post: Callable[[int], None]) -> int:
+        """Remove all entries of completed operations, list by list.
+
+        Args:
+            post: Is given the balance after each shard.
+
+        Returns:
+            How many were removed.
+
+        Rules: PURGATORY-PURGE-REMOVES, PURGATORY-STALE-ENTRIES, PURGATORY-STALE-OPERATIONS.
+        """
+        removed = 0
+        for shard in self.shards:
+            balance = 0
+            for walk in shard.all_walks():
+                balance -= walk.sweep()
+            post(balance)
+            removed -= balance
+        return removed

@@ -1,0 +1,180 @@
+"""What is generated for memory pools: usable, within what was declared, and reducible."""
+
+import pytest
+
+from purgatory_conformance.generation.memory_pool_table import MEMORY_POOL_TABLE
+from purgatory_conformance.generation.memory_pool_world import sort_of
+from purgatory_conformance.generation.source import SeededSource
+from purgatory_conformance.memory_pool_support import MemoryPoolSupport
+from purgatory_conformance.running.memory_pool_reductions import (
+    MemoryPoolCase,
+    simpler_memory_pool_cases,
+)
+from purgatory_conformance.running.shrinking import reduce_case
+from purgatory_conformance.specimens.small_memory_pool import PROFILE
+from purgatory_conformance.support import Candidate, narrowed
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Elapse,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+)
+from purgatory_spec.profiles import (
+    Component,
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolProfile,
+)
+from purgatory_spec.requirements import requirements
+
+SUPPORT = MemoryPoolSupport()
+SORTS = {MemoryPoolFeature.STRICT, MemoryPoolFeature.NON_STRICT, MemoryPoolFeature.UNBOUNDED}
+
+
+def drawn(
+    seed: int, profile: MemoryPoolProfile = PROFILE, wanted: frozenset[str] = frozenset()
+) -> Candidate:
+    source = SeededSource(seed)
+    configuration = SUPPORT.draw_configuration(profile, source, wanted)
+    operations = SUPPORT.draw_operations(configuration, profile, source, most=40, wanted=wanted)
+    return Candidate(configuration, operations)
+
+
+def feature_of(operation: Operation, released: set[str]) -> MemoryPoolFeature | None:
+    """The feature that an operation needs."""
+    match operation:
+        case Release(buffer, ReleaseForm.ITSELF):
+            return MemoryPoolFeature.RELEASE_AGAIN if buffer in released else None
+        case Release(_, ReleaseForm.SLICE):
+            return MemoryPoolFeature.RELEASE_SLICE
+        case Release():
+            return MemoryPoolFeature.RELEASE_COPY
+        case ReleaseForeign():
+            return MemoryPoolFeature.RELEASE_FOREIGN
+        case ReleaseNothing():
+            return MemoryPoolFeature.RELEASE_NOTHING
+        case Lose():
+            return MemoryPoolFeature.LEAK_DETECTION
+        case Construct():
+            return MemoryPoolFeature.CONSTRUCT
+        case Elapse():
+            return MemoryPoolFeature.ELAPSE
+        case _:
+            return None
+
+
+@pytest.mark.parametrize("feature", [None, *MemoryPoolFeature])
+def test_only_declared_features_are_asked_for(feature: MemoryPoolFeature | None) -> None:
+    """
+    Given a subject that declares one feature, or none
+    When cases are drawn
+    Then no operation and no pool needs another one, and the feature is made use of
+    """
+    profile = MemoryPoolProfile(features=frozenset({feature} if feature else ()))
+    used: set[MemoryPoolFeature] = set()
+    for seed in range(40):
+        case = drawn(seed, profile)
+        configuration = narrowed(case.configuration, MemoryPoolConfiguration)
+        if feature in SORTS:
+            used.add(sort_of(configuration))
+        released: set[str] = set()
+        for operation in case.operations:
+            needed = feature_of(operation, released)
+            used |= {needed} if needed else set()
+            if isinstance(operation, Release) and operation.form is ReleaseForm.ITSELF:
+                released.add(operation.buffer)
+    assert used == ({feature} if feature else set())
+
+
+def test_equal_seeds_give_equal_cases_which_are_usable() -> None:
+    """
+    Given seeds
+    When cases are drawn
+    Then equal seeds give equal cases, and each is one that a subject can be asked
+    """
+    assert drawn(3) == drawn(3)
+    assert drawn(3) != drawn(4)
+    assert all(SUPPORT.usable(PROFILE, drawn(seed)) for seed in range(200))
+
+
+@pytest.mark.parametrize("rule", ["POOL-STRICT", "POOL-NON-STRICT", "POOL-UNBOUNDED-NEGATIVE"])
+def test_a_wanted_rule_gets_the_pool_that_shows_it(rule: str) -> None:
+    """
+    Given a rule that one sort of pool alone shows
+    When it is the only one that lacks visits
+    Then only such pools are made
+    """
+    sorts = set()
+    for seed in range(20):
+        configuration = drawn(seed, wanted=frozenset({rule})).configuration
+        sorts.add(sort_of(narrowed(configuration, MemoryPoolConfiguration)))
+    assert len(sorts) == 1
+
+
+def test_rows_name_rules_that_exist_and_all_of_them() -> None:
+    """
+    Given the table
+    When its rows name the rules that they are for
+    Then these are the rules there are
+    """
+    known = {rule.id for rule in requirements(Component.MEMORY_POOL)}
+    assert {rule for row in MEMORY_POOL_TABLE for rule in row.rules} == known
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        (Release("a"),),
+        (Allocate("a", 41), Release("a")),
+        (Allocate("a", 1), Allocate("a", 1)),
+        (Allocate("a", 1), Release("a"), Lose("a")),
+        (Allocate("a", 1), Release("a"), Release("a", ReleaseForm.SLICE)),
+        (Elapse(5), Elapse(4)),
+    ],
+)
+def test_unusable_cases_are_told(operations: tuple[Operation, ...]) -> None:
+    """
+    Given operations that name what was not granted, or let the clock go back
+    When a case is made of them
+    Then no subject can be asked it
+    """
+    assert not SUPPORT.usable(PROFILE, Candidate(MemoryPoolConfiguration(), operations))
+
+
+def test_a_pool_of_an_undeclared_sort_is_unusable() -> None:
+    """
+    Given a subject that offers strict pools alone
+    When a case is made with a pool of each sort
+    Then only the strict one is usable
+    """
+    profile = MemoryPoolProfile(features=frozenset({MemoryPoolFeature.STRICT}))
+    sorts = [
+        MemoryPoolConfiguration(),
+        MemoryPoolConfiguration(strict=True),
+        MemoryPoolConfiguration(unbounded=True),
+    ]
+    usable = [SUPPORT.usable(profile, Candidate(configuration, ())) for configuration in sorts]
+    assert usable == [False, True, False]
+
+
+def test_simpler_cases_shrink_in_the_end() -> None:
+    """
+    Given generated cases
+    When the simpler ones are looked at
+    Then some are smaller, and leaving out what does not matter ends with the plainest case
+    """
+    case = drawn(5)
+    plain = MemoryPoolCase(narrowed(case.configuration, MemoryPoolConfiguration), case.operations)
+    assert any(simpler.size < plain.size for simpler in simpler_memory_pool_cases(plain))
+    smallest = reduce_case(
+        PROFILE, case, lambda c: any(isinstance(op, Release) for op in c.operations), 4000
+    )
+    assert smallest.configuration == MemoryPoolConfiguration(1, 1)
+    asked, released = smallest.operations
+    assert isinstance(asked, Allocate)
+    assert (asked.size_bytes, released) == (1, Release(asked.buffer))

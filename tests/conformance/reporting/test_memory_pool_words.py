@@ -1,0 +1,83 @@
+"""Memory pools in readable words."""
+
+import pytest
+from immutables import Map
+
+from purgatory_conformance.memory_pool_support import MemoryPoolSupport
+from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Elapse,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+    RunOne,
+)
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import (
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    ReleaseValidation,
+)
+from purgatory_spec.reasons import Reason
+
+SUPPORT = MemoryPoolSupport()
+
+
+@pytest.mark.parametrize(
+    ("operation", "words"),
+    [
+        (Allocate("b1", 40), "ask for b1, 40 bytes"),
+        (Allocate("b1", 1), "ask for b1, 1 byte"),
+        (Release("b1"), "release b1"),
+        (Release("b1", ReleaseForm.SLICE), "release a slice of b1"),
+        (Release("b1", ReleaseForm.COPY), "release a copy of b1"),
+        (ReleaseForeign(3), "release a foreign buffer of 3 bytes"),
+        (ReleaseNothing(), "release nothing"),
+        (Lose("b1"), "lose b1"),
+        (Construct(10, 11), "make a pool of 10 bytes, largest buffer 11"),
+        (Elapse(7), "let the clock reach 7"),
+        (RunOne(), "run_one"),
+    ],
+)
+def test_operations(operation: Operation, words: str) -> None:
+    assert SUPPORT.describe_operation(operation) == words
+
+
+def test_outcomes() -> None:
+    ask = Allocate("b1", 1)
+    assert SUPPORT.describe_outcome(ask, Outcome(True)) == "granted"
+    assert SUPPORT.describe_outcome(ask, Outcome(False)) == "refused"
+    assert SUPPORT.describe_outcome(ask, Outcome(3)) == "result 3, no event"
+    assert SUPPORT.describe_outcome(Release("b1"), Outcome()) == "done"
+    rejected = Outcome(rejected=Reason.INVALID_ARGUMENT)
+    assert "invalid_argument" in SUPPORT.describe_outcome(Release("b1"), rejected)
+
+
+def test_pools() -> None:
+    configuration = MemoryPoolConfiguration(100, 40, strict=True)
+    assert SUPPORT.describe_configuration(configuration) == "100 bytes, largest buffer 40, strict"
+    configuration = MemoryPoolConfiguration(unbounded=True)
+    assert SUPPORT.describe_configuration(configuration) == "an unbounded pool"
+    profile = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
+    assert SUPPORT.describe_profile(profile) == "release validation identity"
+    assert [words for words, _ in SUPPORT.alternatives(profile)] == ["release_validation none"]
+
+
+def test_states() -> None:
+    """
+    Given states of a pool, and something else
+    When they are described
+    Then what is available and who holds what is said, the first of many; of the rest nothing
+    """
+    state = MemoryPoolState(60, Map(a=40), now_ms=5, spell_began_ms=3)
+    words = "clock 5; 60 available; held: a 40; dry since 3"
+    assert SUPPORT.describe_state(state) == words
+    assert SUPPORT.describe_state(MemoryPoolState(9)) == "clock 0; 9 available; held: nothing"
+    many = MemoryPoolState(0, Map({f"b{number}": 1 for number in range(10)}))
+    assert SUPPORT.describe_state(many).endswith("b7 1 and 2 more")
+    assert SUPPORT.describe_state("anything") == ""

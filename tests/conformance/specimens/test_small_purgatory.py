@@ -1,0 +1,179 @@
+"""The control: a purgatory written by nobody who wrote the model passes the whole suite."""
+
+import msgspec
+import pytest
+
+from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.case_run import CaseVerdict
+from purgatory_conformance.specimens.purgatory_mutants import (
+    ESTIMATE_PROFILE,
+    PROPOSAL_PROFILE,
+    SILENT_PROFILE,
+)
+from purgatory_conformance.specimens.purgatory_profiles import WheelPurgatory
+from purgatory_conformance.specimens.small_purgatory import (
+    PROFILE,
+    MakePurgatory,
+    SmallPurgatory,
+    small_purgatory,
+)
+from purgatory_conformance.specimens.wrong_checking import CancelTakesTimeOut, CountsStale
+from purgatory_conformance.specimens.wrong_watching import SecondTryThrowsUnarmed
+from purgatory_spec.operations import Force, Shutdown, Wait, Watch
+from purgatory_spec.profiles import (
+    Component,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryProfile,
+    Rounding,
+    Structure,
+)
+from purgatory_spec.reasons import Reason
+from purgatory_spec.requirements import requirements
+
+STANDARD = Budget()
+
+
+def campaign_of(
+    profile: PurgatoryProfile,
+    make: MakePurgatory = SmallPurgatory,
+    *,
+    cases: int = 60,
+    deviations: tuple[Deviation, ...] = (),
+) -> Campaign:
+    return run_campaign(
+        small_purgatory(make, profile),
+        Component.PURGATORY,
+        seed=2,
+        budget=Budget(least_cases=cases, most_cases=cases, shrink_runs=300),
+        deviations=deviations,
+    )
+
+
+@pytest.mark.slow
+def test_small_purgatory_conforms_and_is_put_to_every_test() -> None:
+    """
+    Given the small purgatory, which shows everything and offers all
+    When the standard suite runs
+    Then it conforms, each vector passes, and each rule was visited as often as it must be
+    """
+    golden = vectors(Component.PURGATORY)
+    campaign = run_campaign(
+        small_purgatory(), Component.PURGATORY, seed=1, budget=STANDARD, vectors=golden
+    )
+    assert campaign.verdict is Verdict.CONFORMANT, campaign.why
+    assert (campaign.vectors, campaign.cases) == (len(golden), STANDARD.least_cases)
+    assert set(campaign.verdicts) == {CaseVerdict.PASS}
+    rules = {r.id for r in requirements(Component.PURGATORY) if r.applies_to(PROFILE)}
+    assert {rule.id for rule in campaign.rules} == rules
+    assert rules | {"PURGATORY-ESTIMATE-PROPOSAL"} == {
+        rule.id for rule in requirements(Component.PURGATORY)
+    }
+    assert min(campaign.visits[rule] for rule in rules) >= STANDARD.minimum_visits
+
+
+PROFILES = {
+    "silent": SILENT_PROFILE,
+    "proposal": ESTIMATE_PROFILE,
+    "inline": msgspec.structs.replace(PROFILE, executor=Executor.INLINE),
+    "inline and silent": msgspec.structs.replace(SILENT_PROFILE, executor=Executor.INLINE),
+    "rounding up": msgspec.structs.replace(PROFILE, rounding=Rounding.UP),
+    "no feature": msgspec.structs.replace(PROFILE, features=frozenset()),
+    "weakest": PurgatoryProfile(),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROFILES)
+def test_small_purgatory_conforms_under_other_profiles(name: str) -> None:
+    """
+    Given the small purgatory under another profile
+    When a short suite runs
+    Then no case fails, and none is inconclusive
+    """
+    campaign = campaign_of(PROFILES[name])
+    assert set(campaign.verdicts) == {CaseVerdict.PASS}, campaign.causes
+
+
+WHEEL = msgspec.structs.replace(PROPOSAL_PROFILE, structure=Structure.TIMING_WHEEL)
+
+
+class LikeKafka(CancelTakesTimeOut, SecondTryThrowsUnarmed, WheelPurgatory):
+    """A purgatory with the choices of Kafka's, and with its deviations."""
+
+
+DEVIATIONS = (
+    Deviation("PURGATORY-STALE-OPERATIONS", "stale_uncounted", ""),
+    Deviation("PURGATORY-CANCEL-KEEPS-TIME-OUT", "time_out_taken_with_key", ""),
+    Deviation("PURGATORY-SECOND-TRY-THROWS", "second_try_unarmed", ""),
+)
+
+
+@pytest.mark.slow
+def test_declared_deviations_are_followed_beyond() -> None:
+    """
+    Given a purgatory like Kafka's, and all that it breaks declared
+    When generated cases run
+    Then each deviation is met, none is undeclared, and the bound is what is excused
+    """
+    campaign = campaign_of(WHEEL, LikeKafka, cases=150, deviations=DEVIATIONS)
+    assert set(campaign.verdicts) == {CaseVerdict.PASS, CaseVerdict.DEVIATES}, campaign.causes
+    assert all(seen.cases for seen in campaign.seen.values())
+    assert set(campaign.seen) == {deviation.rule for deviation in DEVIATIONS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", DEVIATIONS, ids=lambda deviation: deviation.rule)
+def test_undeclared_deviation_is_a_failure(missing: Deviation) -> None:
+    """
+    Given a purgatory like Kafka's with one of its deviations not declared
+    When generated cases run
+    Then cases fail by that rule
+    """
+    declared = tuple(each for each in DEVIATIONS if each is not missing)
+    campaign = campaign_of(WHEEL, LikeKafka, cases=100, deviations=declared)
+    assert missing.rule in {cause.rule for cause in campaign.causes}
+
+
+class LikeKafkaAndWrong(CountsStale, LikeKafka):
+    """A further defect behind the declared ones."""
+
+
+@pytest.mark.slow
+def test_further_defect_is_found_behind_declared_deviations() -> None:
+    """
+    Given a purgatory like Kafka's, all deviations declared, and a defect that nobody declared
+    When generated cases run
+    Then the defect is found, and blamed on its rule
+    """
+    campaign = campaign_of(WHEEL, LikeKafkaAndWrong, cases=60, deviations=DEVIATIONS)
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+    assert "PURGATORY-CHECK-COUNT" in {cause.rule for cause in campaign.causes}
+
+
+def test_operation_of_another_component_is_unsupported() -> None:
+    """
+    Given the small purgatory
+    When it is asked to wait, and after shutdown to watch, and to force
+    Then it says that it cannot wait, that it is closed, and forces
+    """
+    subject = small_purgatory()
+    subject.new("wait", PurgatoryConfiguration())
+    waited, _, watched, forced = subject.do_all(
+        [Wait(1), Shutdown(), Watch("o1", ("a",), 1), Force("o1")]
+    )
+    assert waited.rejected is Reason.UNSUPPORTED
+    assert (watched.rejected, watched.events) == (Reason.CLOSED, ())
+    assert forced.result is True
+
+
+def test_features_are_all_that_there_are() -> None:
+    """
+    Given what the small purgatory declares
+    When its features are listed
+    Then none is missing
+    """
+    assert PROFILE.features == frozenset(PurgatoryFeature)

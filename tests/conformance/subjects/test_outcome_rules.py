@@ -1,0 +1,130 @@
+"""What is asked of the results and observables of a purgatory and of a memory pool."""
+
+import pytest
+
+from purgatory_conformance.subjects.fault import Fault
+from purgatory_conformance.subjects.outcome_rules import OutcomeRules
+from purgatory_conformance.subjects.subject import FailureKind
+from purgatory_spec.messages import Reply
+from purgatory_spec.operations import (
+    Advance,
+    Allocate,
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    Release,
+    Watch,
+)
+from purgatory_spec.outcomes import Value
+from purgatory_spec.profiles import (
+    MemoryPoolObservable,
+    MemoryPoolProfile,
+    PurgatoryObservable,
+    PurgatoryProfile,
+)
+from purgatory_spec.reasons import Reason
+
+PURGATORY = OutcomeRules(PurgatoryProfile())
+POOL = OutcomeRules(MemoryPoolProfile())
+WATCH = Watch("a", ("k",), 5)
+
+
+@pytest.mark.parametrize(
+    ("rules", "operation", "result"),
+    [
+        (PURGATORY, Check("k"), 0),
+        (PURGATORY, WATCH, False),
+        (PURGATORY, Force("a"), True),
+        (PURGATORY, CancelForKey("k"), ("a", "b")),
+        (PURGATORY, CancelForKey("k"), ()),
+        (POOL, Allocate("b", 5), False),
+    ],
+)
+def test_a_result_of_its_type_is_taken(
+    rules: OutcomeRules, operation: Operation, result: Value
+) -> None:
+    """
+    Given an operation that has a result
+    When the reply has one of its type
+    Then the outcome has it, and a rejection stands without any
+    """
+    assert rules.outcome(Reply(1, result=result), operation, closed=False).result == result
+    refused = rules.outcome(Reply(1, rejected=Reason.CLOSED), operation, closed=False)
+    assert (refused.result, refused.rejected) == (None, Reason.CLOSED)
+
+
+@pytest.mark.parametrize(
+    ("rules", "operation", "result", "problem"),
+    [
+        (PURGATORY, Check("k"), True, "the result of 'check' is true; it must be an integer"),
+        (PURGATORY, Check("k"), -1, "the result of 'check' is -1; it must be an integer that"),
+        (PURGATORY, Check("k"), None, "'check' has no 'result'; answer an integer"),
+        (PURGATORY, WATCH, 1, "the result of 'watch' is 1; it must be true or false"),
+        (PURGATORY, Force("a"), None, "'force' has no 'result'; answer true or false"),
+        (PURGATORY, CancelForKey("k"), 2, "is 2; it must be a list of names"),
+        (POOL, Allocate("b", 5), 5, "the result of 'allocate' is 5; it must be true or false"),
+    ],
+)
+def test_a_result_of_another_type_is_named(
+    rules: OutcomeRules, operation: Operation, result: Value, problem: str
+) -> None:
+    """
+    Given an operation that has a result
+    When the reply has another one, or none
+    Then the fault names the operation and what the result must be
+    """
+    with pytest.raises(Fault) as raised:
+        rules.outcome(Reply(1, result=result), operation, closed=False)
+    assert raised.value.kind is FailureKind.WRONG_TYPES
+    assert problem in raised.value.explanation
+
+
+@pytest.mark.parametrize(
+    ("rules", "operation"), [(PURGATORY, Advance(5)), (POOL, Release("b"))], ids=["advance", "free"]
+)
+def test_other_operations_have_no_result(rules: OutcomeRules, operation: Operation) -> None:
+    """
+    Given an operation that has no result
+    When the reply has one
+    Then nobody looks at it
+    """
+    assert rules.outcome(Reply(1, result=True), operation, closed=False).result is None
+
+
+@pytest.mark.parametrize(
+    ("observable", "right", "wrong"),
+    [
+        (PurgatoryObservable.ENTRIES, 0, -1),
+        (PurgatoryObservable.PENDING, 3, None),
+        (PurgatoryObservable.ESTIMATE, -7, True),
+        (MemoryPoolObservable.AVAILABLE, -5, None),
+        (MemoryPoolObservable.OUT_OF_MEMORY, False, 0),
+        (MemoryPoolObservable.BUFFER, None, False),
+        (MemoryPoolObservable.DEPLETED_TIME, 12, None),
+    ],
+)
+def test_observables_have_their_types(
+    observable: PurgatoryObservable | MemoryPoolObservable, right: Value, wrong: Value
+) -> None:
+    """
+    Given a declared observable
+    When it is shown with a value of its type, of another type, or not at all
+    Then the first is taken, the second is a wrong type, the third is missing; also after shutdown
+    """
+    profile = (
+        PurgatoryProfile(observables=frozenset({observable}))
+        if isinstance(observable, PurgatoryObservable)
+        else MemoryPoolProfile(observables=frozenset({observable}))
+    )
+    rules, operation = OutcomeRules(profile), Advance(1)
+    shown = {observable.value: right, "other": 1}
+    outcome = rules.outcome(Reply(1, observed=shown), operation, closed=False)
+    assert outcome.observed == {observable.value: right}
+    with pytest.raises(Fault) as raised:
+        rules.outcome(Reply(1, observed={observable.value: wrong}), operation, closed=False)
+    assert raised.value.kind is FailureKind.WRONG_TYPES
+    assert f"'{observable.value}'" in raised.value.explanation
+    with pytest.raises(Fault) as raised:
+        rules.outcome(Reply(1), operation, closed=True)
+    assert raised.value.kind is FailureKind.MISSING_OBSERVABLE

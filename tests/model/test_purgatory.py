@@ -1,0 +1,266 @@
+"""The purgatory, call by call: what each rule says, in its shortest example.
+
+The examples that repeat a test of Kafka's name it.
+"""
+
+import pytest
+from immutables import Map
+
+from purgatory_conformance.knowledge import statements
+from purgatory_spec.operations import (
+    Advance,
+    Answer,
+    CancelForKey,
+    Check,
+    Elapse,
+    Force,
+    RunOne,
+    Satisfy,
+    Script,
+    Shutdown,
+    Watch,
+)
+from purgatory_spec.profiles import (
+    Component,
+    PurgatoryConfiguration,
+)
+from purgatory_spec.reasons import Reason
+from purgatory_spec.requirements import requirements
+
+from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last
+from .purgatory_strategies import told
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in requirements(Component.PURGATORY)])
+def test_every_rule_is_stated_in_the_model(rule: str) -> None:
+    """
+    Given a rule of the purgatory
+    When the docstrings of the model are read
+    Then one of them names it
+    """
+    assert any(each.package == "purgatory_model" for each in statements(rule))
+
+
+def test_a_satisfied_operation_is_completed_by_the_next_check_of_its_key() -> None:
+    """
+    Given two operations that wait under two keys (testRequestSatisfaction)
+    When their keys are checked before and after each can be completed, and once more
+    Then the checks complete none, then one, then none
+    """
+    a, b = Watch("a", ("k",), 100), Watch("b", ("j",), 100)
+    outcomes, state = asked(
+        a, b, Check("k"), Satisfy("a"), Check("k"), Satisfy("b"), Check("j"), Check("k")
+    )
+    assert [outcome.result for outcome in outcomes] == [False, False, 0, None, 1, None, 1, 0]
+    assert told(outcomes[4]) == "tried:a completed:a"
+    assert state.lists == Map()
+    assert state.timer_size == 0
+
+
+def test_what_nothing_completes_its_time_out_completes() -> None:
+    """
+    Given an operation of 20 ms and one of 200 s (testRequestExpiry)
+    When the clock reaches the first time-out, and a reading before it
+    Then the first one expires, when it is run, and the second does not
+    """
+    outcomes, state = asked(
+        Watch("a", ("k",), 20),
+        Watch("b", ("j",), 200_000),
+        Elapse(10),
+        Advance(19),
+        Advance(20),
+        RunOne(),
+        RunOne(),
+    )
+    assert [told(outcome) for outcome in outcomes[2:]] == [
+        "",
+        "",
+        "expired:a",
+        "completed:a timed_out:a",
+        "",
+    ]
+    assert state.timer_size == 1
+
+
+def test_completed_operations_leave_the_timer_at_once_and_the_lists_later() -> None:
+    """
+    Given operations under one, two and three keys (testRequestPurge)
+    When two of them are completed by force, and then each key is checked
+    Then the timer's size is 3, 2, 1, and the entries are 6, and then 4, 2, 1
+    """
+    outcomes, _ = asked(
+        Watch("a", ("1",), 100),
+        Watch("b", ("1", "2"), 100),
+        Watch("c", ("1", "2", "3"), 100),
+        Force("b"),
+        Force("c"),
+        Check("1"),
+        Check("2"),
+        Check("3"),
+    )
+    shown = [outcome.observed for outcome in outcomes[2:]]
+    assert [each["timer_size"] for each in shown] == [3, 2, 1, 1, 1, 1]
+    assert [each["entries"] for each in shown] == [6, 6, 6, 4, 2, 1]
+    assert [outcome.result for outcome in outcomes[3:]] == [True, True, 0, 0, 0]
+
+
+def test_cancelling_for_a_key_gives_its_operations_back() -> None:
+    """
+    Given two operations under one key and one under another (shouldCancelForKeyReturning...)
+    When what is watched under the first key is cancelled
+    Then the two are the result, and one operation is left, with its time-out
+    """
+    watched = (Watch("a", ("k",), 9), Watch("b", ("k",), 9), Watch("c", ("j",), 9))
+    outcome = last(*watched, CancelForKey("k"))
+    assert outcome.result == ("a", "b")
+    assert told(outcome) == ""
+    assert (outcome.observed["entries"], outcome.observed["timer_size"]) == (1, 1)
+    assert last(*watched, CancelForKey("nobody's")).result == ()
+
+
+def test_cancelling_leaves_the_time_out_of_what_is_watched_elsewhere() -> None:
+    """
+    Given an operation under two keys, one of them given twice
+    When one key is cancelled, and then the other
+    Then it keeps its time-out until it has no entry
+    """
+    outcomes, _ = asked(Watch("a", ("k", "j", "k"), 9), CancelForKey("k"), CancelForKey("j"))
+    assert [outcome.result for outcome in outcomes[1:]] == [("a", "a"), ("a",)]
+    assert [outcome.observed["timer_size"] for outcome in outcomes] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("tries", "events", "result", "entries", "pending"),
+    [
+        ((COMPLETE,), "tried:a completed:a", True, 0, 0),
+        ((WAIT, COMPLETE), "tried:a tried:a completed:a", True, 2, 0),
+        ((WAIT, WAIT), "tried:a tried:a", False, 2, 1),
+        ((THROW,), "tried:a", Reason.THROWN, 0, 0),
+        ((WAIT, THROW), "tried:a tried:a", Reason.THROWN, 2, 1),
+    ],
+    ids=["first-try", "second-try", "waits", "first-throws", "second-throws"],
+)
+def test_a_watch_tries_before_and_after_it_adds(
+    tries: tuple[Answer, ...], events: str, result: bool | Reason, entries: int, pending: int
+) -> None:
+    """
+    Given an operation whose tries answer in some way (testSafeTryCompleteOrElse)
+    When it is watched under two keys
+    Then it is added to the lists iff the first try waits, and armed iff it is added and not done
+    """
+    outcome = last(Watch("a", ("k", "j"), 9, Script(tries)))
+    assert told(outcome) == events
+    assert (outcome.rejected or outcome.result) is result
+    assert outcome.observed["entries"] == entries
+    assert outcome.observed["pending"] == pending
+
+
+def test_a_watch_without_keys_or_after_shutdown_tries_nothing() -> None:
+    """
+    Given an operation that could be completed
+    When it is watched under no key, and after shutdown
+    Then it is rejected without a try; what waited before can still be completed
+    """
+    nowhere = last(Watch("a", (), 9, Script((COMPLETE,))))
+    assert (nowhere.rejected, told(nowhere)) == (Reason.INVALID_ARGUMENT, "")
+    closed = (Watch("b", ("k",), 9), Shutdown(), Shutdown())
+    late = last(*closed, Watch("a", (), 9, Script((COMPLETE,))))
+    assert (late.rejected, told(late)) == (Reason.CLOSED, "")
+    assert last(*closed, Satisfy("b"), Check("k")).result == 1
+    assert set(late.observed) == {"entries", "keys", "stale_entries", "stale_operations", "queued"}
+
+
+def test_after_shutdown_an_advance_hands_nothing_over() -> None:
+    """
+    Given a stale entry, an operation in the timer and one in the executor's queue
+    When the purgatory is shut down and advanced
+    Then nothing expires, whether it purges and is rejected is free, and the queue is still run
+    """
+    before = (
+        Watch("a", ("k",), 1),
+        Watch("b", ("k",), 5),
+        Watch("c", ("j",), 5),
+        Force("c"),
+        Advance(1),
+        Shutdown(),
+    )
+    waiting: Map[str, tuple[str, ...]] = Map({"k": ("a", "b")})
+    kept = waiting.set("j", ("c",))
+    assert everything(*before, Advance(9)) == {
+        (None, rejected, "", lists)
+        for rejected in (None, Reason.CLOSED)
+        for lists in (waiting, kept)
+    }
+    assert told(last(*before, RunOne())) == "completed:a timed_out:a"
+
+
+def test_forcing_completes_once() -> None:
+    """
+    Given an operation that waits for the executor, and one that nobody ever watched
+    When they are forced twice and the executor runs
+    Then each is completed once, and its expiry does nothing
+    """
+    outcomes, _ = asked(
+        Watch("a", ("k",), 1),
+        Advance(1),
+        Force("a"),
+        Force("a"),
+        RunOne(),
+        Force("z"),
+        Force("z"),
+    )
+    assert [outcome.result for outcome in outcomes[2:]] == [True, False, None, True, False]
+    assert [told(outcome) for outcome in outcomes[2:]] == ["completed:a", "", "", "completed:z", ""]
+
+
+def test_watching_again_moves_the_time_out_and_adds_entries() -> None:
+    """
+    Given an operation that waits since reading 0, for 5 ms
+    When it is watched again at reading 3 with another delay, under an old key and a new one
+    Then it has three entries and one time-out, 5 ms after the second watch
+    """
+    outcomes, state = asked(
+        Watch("a", ("k",), 5),
+        Elapse(3),
+        Watch("a", ("k", "j"), 999),
+        Advance(7),
+        Advance(8),
+    )
+    assert outcomes[2].observed["timer_size"] == 1
+    assert state.lists == Map({"k": ("a", "a"), "j": ("a",)})
+    assert [told(outcome) for outcome in outcomes[3:]] == ["", "expired:a"]
+
+
+def test_watching_what_is_completed_may_try_it_and_no_more() -> None:
+    """
+    Given a completed operation, whose tries throw or could complete it
+    When it is watched
+    Then it may be tried never, once or twice, and has neither entry nor time-out
+    """
+    none: Map[str, tuple[str, ...]] = Map()
+    assert everything(Watch("a", ("k",), 9, Script((COMPLETE,))), Watch("a", ("k",), 9)) == {
+        (False, None, words, none) for words in ("", "tried:a", "tried:a tried:a")
+    }
+    throwing = Script((COMPLETE, COMPLETE, THROW))
+    assert everything(Watch("a", ("k",), 9, throwing), Watch("a", ("k",), 9)) == {
+        (False, None, "", none),
+        (False, None, "tried:a", none),
+        (None, Reason.THROWN, "tried:a tried:a", none),
+    }
+
+
+def test_without_time_outs_nothing_expires() -> None:
+    """
+    Given a purgatory without time-outs
+    When an operation's time-out has passed
+    Then it waits, and is completed by a check
+    """
+    outcomes, _ = asked(
+        Watch("a", ("k",), 1),
+        Advance(9),
+        Satisfy("a"),
+        Check("k"),
+        configuration=PurgatoryConfiguration(time_outs=False),
+    )
+    assert [told(outcome) for outcome in outcomes[1:]] == ["", "", "tried:a completed:a"]
+    assert outcomes[0].observed["pending"] == 0

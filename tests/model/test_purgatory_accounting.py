@@ -1,0 +1,151 @@
+"""When the purgatory purges, and what its executor has to do with it."""
+
+import pytest
+from immutables import Map
+
+from purgatory_model.purgatory import purgatory_model
+from purgatory_spec.operations import (
+    Add,
+    Advance,
+    Elapse,
+    Force,
+    Operation,
+    RunOne,
+    Script,
+    Watch,
+)
+from purgatory_spec.profiles import (
+    Accounting,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    Structure,
+)
+
+from .purgatory_examples import COMPLETE, EVERYTHING, WAIT, asked, everything, last, stepped
+from .purgatory_strategies import only, told
+
+
+def test_time_out_is_armed_before_or_after_the_second_try() -> None:
+    """
+    Given an operation that is due when it is watched, in a timing wheel
+    When it is watched, and its second try completes it
+    Then it may have been handed over before that, in vain, or not at all
+    """
+    script = Script((WAIT, COMPLETE))
+    lists = Map({"k": ("a",)})
+    profile = stepped(structure=Structure.TIMING_WHEEL)
+    assert everything(Watch("a", ("k",), 0, script), profile=profile) == {
+        (True, None, "tried:a tried:a completed:a", lists),
+        (True, None, "tried:a expired:a tried:a completed:a", lists),
+    }
+
+
+def test_proposal_purges_by_its_estimate() -> None:
+    """
+    Given the proposal's accounting with an interval of one
+    When as many operations are stale as the interval, and then one more
+    Then only the second advance purges, and the estimate is then the timer's size
+    """
+    outcomes, _ = asked(
+        Watch("a", ("k", "j"), 9),
+        Watch("b", ("k",), 9),
+        Watch("c", ("k",), 9),
+        Force("a"),
+        Advance(0),
+        Force("b"),
+        Advance(0),
+        profile=stepped(Accounting.PROPOSAL),
+        configuration=PurgatoryConfiguration(purge_interval=1),
+    )
+    shown = [(each.observed["estimate"], each.observed["stale_entries"]) for each in outcomes[3:]]
+    assert shown == [(3, 2), (3, 2), (3, 3), (1, 0)]
+
+
+def test_exact_accounting_purges_by_its_count() -> None:
+    """
+    Given the exact accounting with an interval of two
+    When as many entries are stale as the interval, and then one more
+    Then only the second advance purges, and the estimate is pending plus stale all along
+    """
+    outcomes, state = asked(
+        Watch("a", ("k", "j"), 9),
+        Watch("b", ("k",), 9),
+        Watch("c", ("k",), 9),
+        Force("a"),
+        Advance(0),
+        Force("b"),
+        Advance(0),
+        configuration=PurgatoryConfiguration(purge_interval=2),
+    )
+    shown = [(each.observed["estimate"], each.observed["stale_entries"]) for each in outcomes[3:]]
+    assert shown == [(4, 2), (4, 2), (4, 3), (1, 0)]
+    assert state.lists == Map({"k": ("c",)})
+
+
+def test_mass_expiry_is_not_counted_by_the_proposal() -> None:
+    """
+    Given three operations that expire together, and an interval of two
+    When they are handed over, run, and the purgatory is advanced again
+    Then the proposal keeps three stale operations and counts none; the exact accounting purges
+    """
+    steps: tuple[Operation, ...] = (
+        *(Watch(name, ("k",), time) for name, time in (("a", 1), ("b", 2), ("c", 3))),
+        Advance(3),
+        *(RunOne(),) * 3,
+        Advance(4),
+    )
+    configuration = PurgatoryConfiguration(purge_interval=2)
+    kept, _ = asked(*steps, profile=stepped(Accounting.PROPOSAL), configuration=configuration)
+    assert [each.observed["estimate"] for each in kept[2:]] == [3, 0, 0, 0, 0, 0]
+    assert kept[-1].observed["stale_operations"] == 3
+    purged, _ = asked(*steps, configuration=configuration)
+    assert purged[-1].observed["stale_operations"] == 0
+
+
+def test_an_inline_executor_has_run_when_the_step_returns() -> None:
+    """
+    Given three operations that expire together, an interval of two, and an inline executor
+    When the purgatory is advanced
+    Then they have run in some order before the purge is tested, so that all is purged
+    """
+    profile = PurgatoryProfile(observables=EVERYTHING)
+    model = purgatory_model(PurgatoryConfiguration(purge_interval=2), profile)
+    watched = (Watch("a", ("k",), 1), Watch("b", ("k",), 1), Watch("c", ("j",), 1))
+    _, state = only(model, *watched)
+    pairs = list(model.successors(state, Advance(1)))
+    assert len(pairs) == 6
+    assert {after.lists for _, after in pairs} == {Map()}
+    assert "completed:b timed_out:b completed:a timed_out:a completed:c timed_out:c" in {
+        told(outcome) for outcome, _ in pairs
+    }
+
+
+def test_an_inline_executor_may_run_in_the_middle_of_a_watch() -> None:
+    """
+    Given an operation that is due when it is watched, and an inline executor
+    When it is watched
+    Then its time-out may run before the second try, after it, or not in this call
+    """
+    found = everything(Watch("a", ("k",), 0), profile=PurgatoryProfile())
+    assert {words for _, _, words, _ in found} == {
+        "tried:a tried:a",
+        "tried:a tried:a completed:a timed_out:a",
+        "tried:a completed:a timed_out:a tried:a",
+        "tried:a completed:a timed_out:a",
+    }
+    assert {result for result, *_ in found} == {False}
+
+
+def test_threads_are_not_predicted() -> None:
+    """
+    Given a profile with an executor that has a thread of its own, and an operation on a timer
+    When a model is asked for
+    Then the error says what is wrong
+    """
+    with pytest.raises(ValueError, match="a stepped or an inline executor"):
+        purgatory_model(PurgatoryConfiguration(), PurgatoryProfile(executor=Executor.THREAD))
+    with pytest.raises(ValueError, match="a purgatory has no operation add"):
+        last(Add("a", 1))
+    with pytest.raises(ValueError, match="cannot go back"):
+        last(Advance(5), Elapse(4))
