@@ -26,11 +26,19 @@ from benchmarks.mutation.figures import (
     terminal_table,
     write_between_marks,
 )
-from benchmarks.mutation.judging import CASES, IMPLEMENTATION, SEEDS, SuiteJudge
+from benchmarks.mutation.judging import (
+    CASES,
+    IMPLEMENTATION,
+    SEEDS,
+    OriginalFails,
+    RecordedCase,
+    SuiteJudge,
+    record_campaigns,
+)
 from benchmarks.mutation.mutants import Mutant, Mutants, mutants_of
 from benchmarks.mutation.reviewed import problems, read_reviewed
-from benchmarks.mutation.runner import Result, judge_all
-from benchmarks.mutation.scope import LEFT_OUT, MODULES
+from benchmarks.mutation.runner import Judge, Result, judge_all
+from benchmarks.mutation.scope import LEFT_OUT, MODULES, Trial
 
 _FOLDER = Path(__file__).resolve().parents[2] / "impl" / IMPLEMENTATION
 _REVIEWED = Path(__file__).with_name("survivors.toml")
@@ -50,28 +58,44 @@ def _source(module: str) -> str:
     return (_FOLDER / f"{module}.py").read_text(encoding="utf-8")
 
 
-def _check_originals(modules: Sequence[str], workers: int, limit: float) -> None:
-    """Judge each module in place of itself: if that fails, a kill means nothing.
+def _recorded(modules: Sequence[str]) -> dict[Trial, tuple[RecordedCase, ...]]:
+    """The cases of every trial that these modules need, as the original has passed them.
 
     Raises:
-        click.ClickException: an original was killed.
+        click.ClickException: it has not.
+    """
+    found: dict[Trial, tuple[RecordedCase, ...]] = {}
+    for trial in dict.fromkeys(trial for module in modules for trial in MODULES[module]):
+        click.echo(f"judging the original: {trial.name} ...", err=True)
+        try:
+            found[trial] = record_campaigns(trial)
+        except OriginalFails as failure:
+            raise click.ClickException(f"the suite fails the original: {failure}") from failure
+    return found
+
+
+def _check_originals(modules: Sequence[str], judge: Judge, workers: int, limit: float) -> None:
+    """Judge each module in place of itself, as if it were a mutant: it has to survive.
+
+    Raises:
+        click.ClickException: an original was killed, so that a kill means nothing.
     """
     originals = [Mutant(module, "", "", 0, "", "", _source(module)) for module in modules]
-    judge = SuiteJudge(MODULES)
     for result in judge_all(originals, judge, workers=workers, limit_seconds=limit):
         if result.end.killed:
             raise click.ClickException(
-                f"the suite fails the unchanged {result.mutant.module}: "
+                f"the unchanged {result.mutant.module} is killed: "
                 f"{result.end.value} {result.detail}"
             )
 
 
-def _judged(mutants: Mapping[str, Mutants], workers: int, limit: float) -> list[Result]:
+def _judged(
+    mutants: Mapping[str, Mutants], judge: Judge, workers: int, limit: float
+) -> list[Result]:
     """Judge all mutants; the results in the order of the mutants."""
     everyone = [mutant for found in mutants.values() for mutant in found.judged]
     place = {id(mutant): number for number, mutant in enumerate(everyone)}
     results: list[Result] = []
-    judge = SuiteJudge(MODULES)
     for result in judge_all(everyone, judge, workers=workers, limit_seconds=limit):
         results.append(result)
         if len(results) % 50 == 0:
@@ -108,11 +132,12 @@ def main(
     chosen = modules or tuple(MODULES)
     reviewed = read_reviewed(_REVIEWED)
     began = time.monotonic()
-    _check_originals(chosen, workers, limit)
+    judge = SuiteJudge(MODULES, _recorded(chosen))
+    _check_originals(chosen, judge, workers, limit)
     found = _mutants(chosen)
-    results = _judged(found, workers, limit)
+    results = _judged(found, judge, workers, limit)
     # Once more, should somebody have changed the tree meanwhile.
-    _check_originals(chosen, workers, limit)
+    _check_originals(chosen, judge, workers, limit)
     seconds = time.monotonic() - began
     work.mkdir(parents=True, exist_ok=True)
     report = json.dumps(record(results, found, seconds), indent=1, ensure_ascii=False)

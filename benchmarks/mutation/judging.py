@@ -1,70 +1,143 @@
-"""The conformance suite as the judge of a mutant of the implementation; runs in a forked child."""
+"""The conformance suite as the judge of a mutant of the implementation.
+
+First the suite judges the implementation itself, as ``purgatory check bundled`` does, and every
+case is kept with its outcomes. A mutant is then asked the same cases. Where all its outcomes are
+those of the original, the verdict is the original's, since a judge sees nothing but outcomes; from
+the first one that differs on, the judge is asked. That is what the suite would say of the mutant,
+since it generates the same cases as long as no case fails, in a fraction of the time.
+"""
 
 import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
 
 from benchmarks.mutation.mutants import Mutant
 from benchmarks.mutation.runner import End, Killed
+from benchmarks.mutation.scope import Trial
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
-from purgatory_conformance.running.case_run import CaseVerdict
-from purgatory_conformance.subjects.subject import Subject
-from purgatory_spec.profiles import Component
+from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
+from purgatory_conformance.running.case_run import CaseVerdict, run_case
+from purgatory_conformance.subjects.subject import Subject, SubjectFailure
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import Component, Configuration, Profile
 
 IMPLEMENTATION = "purgatory_impl"
 _BUNDLED = "purgatory_conformance.subjects.bundled"
 
 CASES = 400
 SEEDS = (1, 2)
-"""Each seed is a campaign of so many cases; the golden vectors are in the first.
+"""Each seed is a campaign of so many generated cases; the golden vectors are in the first."""
 
-The suite generates as many, unless some rule was not put to the test often enough. A mutant may
-bring that about, and would be followed for a minute.
-"""
 
-_BUDGET = Budget(least_cases=CASES, most_cases=CASES, seconds=600)
+class OriginalFails(Exception):
+    """The suite finds fault with the implementation itself, so that a kill would mean nothing."""
+
+
+@dataclass
+class RecordedCase:
+    """A case that the original has passed, with its outcomes."""
+
+    name: str
+    configuration: Configuration
+    operations: list[Operation] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+
+
+def record_campaigns(trial: Trial) -> tuple[RecordedCase, ...]:
+    """Judge the original, and keep all cases.
+
+    Raises:
+        OriginalFails: it is not conformant.
+    """
+    subject = _RecordingSubject(_subject(trial))
+    for seed in SEEDS:
+        campaign = run_campaign(
+            subject,
+            trial.component,
+            seed=seed,
+            budget=Budget(least_cases=CASES, most_cases=CASES, minimum_visits=0, seconds=3600),
+            vectors=vectors(trial.component) if seed == SEEDS[0] else (),
+            deviations=trial.deviations,
+        )
+        if campaign.verdict not in (Verdict.CONFORMANT, Verdict.CONFORMANT_WITH_DEVIATIONS):
+            raise OriginalFails(f"{trial.name}, seed {seed}: {campaign.verdict.value}")
+    return tuple(subject.cases)
 
 
 class SuiteJudge:
-    """Judges a mutant as ``purgatory check bundled`` judges the implementation."""
+    """Judges a mutant as ``purgatory check bundled`` judges the implementation; in the child."""
 
-    def __init__(self, components: Mapping[str, Sequence[Component]]) -> None:
-        """Take for each mutated module the components whose campaigns may find its mutants."""
-        self._components = components
+    def __init__(
+        self,
+        trials: Mapping[str, Sequence[Trial]],
+        recorded: Mapping[Trial, Sequence[RecordedCase]],
+    ) -> None:
+        """Take for each mutated module the trials that it goes through, and their cases."""
+        self._trials = trials
+        self._recorded = recorded
 
     def __call__(self, mutant: Mutant, getting_on: Callable[[], None]) -> None:
-        """Let the mutant take its module's place and run campaigns until a case fails.
+        """Let the mutant take its module's place and ask it the cases until one fails.
 
         Raises:
             Killed: the mutant was found out.
         """
         try:
-            subject = subject_with(mutant.module, mutant.source)
+            replace_module(mutant.module, mutant.source)
+            subjects = [(trial, _subject(trial)) for trial in self._trials[mutant.module]]
         except Exception as failure:
             raise Killed(End.NOT_IMPORTED, type(failure).__name__) from failure
-        for component in self._components[mutant.module]:
-            for seed in SEEDS:
-                _judge(subject, component, seed, getting_on)
+        for trial, subject in subjects:
+            for case in self._recorded[trial]:
+                getting_on()
+                if not _same_outcomes(subject, case):
+                    _ask_the_judge(subject, trial, case)
 
 
-def subject_with(module: str, source: str) -> Subject:
-    """The bundled subject, on an implementation in which one module has another source.
+def replace_module(module: str, source: str) -> None:
+    """From the next import on, one module of the implementation has another source.
 
-    Everything that holds a name of the implementation is imported anew, in the order in which the
-    modules ask for each other, so that nobody keeps what the original module had defined.
+    Everything that holds a name of the implementation is forgotten, to be imported anew, so that
+    nobody keeps what the original module had defined.
     """
     for name in list(sys.modules):
         if name.split(".")[0] == IMPLEMENTATION or name.startswith(_BUNDLED):
             del sys.modules[name]
     sys.meta_path.insert(0, _InPlace(f"{IMPLEMENTATION}.{module}", source))
+
+
+def _subject(trial: Trial) -> Subject:
     bundled = importlib.import_module(_BUNDLED)
-    subject: Subject = bundled.bundled_subject()
+    subject: Subject = getattr(bundled, trial.maker)()
     return subject
+
+
+def _same_outcomes(subject: Subject, case: RecordedCase) -> bool:
+    """Whether a subject answers a case as the original does."""
+    try:
+        subject.new(case.name, case.configuration)
+        answers = zip(case.outcomes, subject.do_all(case.operations), strict=True)
+        same = all(recorded == outcome for recorded, outcome in answers)
+        subject.end()
+    except SubjectFailure:
+        return False
+    return same
+
+
+def _ask_the_judge(subject: Subject, trial: Trial, case: RecordedCase) -> None:
+    run = run_case(subject, case.name, case.configuration, case.operations, trial.deviations)
+    if run.verdict is CaseVerdict.FAIL:
+        assert run.divergence is not None
+        raise Killed(End.JUDGED, run.divergence.rule)
+    if run.verdict is CaseVerdict.SUBJECT_FAILED:
+        raise Killed(End.JUDGED, str(run.failure))
 
 
 class _InPlace(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
@@ -85,23 +158,35 @@ class _InPlace(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return self._source
 
 
-def _judge(
-    subject: Subject, component: Component, seed: int, getting_on: Callable[[], None]
-) -> None:
-    def watch(campaign: Campaign, _phase: str) -> None:
-        getting_on()
-        failed = campaign.verdicts[CaseVerdict.FAIL]
-        if campaign.failures or failed:
-            raise Killed(End.JUDGED, f"{component.value}, seed {seed}, case {campaign.cases}")
+class _RecordingSubject:
+    """A subject whose cases are kept."""
 
-    getting_on()
-    campaign = run_campaign(
-        subject,
-        component,
-        seed=seed,
-        budget=_BUDGET,
-        vectors=vectors(component) if seed == SEEDS[0] else (),
-        progress=watch,
-    )
-    if campaign.verdict not in (Verdict.CONFORMANT, Verdict.INCONCLUSIVE):
-        raise Killed(End.JUDGED, campaign.verdict.value)
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self.cases: list[RecordedCase] = []
+
+    @property
+    def implementation(self) -> Implementation:
+        return self._subject.implementation
+
+    @property
+    def profiles(self) -> Mapping[Component, Profile]:
+        return self._subject.profiles
+
+    def new(self, case: str, configuration: Configuration) -> None:
+        self._subject.new(case, configuration)
+        self.cases.append(RecordedCase(case, configuration))
+
+    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
+        asked = list(operations)
+        case = self.cases[-1]
+        for operation, outcome in zip(asked, self._subject.do_all(asked), strict=True):
+            case.operations.append(operation)
+            case.outcomes.append(outcome)
+            yield outcome
+
+    def end(self) -> None:
+        self._subject.end()
+
+    def close(self) -> None:
+        self._subject.close()

@@ -10,7 +10,7 @@ import cosmic_ray.plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
-from benchmarks.mutation.scope import Span, definitions, type_spans
+from benchmarks.mutation.scope import Span, default_spans, definitions, type_spans
 
 
 @dataclass(frozen=True)
@@ -56,43 +56,62 @@ def mutants_of(module: str, source: str, left_out: frozenset[str] = frozenset())
         left_out: Dotted names of functions whose mutants are counted and not judged.
     """
     tree = ast.parse(source)
-    types, places = type_spans(tree), definitions(tree)
+    types, defaults, places = type_spans(tree), default_spans(tree), definitions(tree)
     found = Mutants()
     seen = {ast.dump(tree)}
-    for operator, position, mutated in _changes(source):
-        definition = _definition_at(places, position)
-        if any(span.holds(position) for span in types):
+    for change in _changes(source):
+        definition = _definition_at(places, change.start)
+        if _within(types, change.start) and not _within(defaults, change.start):
             found.in_types += 1
-        elif definition in left_out:
+            continue
+        if definition in left_out:
             found.left_out[definition] += 1
-        elif (shape := _shape(mutated)) is None:
+            continue
+        mutated = change.made()
+        if (shape := _shape(mutated)) is None:
             found.no_program += 1
         elif shape in seen:
             found.repeated += 1
         else:
             seen.add(shape)
-            number, line, change = _changed_line(source, mutated)
-            found.judged.append(Mutant(module, definition, operator, number, line, change, mutated))
+            number, before, after = _changed_line(source, mutated)
+            operator = change.operator.partition("/")[2]
+            found.judged.append(
+                Mutant(module, definition, operator, number, before, after, mutated)
+            )
     found.judged.sort(key=lambda mutant: mutant.line_number)
     return found
 
 
-def _changes(source: str) -> Iterator[tuple[str, tuple[int, int], str]]:
-    """Operator, position and mutated source of each single change."""
-    tree = get_ast(source)
+@dataclass(frozen=True)
+class _Change:
+    """One change that an operator can make: the occurrence counts the places that it finds."""
+
+    source: str
+    operator: str
+    occurrence: int
+    start: tuple[int, int]
+
+    def made(self) -> str:
+        """The source with the change."""
+        kind = cosmic_ray.plugins.get_operator(self.operator)
+        mutated = mutate_code(self.source, kind(), self.occurrence)
+        assert isinstance(mutated, str)
+        return mutated
+
+
+def _changes(source: str) -> Iterator[_Change]:
+    """Every single change that can be made to a source."""
+    nodes = list(ast_nodes(get_ast(source)))
     for name in sorted(cosmic_ray.plugins.operator_names()):
         kind = cosmic_ray.plugins.get_operator(name)
         if kind.arguments():
             # Replacements by random numbers, which would be others in every run.
             continue
         operator = kind()
-        starts = [
-            start for node in ast_nodes(tree) for start, _ in operator.mutation_positions(node)
-        ]
+        starts = (start for node in nodes for start, _ in operator.mutation_positions(node))
         for occurrence, start in enumerate(starts):
-            mutated = mutate_code(source, operator, occurrence)
-            assert mutated is not None
-            yield name.partition("/")[2], start, mutated
+            yield _Change(source, name, occurrence, start)
 
 
 def _shape(source: str) -> str | None:
@@ -103,6 +122,10 @@ def _shape(source: str) -> str | None:
     except (SyntaxError, ValueError):
         return None
     return ast.dump(tree)
+
+
+def _within(spans: Iterable[Span], position: tuple[int, int]) -> bool:
+    return any(span.holds(position) for span in spans)
 
 
 def _definition_at(places: Iterable[tuple[Span, str]], position: tuple[int, int]) -> str:

@@ -13,7 +13,8 @@ from purgatory_conformance.components import PROFILES
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.html import render_html
-from purgatory_conformance.reporting.results import Results, results_of, worst, write_results
+from purgatory_conformance.reporting.results import Results, results_of, worst
+from purgatory_conformance.reporting.results_file import write_results
 from purgatory_conformance.reporting.terminal import print_results
 from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, run_campaign

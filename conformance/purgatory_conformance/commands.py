@@ -13,7 +13,7 @@ from purgatory_conformance.doctor.examination import examine
 from purgatory_conformance.doctor.finding import explain as explain_finding
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.machine import render_badge, render_junit, render_markdown
-from purgatory_conformance.reporting.results import read_results
+from purgatory_conformance.reporting.results_file import read_results
 from purgatory_conformance.reporting.words import noun, printable
 from purgatory_conformance.running.case_run import run_case
 from purgatory_conformance.subjects.registry import adapter_command

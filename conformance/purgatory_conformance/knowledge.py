@@ -22,15 +22,21 @@ from purgatory_spec.statements import ENTRY_POINT_GROUP, Statement, StatementsOf
 @cache
 def statements(rule: str) -> tuple[Statement, ...]:
     """Where a rule is stated: by docstrings of model and implementation, and by other packages."""
+    ours = tuple(statement for statement, words in _documented() if rule in words)
+    return ours + tuple(each for told in _tellers() for each in told(rule))
+
+
+@cache
+def _documented() -> tuple[tuple[Statement, frozenset[str]], ...]:
+    """What model and implementation define, each with the words of its docstring."""
     model = Path(purgatory_model.__file__).resolve().parent
     folders = {"purgatory_model": model, "purgatory_impl": _implementation_folder(model)}
-    ours = tuple(
-        statement
+    return tuple(
+        found
         for package, folder in folders.items()
         for path in sorted(folder.glob("*.py"))
-        for statement in _statements_in(package, path, rule)
+        for found in _definitions(package, path)
     )
-    return ours + tuple(each for told in _tellers() for each in told(rule))
 
 
 @cache
@@ -46,16 +52,16 @@ def _implementation_folder(model: Path) -> Path:
     return beside if beside.is_dir() else model.parent.parent / "impl" / "purgatory_impl"
 
 
-def _statements_in(package: str, path: Path, rule: str) -> Iterator[Statement]:
+def _definitions(package: str, path: Path) -> Iterator[tuple[Statement, frozenset[str]]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.ClassDef):
             continue
         words = (ast.get_docstring(node) or "").replace(",", " ").replace(".", " ").split()
-        if rule in words:
-            yield Statement(package, path.stem, node.name, node.lineno)
+        yield Statement(package, path.stem, node.name, node.lineno), frozenset(words)
 
 
+@cache
 def vectors(component: Component) -> tuple[Case, ...]:
     """The golden cases of a component, in the order of their file names."""
     folder = specification_folder() / "vectors" / component.value.replace("_", "-")

@@ -17,7 +17,7 @@ from purgatory_conformance.knowledge import (
     profile_fields,
     statements,
 )
-from purgatory_conformance.reporting.results import read_results
+from purgatory_conformance.reporting.results_file import read_results
 from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects

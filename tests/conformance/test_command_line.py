@@ -11,7 +11,16 @@ from xml.etree import ElementTree
 
 import pytest
 
+from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.supports import SUPPORTS
+from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import all_requirements
+
+RULES_OF_BUNDLED = sum(
+    len(SUPPORTS[component].judged_rules(profile))
+    for component, profile in bundled_subject().profiles.items()
+)
+"""How many rules what is bundled is judged by."""
 
 SCRIPT = Path(sys.executable).parent / "purgatory"
 
@@ -32,7 +41,7 @@ def purgatory(
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the bundled timer was checked."""
+    """A folder in which everything bundled was checked."""
     folder = tmp_path_factory.mktemp("checked")
     finished = purgatory(folder, "check", "bundled", "--suite", "quick", "--seed", "1")
     assert finished.returncode == 0, finished.stdout + finished.stderr
@@ -40,21 +49,48 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_check_of_the_bundled_timer(checked: Path) -> None:
+def test_check_of_what_is_bundled(checked: Path) -> None:
     """
-    Given the bundled timer
-    When it is checked
-    Then the terminal gives the verdict, and results and report are written
+    Given the bundled timer, purgatory and memory pool
+    When they are checked
+    Then the terminal gives the verdict, and results and report are written, with all components
     """
     text = (checked / "terminal.txt").read_text(encoding="utf-8")
     assert "conformant" in text
     assert "\x1b" not in text
     lines = (checked / "purgatory-work/bundled/results.jsonl").read_text("utf-8").splitlines()
     kinds = [json.loads(line)["line"] for line in lines]
-    assert (kinds[0], kinds[-1], kinds.count("rule")) == ("header", "footer", 38)
-    assert json.loads(lines[-1])["verdict"] == "conformant"
+    assert (kinds[0], kinds[-1], kinds.count("rule")) == ("header", "footer", RULES_OF_BUNDLED)
+    judged = [json.loads(line) for line in lines]
+    assert [line["component"] for line in judged if line["line"] == "header"] == list(Component)
+    assert {line["verdict"] for line in judged if line["line"] == "footer"} == {"conformant"}
     page = (checked / "purgatory-work/bundled/report.html").read_text(encoding="utf-8")
-    assert "TIMER-CASCADE" in page
+    assert all(rule in page for rule in ("TIMER-CASCADE", "PURGATORY-FORCE", "POOL-STRICT"))
+
+
+@pytest.mark.parametrize(
+    ("words", "judged"),
+    [
+        (("--component", "memory_pool"), [Component.MEMORY_POOL]),
+        (("--rule", "POOL-STRICT", "--rule", "TIMER-CANCEL"), list(Component)[::2]),
+    ],
+)
+def test_components_are_chosen_by_name_or_by_rules(
+    tmp_path: Path, words: tuple[str, ...], judged: list[Component]
+) -> None:
+    """
+    Given a subject with three components
+    When one is asked for by its name, or some by rules of theirs
+    Then these alone are judged, and by no other rule than those that were named
+    """
+    finished = purgatory(tmp_path, "check", "bundled", "--suite", "quick", *words)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert finished.stderr == ""
+    text = (tmp_path / "purgatory-work/bundled/results.jsonl").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["component"] for line in lines if line["line"] == "header"] == judged
+    rules = {line["id"] for line in lines if line["line"] == "rule"}
+    assert "--component" in words or rules == {"POOL-STRICT", "TIMER-CANCEL"}
 
 
 @pytest.mark.parametrize("form", ["html", "junit", "markdown", "badge"])
@@ -69,7 +105,7 @@ def test_reports_are_derived_from_results(checked: Path, form: str) -> None:
     assert finished.returncode == 0, finished.stderr
     if form == "junit":
         suite = ElementTree.fromstring(finished.stdout)
-        assert len(suite.findall(".//testcase")) == 38
+        assert len(suite.findall(".//testcase")) == RULES_OF_BUNDLED
         assert suite.findall(".//failure") == []
     elif form == "badge":
         assert "conformant" in json.loads(finished.stdout)["message"]
@@ -106,6 +142,12 @@ def test_a_broken_timer_fails_and_its_replay_reproduces_it(tmp_path: Path) -> No
         (("check", "no.module:factory"), 2, "cannot be imported"),
         (("check", "--rule", "TIMER-NONE"), 2, "there is no rule TIMER-NONE"),
         (("check", "bundled", "--command", "true"), 2, "not both"),
+        (
+            ("check", "--rule", "POOL-STRICT", "--component", "timer"),
+            2,
+            "a rule is one of the memory pool, which is not to be judged",
+        ),
+        (("check", "heap-timer", "--component", "purgatory"), 3, "does not offer the component"),
         (("check", "--suite", "huge"), 2, "is not one of"),
         (("explain", "TIMER-NONE"), 2, "there is no rule TIMER-NONE"),
         (("replay", "missing.jsonl"), 2, "missing.jsonl:1: cannot be read"),

@@ -18,6 +18,7 @@ from purgatory_conformance.knowledge import profile_fields
 from purgatory_spec.profiles import Component, Profile
 
 MISBEHAVING = Path(__file__).parent / "subjects" / "misbehaving_adapter.py"
+THREE_COMPONENTS = Path(__file__).parent / "subjects" / "three_components_adapter.py"
 HEAP_TIMER = Path(__file__).parents[2] / "conformance" / "adapters" / "python"
 
 
@@ -194,6 +195,44 @@ def test_examination_can_be_left_early() -> None:
     assert next(findings).verdict is Verdict.OK
     findings.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "adapter pipe"]
+
+
+def examine_three_components(fault: str = "") -> list[Finding]:
+    return list(examine((sys.executable, "-S", str(THREE_COMPONENTS), *([fault] if fault else ()))))
+
+
+def test_all_offered_components_are_examined() -> None:
+    """
+    Given an adapter that offers a timer, a purgatory and a memory pool
+    When it is examined
+    Then nothing is wrong, the greeting names them, and each is talked with
+    """
+    findings = examine_three_components()
+    assert wrong(findings) == []
+    assert findings[0].explanation.endswith("offers a timer, a purgatory and a memory pool")
+    sent = "".join(finding.sent for finding in findings)
+    for operation in ("add", "watch", "check", "allocate", "release"):
+        assert f'"op":"{operation}"' in sent
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("check-without-result", "'check' has no 'result'; answer an integer"),
+        ("entries-negative", "the observable 'entries' is -1; it must be an integer that is not"),
+        ("allocate-counts", "the result of 'allocate' is 7; it must be true or false"),
+        ("available-missing", "'available_bytes' is declared but not in 'observed'"),
+        ("never-times-out", "no event 'timed_out' of operation 'b' was reported"),
+        ("purgatory-runs", "advance reports 'ran' in 'events', which a purgatory has not"),
+    ],
+)
+def test_a_wrong_answer_of_a_further_component_is_named(fault: str, words: str) -> None:
+    """
+    Given an adapter that answers one thing about a purgatory or a memory pool wrongly
+    When it is examined
+    Then the first thing to mend names the field
+    """
+    assert words in wrong(examine_three_components(fault))[0]
 
 
 def _everything(component: Component) -> Iterator[Profile]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.reporting.results import Results, read_results
+from purgatory_conformance.reporting.results import Results
+from purgatory_conformance.reporting.results_file import read_results
 
 from .code_blocks import ROOT, Block, PageRun, blocks_of
 

@@ -3,10 +3,12 @@
 from collections import Counter
 from itertools import islice
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from purgatory_model.purgatory import purgatory_model
+from purgatory_model.purgatory_variants import VARIANTS, purgatory_variant_model
 from purgatory_model.transition import observables_match
 from purgatory_spec.operations import Check, Watch
 from purgatory_spec.outcomes import EventKind, Outcome, tried
@@ -48,16 +50,18 @@ def outcomes_near(outcome: Outcome) -> list[Outcome]:
     return near
 
 
+@pytest.mark.slow
 @given(cases(), st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_accept_and_successors_are_one_relation(case: Asked, data: st.DataObject) -> None:
     """
-    Given a state and an operation
+    Given a state and an operation, by the rules or by some variants
     When every outcome is enumerated
     Then accept gives, for each of them and for outcomes near it, the states enumerated with it
     """
     profile, configuration, asked = case
-    model = purgatory_model(configuration, profile)
+    names = data.draw(st.frozensets(st.sampled_from(sorted(VARIANTS)), max_size=2))
+    model = purgatory_variant_model(configuration, profile, names)
     state = model.initial()
     for operation in asked:
         pairs = list(islice(model.successors(state, operation), MOST))
@@ -87,8 +91,9 @@ def test_control_a_face_that_forgets_a_state_is_noticed() -> None:
     assert model.accept(model.initial(), operation, forgotten) != enumerated
 
 
+@pytest.mark.slow
 @given(cases(most=16), st.data())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_callbacks_come_once_and_in_order(case: Asked, data: st.DataObject) -> None:
     """
     Given any purgatory

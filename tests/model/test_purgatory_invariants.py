@@ -73,7 +73,7 @@ LENGTHS = {
     "kafka-throw-live": 1,
     "kafka-throw-estimate": 3,
 }
-MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def walked(case: Asked, data: st.DataObject) -> Iterator[tuple[Model, State, Operation, State]]:
@@ -88,6 +88,7 @@ def walked(case: Asked, data: st.DataObject) -> Iterator[tuple[Model, State, Ope
         state = after
 
 
+@pytest.mark.slow
 @given(cases(most=16), st.data())
 @MANY
 def test_invariants_hold_wherever_one_goes(case: Asked, data: st.DataObject) -> None:
@@ -100,6 +101,7 @@ def test_invariants_hold_wherever_one_goes(case: Asked, data: st.DataObject) -> 
         assert list(broken_invariants(model, after)) == []
 
 
+@pytest.mark.slow
 @given(cases(profiles([Accounting.EXACT]), most=16), st.data())
 @MANY
 def test_exact_accounting_bounds_what_is_stale(case: Asked, data: st.DataObject) -> None:
@@ -119,6 +121,7 @@ def test_exact_accounting_bounds_what_is_stale(case: Asked, data: st.DataObject)
 INLINE_PROPOSAL = profiles([Accounting.PROPOSAL], [Executor.INLINE])
 
 
+@pytest.mark.slow
 @given(cases(INLINE_PROPOSAL, configurations(time_outs=True), most=16), st.data())
 @MANY
 def test_proposal_bounds_what_is_stale_under_its_provisos(case: Asked, data: st.DataObject) -> None:
@@ -228,7 +231,7 @@ def test_hypothesis_finds_and_shrinks_the_counterexample(predicate: Predicate, l
     moves = find(
         FEW_MOVES,
         lambda moves: anywhere((profile, configuration, tuple(at_readings(moves, 0))), predicate),
-        settings=settings(max_examples=1000, deadline=None, database=None),
+        settings=settings(max_examples=600, deadline=None, database=None),
         random=Random(1),
     )
     assert len(moves) == length

@@ -32,7 +32,26 @@ def blame(
     events, after = _followed(nearest, outcome)
     step = PurgatoryStep(history.model, before, operation, outcome, events, after)
     rule, kind, expected, seen = _first_difference(history, step, nearest)
-    return Divergence(rule, kind, expected, seen, operation, outcome, before, after)
+    also = _FROM_OUTSIDE.get(rule, ())
+    return Divergence(rule, kind, expected, seen, operation, outcome, before, after, also)
+
+
+_FROM_OUTSIDE = {
+    "PURGATORY-WATCH-INSIDE": (
+        "PURGATORY-WATCH-COMPLETED",
+        "PURGATORY-SECOND-TRY-THROWS",
+        "PURGATORY-REWATCH",
+        "PURGATORY-SHUTDOWN-CLOSED",
+    ),
+    "PURGATORY-CHECK-INSIDE": ("PURGATORY-CHECK-THROWS", "PURGATORY-CHECK-DROPS"),
+    "PURGATORY-CANCEL-INSIDE": (
+        "PURGATORY-CANCEL-KEEPS-TIME-OUT",
+        "PURGATORY-CANCEL-LAST-KEY",
+        "PURGATORY-CANCEL-LEAVES",
+    ),
+    "PURGATORY-FORCE-INSIDE": ("PURGATORY-CALLBACK-THROWS", "PURGATORY-FORCE"),
+}
+"""What is wrong from inside a callback may be wrong from outside as well."""
 
 
 def _followed(expectation: Expectation[State], outcome: Outcome) -> tuple[tuple[Event, ...], State]:

@@ -146,6 +146,8 @@ def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
         if isinstance(action, Throw):
             continue
         if owner == event.task and event.kind is EventKind.REJECTED:
+            if event.reason is Reason.CLOSED and step.before.closed:
+                return "PURGATORY-SHUTDOWN-CLOSED"
             return RULE_OF_ACTION[type(action)]
         if owner == event.task and event.kind is TRIED and not _is_about(step, action, None):
             return "PURGATORY-CALLBACK-ORDER"  # it is completed while on_complete runs
@@ -202,13 +204,13 @@ def _rule_of_watch(step: PurgatoryStep, operation: Watch, difference: _Differenc
         return "PURGATORY-NO-KEYS"
     if step.was_completed(name):
         return "PURGATORY-WATCH-COMPLETED"
+    tries = step.tries(name)
+    if step.outcome.rejected is Reason.THROWN and not step.is_completed(name):
+        return f"PURGATORY-{'FIRST' if tries == 1 else 'SECOND'}-TRY-THROWS"
     if any(event and event.kind is EXPIRED for event in (difference.missing, difference.extra)):
         return "PURGATORY-TIME-OUT" if step.model.configuration.time_outs else _NO_TIME_OUTS
     if difference.extra is None and step.is_rewatch(operation) and not step.outcome.events:
         return "PURGATORY-REWATCH"
-    tries = step.tries(name)
-    if step.outcome.rejected is Reason.THROWN and not step.is_completed(name):
-        return f"PURGATORY-{'FIRST' if tries == 1 else 'SECOND'}-TRY-THROWS"
     return f"PURGATORY-WATCH-{'FIRST' if tries == 1 else 'SECOND'}-TRY"
 
 
@@ -299,6 +301,8 @@ def _rule_of_extra_expiry(history: PurgatoryHistory, step: PurgatoryStep, name: 
     if name in history.refused:
         return history.refused[name]
     if name in step.before.timer.store.due_ticks:
+        if "PURGATORY-SECOND-TRY-THROWS" in history.marks.get(name, ()):
+            return "PURGATORY-SECOND-TRY-THROWS"
         early = "PURGATORY-REWATCH" if name in history.rewatched else "PURGATORY-TIME-OUT"
         twice = step.outcome.events.count(Event(EXPIRED, name)) > 1
         return "PURGATORY-REWATCH" if twice and name in history.rewatched else early

@@ -1,11 +1,6 @@
-"""``results.jsonl``: what the campaigns of a check found, everything else derived.
+"""What the campaigns of a check found, line by line; every report is derived from it."""
 
-One JSON object per line. A subject's components come one after another, each from its header to its
-footer.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
@@ -13,18 +8,11 @@ import msgspec
 from purgatory_conformance.running.campaign import Campaign
 from purgatory_conformance.supports import support_of
 from purgatory_spec.cases import Step
-from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.messages import Implementation
 from purgatory_spec.profiles import (
     Component,
     Configuration,
-    MemoryPoolConfiguration,
-    MemoryPoolProfile,
     Profile,
-    PurgatoryConfiguration,
-    PurgatoryProfile,
-    TimerConfiguration,
-    TimerProfile,
 )
 
 RESULTS_FORMAT = 1
@@ -121,33 +109,6 @@ class Footer(msgspec.Struct, frozen=True, tag_field="line", tag="footer"):
 Line: TypeAlias = (
     Header[Profile] | RuleLine | CauseLine[Configuration] | DeviationLine | FailureLine | Footer
 )
-
-_HEADERS: Mapping[Component, type[Header[Profile]]] = {
-    Component.TIMER: Header[TimerProfile],
-    Component.PURGATORY: Header[PurgatoryProfile],
-    Component.MEMORY_POOL: Header[MemoryPoolProfile],
-}
-
-_CAUSES: Mapping[Component, type[CauseLine[Configuration]]] = {
-    Component.TIMER: CauseLine[TimerConfiguration],
-    Component.PURGATORY: CauseLine[PurgatoryConfiguration],
-    Component.MEMORY_POOL: CauseLine[MemoryPoolConfiguration],
-}
-
-_KINDS: Mapping[str, type[RuleLine | DeviationLine | FailureLine | Footer]] = {
-    "rule": RuleLine,
-    "deviation": DeviationLine,
-    "failure": FailureLine,
-    "footer": Footer,
-}
-
-
-class _Tag(msgspec.Struct, frozen=True):
-    """What kind of line it is; a header gives the component and the format of the file too."""
-
-    line: str
-    component: Component = Component.TIMER
-    format: int = RESULTS_FORMAT
 
 
 class Results(msgspec.Struct, frozen=True):
@@ -274,83 +235,4 @@ def _cause_line(campaign: Campaign, index: int, replay: str) -> CauseLine[Config
         replay=replay,
         source=cause.source,
         answers=cause.answers,
-    )
-
-
-def write_results(results: Sequence[Results], path: Path) -> None:
-    """Write the file whole, under its name only when it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    text = "".join(encode_line(line) + "\n" for each in results for line in _lines(each))
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
-
-
-def _lines(results: Results) -> Iterator[Line]:
-    yield results.header
-    yield from results.rules
-    yield from results.causes
-    yield from results.deviations
-    yield from results.failures
-    yield results.footer
-
-
-def read_results(path: Path) -> tuple[Results, ...]:
-    """Read a results file: what was found about each component, at least one.
-
-    Raises:
-        InvalidDocument: says where the file is not one.
-    """
-    try:
-        texts = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
-    found: list[Results] = []
-    lines: list[Line] = []
-    component = Component.TIMER
-    for number, text in enumerate(texts, start=1):
-        tag = decode_line(text, _Tag, str(path), number)
-        if tag.line == "header":
-            if lines:
-                problem = "a header before the footer: the run before it did not end"
-                raise InvalidDocument(str(path), number, problem)
-            if tag.format != RESULTS_FORMAT:
-                problem = f"format {tag.format} is not {RESULTS_FORMAT}"
-                raise InvalidDocument(str(path), number, problem)
-            component = tag.component
-        elif not lines:
-            raise InvalidDocument(str(path), number, "the first line is not a results header")
-        lines.append(_line(text, tag.line, component, str(path), number))
-        if isinstance(lines[-1], Footer):
-            found.append(_results(lines))
-            lines = []
-    if lines:
-        raise InvalidDocument(
-            str(path), len(texts), "the last line is no footer: the run did not end"
-        )
-    return tuple(found)
-
-
-def _line(text: str, tag: str, component: Component, path: str, number: int) -> Line:
-    """The line of this kind, about this component."""
-    if tag == "header":
-        return decode_line(text, _HEADERS[component], path, number)
-    if tag == "cause":
-        return decode_line(text, _CAUSES[component], path, number)
-    if tag not in _KINDS:
-        raise InvalidDocument(path, number, f"there is no line of the kind {tag!r}")
-    return decode_line(text, _KINDS[tag], path, number)
-
-
-def _results(lines: Sequence[Line]) -> Results:
-    header, footer = lines[0], lines[-1]
-    assert isinstance(header, Header)
-    assert isinstance(footer, Footer)
-    return Results(
-        header=header,
-        rules=tuple(line for line in lines if isinstance(line, RuleLine)),
-        causes=tuple(line for line in lines if isinstance(line, CauseLine)),
-        deviations=tuple(line for line in lines if isinstance(line, DeviationLine)),
-        failures=tuple(line for line in lines if isinstance(line, FailureLine)),
-        footer=footer,
     )

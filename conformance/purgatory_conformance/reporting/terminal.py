@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from rich.console import Console
-from rich.text import Text
 
 from purgatory_conformance.reporting.results import FailureLine, Results, RuleLine
 from purgatory_conformance.reporting.story import Story, ToldStep, all_rules, stories
+from purgatory_conformance.reporting.terminal_page import Part, TerminalPage
 from purgatory_conformance.reporting.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
@@ -31,72 +31,6 @@ _MOST_TOO_FEW = 8
 _MOST_ERROR_LINES = 10
 _MOST_LETTERS = 400
 _WIDEST_OPERATION = 36
-_IN_ASCII = str.maketrans(
-    {"✓": "+", "✗": "x", "≠": "~", "…": "...", "→": "->", "←": "<-", "·": "-", "─": "-", "│": "|"}
-)
-
-Part = str | tuple[str, str]
-"""A piece of a line: words, or words with a style."""
-
-
-class _Page:
-    """Prints lines that fit the console, without colours or symbols that it cannot show."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        # NO_COLOR asks for plain text; rich would still make it bold.
-        self._styled = not console.no_color
-        self._ascii = console.options.ascii_only
-
-    @property
-    def width(self) -> int:
-        return max(self._console.width, 40)
-
-    def say(self, *parts: Part, indent: int = 0, hang: int | None = None) -> None:
-        """Print a line, wrapped where it is too long; ``hang`` indents what follows."""
-        hang = indent if hang is None else hang
-        text = self._text(parts)
-        head, *others = self._wrapped(text, indent)
-        self._put(head, indent)
-        if others:
-            rest = text[len(head) :]
-            for line in self._wrapped(rest[len(rest) - len(rest.plain.lstrip()) :], hang):
-                self._put(line, hang)
-
-    def cropped(self, *parts: Part, indent: int = 0) -> None:
-        """Print a line, cut off after a word where it is too long."""
-        text = self._text(parts)
-        room = self.width - indent
-        if text.cell_len > room:
-            text.truncate(room - 3)
-            text = text[: text.plain.rfind(" ") + 1]
-            text.append("..." if self._ascii else "…")
-        self._put(text, indent)
-
-    def verbatim(self, words: str, style: str = "", indent: int = 0) -> None:
-        """Print a line as it is, however long: it is there to be copied."""
-        self._put(self._text([(words, style)]), indent)
-
-    def gap(self) -> None:
-        self._console.print()
-
-    def _wrapped(self, text: Text, indent: int) -> list[Text]:
-        return [*text.wrap(self._console, self.width - indent, overflow="fold")] or [text]
-
-    def _put(self, text: Text, indent: int) -> None:
-        text.rstrip()
-        line = Text(" " * indent if text.plain else "")
-        line.append_text(text)
-        self._console.print(line, no_wrap=True, overflow="ignore", crop=False)
-
-    def _text(self, parts: "tuple[Part, ...] | list[tuple[str, str]]") -> Text:
-        text = Text()
-        for part in parts:
-            words, style = (part, "") if isinstance(part, str) else part
-            if self._ascii:
-                words = words.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode()
-            text.append(words, style if self._styled else "")
-        return text
 
 
 def print_results(
@@ -110,7 +44,7 @@ def print_results(
         results_path: Where the results file is; empty where there is none.
         report_path: Where the HTML report is; empty where there is none.
     """
-    page = _Page(console)
+    page = TerminalPage(console)
     for each in results:
         _print_component(page, each)
         if len(results) > 1:
@@ -122,7 +56,7 @@ def print_results(
             page.verbatim(f"{label:<8}{path}")
 
 
-def _print_component(page: _Page, results: Results) -> None:
+def _print_component(page: TerminalPage, results: Results) -> None:
     _print_head(page, results)
     _print_rules(page, results)
     _print_deviations(page, results)
@@ -135,7 +69,7 @@ def _print_component(page: _Page, results: Results) -> None:
     _print_verdict(page, results)
 
 
-def _print_head(page: _Page, results: Results) -> None:
+def _print_head(page: TerminalPage, results: Results) -> None:
     header, footer = results.header, results.footer
     page.say(
         (printable(header.subject), "bold"),
@@ -153,7 +87,7 @@ def _print_head(page: _Page, results: Results) -> None:
     page.gap()
 
 
-def _print_rules(page: _Page, results: Results) -> None:
+def _print_rules(page: TerminalPage, results: Results) -> None:
     """All rules where all is well; otherwise those that are not, and how many held."""
     rules = all_rules(results)
     shown = rules
@@ -189,7 +123,7 @@ def _print_rules(page: _Page, results: Results) -> None:
         page.gap()
 
 
-def _print_rule(page: _Page, rule: RuleLine, width: int) -> None:
+def _print_rule(page: TerminalPage, rule: RuleLine, width: int) -> None:
     style = _STATE_STYLES.get(rule.state, "")
     page.cropped(
         (f"{STATE_SYMBOLS.get(rule.state, ' ')} {rule.state:<9}", style),
@@ -197,7 +131,7 @@ def _print_rule(page: _Page, rule: RuleLine, width: int) -> None:
     )
 
 
-def _print_deviations(page: _Page, results: Results) -> None:
+def _print_deviations(page: TerminalPage, results: Results) -> None:
     if not results.deviations:
         return
     page.say(("Declared deviations", "bold"))
@@ -213,7 +147,7 @@ def _print_deviations(page: _Page, results: Results) -> None:
     page.gap()
 
 
-def _print_cause(page: _Page, story: Story, number: int, of: int) -> None:
+def _print_cause(page: TerminalPage, story: Story, number: int, of: int) -> None:
     head = f"── cause {number} of {of} "
     page.say((head + "─" * (page.width - len(head)), _FAINT))
     level = f" ({story.level})" if story.level else ""
@@ -240,7 +174,7 @@ def _print_cause(page: _Page, story: Story, number: int, of: int) -> None:
         page.gap()
 
 
-def _print_steps(page: _Page, steps: tuple[ToldStep, ...]) -> None:
+def _print_steps(page: TerminalPage, steps: tuple[ToldStep, ...]) -> None:
     left_out = max(len(steps) - _MOST_STEPS, 0)
     if left_out:
         page.say(f"… {counted(left_out, 'step')} before these, all in the replay file", indent=4)
@@ -262,7 +196,7 @@ def _print_steps(page: _Page, steps: tuple[ToldStep, ...]) -> None:
             page.say(*outcome, indent=10, hang=12)
 
 
-def _print_other_causes(page: _Page, others: tuple[Story, ...]) -> None:
+def _print_other_causes(page: TerminalPage, others: tuple[Story, ...]) -> None:
     if not others:
         return
     page.say((f"{counted(len(others), 'more cause')}", "bold"))
@@ -280,7 +214,7 @@ def _print_other_causes(page: _Page, others: tuple[Story, ...]) -> None:
     page.gap()
 
 
-def _print_failure(page: _Page, failure: FailureLine, number: int, of: int) -> None:
+def _print_failure(page: TerminalPage, failure: FailureLine, number: int, of: int) -> None:
     head = f"── subject failure {number} of {of} "
     page.say((head + "─" * (page.width - len(head)), _FAINT))
     page.say((f"! the subject {printable(failure.kind)}", _BAD), hang=2)
@@ -301,7 +235,7 @@ def _last_lines(text: str) -> Iterator[str]:
         yield line.rstrip("\r").expandtabs(4)
 
 
-def _print_verdict(page: _Page, results: Results) -> None:
+def _print_verdict(page: TerminalPage, results: Results) -> None:
     footer = results.footer
     if footer.hint:
         page.say(("hint  ", "bold"), printable(footer.hint), hang=6)
@@ -324,7 +258,7 @@ def _style(results: Results) -> str:
 _COLUMNS = ("rules", "cases", "steps", "deviations", "seconds")
 
 
-def _print_table(page: _Page, results: Sequence[Results]) -> None:
+def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
     """All components below each other, with how many of their rules were tested."""
     rows = [_table_row(each) for each in results]
     widths = [max(len(row[i]) for row in (_COLUMNS, *rows)) for i in range(len(_COLUMNS))]

@@ -14,23 +14,20 @@ from purgatory_conformance.components import on_real_clock
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.running.other_profiles import explaining_profiles
-from purgatory_conformance.running.shrinking import shrink
+from purgatory_conformance.running.causes import REPEATS, Cause, CauseSearch
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
 from purgatory_conformance.support import Candidate, Support
 from purgatory_conformance.supports import support_of
 from purgatory_spec.cases import Case
-from purgatory_spec.profiles import Component, Profile, component_of
+from purgatory_spec.profiles import Component, Profile
 from purgatory_spec.requirements import Level, Requirement
 
 MINIMUM_VISITS = 20
 """How many generated steps must put a rule to the test before the suite may say anything."""
 
 _LEAST_REAL_CASES = 30
-_MOST_CAUSES_SHRUNK = 6
 _MOST_FAILING_CASES = 60
 _MOST_SUBJECT_FAILURES = 3
-_REPEATS = 5
 
 
 class Verdict(Enum):
@@ -78,19 +75,6 @@ SUITES = {
     "long": Budget(least_cases=10_000, seconds=600),
 }
 """The budgets by name."""
-
-
-@dataclass
-class Cause:
-    """One reason for failing: the shrunk case that shows it and how many cases it explains."""
-
-    rule: str
-    kind: str
-    cases: int
-    shrunk: CaseRun
-    source: str
-    answers: tuple[int, int] | None = None
-    """Where the subject answers differently: in how many of how many repetitions it failed."""
 
 
 @dataclass
@@ -214,7 +198,10 @@ def run_campaign(
         progress(campaign, "generated")
         if len(campaign.failures) >= _MOST_SUBJECT_FAILURES:
             break
-    _find_causes(campaign, subject, failing, progress)
+    if failing:
+        search = CauseSearch(subject, deviations, seed, budget.shrink_runs)
+        campaign.causes = search.causes(failing, lambda: progress(campaign, "shrinking"))
+        campaign.hint = search.hint(failing)
     return _concluded(campaign, began)
 
 
@@ -277,81 +264,6 @@ def _count(campaign: Campaign, run: CaseRun, failing: dict[tuple[str, str], list
     runs.sort(key=lambda r: len(r.steps))
 
 
-def _find_causes(
-    campaign: Campaign,
-    subject: Subject,
-    failing: dict[tuple[str, str], list[CaseRun]],
-    progress: Progress,
-) -> None:
-    """Shrink one case of each raw cause; those whose shrunk cases break one rule are one cause."""
-    if not failing:
-        return
-    found: dict[str, Cause] = {}
-    by_frequency = sorted(failing.items(), key=lambda item: -len(item[1]))
-    for raw, runs in by_frequency:
-        progress(campaign, "shrinking")
-        shortest = runs[0]
-        failed = _repeat(subject, shortest, campaign.deviations)
-        if failed is not None:
-            found[shortest.name] = Cause(
-                *raw, len(runs), shortest, shortest.name, (failed, _REPEATS)
-            )
-            continue
-        if len(found) >= _MOST_CAUSES_SHRUNK:
-            shrunk = shortest
-        else:
-            shrunk = _shrunk(campaign, subject, shortest)
-        divergence = shrunk.divergence
-        assert divergence is not None
-        cause = found.get(divergence.rule)
-        if cause is None or len(shrunk.steps) < len(cause.shrunk.steps):
-            cases = cause.cases if cause else 0
-            cause = Cause(divergence.rule, divergence.kind, cases, shrunk, shortest.name)
-            found[divergence.rule] = cause
-        cause.cases += len(runs)
-    campaign.causes = sorted(found.values(), key=lambda cause: -cause.cases)
-    everything = [run for runs in failing.values() for run in runs]
-    others = explaining_profiles(subject, everything, campaign.deviations)
-    if others:
-        count = f"all {len(everything)} failing cases pass" if len(everything) > 1 else "it passes"
-        campaign.hint = f"{count} under {' or '.join(others)}; if that is your design, declare it"
-
-
-def _repeat(subject: Subject, run: CaseRun, deviations: tuple[Deviation, ...]) -> int | None:
-    """None where repetitions of a failing case are answered alike; else how many of them fail."""
-    runs = [
-        run_case(subject, run.name, run.configuration, run.operations, deviations)
-        for _ in range(_REPEATS)
-    ]
-    # On a real clock no two answers have the same readings.
-    real = on_real_clock(profile_of(subject, component_of(run.configuration)))
-    if all(again.verdict is run.verdict and (real or again.steps == run.steps) for again in runs):
-        return None
-    return sum(again.verdict is CaseVerdict.FAIL for again in runs)
-
-
-def _shrunk(campaign: Campaign, subject: Subject, run: CaseRun) -> CaseRun:
-    def again(candidate: Candidate) -> CaseRun:
-        return run_case(
-            subject,
-            "shrinking",
-            candidate.configuration,
-            candidate.operations,
-            campaign.deviations,
-        )
-
-    judged = run.operations[: len(run.steps)]
-    smallest = shrink(
-        profile_of(subject, campaign.component),
-        Candidate(run.configuration, judged),
-        lambda candidate: again(candidate).verdict is CaseVerdict.FAIL,
-        seed=campaign.seed,
-        most_runs=campaign.budget.shrink_runs,
-    )
-    shrunk = again(smallest)
-    return shrunk if shrunk.verdict is CaseVerdict.FAIL else run
-
-
 def _concluded(campaign: Campaign, began: float) -> Campaign:
     campaign.seconds = time.monotonic() - began
     campaign.verdict, campaign.why = _conclusion(campaign)
@@ -368,7 +280,7 @@ def _conclusion(campaign: Campaign) -> tuple[Verdict, str]:
     if campaign.failures:
         return Verdict.SUBJECT_FAILED, str(campaign.failures[0])
     if campaign.causes:
-        failed, repeats = campaign.causes[0].answers or (0, _REPEATS)
+        failed, repeats = campaign.causes[0].answers or (0, REPEATS)
         return (
             Verdict.NONDETERMINISTIC,
             f"the same steps are answered differently: {failed} of {repeats} repetitions failed",

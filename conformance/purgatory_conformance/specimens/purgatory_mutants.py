@@ -150,13 +150,15 @@ _MUTANTS = (
     _mutant(checking.CancelAnswersBackwards, "CANCEL-RESULT"),
     _mutant(checking.CancelAnswersOnce, "CANCEL-RESULT"),
     _mutant(checking.CancelKeepsList, "CANCEL-LEAVES"),
-    _mutant(checking.CancelKeepsList, "CANCEL-LEAVES", profile=SILENT_PROFILE),
+    _mutant(
+        checking.CancelKeepsList, "CANCEL-LEAVES", "CANCEL-LAST-KEY", profile=SILENT_PROFILE
+    ),
     _mutant(checking.CancelCompletes, "CANCEL-LEAVES"),
     _mutant(checking.CancelEverywhere, "CANCEL-LEAVES"),
     _mutant(checking.CancelKeepsLastTimeOut, "CANCEL-LAST-KEY"),
     _mutant(checking.CancelKeepsLastTimeOut, "CANCEL-LAST-KEY", profile=SILENT_PROFILE),
-    _mutant(checking.CancelTakesQueuedRun, "CANCEL-LAST-KEY"),
-    _mutant(checking.CancelTakesQueuedRun, "CANCEL-LAST-KEY", profile=SILENT_PROFILE),
+    _mutant(checking.CancelTakesQueuedExpiry, "CANCEL-LAST-KEY"),
+    _mutant(checking.CancelTakesQueuedExpiry, "CANCEL-LAST-KEY", profile=SILENT_PROFILE),
     _mutant(checking.CancelTakesTimeOut, "CANCEL-KEEPS-TIME-OUT"),
     _mutant(checking.CancelTakesTimeOut, "CANCEL-KEEPS-TIME-OUT", profile=SILENT_PROFILE),
     _mutant(checking.CancelUnknownKeyFails, "CANCEL-UNKNOWN"),

@@ -316,7 +316,7 @@ class CancelKeepsLastTimeOut(SmallPurgatory):
         return [entry.operation for entry in self.lists.pop(key, [])]
 
 
-class CancelTakesQueuedRun(SmallPurgatory):
+class CancelTakesQueuedExpiry(SmallPurgatory):
     """Cancelling takes an expiry out of the executor's queue."""
 
     def cancel_for_key(self, key: str) -> list[DelayedOperation]:

@@ -5,13 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_conformance.reporting.results import (
-    DeviationLine,
-    FailureLine,
-    Results,
-    read_results,
-    write_results,
-)
+from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
+from purgatory_conformance.reporting.results_file import read_results, write_results
 from purgatory_spec.jsonlines import InvalidDocument
 from purgatory_spec.profiles import LARGEST_LONG, Rounding
 

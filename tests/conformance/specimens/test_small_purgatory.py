@@ -15,12 +15,12 @@ from purgatory_conformance.specimens.purgatory_mutants import (
 from purgatory_conformance.specimens.purgatory_profiles import WheelPurgatory
 from purgatory_conformance.specimens.small_purgatory import (
     PROFILE,
+    DelayedOperation,
     MakePurgatory,
     SmallPurgatory,
     small_purgatory,
 )
 from purgatory_conformance.specimens.wrong_checking import CancelTakesTimeOut, CountsStale
-from purgatory_conformance.specimens.wrong_watching import SecondTryThrowsUnarmed
 from purgatory_spec.operations import Force, Shutdown, Wait, Watch
 from purgatory_spec.profiles import (
     Component,
@@ -101,8 +101,18 @@ def test_small_purgatory_conforms_under_other_profiles(name: str) -> None:
 WHEEL = msgspec.structs.replace(PROPOSAL_PROFILE, structure=Structure.TIMING_WHEEL)
 
 
-class LikeKafka(CancelTakesTimeOut, SecondTryThrowsUnarmed, WheelPurgatory):
+class LikeKafka(CancelTakesTimeOut, WheelPurgatory):
     """A purgatory with the choices of Kafka's, and with its deviations."""
+
+    def arm(self, operation: DelayedOperation) -> None:
+        """Not before the second try."""
+
+    def second_try(self, operation: DelayedOperation) -> bool:
+        """The time-out is armed behind it, where it does not throw."""
+        done = super().second_try(operation)
+        if not done:
+            WheelPurgatory.arm(self, operation)
+        return done
 
 
 DEVIATIONS = (

@@ -73,7 +73,8 @@ final class VirtualTimer extends TimerSubject {
             super.perform(operation, reply);
         } finally {
             if (guard.leave()) {
-                Rejection.write(reply, "internal", "endless loop inside Kafka, broken by the adapter");
+                Rejection.write(
+                        reply, "internal", "endless loop inside Kafka, broken by the adapter");
             }
         }
     }

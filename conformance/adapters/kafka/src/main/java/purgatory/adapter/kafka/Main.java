@@ -131,8 +131,9 @@ public final class Main {
     private void open(JsonObject request) {
         close();
         Component component = subject.component(Json.text(request, "component"));
-        JsonObject configuration =
-                request.has("configuration") ? Json.object(request, "configuration") : new JsonObject();
+        JsonObject configuration = request.has("configuration")
+                ? Json.object(request, "configuration")
+                : new JsonObject();
         try {
             component.open(configuration);
             open = component;

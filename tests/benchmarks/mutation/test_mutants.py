@@ -1,0 +1,89 @@
+"""Which changes count as mutants, and which do not."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cosmic_ray")
+
+from benchmarks.mutation.mutants import mutants_of
+from benchmarks.mutation.scope import LEFT_OUT, MODULES, MODULES_LEFT_OUT, LeftOut, definitions
+
+IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
+
+SOURCE = '''
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from somewhere import Something
+
+class Counter:
+    """More than 1."""
+
+    count: int | None = 1
+
+    def add(self, *, most: int | None) -> "Something | None":
+        return self.sleep(most)
+
+    def sleep(self, most):
+        return most > 1
+'''
+
+
+def test_types_are_no_mutants() -> None:
+    """
+    Given: a module with annotations and an import for the type checker
+    When:  mutants are made of it
+    Then:  the numbers outside of them are changed, and what is left out is counted
+    """
+    found = mutants_of("counter", SOURCE, frozenset({"Counter.sleep"}))
+
+    assert [(m.definition, m.line, m.mutated) for m in found.judged] == [
+        ("Counter", "count: int | None = 1", "count: int | None = 2"),
+        ("Counter", "count: int | None = 1", "count: int | None = 0"),
+    ]
+    # Eleven other operators for the argument's bar and for the star before it, which Cosmic Ray
+    # takes for a product; and a ``not`` for the import.
+    assert found.in_types == 23
+    assert (found.no_program, found.repeated) == (0, 0)
+    # Five other comparisons, two other numbers.
+    assert dict(found.left_out) == {"Counter.sleep": 7}
+
+
+def test_a_mutant_says_where_it_is() -> None:
+    """
+    Given: a module
+    When:  mutants are made of it
+    Then:  each names line, definition and change, and its source has just that change
+    """
+    found = mutants_of("counter", SOURCE)
+    greater = next(m for m in found.judged if m.mutated == "return most >= 1")
+
+    assert (greater.line_number, greater.line) == (16, "return most > 1")
+    assert greater.definition == "Counter.sleep"
+    assert greater.source == SOURCE.replace("most > 1", "most >= 1")
+
+
+def test_every_module_is_mutated_or_left_out_with_a_reason() -> None:
+    """
+    Given: the implementation's modules
+    When:  they are compared with the lists
+    Then:  each is on exactly one of them
+    """
+    modules = [path.stem for path in IMPLEMENTATION.glob("*.py")]
+
+    assert sorted(modules) == sorted([*MODULES, *MODULES_LEFT_OUT])
+
+
+@pytest.mark.parametrize("left_out", LEFT_OUT, ids=lambda each: each.definition)
+def test_what_is_left_out_exists(left_out: LeftOut) -> None:
+    """
+    Given: a function that is left out
+    When:  it is looked for
+    Then:  its module is mutated and has it
+    """
+    source = (IMPLEMENTATION / f"{left_out.module}.py").read_text(encoding="utf-8")
+
+    assert left_out.module in MODULES
+    assert left_out.definition in {name for _, name in definitions(ast.parse(source))}

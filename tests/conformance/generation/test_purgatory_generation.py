@@ -1,0 +1,270 @@
+"""The table of situations for the purgatory, and how its cases are made simpler."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+
+from purgatory_conformance.generation.purgatory_table import PURGATORY_TABLE, SHUTDOWN_ROW
+from purgatory_conformance.generation.source import SeededSource
+from purgatory_conformance.running.case_run import CaseVerdict, run_case
+from purgatory_conformance.running.purgatory_reductions import (
+    PurgatoryCase,
+    simpler_purgatory_cases,
+)
+from purgatory_conformance.running.shrinking import candidates, reduce_case, shrink
+from purgatory_conformance.specimens.mutants import mutant
+from purgatory_conformance.specimens.small_purgatory import PROFILE, small_purgatory
+from purgatory_conformance.support import Candidate
+from purgatory_conformance.supports import support_of
+from purgatory_spec.operations import (
+    Advance,
+    Check,
+    Elapse,
+    Force,
+    ForceInside,
+    Operation,
+    RunOne,
+    Satisfy,
+    Script,
+    Throw,
+    Watch,
+    WatchInside,
+    operation_name,
+)
+from purgatory_spec.profiles import (
+    Component,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryProfile,
+)
+from purgatory_spec.requirements import requirements
+
+SUPPORT = support_of(Component.PURGATORY)
+
+
+def seeded(
+    seed: int, profile: PurgatoryProfile = PROFILE, wanted: frozenset[str] = frozenset()
+) -> Candidate:
+    source = SeededSource(seed)
+    configuration = SUPPORT.draw_configuration(profile, source, wanted)
+    operations = SUPPORT.draw_operations(configuration, profile, source, most=40, wanted=wanted)
+    return Candidate(configuration, operations)
+
+
+def test_equal_seeds_give_equal_cases() -> None:
+    """
+    Given a seed
+    When cases are drawn twice
+    Then they are equal, and another seed gives another case
+    """
+    assert seeded(3) == seeded(3)
+    assert seeded(3) != seeded(4)
+
+
+ALWAYS = {"watch", "check", "advance", "satisfy"}
+
+
+@pytest.mark.parametrize("feature", [None, *PurgatoryFeature])
+def test_only_declared_features_are_asked_for(feature: PurgatoryFeature | None) -> None:
+    """
+    Given a subject that declares one feature, or none
+    When cases are drawn
+    Then no operation needs another feature, and the subject can be asked each case
+    """
+    profile = PurgatoryProfile(features=frozenset({feature} if feature else ()))
+    used: Counter[str] = Counter()
+    scripts = 0
+    for seed in range(40):
+        case = seeded(seed, profile)
+        assert SUPPORT.usable(profile, case)
+        used.update(operation_name(operation) for operation in case.operations)
+        configuration = case.configuration
+        assert isinstance(configuration, PurgatoryConfiguration)
+        assert configuration.time_outs or feature is PurgatoryFeature.NO_TIME_OUTS
+        scripts += sum(
+            bool(op.script.on_complete or op.script.on_expiration)
+            for op in case.operations
+            if isinstance(op, Watch)
+        )
+    assert set(used) <= ALWAYS | ({feature.value} if feature else set())
+    assert min(used[name] for name in ALWAYS) > 20
+    assert (scripts > 0) == (feature is not None and feature.value.startswith("script_"))
+
+
+def test_rows_name_rules_that_exist_and_all_rules_have_rows() -> None:
+    """
+    Given the table
+    When its rows name the rules that they are for
+    Then these are rules, and each rule has a row by which it can be steered to
+    """
+    named = {rule for row in (*PURGATORY_TABLE, SHUTDOWN_ROW) for rule in row.rules}
+    assert named == {rule.id for rule in requirements(Component.PURGATORY)}
+
+
+def test_wanted_rules_are_steered_to() -> None:
+    """
+    Given a rule that lacks visits
+    When cases are drawn with it wanted, and without
+    Then its situation comes up at least twice as often
+    """
+    without = sum(isinstance(op, Force) for s in range(40) for op in seeded(s).operations)
+    wanted = frozenset({"PURGATORY-FORCE"})
+    with_it = sum(
+        isinstance(op, Force) for s in range(40) for op in seeded(s, wanted=wanted).operations
+    )
+    assert with_it > 2 * without > 20
+
+
+def test_steering_ends_with_time_outs_disabled_and_with_shutdown() -> None:
+    """
+    Given the rules about instances without time-outs and about shutdown
+    When cases are drawn with them wanted, and without
+    Then there are more such cases
+    """
+    for rule, of_case in (
+        ("PURGATORY-NO-TIME-OUTS", lambda case: not case.configuration.time_outs),
+        ("PURGATORY-SHUTDOWN-AGAIN", lambda case: "Shutdown" in repr(case.operations)),
+    ):
+        plain = sum(of_case(seeded(seed)) for seed in range(60))
+        steered = sum(of_case(seeded(seed, wanted=frozenset({rule}))) for seed in range(60))
+        assert steered > plain > 0
+
+
+@given(candidates(PROFILE, most=12))
+@settings(max_examples=40, deadline=None)
+def test_the_small_purgatory_passes_what_hypothesis_draws(case: Candidate) -> None:
+    """
+    Given cases that Hypothesis draws from the same table
+    When the small purgatory runs them
+    Then it passes
+    """
+    run = run_case(small_purgatory(), "drawn", case.configuration, case.operations)
+    assert run.verdict is CaseVerdict.PASS
+
+
+def shrunk(name: str) -> Candidate:
+    subject = mutant(name).make()
+    profile = subject.profiles[Component.PURGATORY]
+    assert isinstance(profile, PurgatoryProfile)
+
+    def fails(case: Candidate) -> bool:
+        run = run_case(subject, "c", case.configuration, case.operations)
+        return run.verdict is CaseVerdict.FAIL
+
+    found = next(case for seed in range(99) if fails(case := seeded(seed, profile)))
+    return shrink(profile, found, fails, seed=1, most_runs=800)
+
+
+@pytest.mark.slow
+def test_a_failing_case_is_shrunk_to_its_core() -> None:
+    """
+    Given a purgatory that takes the time-out with the first of two keys, and a long failing case
+    When it is shrunk
+    Then one watch under two keys is left, and one cancel
+    """
+    smallest = shrunk("cancel-takes-time-out")
+    watch, cancel = smallest.operations
+    assert isinstance(watch, Watch)
+    assert (watch.operation, set(watch.keys), watch.delay_ms) == ("o1", {"a", "b"}, 1)
+    assert watch.script == Script()
+    assert operation_name(cancel) == "cancel_for_key"
+    assert smallest.configuration == PurgatoryConfiguration(purge_interval=0, wheel_size=2)
+
+
+LONG = PurgatoryCase(
+    PurgatoryConfiguration(20, False, 3, 5, 7),
+    (
+        Watch(
+            "o7",
+            ("c", "d", "c"),
+            9,
+            Script(on_complete=(Throw(), WatchInside("o9", ("d", "a"), 4), ForceInside("o8"))),
+        ),
+        Elapse(10),
+        Watch("o8", ("d",), 6),
+        Satisfy("o7"),
+        Check("d"),
+        Force("o8"),
+        Advance(25),
+        RunOne(),
+    ),
+)
+
+
+def test_simpler_cases_take_away_each_thing_in_turn() -> None:
+    """
+    Given a case in which everything is more than it must be
+    When simpler cases are asked for
+    Then each thing is taken away in one of them, and most are simpler by the size
+    """
+    simpler = list(simpler_purgatory_cases(LONG))
+    firsts = [case.operations[0] for case in simpler]
+    watches = [first for first in firsts if isinstance(first, Watch)]
+    assert any(case.configuration.purge_interval == 0 for case in simpler)
+    assert any(case.configuration.time_outs for case in simpler)
+    assert any(case.configuration.tick_ms == 1 for case in simpler)
+    assert any(case.configuration.wheel_size == 2 for case in simpler)
+    assert any(case.configuration.start_ms == 0 for case in simpler)
+    assert any(watch.keys == ("c", "d") for watch in watches)
+    assert any("c" not in watch.keys for watch in watches)
+    assert any(watch.operation == "o1" and watch.keys == ("a", "b", "a") for watch in watches)
+    assert any(watch.script == Script() for watch in watches)
+    assert any(watch.delay_ms == 1 for watch in watches)
+    assert any(Watch("o9", ("d", "a"), 4) in case.operations for case in simpler)
+    assert sum(case.size < LONG.size for case in simpler) > len(simpler) // 2
+
+
+def test_reduction_keeps_failing_and_ends_small() -> None:
+    """
+    Given a failure that needs one check of a key under which somebody waits
+    When a case is reduced
+    Then nothing else is left
+    """
+    case = Candidate(LONG.configuration, LONG.operations)
+
+    def fails(candidate: Candidate) -> bool:
+        watched = {key for op in candidate.operations if isinstance(op, Watch) for key in op.keys}
+        return any(isinstance(op, Check) and op.key in watched for op in candidate.operations)
+
+    smallest = reduce_case(PROFILE, case, fails, 3000)
+    assert smallest.operations == (Watch("o1", ("a",), 1), Check("a"))
+    assert smallest.configuration == PurgatoryConfiguration(purge_interval=0, wheel_size=2)
+
+
+UNUSABLE: dict[str, tuple[Operation, ...]] = {
+    "the clock goes back": (Advance(8), Advance(5)),
+    "a key is given twice": (Watch("o1", ("a", "a"), 1),),
+    "an operation is watched again": (Watch("o1", ("a",), 1), Watch("o1", ("b",), 1)),
+    "a forced operation is watched": (Force("o1"), Watch("o1", ("b",), 1)),
+    "an unknown operation is satisfied": (Satisfy("o1"),),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_unusable_cases_are_told(name: str) -> None:
+    """
+    Given a case that a subject without features cannot be asked
+    When it is asked whether it is usable
+    Then it is not, and the case without the offending operation is
+    """
+    profile = PurgatoryProfile(executor=Executor.STEPPED)
+    operations = UNUSABLE[name]
+    configuration = PurgatoryConfiguration()
+    assert not SUPPORT.usable(profile, Candidate(configuration, operations))
+    assert SUPPORT.usable(profile, Candidate(configuration, operations[:-1]))
+
+
+def test_what_a_feature_allows_is_usable() -> None:
+    """
+    Given a subject that offers to watch again, and under a key twice
+    When cases that need it are asked for
+    Then they are usable
+    """
+    features = frozenset({PurgatoryFeature.REWATCH, PurgatoryFeature.DUPLICATE_KEYS})
+    profile = msgspec.structs.replace(PurgatoryProfile(), features=features)
+    for name in ("a key is given twice", "an operation is watched again"):
+        candidate = Candidate(PurgatoryConfiguration(), UNUSABLE[name])
+        assert SUPPORT.usable(profile, candidate)
