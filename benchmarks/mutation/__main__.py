@@ -21,8 +21,8 @@ import click
 
 from benchmarks.mutation.figures import (
     page_text,
-    record,
     rows,
+    run_record,
     terminal_table,
     write_between_marks,
 )
@@ -31,9 +31,9 @@ from benchmarks.mutation.judging import (
     IMPLEMENTATION,
     SEEDS,
     OriginalFails,
-    RecordedCase,
+    Recording,
     SuiteJudge,
-    record_campaigns,
+    record,
 )
 from benchmarks.mutation.mutants import Mutant, Mutants, mutants_of
 from benchmarks.mutation.reviewed import problems, read_reviewed
@@ -58,17 +58,17 @@ def _source(module: str) -> str:
     return (_FOLDER / f"{module}.py").read_text(encoding="utf-8")
 
 
-def _recorded(modules: Sequence[str]) -> dict[Trial, tuple[RecordedCase, ...]]:
+def _recorded(modules: Sequence[str]) -> dict[Trial, Recording]:
     """The cases of every trial that these modules need, as the original has passed them.
 
     Raises:
         click.ClickException: it has not.
     """
-    found: dict[Trial, tuple[RecordedCase, ...]] = {}
+    found: dict[Trial, Recording] = {}
     for trial in dict.fromkeys(trial for module in modules for trial in MODULES[module]):
         click.echo(f"judging the original: {trial.name} ...", err=True)
         try:
-            found[trial] = record_campaigns(trial)
+            found[trial] = record(trial)
         except OriginalFails as failure:
             raise click.ClickException(f"the suite fails the original: {failure}") from failure
     return found
@@ -140,7 +140,7 @@ def main(
     _check_originals(chosen, judge, workers, limit)
     seconds = time.monotonic() - began
     work.mkdir(parents=True, exist_ok=True)
-    report = json.dumps(record(results, found, seconds), indent=1, ensure_ascii=False)
+    report = json.dumps(run_record(results, found, seconds), indent=1, ensure_ascii=False)
     (work / "mutation.json").write_text(report + "\n", encoding="utf-8")
     click.echo(terminal_table(rows(results, chosen)))
     click.echo(f"{seconds:.0f} s")

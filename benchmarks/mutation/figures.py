@@ -78,7 +78,9 @@ def terminal_table(table: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
-def record(results: Sequence[Result], found: Mapping[str, Mutants], seconds: float) -> RunRecord:
+def run_record(
+    results: Sequence[Result], found: Mapping[str, Mutants], seconds: float
+) -> RunRecord:
     """Everything that a run has found, for machines."""
     return RunRecord(
         mutants=len(results),

@@ -2,9 +2,9 @@
 
 First the suite judges the implementation itself, as ``purgatory check bundled`` does, and every
 case is kept with its outcomes. A mutant is then asked the same cases. Where all its outcomes are
-those of the original, the verdict is the original's, since a judge sees nothing but outcomes; from
-the first one that differs on, the judge is asked. That is what the suite would say of the mutant,
-since it generates the same cases as long as no case fails, in a fraction of the time.
+those of the original, the verdict is the original's, since a judge sees nothing but outcomes;
+where one differs, the judge is asked. That is what the suite would say of the mutant, in a fraction
+of the time: it generates the same cases as long as none fails.
 """
 
 import importlib
@@ -19,10 +19,11 @@ from types import ModuleType
 from benchmarks.mutation.mutants import Mutant
 from benchmarks.mutation.runner import End, Killed
 from benchmarks.mutation.scope import Trial
+from purgatory_conformance.judging.judgement import TooManyStates
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
-from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.subjects.subject import Subject, SubjectFailure
+from purgatory_conformance.subjects.subject import Subject
+from purgatory_conformance.supports import support_of
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
@@ -50,13 +51,21 @@ class RecordedCase:
     outcomes: list[Outcome] = field(default_factory=list)
 
 
-def record_campaigns(trial: Trial) -> tuple[RecordedCase, ...]:
+@dataclass
+class Recording:
+    """What the original has declared, and the cases that it has passed."""
+
+    profile: Profile
+    cases: list[RecordedCase]
+
+
+def record(trial: Trial) -> Recording:
     """Judge the original, and keep all cases.
 
     Raises:
         OriginalFails: it is not conformant.
     """
-    subject = _RecordingSubject(_subject(trial))
+    subject = _Recorder(_subject(trial))
     for seed in SEEDS:
         campaign = run_campaign(
             subject,
@@ -67,17 +76,15 @@ def record_campaigns(trial: Trial) -> tuple[RecordedCase, ...]:
             deviations=trial.deviations,
         )
         if campaign.verdict not in (Verdict.CONFORMANT, Verdict.CONFORMANT_WITH_DEVIATIONS):
-            raise OriginalFails(f"{trial.name}, seed {seed}: {campaign.verdict.value}")
-    return tuple(subject.cases)
+            raise OriginalFails(f"{trial.name}, seed {seed}: {campaign.why}")
+    return Recording(subject.profiles[trial.component], subject.cases)
 
 
 class SuiteJudge:
     """Judges a mutant as ``purgatory check bundled`` judges the implementation; in the child."""
 
     def __init__(
-        self,
-        trials: Mapping[str, Sequence[Trial]],
-        recorded: Mapping[Trial, Sequence[RecordedCase]],
+        self, trials: Mapping[str, Sequence[Trial]], recorded: Mapping[Trial, Recording]
     ) -> None:
         """Take for each mutated module the trials that it goes through, and their cases."""
         self._trials = trials
@@ -91,14 +98,17 @@ class SuiteJudge:
         """
         try:
             replace_module(mutant.module, mutant.source)
-            subjects = [(trial, _subject(trial)) for trial in self._trials[mutant.module]]
+            subjects = {trial: _subject(trial) for trial in self._trials[mutant.module]}
         except Exception as failure:
             raise Killed(End.NOT_IMPORTED, type(failure).__name__) from failure
-        for trial, subject in subjects:
-            for case in self._recorded[trial]:
+        for trial, subject in subjects.items():
+            for case in self._recorded[trial].cases:
                 getting_on()
-                if not _same_outcomes(subject, case):
-                    _ask_the_judge(subject, trial, case)
+                subject.new(case.name, case.configuration)
+                outcomes = list(subject.do_all(case.operations))
+                subject.end()
+                if outcomes != case.outcomes:
+                    _ask_the_judge(trial, self._recorded[trial].profile, case, outcomes)
 
 
 def replace_module(module: str, source: str) -> None:
@@ -119,25 +129,22 @@ def _subject(trial: Trial) -> Subject:
     return subject
 
 
-def _same_outcomes(subject: Subject, case: RecordedCase) -> bool:
-    """Whether a subject answers a case as the original does."""
+def _ask_the_judge(
+    trial: Trial, profile: Profile, case: RecordedCase, outcomes: Iterable[Outcome]
+) -> None:
+    """Judge outcomes that differ from the original's, under the profile that it has declared.
+
+    A mutant's own profile would say nothing, where it is made of the implementation's constants.
+    """
+    judge = support_of(trial.component).judge(case.configuration, profile, trial.deviations)
     try:
-        subject.new(case.name, case.configuration)
-        answers = zip(case.outcomes, subject.do_all(case.operations), strict=True)
-        same = all(recorded == outcome for recorded, outcome in answers)
-        subject.end()
-    except SubjectFailure:
-        return False
-    return same
-
-
-def _ask_the_judge(subject: Subject, trial: Trial, case: RecordedCase) -> None:
-    run = run_case(subject, case.name, case.configuration, case.operations, trial.deviations)
-    if run.verdict is CaseVerdict.FAIL:
-        assert run.divergence is not None
-        raise Killed(End.JUDGED, run.divergence.rule)
-    if run.verdict is CaseVerdict.SUBJECT_FAILED:
-        raise Killed(End.JUDGED, str(run.failure))
+        for operation, outcome in zip(case.operations, outcomes, strict=True):
+            divergence = judge.step(operation, outcome).divergence
+            if divergence is not None:
+                raise Killed(End.JUDGED, divergence.rule)
+    except TooManyStates:
+        # Inconclusive, which is no failure.
+        return
 
 
 class _InPlace(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
@@ -158,7 +165,7 @@ class _InPlace(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return self._source
 
 
-class _RecordingSubject:
+class _Recorder:
     """A subject whose cases are kept."""
 
     def __init__(self, subject: Subject) -> None:

@@ -41,6 +41,7 @@ AS_PUBLISHED = Trial(
         Deviation(
             rule="PURGATORY-STALE-OPERATIONS",
             variant="stale_uncounted",
+            replay="",
             reason="the estimate of the published design forgets what has expired and not run",
         ),
     ),

@@ -106,16 +106,16 @@ class PurgatoryModel(Generic[Kept]):
         Args:
             state: The state before.
             operation: What is asked.
-            seen: The events that were observed, if any were: of an inline executor's runs only
-                those orders are followed that begin with them.
+            seen: The events that were observed, if any were: only what agrees with them is looked
+                for, and where nothing does a few ways that come near.
 
         Raises:
             ValueError: the clock would go back, or the operation is none of a purgatory's.
         """
         if isinstance(operation, Advance | Elapse | Shutdown):
             return tuple(self._timer_expectations(state, operation, seen))
-        courses = self._courses(state, operation)
-        ends = distinct(end for course in courses for end in self._ends(course, (), seen))
+        courses = self._courses(begin(state, seen), operation)
+        ends = distinct(end for course in courses for end in self._ends(course, ()))
         return tuple(self._expectation(end) for end in ends)
 
     def observe(self, state: PurgatoryState[Kept]) -> Mapping[str, Value]:
@@ -182,9 +182,9 @@ class PurgatoryModel(Generic[Kept]):
                     yield self._handed_over(state, operation, expectation, purge)
                 continue
             handed = tuple(frozenset(e.task for e in group) for group in expectation.groups)
-            begun = begin(state).with_timer(expectation.complete(()))
+            begun = begin(state, seen).with_timer(expectation.complete(()))
             ended = replace(begun, raised=expectation.rejected)
-            for end in self._ends(ended, handed, seen):
+            for end in self._ends(ended, handed):
                 after = self._closed_by(operation, end.state)
                 for purge in self._purges(after, operation):
                     yield self._expectation(replace(end, state=self._purged_if(after, purge)))
@@ -222,13 +222,11 @@ class PurgatoryModel(Generic[Kept]):
         due = self.purge_is_due(state) if purge is None else purge
         return self.purged(state) if due else state
 
-    def _ends(
-        self, course: Course[Kept], handed: Groups, seen: tuple[Event, ...] | None
-    ) -> Iterator[_End[Kept]]:
+    def _ends(self, course: Course[Kept], handed: Groups) -> Iterator[_End[Kept]]:
         """The ends of a call, once an inline executor has run what was handed over."""
         ended: tuple[Course[Kept], ...] = (course,)
         if self.profile.executor is Executor.INLINE:
-            ended = run_all(course, handed, self._calls, seen)
+            ended = run_all(course, handed, self._calls)
         for each in ended:
             yield _End(each.moment.state(), each.events, each.result, each.raised)
 
@@ -236,15 +234,12 @@ class PurgatoryModel(Generic[Kept]):
     def _calls(self) -> Calls[Kept]:
         return Calls(self.configuration, self.profile, self.timer, self.variants)
 
-    def _courses(
-        self, state: PurgatoryState[Kept], operation: Operation
-    ) -> tuple[Course[Kept], ...]:
+    def _courses(self, begun: Course[Kept], operation: Operation) -> tuple[Course[Kept], ...]:
         """The courses of a call; all but a watch are open after shutdown as before.
 
         Rules: PURGATORY-SHUTDOWN-COMPLETES.
         """
         calls = self._calls
-        begun = begin(state)
         match operation:
             case Watch(name, keys, delay_ms, script):
                 return calls.watch(begun.introduce(name, delay_ms, script), name, keys)

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from purgatory_model.pending_tasks import Kept
-from purgatory_model.purgatory_course import Course, Courses, and_then, distinct
+from purgatory_model.purgatory_course import (
+    Course,
+    Courses,
+    and_then,
+    distinct,
+    itself,
+    likely,
+)
 from purgatory_model.purgatory_walk import walk
 from purgatory_model.timer import TimerModel
 from purgatory_spec.operations import (
@@ -143,7 +150,7 @@ class Calls(Generic[Kept]):
                 continue
             courses.append(self._counted(first))
             courses += self.attempt(self._counted(first), name)
-        return distinct(courses)
+        return likely(courses, itself)
 
     def _add(self, course: Course[Kept], name: str, keys: tuple[str, ...]) -> Courses[Kept]:
         """Append to the lists and try again; arm before that, in between or after it.
@@ -165,7 +172,7 @@ class Calls(Generic[Kept]):
             if armed.operation(name).completed:
                 armed_before.append(armed)
         tried_after = and_then(armed_before, lambda armed: self._try_again(armed, name))
-        return distinct((*armed_after, *tried_after))
+        return likely((*armed_after, *tried_after), itself)
 
     def _try_again(self, course: Course[Kept], name: str) -> Courses[Kept]:
         """The second try, which is free where a time-out that ran at once was faster."""
@@ -223,11 +230,12 @@ class Calls(Generic[Kept]):
         action, rest = script[0], script[1:]
         if isinstance(action, Throw):
             return (course.raises(Reason.THROWN),)
-        return distinct(
+        found = (
             then
             for acted in self._act(course, action)
             for then in self._run_script(acted.caught(name), name, rest)
         )
+        return likely(found, itself)
 
     def _act(self, course: Course[Kept], action: CallbackAction) -> Courses[Kept]:
         """One action of a callback.

@@ -3,10 +3,15 @@
 A call takes a course and gives those that it may take: one, but where the rules leave a choice. A
 course *returns* with a result or *raises* a reason; one that raises does not go on, unless what
 called it catches that.
+
+Choices multiply where callbacks watch. So that an observed call need not be looked for among all,
+a course may know the events that were seen: those are followed that agree with them so far, and
+where none does a few that come nearest, for whoever has to say what was expected.
 """
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from heapq import nlargest
 from typing import Generic, TypeVar
 
 from immutables import Map
@@ -18,6 +23,8 @@ from purgatory_model.watcher_lists import WatcherLists, numbered
 from purgatory_spec.operations import Script
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
+
+_NEAREST = 4
 
 Same = TypeVar("Same", bound=Hashable)
 
@@ -47,6 +54,18 @@ class Course(Generic[Kept]):
     events: tuple[Event, ...] = ()
     result: Value = None
     raised: Reason | None = None
+    seen: tuple[Event, ...] | None = field(default=None, compare=False)
+
+    @property
+    def agreement(self) -> int:
+        """How many of its events agree with those that were seen, up to the first that does not."""
+        pairs = zip(self.events, self.seen or (), strict=False)
+        return next((number for number, (a, b) in enumerate(pairs) if a != b), len(self.events))
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether all its events agree with those that were seen."""
+        return self.seen is None or self.seen[: len(self.events)] == self.events
 
     def operation(self, name: str) -> OperationState:
         """The delayed operation of this name."""
@@ -95,10 +114,11 @@ Courses = tuple[Course[Kept], ...]
 Call = Callable[[Course[Kept]], Iterable[Course[Kept]]]
 
 
-def begin(state: PurgatoryState[Kept]) -> Course[Kept]:
+def begin(state: PurgatoryState[Kept], seen: tuple[Event, ...] | None = None) -> Course[Kept]:
     """The course of a call that has done nothing yet."""
     lists = numbered(state.lists)
-    return Course(Moment(state.timer, state.operations, lists, state.estimate, state.closed))
+    moment = Moment(state.timer, state.operations, lists, state.estimate, state.closed)
+    return Course(moment, seen=seen)
 
 
 def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
@@ -106,10 +126,28 @@ def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def likely(found: Iterable[Same], course_of: Callable[[Same], Course[Kept]]) -> tuple[Same, ...]:
+    """What agrees with the events that were seen, each once; else the few that come nearest."""
+    each_once = distinct(found)
+    if len(each_once) < 2:
+        return each_once
+    agreeing = tuple(each for each in each_once if course_of(each).is_likely)
+    if agreeing:
+        return agreeing
+    nearest = nlargest(_NEAREST, each_once, lambda each: course_of(each).agreement)
+    return tuple(nearest)
+
+
+def itself(course: Course[Kept]) -> Course[Kept]:
+    """The course that a course has."""
+    return course
+
+
 def and_then(courses: Iterable[Course[Kept]], call: Call[Kept]) -> Courses[Kept]:
     """What returned goes on with a call; what raised is at its end."""
-    return distinct(
+    found = (
         then
         for course in courses
         for then in ((course,) if course.raised is not None else call(course))
     )
+    return likely(found, itself)

@@ -12,8 +12,7 @@ from typing import Generic
 
 from purgatory_model.pending_tasks import Kept
 from purgatory_model.purgatory_calls import Calls
-from purgatory_model.purgatory_course import Course, Courses, distinct
-from purgatory_spec.outcomes import Event
+from purgatory_model.purgatory_course import Course, Courses, itself, likely
 
 Groups = tuple[frozenset[str], ...]
 
@@ -26,16 +25,13 @@ class _Running(Generic[Kept]):
     groups: Groups
 
 
-def run_all(
-    course: Course[Kept], groups: Groups, calls: Calls[Kept], seen: tuple[Event, ...] | None
-) -> Courses[Kept]:
+def run_all(course: Course[Kept], groups: Groups, calls: Calls[Kept]) -> Courses[Kept]:
     """The course when everything that was handed over has run; its end stays what it was.
 
     Args:
         course: A call that has come to its end.
         groups: The operations that an advance has handed over, tick by tick.
         calls: How to run one.
-        seen: Where it is given, only courses that begin with these events are followed.
     """
     ended: list[Course[Kept]] = []
     running: tuple[_Running[Kept], ...] = (_Running(course, groups),)
@@ -46,12 +42,8 @@ def run_all(
                 going += _run_next(each, calls)
             else:
                 ended.append(replace(each.course, result=course.result, raised=course.raised))
-        running = distinct(each for each in going if _begins(each.course.events, seen))
-    return distinct(ended)
-
-
-def _begins(events: tuple[Event, ...], seen: tuple[Event, ...] | None) -> bool:
-    return seen is None or seen[: len(events)] == events
+        running = likely(going, lambda each: each.course)
+    return likely(ended, itself)
 
 
 def _run_next(running: _Running[Kept], calls: Calls[Kept]) -> Iterator[_Running[Kept]]:

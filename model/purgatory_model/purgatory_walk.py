@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from purgatory_model.pending_tasks import Kept
-from purgatory_model.purgatory_course import Course, Courses, distinct
+from purgatory_model.purgatory_course import Course, Courses, itself, likely
 from purgatory_model.watcher_lists import Entry
 from purgatory_spec.profiles import ThrowingTry
 from purgatory_spec.reasons import Reason
@@ -79,8 +79,8 @@ def walk(
                 ended.append(each.ended())
             else:
                 going += _pass(each, entry, attempt, throwing_try)
-        walks = distinct(going)
-    return distinct(ended)
+        walks = likely(going, lambda each: each.course)
+    return likely(ended, itself)
 
 
 def _pass(

@@ -30,6 +30,7 @@ _COST_OF_ACTION = 2
 _COST_OF_SECOND_ENTRY = 3
 """A key that is given twice counts as this many further keys: rules of its own begin there."""
 
+_MOST_LETTERS = 26
 _NOT_PLAIN_MS = 10
 """A delay of zero counts as this, and a negative one, or a tick above 1 ms, as more."""
 
@@ -57,7 +58,7 @@ class PurgatoryCase:
             keys + tries,
             0 if given.time_outs else 1,
             numbers,
-            sum(_rank(word) for word in _words(self.operations)),
+            sum(map(_rank, (*_names(self.operations), *_keys(self.operations)))),
         )
 
     def _key_tuples(self) -> Iterator[tuple[str, ...]]:
@@ -201,17 +202,12 @@ def _from_outside(action: CallbackAction) -> Operation | None:
 
 def _renamed(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
     """Operations and keys named in the order in which they appear."""
-    names, keys = dict[str, str](), dict[str, str]()
-    for operation in operations:
-        if not isinstance(operation, Watch):
-            continue
-        names.setdefault(operation.operation, f"o{len(names) + 1}")
-        for key in operation.keys:
-            keys.setdefault(key, "abcdefgh"[len(keys)])
-    unused = {word for word in _words(operations) if word not in names and word not in keys}
-    if unused & {*names.values(), *keys.values()}:
-        return
-    yield tuple(_with_words(operation, {**names, **keys}) for operation in operations)
+    names = dict.fromkeys(_names(operations))
+    keys = dict.fromkeys(_keys(operations))
+    words = {name: f"o{number}" for number, name in enumerate(names, start=1)}
+    words |= dict(zip(keys, "abcdefghijklmnopqrstuvwxyz", strict=False))
+    if len(keys) <= _MOST_LETTERS:
+        yield tuple(_with_words(operation, words) for operation in operations)
 
 
 def _shorter_times(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
@@ -336,18 +332,31 @@ def _action_with(action: CallbackAction, other: Callable[[str], str]) -> Callbac
             return action
 
 
-def _words(operations: tuple[Operation, ...]) -> Iterator[str]:
-    """Every name and key of a case, as often as it is used."""
+def _parts(operations: tuple[Operation, ...]) -> Iterator[Operation | CallbackAction]:
+    """The operations, each with the actions of its script."""
     for operation in operations:
-        parts: list[object] = [operation]
+        yield operation
         if isinstance(operation, Watch):
-            parts += [*operation.script.on_complete, *operation.script.on_expiration]
-        for part in parts:
-            for field in ("operation", "key"):
-                word = getattr(part, field, None)
-                if isinstance(word, str):
-                    yield word
-            yield from getattr(part, "keys", ())
+            yield from operation.script.on_complete
+            yield from operation.script.on_expiration
+
+
+def _names(operations: tuple[Operation, ...]) -> Iterator[str]:
+    """Every name of an operation, as often as it is used."""
+    for part in _parts(operations):
+        match part:
+            case Watch(name) | Force(name) | Satisfy(name) | WatchInside(name) | ForceInside(name):
+                yield name
+
+
+def _keys(operations: tuple[Operation, ...]) -> Iterator[str]:
+    """Every key, as often as it is used."""
+    for part in _parts(operations):
+        match part:
+            case Watch(_, keys) | WatchInside(_, keys):
+                yield from keys
+            case Check(key) | CancelForKey(key) | CheckInside(key) | CancelForKeyInside(key):
+                yield key
 
 
 def _rank(word: str) -> int:

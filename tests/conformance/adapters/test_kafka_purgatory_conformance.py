@@ -63,6 +63,8 @@ def test_a_further_defect_is_found_behind_the_declared_deviations() -> None:
     When the suite runs with all deviations declared
     Then the defect is found
     """
-    campaign = judged("kafka", Component.PURGATORY, defect=loses_time_outs_after_a_cancel)
+    campaign = judged(
+        "kafka", Component.PURGATORY, suite="quick", defect=loses_time_outs_after_a_cancel
+    )
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert "PURGATORY-CALLBACK-ORDER" in {cause.rule for cause in campaign.causes}
