@@ -8,6 +8,7 @@ Exit code 1 where a mutant survives that nobody has reviewed, where a reviewed o
 any more, or where too few are killed.
 """
 
+import gc
 import json
 import os
 import platform
@@ -135,6 +136,9 @@ def main(
     judge = SuiteJudge(MODULES, _recorded(chosen))
     _check_originals(chosen, judge, workers, limit)
     found = _mutants(chosen)
+    # Children share the memory of what is never collected.
+    gc.collect()
+    gc.freeze()
     results = _judged(found, judge, workers, limit)
     # Once more, should somebody have changed the tree meanwhile.
     _check_originals(chosen, judge, workers, limit)

@@ -151,7 +151,8 @@ class PurgatorySupport:
 
     def simpler(self, profile: Profile, candidate: Candidate) -> Iterator[Candidate]:
         """Simpler configurations, fewer keys, shorter scripts and times."""
-        for case in simpler_purgatory_cases(_purgatory_case(candidate)):
+        profile = narrowed(profile, PurgatoryProfile)
+        for case in simpler_purgatory_cases(profile, _purgatory_case(candidate)):
             yield Candidate(case.configuration, case.operations)
 
     def describe_operation(self, operation: Operation) -> str:

@@ -23,11 +23,10 @@ import textwrap
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
-from purgatory_conformance.reporting.results import Line
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_spec.cases import CaseHeader, Step, decode_case
 from purgatory_spec.jsonlines import decode_line
@@ -273,7 +272,7 @@ def _commands(block: Block) -> list[tuple[str, list[str]]]:
 
 
 def _read_as_what_it_is(line: str) -> None:
-    """Read a line of JSON as a message, a line of a case or a line of results.
+    """Read a line of JSON as a message or a line of a case.
 
     Raises:
         ValueError: it is none of these, or not a right one.
@@ -282,10 +281,9 @@ def _read_as_what_it_is(line: str) -> None:
     if not isinstance(document, dict):
         raise ValueError("a line must be an object")
     if "request" in document:
-        requests: Any = Hello | New | Do | End | Stop
-        decode_line(line, requests)
+        decode_line(line, _requests(document))
         return
-    kinds: dict[str, Any] = {"case": CaseHeader, "operation": Step, "line": Line, "id": Reply}
+    kinds: dict[str, Any] = {"case": CaseHeader, "operation": Step, "id": Reply}
     kind = next((kind for key, kind in kinds.items() if key in document), None)
     if kind is None:
         raise ValueError(f"nobody knows what {line} is an example of")
@@ -295,10 +293,26 @@ def _read_as_what_it_is(line: str) -> None:
     decode_line(line, kind)
 
 
+def _requests(document: dict[str, object]) -> Any:
+    """The requests that the document may be; ``new`` goes by its component."""
+    of_components = {
+        each.default: kind
+        for kind in get_args(New)
+        for each in msgspec.structs.fields(kind)
+        if each.name == "component"
+    }
+    component = document.get("component", "timer")
+    if component not in of_components:
+        raise ValueError(f"there is no component {component!r}")
+    return Hello | of_components[component] | Do | End | Stop
+
+
 def _fields(kind: Any) -> set[str]:
-    kinds = getattr(kind, "__args__", (kind,))
-    names = {each.encode_name for one in kinds for each in msgspec.structs.fields(one)}
-    return names | {"line"}
+    names: set[str] = set()
+    for one in get_args(kind) or (kind,):
+        names |= {each.encode_name for each in msgspec.structs.fields(one)}
+        names |= {one.__struct_config__.tag_field or ""}
+    return names
 
 
 def _indented(lines: list[str]) -> str:

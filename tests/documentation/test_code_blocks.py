@@ -21,6 +21,7 @@ NOT_RUN = {
     ),
     ("docs/how-to/check-a-tla-module.md", "$ python -m pip install 'path/to/the/checkout[tla]'"),
     ("docs/reference/figures.md", "$ python benchmarks/conformance_throughput.py"),
+    ("docs/reference/mutation.md", "$ make mutation"),
     ("docs/tutorial/first-adapter.md", "$ python -m pip install path/to/the/checkout"),
 }
 """The blocks that are not run: page and first line. Each has its reason in a comment above it."""
@@ -105,7 +106,7 @@ RIGHT = [
     ("console", "$ echo one \\\n  two\none two"),
     ("console measured", "$ echo '12  34 ms'\n7  5 ms"),
     ("json", '{"request":"end","id":5}'),
-    ("jsonl", '{"case":"a"}\n{"operation":{"op":"advance","to_ms":1}}'),
+    ("jsonl", '{"component":"timer","case":"a"}\n{"operation":{"op":"advance","to_ms":1}}'),
     ("toml", "[subject]\nname = 'a'"),
 ]
 
@@ -127,7 +128,7 @@ WRONG = [
     ("json", '{"request":"finish","id":5}', "finish"),
     ("json", '{"id":5,"observd":{}}', "observd"),
     ("json", '{"colour":"red"}', "example of"),
-    ("jsonl", '{"case":"a"}\n{"operation":{"op":"leap"}}', "leap"),
+    ("jsonl", '{"component":"timer","case":"a"}\n{"operation":{"op":"leap"}}', "leap"),
     ("toml", "[subject", "Expected"),
     ("tla", "Lamp == TRUE", "no module holds these lines"),
     ('diff title="poem.txt"', "-daisies\n+roses", "once"),

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from purgatory_model.purgatory import purgatory_model
 from purgatory_model.purgatory_variants import VARIANTS, purgatory_variant_model
 from purgatory_model.transition import observables_match
-from purgatory_spec.operations import Check, Watch
+from purgatory_spec.operations import Answer, Check, Script, Watch, WatchInside
 from purgatory_spec.outcomes import EventKind, Outcome, tried
 from purgatory_spec.profiles import (
     Executor,
     PurgatoryConfiguration,
     PurgatoryObservable,
     PurgatoryProfile,
+    Structure,
 )
 from purgatory_spec.reasons import Reason
 
@@ -131,3 +132,25 @@ def _assert_calls(calls: Counter[tuple[EventKind, str]], state: State) -> None:
     for name in state.operations:
         assert calls[EventKind.COMPLETED, name] == (name in state.completed)
         assert calls[EventKind.TIMED_OUT, name] <= calls[EventKind.COMPLETED, name]
+
+
+def test_only_what_agrees_with_the_events_seen_is_followed() -> None:
+    """
+    Given two operations that, when a check completes them, watch two others under its key, which
+        are due: 256 ways
+    When one of them was seen, or something that is none of them
+    Then the model follows a few that agree with it, or that come near
+    """
+    profile = PurgatoryProfile(executor=Executor.STEPPED, structure=Structure.TIMING_WHEEL)
+    model = purgatory_model(PurgatoryConfiguration(), profile)
+    state = model.initial()
+    for name in ("a", "b"):
+        inside = (WatchInside(f"{name}1", ("k",), 0), WatchInside(f"{name}2", ("k", "j"), 0))
+        script = Script((Answer.WAIT, Answer.WAIT, Answer.COMPLETE), inside)
+        ((_, state),) = model.successors(state, Watch(name, ("k",), 9, script))
+    pairs = list(model.successors(state, Check("k")))
+    assert len(pairs) == 256
+    for outcome, after in (pairs[0], pairs[100], pairs[-1]):
+        assert 1 <= len(model.expectations(state, Check("k"), outcome.events)) <= 16
+        assert model.accept(state, Check("k"), outcome) == {after}
+    assert 1 <= len(model.expectations(state, Check("k"), (tried("zz"),))) <= 16

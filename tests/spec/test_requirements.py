@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.knowledge import statements, vectors
-from purgatory_conformance.specimens.timer_mutants import timer_mutants
+from purgatory_conformance.knowledge import all_vectors, statements
+from purgatory_conformance.specimens.mutants import mutants
+from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_spec.messages import schema_text
 from purgatory_spec.profiles import (
     Component,
@@ -16,7 +17,14 @@ from purgatory_spec.profiles import (
     Structure,
     TimerProfile,
 )
-from purgatory_spec.requirements import Level, parse_requirements, requirement, requirements
+from purgatory_spec.requirements import (
+    Level,
+    all_requirements,
+    component_of_rule,
+    parse_requirements,
+    requirement,
+    requirements,
+)
 from purgatory_spec.resources import specification_folder
 
 EVERYTHING = TimerProfile(
@@ -27,7 +35,7 @@ EVERYTHING = TimerProfile(
 )
 ONLY_ELSEWHERE = {"TIMER-LATENESS"}
 """Stated about a real clock, which neither the model nor a vector has."""
-STATED_RULES = [rule.id for rule in requirements(Component.TIMER) if rule.id not in ONLY_ELSEWHERE]
+STATED_RULES = [rule.id for rule in all_requirements() if rule.id not in ONLY_ELSEWHERE]
 
 
 def test_rules_have_a_level_and_a_text() -> None:
@@ -67,19 +75,31 @@ def test_every_rule_has_a_vector_or_a_sibling(rule: str) -> None:
     When the golden vectors are read
     Then one of them shows it; the order inside a tick, which vectors leave free, is a profile's
     """
-    shown = any(rule in vector.header.rules for vector in vectors(Component.TIMER))
+    shown = any(rule in vector.header.rules for vector in all_vectors())
     assert shown or rule == "TIMER-SAME-TICK-ORDER"
 
 
-def test_most_rules_are_broken_by_a_mutant() -> None:
+def test_every_rule_is_broken_by_a_specimen() -> None:
     """
-    Given the mutants
-    When their rules are counted
-    Then they are rules, at least twenty different ones
+    Given the mutants and the siblings of the profile subjects, of all components
+    When the rules that they break are compared with the rules there are
+    Then all are broken but the one about real clocks
     """
-    broken = {mutant.rule for mutant in timer_mutants()}
-    assert broken <= {rule.id for rule in requirements(Component.TIMER)}
-    assert len(broken) >= 20
+    broken = {mutant.rule for mutant in mutants()}
+    broken |= {each.sibling_rule for each in profile_subjects() if each.sibling_rule}
+    assert {rule.id for rule in all_requirements()} - broken == ONLY_ELSEWHERE
+
+
+def test_a_rule_leads_to_its_component() -> None:
+    """
+    Given the rules of each component
+    When their component is asked for
+    Then it is the one that states them, and an id that nobody states has none
+    """
+    for component in Component:
+        assert {component_of_rule(rule.id) for rule in requirements(component)} == {component}
+    with pytest.raises(KeyError):
+        component_of_rule("TIMER-NONE")
 
 
 def test_conditions_decide_where_a_rule_applies() -> None:

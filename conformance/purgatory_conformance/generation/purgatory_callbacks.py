@@ -94,10 +94,21 @@ def cancels_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 def forces_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
     """A callback forces another operation, rarely one that nobody knows, or its own."""
+    if source.integer(0, 3) == 3:
+        return _forces_what_is_due(world, source)
     known = [*world.live, *world.live, *world.completed[:1]]
     name = source.item([*known, world.next_name]) if known else world.fresh_name()
     actions: Sequence[CallbackAction] = [ForceInside(name)]
     return _completed(world, source, tuple(actions), world.keys(source, most=2))
+
+
+def _forces_what_is_due(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Two operations expire together, and the one completes the other before it has run."""
+    delay_ms, key = source.integer(1, 4), source.item(("a", "b"))
+    first, second = world.fresh_name(), world.fresh_name()
+    script = Script(on_complete=(ForceInside(second),))
+    watches = [Watch(first, (key,), delay_ms, script), Watch(second, (key,), delay_ms)]
+    return [*watches, *_expiry(world, source, world.due_tick(delay_ms))]
 
 
 def throws_in_callback(world: PurgatoryWorld, source: Source) -> list[Operation]:

@@ -7,6 +7,7 @@ not been put to the test often enough, its rows weigh more.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from purgatory_conformance.generation import purgatory_situations as situations
 from purgatory_conformance.generation.purgatory_callbacks import (
     cancels_inside,
     checks_inside,
@@ -15,27 +16,12 @@ from purgatory_conformance.generation.purgatory_callbacks import (
     throws_in_expiry,
     watches_inside,
 )
-from purgatory_conformance.generation.purgatory_world import MOST_OPERATIONS, PurgatoryWorld
+from purgatory_conformance.generation.purgatory_world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
-from purgatory_spec.operations import (
-    Advance,
-    Answer,
-    CancelForKey,
-    Check,
-    Elapse,
-    Force,
-    Operation,
-    RunOne,
-    Satisfy,
-    Script,
-    Shutdown,
-    Watch,
-)
+from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryFeature, PurgatoryProfile
 
 Make = Callable[[PurgatoryWorld, Source], Sequence[Operation]]
-
-WAIT, COMPLETE, THROW = Answer.WAIT, Answer.COMPLETE, Answer.THROW
 
 
 @dataclass(frozen=True)
@@ -57,265 +43,6 @@ class Row:
         return (stepped or not self.stepped_only) and profile.features.issuperset(self.needs)
 
 
-def _watch(world: PurgatoryWorld, source: Source, *tries: Answer) -> list[Operation]:
-    if world.names >= MOST_OPERATIONS and world.used_keys:
-        return _check(world, source)
-    keys, delay_ms = world.keys(source), world.delay(source)
-    return [Watch(world.fresh_name(), keys, delay_ms, Script(tries=tries))]
-
-
-def _watch_waiting(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return _watch(world, source)
-
-
-def _watch_first_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return _watch(world, source, COMPLETE)
-
-
-def _watch_second_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return _watch(world, source, WAIT, COMPLETE)
-
-
-def _watch_later_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation that becomes completable by itself, and checks until it is."""
-    waits = source.integer(2, 4)
-    watched = _watch(world, source, *([WAIT] * waits), COMPLETE)
-    keys = watched[0].keys if isinstance(watched[0], Watch) else world.used_keys
-    checks = [Check(source.item(keys)) for _ in range(source.integer(1, waits))] if keys else []
-    return [*watched, *checks]
-
-
-def _watch_first_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return _watch(world, source, THROW, source.item((WAIT, COMPLETE)))
-
-
-def _watch_second_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation whose second try throws, and that its time-out or an event completes."""
-    watched = _watch(world, source, WAIT, THROW, WAIT)
-    first = watched[0]
-    if not isinstance(first, Watch) or source.integer(0, 2) == 0:
-        return watched
-    if source.integer(0, 1):
-        return [first, Advance(world.due_tick(first.delay_ms))]
-    return [first, Satisfy(first.operation), Check(source.item(first.keys))]
-
-
-def _check_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """One that throws in a check, others before it and behind it under the same key."""
-    key = world.keys(source, most=1)[0]
-    tries = ((), (WAIT, WAIT, THROW, WAIT), (), (WAIT, WAIT, COMPLETE), (WAIT, WAIT, THROW))
-    operations: list[Operation] = []
-    for _ in range(source.integer(1, 4)):
-        script = Script(tries=source.item(tries))
-        operations.append(Watch(world.fresh_name(), (key,), world.delay(source), script))
-    thrower = Script(tries=(WAIT, WAIT, THROW, source.item((WAIT, COMPLETE))))
-    at = source.integer(0, len(operations))
-    operations.insert(at, Watch(world.fresh_name(), (key,), world.delay(source), thrower))
-    return [*operations, Check(key), Check(key)]
-
-
-def _watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    keys = world.keys(source, most=2)
-    doubled = (*keys, source.item(keys))
-    name, delay_ms = world.fresh_name(), world.delay(source)
-    rest: list[Operation] = [Check(doubled[-1])]
-    if source.integer(0, 1):
-        rest = [Satisfy(name), *rest]
-    return [Watch(name, doubled, delay_ms), *rest]
-
-
-def _watch_no_keys(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [Watch(world.fresh_name(), (), world.delay(source))]
-
-
-def _rewatch(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Watch again what waits, after some time, and see when it expires."""
-    live = world.live
-    if not live:
-        return []
-    name = source.item(live)
-    delay_ms = world.state.operations[name].delay_ms
-    operations: list[Operation] = []
-    if world.has(PurgatoryFeature.ELAPSE) and source.integer(0, 1):
-        operations.append(Elapse(world.now + source.integer(1, 5)))
-    old = world.keys_of(name) or ["a"]
-    keys = (source.item(old),) if source.integer(0, 1) else world.keys(source)
-    given = delay_ms if source.integer(0, 3) else delay_ms + 3
-    operations.append(Watch(name, keys, given))
-    if source.integer(0, 1):
-        operations.append(Advance(world.due_tick(delay_ms)))
-    return operations
-
-
-def _watch_completed(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    if not world.completed:
-        return []
-    name = source.item(world.completed)
-    return [Watch(name, world.keys(source), world.state.operations[name].delay_ms)]
-
-
-def _check(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [Check(source.item(world.used_keys))] if world.used_keys else []
-
-
-def _satisfy_and_check(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    if not world.live:
-        return []
-    name = source.item(world.live)
-    return [Satisfy(name), Check(source.item(world.keys_of(name)))]
-
-
-def _check_stale(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    completed = world.state.completed
-    keys = [key for key in world.used_keys if completed & set(world.state.lists[key])]
-    return [Check(source.item(keys))] if keys else []
-
-
-def _check_unknown(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [Check(source.item(("z", *world.keys(source, most=1))))]
-
-
-def _force(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [Force(source.item(world.live))] if world.live else []
-
-
-def _force_completed(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [Force(source.item(world.completed))] if world.completed else []
-
-
-def _force_unknown(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [Force(world.fresh_name())]
-
-
-def _cancel(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [CancelForKey(source.item(world.used_keys))] if world.used_keys else []
-
-
-def _cancel_and_wait(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Cancel some keys of an operation, then advance to its time-out and check what is left."""
-    if not world.live or not world.due_ticks:
-        return []
-    keys = world.keys_of(source.item(world.live))
-    kept = source.integer(0, len(keys) - 1)
-    left = keys[:kept] or keys[:1]
-    cancels = [CancelForKey(key) for key in keys[kept:]]
-    return [*cancels, Advance(max(world.now, world.due_ticks[-1])), Check(left[0])]
-
-
-def _cancel_unknown(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [CancelForKey("z")]
-
-
-def _advance_to_next(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    if not world.due_ticks:
-        return []
-    return [Advance(max(world.now, world.due_ticks[0] + source.item((0, 0, 0, -1, 1))))]
-
-
-def _advance_by(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [Advance(world.now + source.integer(0, 6))]
-
-
-def _elapse(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [Elapse(world.now + source.integer(0, 6))]
-
-
-def _run_one(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [RunOne()]
-
-
-def _run_all(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    return [RunOne() for _ in world.queue]
-
-
-def _mass_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Many operations expire together; what they leave behind is seen by a later advance."""
-    delay_ms = source.integer(1, 5)
-    keys = world.keys(source, most=2)
-    most = world.configuration.purge_interval + 3
-    count = source.integer(2, max(2, min(most, MOST_OPERATIONS)))
-    watches = [Watch(world.fresh_name(), keys, delay_ms) for _ in range(count)]
-    due_tick = world.due_tick(delay_ms)
-    runs: list[Operation] = []
-    if world.is_stepped:
-        due = [tick for tick in world.state.timer.store.due_ticks.values() if tick <= due_tick]
-        runs = [RunOne() for _ in range(len(world.queue) + len(due) + count)]
-    later = [Advance(due_tick + source.integer(0, 2)) for _ in range(source.integer(1, 2))]
-    return [*watches, Advance(due_tick), *runs, *later]
-
-
-def _lost_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation is handed over and completed by somebody else before it runs."""
-    waiting = [name for name in world.queue if name in world.live]
-    operations: list[Operation] = []
-    if waiting:
-        name, keys = source.item(waiting), world.keys_of(source.item(waiting))
-    else:
-        name, delay_ms = world.fresh_name(), source.integer(1, 5)
-        keys = list(world.keys(source))
-        operations = [
-            Watch(name, tuple(keys), delay_ms),
-            Advance(world.due_tick(delay_ms)),
-        ]
-    if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1):
-        operations.append(Force(name))
-    elif keys:
-        operations += [Satisfy(name), Check(source.item(keys))]
-    return operations + [RunOne() for _ in range(len(world.queue) + 1)]
-
-
-def _make_stale(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """Operations under several keys are completed through one; then comes an advance."""
-    count = source.integer(1, max(1, min(world.configuration.purge_interval + 1, 6)))
-    operations: list[Operation] = []
-    for _ in range(count):
-        name, keys = world.fresh_name(), world.keys(source, most=4)
-        operations += [Watch(name, keys, world.delay(source)), Satisfy(name), Check(keys[0])]
-    return [*operations, Advance(world.now)]
-
-
-def _stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """As many stale entries as the interval allows, or one more, under one key or several."""
-    wanted = world.configuration.purge_interval - world.state.stale_entries
-    count = max(0, min(wanted, 7)) + source.integer(0, 1)
-    script, delay_ms = Script(tries=(WAIT, COMPLETE)), source.integer(1, 3)
-    operations: list[Operation] = []
-    while count > 0:
-        keys = world.keys(source, most=min(3, count))
-        count -= len(keys)
-        operations.append(Watch(world.fresh_name(), keys, delay_ms, script))
-    return [*operations, Advance(world.now)]
-
-
-def _shutdown(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """The end of a case: what is refused, what is dropped and what can still be done."""
-    waiting, delay_ms = world.fresh_name(), source.integer(2, 6)
-    key = source.item(("a", "b"))
-    begun: list[Operation] = [
-        Watch(waiting, (key, "c"), delay_ms),
-        Watch(world.fresh_name(), (key,), 1),
-        Advance(world.due_tick(1)),
-        Shutdown(),
-    ]
-    refused = Watch(world.fresh_name(), (key,), 1)
-    rest: list[Sequence[Operation]] = [
-        [Shutdown()],
-        [refused],
-        [Advance(world.due_tick(max(delay_ms, 1)))],
-        [Satisfy(waiting), Check("c"), Check(key)],
-    ]
-    if world.has(PurgatoryFeature.FORCE):
-        rest.append([Force(waiting), Force(waiting)])
-    if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
-        rest.append([CancelForKey(key), CancelForKey("z")])
-    if world.is_stepped:
-        rest.append([RunOne() for _ in range(len(world.queue) + 2)])
-    operations = begun
-    while rest:
-        operations += rest.pop(source.integer(0, len(rest) - 1))
-    return [*operations, Check(key)]
-
-
 def _row(
     name: str,
     weight: int,
@@ -331,86 +58,111 @@ def _row(
 _F = PurgatoryFeature
 
 PURGATORY_TABLE: tuple[Row, ...] = (
-    _row("watch", 10, "WATCH-WAITS ENTRIES TIMER-SIZE WATCH-SECOND-TRY", _watch_waiting),
-    _row("check a key", 6, "CHECK-ORDER CHECK-COUNT", _check),
+    _row("watch", 10, "WATCH-WAITS ENTRIES TIMER-SIZE WATCH-SECOND-TRY", situations.watch_waiting),
+    _row("check a key", 6, "CHECK-ORDER CHECK-COUNT", situations.check_a_key),
     _row(
         "satisfy and check",
         7,
         "NOT-LOST CHECK-DROPS CHECK-COUNT TIMER-LEFT EXACTLY-ONCE EMPTY-LISTS",
-        _satisfy_and_check,
+        situations.satisfy_and_check,
     ),
-    _row("advance to the next time-out", 6, "TIME-OUT PENDING TIMER-SIZE", _advance_to_next),
-    _row("advance by a little", 3, "TIME-OUT PURGE-START", _advance_by),
-    _row("run one", 4, "CALLBACK-ORDER", _run_one, stepped_only=True),
-    _row("run all", 3, "CALLBACK-ORDER LOST-EXPIRY", _run_all, stepped_only=True),
-    _row("watch what can be completed", 2, "WATCH-FIRST-TRY", _watch_first_try),
+    _row(
+        "advance to the next time-out", 6, "TIME-OUT PENDING TIMER-SIZE", situations.advance_to_next
+    ),
+    _row("advance by a little", 3, "TIME-OUT PURGE-START", situations.advance_by),
+    _row("run one", 4, "CALLBACK-ORDER", situations.run_one, stepped_only=True),
+    _row("run all", 3, "CALLBACK-ORDER LOST-EXPIRY", situations.run_all, stepped_only=True),
+    _row("watch what can be completed", 2, "WATCH-FIRST-TRY", situations.watch_first_try),
     _row(
         "watch what the second try completes",
         3,
         "WATCH-SECOND-TRY STALE-OPERATIONS ESTIMATE-EXACT ESTIMATE-PROPOSAL",
-        _watch_second_try,
+        situations.watch_second_try,
     ),
-    _row("watch what a later try completes", 3, "NOT-LOST CHECK-COUNT", _watch_later_try),
+    _row("watch what a later try completes", 3, "NOT-LOST CHECK-COUNT", situations.watch_later_try),
     _row(
         "make stale entries",
         3,
         "PURGE-START PURGE-REMOVES STALE-ENTRIES STALE-OPERATIONS COMPLETED-NOT-TRIED "
         "ESTIMATE-EXACT ESTIMATE-PROPOSAL",
-        _make_stale,
+        situations.make_stale,
     ),
     _row(
         "stale entries at the interval",
         3,
         "PURGE-START PURGE-REMOVES STALE-ENTRIES STALE-OPERATIONS ESTIMATE-EXACT",
-        _stale_at_the_interval,
+        situations.stale_at_the_interval,
     ),
-    _row("check a key with stale entries", 3, "COMPLETED-NOT-TRIED CHECK-DROPS", _check_stale),
+    _row(
+        "check a key with stale entries",
+        3,
+        "COMPLETED-NOT-TRIED CHECK-DROPS",
+        situations.check_stale,
+    ),
     _row(
         "mass expiry",
         2,
         "STALE-OPERATIONS STALE-ENTRIES PURGE-REMOVES PENDING ESTIMATE-EXACT",
-        _mass_expiry,
+        situations.mass_expiry,
     ),
-    _row("completed before it runs", 3, "LOST-EXPIRY PENDING", _lost_expiry, stepped_only=True),
-    _row("check a key that nobody waits under", 1, "CHECK-UNKNOWN", _check_unknown),
-    _row("watch under no key", 1, "NO-KEYS", _watch_no_keys),
-    _row("force", 3, "FORCE TIMER-LEFT", _force, _F.FORCE),
-    _row("force what is completed", 1, "FORCE-AGAIN", _force_completed, _F.FORCE),
-    _row("force what was never watched", 1, "FORCE", _force_unknown, _F.FORCE),
+    _row(
+        "completed before it runs",
+        3,
+        "LOST-EXPIRY PENDING",
+        situations.lost_expiry,
+        stepped_only=True,
+    ),
+    _row("check a key that nobody waits under", 1, "CHECK-UNKNOWN", situations.check_unknown),
+    _row("watch under no key", 1, "NO-KEYS", situations.watch_no_keys),
+    _row("force", 3, "FORCE TIMER-LEFT", situations.force_waiting, _F.FORCE),
+    _row("force what is completed", 1, "FORCE-AGAIN", situations.force_completed, _F.FORCE),
+    _row("force what was never watched", 1, "FORCE", situations.force_unknown, _F.FORCE),
     _row(
         "watch under a key twice",
         2,
         "DUPLICATE-KEYS CHECK-ORDER",
-        _watch_twice_under_a_key,
+        situations.watch_twice_under_a_key,
         _F.DUPLICATE_KEYS,
     ),
-    _row("watch again", 4, "REWATCH", _rewatch, _F.REWATCH),
-    _row("watch what is completed", 2, "WATCH-COMPLETED", _watch_completed, _F.REWATCH),
+    _row("watch again", 4, "REWATCH", situations.watch_again, _F.REWATCH),
+    _row("watch what is completed", 2, "WATCH-COMPLETED", situations.watch_completed, _F.REWATCH),
     _row(
         "cancel for a key",
         3,
         "CANCEL-RESULT CANCEL-LEAVES CANCEL-LAST-KEY CANCEL-KEEPS-TIME-OUT",
-        _cancel,
+        situations.cancel_a_key,
         _F.CANCEL_FOR_KEY,
     ),
     _row(
         "cancel some keys and wait",
         2,
         "CANCEL-LAST-KEY CANCEL-KEEPS-TIME-OUT CANCEL-LEAVES",
-        _cancel_and_wait,
+        situations.cancel_and_wait,
         _F.CANCEL_FOR_KEY,
     ),
     _row(
         "cancel a key that nobody waits under",
         1,
         "CANCEL-UNKNOWN",
-        _cancel_unknown,
+        situations.cancel_unknown,
         _F.CANCEL_FOR_KEY,
     ),
-    _row("let time pass", 2, "TIME-OUT REWATCH", _elapse, _F.ELAPSE),
-    _row("a first try that throws", 2, "FIRST-TRY-THROWS", _watch_first_throws, _F.SCRIPT_THROW),
-    _row("a second try that throws", 2, "SECOND-TRY-THROWS", _watch_second_throws, _F.SCRIPT_THROW),
-    _row("a check that throws", 2, "CHECK-THROWS", _check_throws, _F.SCRIPT_THROW),
+    _row("let time pass", 2, "TIME-OUT REWATCH", situations.let_time_pass, _F.ELAPSE),
+    _row(
+        "a first try that throws",
+        2,
+        "FIRST-TRY-THROWS",
+        situations.watch_first_throws,
+        _F.SCRIPT_THROW,
+    ),
+    _row(
+        "a second try that throws",
+        2,
+        "SECOND-TRY-THROWS",
+        situations.watch_second_throws,
+        _F.SCRIPT_THROW,
+    ),
+    _row("a check that throws", 2, "CHECK-THROWS", situations.check_throws, _F.SCRIPT_THROW),
     _row(
         "a callback that throws",
         3,
@@ -428,7 +180,7 @@ PURGATORY_TABLE: tuple[Row, ...] = (
         cancels_inside,
         _F.SCRIPT_CANCEL_FOR_KEY,
     ),
-    _row("a callback that forces", 2, "FORCE-INSIDE", forces_inside, _F.SCRIPT_FORCE),
+    _row("a callback that forces", 2, "FORCE-INSIDE LOST-EXPIRY", forces_inside, _F.SCRIPT_FORCE),
 )
 """The rows for the purgatory, the simplest first: shrinking goes towards the top."""
 
@@ -436,7 +188,7 @@ SHUTDOWN_ROW = _row(
     "shut down",
     1,
     "SHUTDOWN-CLOSED SHUTDOWN-DROPS SHUTDOWN-COMPLETES SHUTDOWN-AGAIN",
-    _shutdown,
+    situations.shut_down,
     _F.SHUTDOWN,
 )
 """The end of some cases."""

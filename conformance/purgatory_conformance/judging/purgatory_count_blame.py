@@ -19,6 +19,7 @@ from purgatory_spec.operations import (
     Shutdown,
     Throw,
     Watch,
+    WatchInside,
 )
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import Accounting
@@ -114,7 +115,7 @@ def _rule_by_operation(
     differing: Sequence[str],
 ) -> str:
     names = set(differing)
-    inside = None if isinstance(step.operation, Advance) else _rule_of_actions(step)
+    inside = _rule_of_actions(step)
     if inside is not None:
         return inside
     match step.operation:
@@ -138,11 +139,12 @@ def _rule_by_operation(
 
 def _rule_of_actions(step: PurgatoryStep) -> str | None:
     """The rule about what a callback did in this step; cancelling leaves no event to see."""
-    rules = [
-        RULE_OF_ACTION[type(action)]
-        for _, action in step.actions()
-        if not isinstance(action, Throw)
-    ]
+    rules: list[str] = []
+    for owner, action in step.actions():
+        if isinstance(action, WatchInside) and action.operation == owner:
+            return "PURGATORY-CALLBACK-ORDER"  # it is completed while on_complete runs
+        if not isinstance(action, Throw):
+            rules.append(RULE_OF_ACTION[type(action)])
     cancels = RULE_OF_ACTION[CancelForKeyInside]
     if cancels in rules:
         return cancels
@@ -222,19 +224,31 @@ def _rule_after_advance(history: PurgatoryHistory, step: PurgatoryStep, names: s
         return "PURGATORY-PURGE-START"
     if names == {"keys"}:
         return "PURGATORY-EMPTY-LISTS"
-    untouched = {
-        "entries": before.entries,
-        "stale_entries": before.stale_entries,
-        "stale_operations": len(before.stale_operations),
-        "keys": len(before.lists),
-    }
-    if any(name in names and seen.get(name) != value for name, value in untouched.items()):
+    if step.is_stepped:
+        untouched = {
+            "entries": before.entries,
+            "stale_entries": before.stale_entries,
+            "stale_operations": len(before.stale_operations),
+            "keys": len(before.lists),
+        }
+        if any(name in names and seen.get(name) != value for name, value in untouched.items()):
+            return "PURGATORY-PURGE-REMOVES"
+    return _rule_of_missing_purge(step)
+
+
+def _rule_of_missing_purge(step: PurgatoryStep) -> str:
+    """The rule by which a purge had to be made that was not."""
+    seen, interval = step.outcome.observed, step.model.configuration.purge_interval
+    entries, operations = (
+        _number(seen.get(name)) for name in ("stale_entries", "stale_operations")
+    )
+    if entries is None or operations is None:
+        entries, operations = step.before.stale_entries, len(step.before.stale_operations)
+    if step.model.profile.accounting is not Accounting.EXACT:
+        return "PURGATORY-PURGE-START"
+    if entries <= interval and not step.is_stepped:
         return "PURGATORY-PURGE-REMOVES"
-    interval = step.model.configuration.purge_interval
-    exact = step.model.profile.accounting is Accounting.EXACT
-    if exact and len(before.stale_operations) <= interval < before.stale_entries:
-        return "PURGATORY-STALE-ENTRIES"
-    return "PURGATORY-PURGE-START"
+    return f"PURGATORY-{'STALE-ENTRIES' if operations <= interval < entries else 'PURGE-START'}"
 
 
 def _number(value: Value) -> int | None:

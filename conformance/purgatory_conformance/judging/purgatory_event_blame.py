@@ -121,10 +121,12 @@ def _rule_of_count_of_completions(step: PurgatoryStep, difference: _Difference) 
     """The rules about callbacks that any step may break."""
     extra = difference.extra
     if difference.event is None:
-        kinds = {event.kind for event in step.outcome.events}
-        return "PURGATORY-CALLBACK-ORDER" if TIMED_OUT in kinds and step.is_stepped else None
+        return "PURGATORY-CALLBACK-ORDER" if _expires_first(step.outcome.events) else None
     if extra is None or (isinstance(step.operation, RunOne) and step.before.closed):
         return None
+    if extra.kind in (COMPLETED, TIMED_OUT) and step.is_lost_expiry(extra.task):
+        thrown = extra.task in step.throwing_callbacks()
+        return f"PURGATORY-{'CALLBACK-THROWS' if thrown else 'LOST-EXPIRY'}"
     closed_or_lost = step.before.closed or isinstance(step.operation, RunOne | Advance)
     if extra.kind is TIMED_OUT and not closed_or_lost:
         return "PURGATORY-CALLBACK-ORDER"
@@ -135,6 +137,14 @@ def _rule_of_count_of_completions(step: PurgatoryStep, difference: _Difference) 
     if extra.kind is COMPLETED and not closed_or_lost and (again or twice):
         return "PURGATORY-EXACTLY-ONCE"
     return None
+
+
+def _expires_first(events: tuple[Event, ...]) -> bool:
+    """Whether on_expiration of an operation is called before its on_complete."""
+    return any(
+        event.kind is TIMED_OUT and Event(COMPLETED, event.task) in events[place:]
+        for place, event in enumerate(events)
+    )
 
 
 def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
@@ -161,9 +171,10 @@ def _is_about(step: PurgatoryStep, action: CallbackAction, name: str | None) -> 
         case WatchInside(operation) | ForceInside(operation):
             return operation == name
         case CheckInside(key):
-            same = isinstance(step.operation, Check) and step.operation.key == key
-            watched = step.before.lists.get(key, ()) + step.after.lists.get(key, ())
-            return not same and name in watched
+            entries = step.before.lists.get(key, ())
+            if isinstance(step.operation, Check) and step.operation.key == key:
+                return step.of_kind(TRIED).count(name or "") > entries.count(name or "") > 0
+            return name in entries + step.after.lists.get(key, ())
         case CancelForKeyInside(key):
             return name in step.before.lists.get(key, ())
         case Throw():
@@ -191,6 +202,8 @@ def _rule_by_operation(
             return "PURGATORY-SHUTDOWN-DROPS"
     if difference.extra is not None:
         return _rule_of_extra_expiry(history, step, difference.extra.task)
+    if difference.missing is not None and step.throwing_callbacks():
+        return "PURGATORY-EXPIRY-THROWS"
     if difference.missing is not None:
         return _rule_of_missing_expiry(history, difference.missing.task)
     return "PURGATORY-TIME-OUT"
@@ -306,11 +319,10 @@ def _rule_of_extra_expiry(history: PurgatoryHistory, step: PurgatoryStep, name: 
         early = "PURGATORY-REWATCH" if name in history.rewatched else "PURGATORY-TIME-OUT"
         twice = step.outcome.events.count(Event(EXPIRED, name)) > 1
         return "PURGATORY-REWATCH" if twice and name in history.rewatched else early
-    cancelled = any(
-        ended.operation == name and ended.rule == "PURGATORY-CANCEL-LAST-KEY"
-        for ended in history.ended
-    )
-    if cancelled or name not in step.before.distinct:
+    for ended in history.ended:
+        if ended.operation == name and ended.rule.startswith("PURGATORY-CANCEL"):
+            return ended.rule
+    if name not in step.before.distinct:
         return "PURGATORY-CANCEL-LAST-KEY"
     return "PURGATORY-REWATCH" if name in history.rewatched else "PURGATORY-TIME-OUT"
 

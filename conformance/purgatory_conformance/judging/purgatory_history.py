@@ -134,7 +134,8 @@ class PurgatoryHistory:
         for name, due_tick in before.items():
             if name in after or name in expired:
                 continue
-            rule = "PURGATORY-CANCEL-LAST-KEY"
+            from_outside = isinstance(step.operation, CancelForKey)
+            rule = f"PURGATORY-CANCEL-{'LAST-KEY' if from_outside else 'INSIDE'}"
             if isinstance(step.operation, Shutdown):
                 rule = "PURGATORY-SHUTDOWN-DROPS"
             elif step.is_completed(name):

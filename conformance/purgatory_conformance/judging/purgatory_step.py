@@ -7,6 +7,7 @@ from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_spec.operations import (
+    Advance,
     Answer,
     CallbackAction,
     CancelForKeyInside,
@@ -100,6 +101,15 @@ class PurgatoryStep:
     def is_completed(self, name: str) -> bool:
         """Whether an operation is completed after the step."""
         return name in self.after.operations and self.after.operations[name].completed
+
+    def is_lost_expiry(self, name: str) -> bool:
+        """Whether an inline executor finds an operation completed when it is to expire it."""
+        if self.is_stepped or not isinstance(self.operation, Advance):
+            return False
+        due_tick = self.before.timer.store.due_ticks.get(name)
+        due = due_tick is not None and due_tick <= self.after.timer.now_ms
+        events = {event.kind for event in self.events if event.task == name}
+        return due and EventKind.COMPLETED in events and EventKind.TIMED_OUT not in events
 
     def is_completable(self, name: str) -> bool:
         """Whether the next try of an operation completes it, as far as its script says."""

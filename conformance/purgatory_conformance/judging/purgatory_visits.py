@@ -174,11 +174,9 @@ def _callbacks(step: PurgatoryStep) -> Iterator[str]:
     by_others = [name for name in completed if name in armed and name not in timed_out]
     if by_others and step.shows_timer:
         yield "PURGATORY-TIMER-LEFT"
-    if not step.is_stepped and isinstance(step.operation, Advance):
-        now_ms = step.after.timer.now_ms
-        if any(armed[name] <= now_ms for name in by_others):
-            yield "PURGATORY-LOST-EXPIRY"
     throwing = step.throwing_callbacks()
+    if any(step.is_lost_expiry(name) for name in set(by_others) - throwing):
+        yield "PURGATORY-LOST-EXPIRY"
     if throwing & set(completed):
         yield "PURGATORY-CALLBACK-THROWS"
     if throwing and isinstance(step.operation, RunOne | Advance):
@@ -220,7 +218,8 @@ def _counts(step: PurgatoryStep) -> Iterator[str]:
         yield "PURGATORY-EMPTY-LISTS"
     if "timer_size" in observed and before.timer_size != after.timer_size:
         yield "PURGATORY-TIMER-SIZE"
-    if "pending" in observed and after.timer.queue:
+    inline_change = not step.is_stepped and before.pending != after.pending
+    if "pending" in observed and (after.timer.queue or inline_change):
         yield "PURGATORY-PENDING"
     if "estimate" in observed:
         if step.model.profile.accounting is Accounting.EXACT:

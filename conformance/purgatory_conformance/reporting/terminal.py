@@ -262,7 +262,8 @@ def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
     """All components below each other, with how many of their rules were tested."""
     rows = [_table_row(each) for each in results]
     widths = [max(len(row[i]) for row in (_COLUMNS, *rows)) for i in range(len(_COLUMNS))]
-    verdicts = [f"{_symbol(each)} {printable(each.footer.verdict)}" for each in results]
+    # The number of deviations has a column of its own.
+    verdicts = [f"{_symbol(each)} {each.footer.verdict.partition(',')[0]}" for each in results]
     widest = max(map(len, verdicts))
 
     def numbers(row: Sequence[str]) -> str:

@@ -1,10 +1,11 @@
 """Simpler cases of a purgatory: what may be left out of a case beside whole operations."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import msgspec
 
+from purgatory_conformance.running.purgatory_names import keys_of, names_of, rank, with_words
 from purgatory_spec.operations import (
     Advance,
     CallbackAction,
@@ -58,7 +59,7 @@ class PurgatoryCase:
             keys + tries,
             0 if given.time_outs else 1,
             numbers,
-            sum(map(_rank, (*_names(self.operations), *_keys(self.operations)))),
+            sum(map(rank, (*names_of(self.operations), *keys_of(self.operations)))),
         )
 
     def _key_tuples(self) -> Iterator[tuple[str, ...]]:
@@ -81,7 +82,9 @@ class PurgatoryCase:
         )
 
 
-def simpler_purgatory_cases(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
+def simpler_purgatory_cases(
+    profile: PurgatoryProfile, case: PurgatoryCase
+) -> Iterator[PurgatoryCase]:
     """Cases that are simpler in their configuration, their times, their scripts or their keys."""
     yield from _simpler_configurations(case)
     for operations in (
@@ -91,6 +94,9 @@ def simpler_purgatory_cases(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
         *_renamed(case.operations),
     ):
         yield replace(case, operations=operations)
+    if PurgatoryFeature.FORCE in profile.features:
+        for operations in _with_force(case.operations):
+            yield replace(case, operations=operations)
     yield from _shorter_times(case)
 
 
@@ -157,7 +163,7 @@ def _with_fewer_keys(operations: tuple[Operation, ...]) -> Iterator[tuple[Operat
         yield tuple(_without_key(op, key) for op in operations if getattr(op, "key", None) != key)
         for other in keys:
             if other < key:
-                yield tuple(_with_words(op, {key: other}) for op in operations)
+                yield tuple(with_words(op, {key: other}) for op in operations)
 
 
 def _without_key(operation: Operation, key: str) -> Operation:
@@ -200,14 +206,26 @@ def _from_outside(action: CallbackAction) -> Operation | None:
             return None
 
 
+def _with_force(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
+    """An operation forced, in place of being satisfied and found by a check."""
+    for index, satisfy in enumerate(operations):
+        if not isinstance(satisfy, Satisfy):
+            continue
+        for at in range(index + 1, len(operations)):
+            if isinstance(operations[at], Check):
+                between = operations[index + 1 : at]
+                force = Force(satisfy.operation)
+                yield (*operations[:index], *between, force, *operations[at + 1 :])
+
+
 def _renamed(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
     """Operations and keys named in the order in which they appear."""
-    names = dict.fromkeys(_names(operations))
-    keys = dict.fromkeys(_keys(operations))
+    names = dict.fromkeys(names_of(operations))
+    keys = dict.fromkeys(keys_of(operations))
     words = {name: f"o{number}" for number, name in enumerate(names, start=1)}
     words |= dict(zip(keys, "abcdefghijklmnopqrstuvwxyz", strict=False))
     if len(keys) <= _MOST_LETTERS:
-        yield tuple(_with_words(operation, words) for operation in operations)
+        yield tuple(with_words(operation, words) for operation in operations)
 
 
 def _shorter_times(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
@@ -290,79 +308,6 @@ def _names_are_introduced(operations: tuple[Operation, ...], *, may_rewatch: boo
             return False
         known.update(introduced)
     return True
-
-
-def _with_words(operation: Operation, words: dict[str, str]) -> Operation:
-    """The operation with names and keys replaced."""
-
-    def other(word: str) -> str:
-        return words.get(word, word)
-
-    match operation:
-        case Watch(name, keys, delay_ms, script):
-            changed = Script(
-                script.tries,
-                tuple(_action_with(action, other) for action in script.on_complete),
-                tuple(_action_with(action, other) for action in script.on_expiration),
-            )
-            return Watch(other(name), tuple(map(other, keys)), delay_ms, changed)
-        case Check(key):
-            return Check(other(key))
-        case CancelForKey(key):
-            return CancelForKey(other(key))
-        case Force(name):
-            return Force(other(name))
-        case Satisfy(name):
-            return Satisfy(other(name))
-        case _:
-            return operation
-
-
-def _action_with(action: CallbackAction, other: Callable[[str], str]) -> CallbackAction:
-    match action:
-        case WatchInside(name, keys, delay_ms):
-            return WatchInside(other(name), tuple(map(other, keys)), delay_ms)
-        case CheckInside(key):
-            return CheckInside(other(key))
-        case CancelForKeyInside(key):
-            return CancelForKeyInside(other(key))
-        case ForceInside(name):
-            return ForceInside(other(name))
-        case Throw():
-            return action
-
-
-def _parts(operations: tuple[Operation, ...]) -> Iterator[Operation | CallbackAction]:
-    """The operations, each with the actions of its script."""
-    for operation in operations:
-        yield operation
-        if isinstance(operation, Watch):
-            yield from operation.script.on_complete
-            yield from operation.script.on_expiration
-
-
-def _names(operations: tuple[Operation, ...]) -> Iterator[str]:
-    """Every name of an operation, as often as it is used."""
-    for part in _parts(operations):
-        match part:
-            case Watch(name) | Force(name) | Satisfy(name) | WatchInside(name) | ForceInside(name):
-                yield name
-
-
-def _keys(operations: tuple[Operation, ...]) -> Iterator[str]:
-    """Every key, as often as it is used."""
-    for part in _parts(operations):
-        match part:
-            case Watch(_, keys) | WatchInside(_, keys):
-                yield from keys
-            case Check(key) | CancelForKey(key) | CheckInside(key) | CancelForKeyInside(key):
-                yield key
-
-
-def _rank(word: str) -> int:
-    """How late a name comes among names, a key among keys."""
-    number = word[1:]
-    return int(number) if number.isdigit() else ord(word[0]) - ord("a")
 
 
 def _seconds(keys: tuple[str, ...]) -> int:

@@ -112,7 +112,7 @@ _MUTANTS = (
     _mutant(watching.TimesOutAnyway, "NO-TIME-OUTS", profile=SILENT_PROFILE),
     _mutant(checking.NewestFirst, "CHECK-ORDER"),
     _mutant(checking.OncePerOperation, "CHECK-ORDER", "DUPLICATE-KEYS", "REWATCH"),
-    _mutant(checking.FirstEntryOnly, "CHECK-ORDER"),
+    _mutant(checking.FirstEntryOnly, "CHECK-ORDER", "DUPLICATE-KEYS", "REWATCH"),
     _mutant(checking.CountsStale, "CHECK-COUNT"),
     _mutant(checking.CountsTries, "CHECK-COUNT"),
     _mutant(checking.CompletedStays, "CHECK-DROPS"),
@@ -150,9 +150,7 @@ _MUTANTS = (
     _mutant(checking.CancelAnswersBackwards, "CANCEL-RESULT"),
     _mutant(checking.CancelAnswersOnce, "CANCEL-RESULT"),
     _mutant(checking.CancelKeepsList, "CANCEL-LEAVES"),
-    _mutant(
-        checking.CancelKeepsList, "CANCEL-LEAVES", "CANCEL-LAST-KEY", profile=SILENT_PROFILE
-    ),
+    _mutant(checking.CancelKeepsList, "CANCEL-LEAVES", "CANCEL-LAST-KEY", profile=SILENT_PROFILE),
     _mutant(checking.CancelCompletes, "CANCEL-LEAVES"),
     _mutant(checking.CancelEverywhere, "CANCEL-LEAVES"),
     _mutant(checking.CancelKeepsLastTimeOut, "CANCEL-LAST-KEY"),

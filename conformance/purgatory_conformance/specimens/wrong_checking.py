@@ -309,7 +309,7 @@ class CancelEverywhere(SmallPurgatory):
 
 
 class CancelKeepsLastTimeOut(SmallPurgatory):
-    """An operation that is watched under no key any longer still times out."""
+    """An operation that is watched under no key any longer still times out (KAFKA-2226)."""
 
     def cancel_for_key(self, key: str) -> list[DelayedOperation]:
         """Only the entries go."""

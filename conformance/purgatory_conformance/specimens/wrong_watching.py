@@ -272,7 +272,8 @@ class SecondTryThrowsUnlisted(SmallPurgatory):
         try:
             return super().second_try(operation)
         except ScriptFailure:
-            self.take_out(operation, tuple(self.lists))
+            if not operation.completed:
+                self.take_out(operation, tuple(self.lists))
             raise
 
     def take_out(self, operation: DelayedOperation, keys: Iterable[str]) -> None:

@@ -55,11 +55,15 @@ class Registered:
 
 REGISTERED: tuple[Registered, ...] = (
     Registered("bundled", "our own timer, purgatory and memory pool, virtual clock, in process"),
-    Registered("bundled-proposal", "our own purgatory with the accounting as published"),
+    Registered(
+        "bundled-proposal",
+        "our own purgatory with the accounting as published: breaks PURGATORY-STALE-OPERATIONS",
+    ),
     Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
     Registered("heap-timer", "a naive timer on a heap, as a child process: the adapter template"),
-    Registered("kafka", "Apache Kafka's SystemTimer, virtual clock (needs Java 17 and Maven)"),
-    Registered("kafka-real-clock", "the same with nothing replaced: real clock, real threads"),
+    Registered("kafka", "Apache Kafka's classes, virtual clock (needs Java 17 and Maven)"),
+    Registered("kafka-leak-tracking", "Apache Kafka's pool that detects leaks"),
+    Registered("kafka-real-clock", "Apache Kafka's SystemTimer with its real clock and threads"),
     Registered("kafka-mock-timer", "Apache Kafka's MockTimer, the test double"),
 )
 """The subjects that have a name of their own; mutants and profile subjects come on top."""
@@ -149,7 +153,7 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_real_clock_subject())
         case "heap-timer":
             return _declared(read_declaration(adapter_folder("python") / "purgatory.toml"))
-        case "kafka" | "kafka-real-clock" | "kafka-mock-timer":
+        case "kafka" | "kafka-leak-tracking" | "kafka-real-clock" | "kafka-mock-timer":
             return _kafka(word, work_folder, release)
         case _ if word.startswith("mutant:"):
             return OpenSubject(word, _mutant(word.removeprefix("mutant:")))
@@ -160,6 +164,7 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
 
 _KAFKA_MODES = {
     "kafka": KafkaMode.VIRTUAL,
+    "kafka-leak-tracking": KafkaMode.LEAK_TRACKING,
     "kafka-real-clock": KafkaMode.REAL_CLOCK,
     "kafka-mock-timer": KafkaMode.MOCK_TIMER,
 }

@@ -212,7 +212,7 @@ def test_simpler_cases_take_away_each_thing_in_turn() -> None:
     When simpler cases are asked for
     Then each thing is taken away in one of them, and most are simpler by the size
     """
-    simpler = list(simpler_purgatory_cases(LONG))
+    simpler = list(simpler_purgatory_cases(PROFILE, LONG))
     firsts = [case.operations[0] for case in simpler]
     watches = [first for first in firsts if isinstance(first, Watch)]
     assert any(case.configuration.purge_interval == 0 for case in simpler)
@@ -226,6 +226,10 @@ def test_simpler_cases_take_away_each_thing_in_turn() -> None:
     assert any(watch.script == Script() for watch in watches)
     assert any(watch.delay_ms == 1 for watch in watches)
     assert any(Watch("o9", ("d", "a"), 4) in case.operations for case in simpler)
+    forced = [case for case in simpler if Force("o7") in case.operations]
+    assert {len(case.operations) for case in forced} == {len(LONG.operations) - 1}
+    unforced = simpler_purgatory_cases(PurgatoryProfile(), LONG)
+    assert not any(Force("o7") in case.operations for case in unforced)
     assert sum(case.size < LONG.size for case in simpler) > len(simpler) // 2
 
 

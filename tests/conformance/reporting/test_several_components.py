@@ -15,7 +15,7 @@ from purgatory_conformance.reporting.machine import render_badge, render_junit, 
 from purgatory_conformance.reporting.results import Results, results_of, worst
 from purgatory_conformance.reporting.results_file import read_results, write_results
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.running.campaign import Budget, Campaign, run_campaign
+from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.jsonlines import InvalidDocument
@@ -53,9 +53,9 @@ def with_exit_code(results: Results, code: int) -> Results:
     return msgspec.structs.replace(results, footer=footer)
 
 
-def printed(results: Sequence[Results]) -> str:
+def printed(results: Sequence[Results], width: int = 100) -> str:
     file = io.StringIO()
-    console = Console(file=file, width=100)
+    console = Console(file=file, width=width)
     print_results(console, results, results_path="results.jsonl", report_path="report.html")
     return file.getvalue()
 
@@ -127,6 +127,25 @@ def test_the_terminal_shows_each_component_and_a_closing_table(
     assert purgatory.startswith("purgatory    ✗ not conformant")
     assert pool.startswith("memory pool  ✗ not conformant")
     assert "deviations  seconds" not in printed(broken_components[:1])
+
+
+def test_the_table_fits_a_narrow_terminal(broken_components: tuple[Results, ...]) -> None:
+    """
+    Given results with the longest verdict
+    When they are printed 80 columns wide
+    Then no column of the table is cut off
+    """
+    results = [
+        msgspec.structs.replace(
+            each,
+            footer=msgspec.structs.replace(
+                each.footer, verdict=Verdict.CONFORMANT_WITH_DEVIATIONS.value, steps=1_000_000
+            ),
+        )
+        for each in broken_components
+    ]
+    rows = printed(results, width=80).splitlines()[-5:-2]
+    assert [row.split()[-1] for row in rows] == [f"{each.footer.seconds:.1f}" for each in results]
 
 
 def test_the_page_has_a_section_for_each_component(broken_components: tuple[Results, ...]) -> None:
