@@ -50,7 +50,7 @@ def _mutants(modules: Sequence[str]) -> dict[str, Mutants]:
     found = {}
     for module in modules:
         click.echo(f"making the mutants of {module} ...", err=True)
-        left_out = frozenset(each.definition for each in LEFT_OUT if each.module == module)
+        left_out = [each for each in LEFT_OUT if each.module == module]
         found[module] = mutants_of(module, _source(module), left_out)
     return found
 

@@ -169,8 +169,10 @@ def _what_is_not_judged(found: Mapping[str, Mutants]) -> Iterator[str]:
     yield from ("", "| left out | changes | why |", "|---|---:|---|")
     for each in LEFT_OUT:
         if each.module in found:
-            count = found[each.module].left_out[each.definition]
-            yield f"| `{each.module}`, `{each.definition}` | {count} | {each.reason} |"
+            count = found[each.module].left_out[each]
+            where = f"`{each.module}`, `{each.definition}`"
+            line = f", {_code(each.line)}" if each.line else ""
+            yield f"| {where}{line} | {count} | {each.reason} |"
     for module, reason in MODULES_LEFT_OUT.items():
         yield f"| `{module}`, the whole module | | {reason} |"
 

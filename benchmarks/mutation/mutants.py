@@ -10,7 +10,7 @@ import cosmic_ray.plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
-from benchmarks.mutation.scope import Span, default_spans, definitions, type_spans
+from benchmarks.mutation.scope import LeftOut, Span, default_spans, definitions, type_spans
 
 
 @dataclass(frozen=True)
@@ -43,20 +43,20 @@ class Mutants:
     in_types: int = 0
     no_program: int = 0
     repeated: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    """By the dotted name of the function that is left out."""
+    left_out: Counter[LeftOut] = field(default_factory=Counter)
 
 
-def mutants_of(module: str, source: str, left_out: frozenset[str] = frozenset()) -> Mutants:
+def mutants_of(module: str, source: str, left_out: Iterable[LeftOut] = ()) -> Mutants:
     """Every mutant of a module's source.
 
     Args:
         module: Its name, as reports have it.
         source: Its text.
-        left_out: Dotted names of functions whose mutants are counted and not judged.
+        left_out: Functions and lines whose mutants are counted and not judged.
     """
     tree = ast.parse(source)
     types, defaults, places = type_spans(tree), default_spans(tree), definitions(tree)
+    lines = source.splitlines()
     found = Mutants()
     seen = {ast.dump(tree)}
     for change in _changes(source):
@@ -64,8 +64,9 @@ def mutants_of(module: str, source: str, left_out: frozenset[str] = frozenset())
         if _within(types, change.start) and not _within(defaults, change.start):
             found.in_types += 1
             continue
-        if definition in left_out:
-            found.left_out[definition] += 1
+        line = _plain(lines[change.start[0] - 1])
+        if (reason := _why_left_out(left_out, definition, line)) is not None:
+            found.left_out[reason] += 1
             continue
         mutated = change.made()
         if (shape := _shape(mutated)) is None:
@@ -134,6 +135,13 @@ def _definition_at(places: Iterable[tuple[Span, str]], position: tuple[int, int]
         if span.holds(position):
             innermost = name
     return innermost
+
+
+def _why_left_out(left_out: Iterable[LeftOut], definition: str, line: str) -> LeftOut | None:
+    for each in left_out:
+        if each.definition == definition and each.line in ("", line):
+            return each
+    return None
 
 
 def _changed_line(source: str, mutated: str) -> tuple[int, str, str]:

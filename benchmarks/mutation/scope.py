@@ -79,22 +79,28 @@ MODULES_LEFT_OUT: dict[str, str] = {
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A function of a mutated module that is left out."""
+    """A function of a mutated module that is left out, or one line of it."""
 
     module: str
     definition: str
     reason: str
+    line: str = ""
 
+
+_STARTS_REAPER = "whether a reaper's thread is started; a second thread is no matter of steps"
+_WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
 
 LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("timer", "Timer._reap", "the reaper's thread"),
     LeftOut("timer", "Timer._sleep_until_due", "the reaper's thread"),
     LeftOut("timer", "Timer._wake_reaper_if_earlier", "called only while a reaper sleeps"),
+    LeftOut("timer", "Timer.__init__", _STARTS_REAPER, _WHETHER_REAPER),
+    LeftOut("purgatory", "Purgatory.__init__", _STARTS_REAPER, _WHETHER_REAPER),
     LeftOut("purgatory", "Purgatory._reap", "the reaper's thread"),
     LeftOut("accounting", "ExactAccounting.wait_for_purge", "the reaper's thread"),
     LeftOut("accounting", "ProposalAccounting.wait_for_purge", "the reaper's thread"),
 )
-"""Every function that is left out. All of them run in threads of their own."""
+"""Everything that is left out."""
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def _first_difference(
         rule, kind = rule_of_events(history, step)
         return rule, kind, _events_words(step.events), _events_words(outcome.events)
     if not result_matches(nearest.result, outcome.result):
-        rule = rule_of_result(step, nearest.result)
+        rule = rule_of_result(history, step, nearest.result)
         words = _value(nearest.result), _value(outcome.result)
         return rule, "result", f"result {words[0]}", f"result {words[1]}"
     wanted = nearest.observe(step.after)

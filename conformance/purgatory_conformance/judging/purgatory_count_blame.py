@@ -5,6 +5,7 @@ itself; counts that agree with each other show that the lists, or the timer, are
 step did tells by which rule.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from purgatory_conformance.judging.purgatory_history import PurgatoryHistory
@@ -29,7 +30,7 @@ _LISTS = frozenset({"entries", "keys", "stale_entries", "stale_operations"})
 _TIMER = frozenset({"timer_size", "pending", "queued"})
 
 
-def rule_of_result(step: PurgatoryStep, expected: Value) -> str:
+def rule_of_result(history: PurgatoryHistory, step: PurgatoryStep, expected: Value) -> str:
     """The rule that a result breaks."""
     match step.operation:
         case Watch() as watch:
@@ -43,6 +44,8 @@ def rule_of_result(step: PurgatoryStep, expected: Value) -> str:
         case Force(name):
             return f"PURGATORY-FORCE{'-AGAIN' if step.was_completed(name) else ''}"
         case CancelForKey(key):
+            if history.purged and Counter(_names(expected)) == Counter(_names(step.outcome.result)):
+                return "PURGATORY-PURGE-REMOVES"  # the others keep their order
             return f"PURGATORY-CANCEL-{'RESULT' if key in step.before.lists else 'UNKNOWN'}"
     return "PURGATORY-TIME-OUT"
 
@@ -249,6 +252,10 @@ def _rule_of_missing_purge(step: PurgatoryStep) -> str:
     if entries <= interval and not step.is_stepped:
         return "PURGATORY-PURGE-REMOVES"
     return f"PURGATORY-{'STALE-ENTRIES' if operations <= interval < entries else 'PURGE-START'}"
+
+
+def _names(value: Value) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
 
 
 def _number(value: Value) -> int | None:

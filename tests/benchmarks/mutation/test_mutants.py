@@ -37,7 +37,8 @@ def test_types_are_no_mutants() -> None:
     When:  mutants are made of it
     Then:  the numbers outside of them are changed, and what is left out is counted
     """
-    found = mutants_of("counter", SOURCE, frozenset({"Counter.sleep"}))
+    sleeps = LeftOut("counter", "Counter.sleep", "sleeps")
+    found = mutants_of("counter", SOURCE, [sleeps])
 
     assert [(m.definition, m.line, m.mutated) for m in found.judged] == [
         ("Counter", "count: int | None = 1", "count: int | None = 2"),
@@ -48,7 +49,23 @@ def test_types_are_no_mutants() -> None:
     assert found.in_types == 23
     assert (found.no_program, found.repeated) == (0, 0)
     # Five other comparisons, two other numbers.
-    assert dict(found.left_out) == {"Counter.sleep": 7}
+    assert dict(found.left_out) == {sleeps: 7}
+
+
+def test_a_single_line_may_be_left_out() -> None:
+    """
+    Given: two lines with mutants in one function
+    When:  one of them is left out
+    Then:  the mutants of the other one remain
+    """
+    source = "def add(a):\n    b = a + 1\n    return b\n\ndef more(a):\n    return a > 1\n"
+    line = LeftOut("sums", "add", "no matter", "b = a + 1")
+
+    found = mutants_of("sums", source, [line])
+
+    assert {mutant.definition for mutant in found.judged} == {"more"}
+    # Eleven other operators, two other numbers.
+    assert dict(found.left_out) == {line: 13}
 
 
 def test_a_mutant_says_where_it_is() -> None:
@@ -87,3 +104,4 @@ def test_what_is_left_out_exists(left_out: LeftOut) -> None:
 
     assert left_out.module in MODULES
     assert left_out.definition in {name for _, name in definitions(ast.parse(source))}
+    assert left_out.line in {"", *(line.strip() for line in source.splitlines())}

@@ -1,15 +1,24 @@
 """The suite catches each of its own wrong purgatories, and blames it on the right rule."""
 
+import msgspec
 import pytest
 
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import reduce_case
+from purgatory_conformance.specimens import wrong_checking as checking
+from purgatory_conformance.specimens import wrong_completing as completing
+from purgatory_conformance.specimens import wrong_counting as counting
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subject import ProfileSubject
 from purgatory_conformance.specimens.purgatory_mutants import purgatory_mutants
 from purgatory_conformance.specimens.purgatory_profiles import purgatory_profile_subjects
+from purgatory_conformance.specimens.small_purgatory import (
+    PROFILE,
+    SmallPurgatory,
+    small_purgatory,
+)
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support import Candidate
 from purgatory_conformance.supports import support_of
@@ -69,6 +78,33 @@ def test_mutant_is_caught_and_blamed_on_its_rule(mutant: Mutant) -> None:
     assert run.divergence is not None
     assert run.divergence.rule in (mutant.rule, *mutant.also)
     assert len(run.steps) <= 7
+
+
+INLINE = (
+    (completing.ExpirationFirst, "PURGATORY-CALLBACK-ORDER"),
+    (completing.TimeOutLate, "PURGATORY-TIME-OUT"),
+    (completing.LostExpiryExpires, "PURGATORY-LOST-EXPIRY"),
+    (completing.ExpiryThrowLosesQueue, "PURGATORY-EXPIRY-THROWS"),
+    (completing.ExpirationDespiteThrow, "PURGATORY-CALLBACK-THROWS"),
+    (checking.CancelForKeyInsideLost, "PURGATORY-CANCEL-INSIDE"),
+    (counting.NeverPurges, "PURGATORY-PURGE-START"),
+)
+"""Wrong purgatories whose executor runs inline, with the rule that is to blame."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("make", "rule"), INLINE, ids=lambda each: getattr(each, "__name__", None))
+def test_inline_executor_names_the_rule(make: type[SmallPurgatory], rule: str) -> None:
+    """
+    Given a wrong purgatory whose advance runs what it expires
+    When generated cases run until one fails, and that one is reduced
+    Then it diverges by its rule although expiries are not seen
+    """
+    profile = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
+    run = shrunk_failure(small_purgatory(make, profile))
+    assert run is not None
+    assert run.divergence is not None
+    assert run.divergence.rule == rule
 
 
 def test_mutants_have_names_of_their_own() -> None:

@@ -48,7 +48,7 @@ def campaign_of(
         small_purgatory(make, profile),
         Component.PURGATORY,
         seed=2,
-        budget=Budget(least_cases=cases, most_cases=cases, shrink_runs=300),
+        budget=Budget(least_cases=cases, most_cases=cases, shrink_runs=100),
         deviations=deviations,
     )
 
