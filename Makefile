@@ -12,7 +12,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla,mutation]'
 	touch $@
 
-conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer
+conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer, purgatory and memory pools
 	$(BIN)/purgatory check bundled
 
 lint: $(VENV)/.ready  ## style, import rules, types

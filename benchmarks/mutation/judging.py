@@ -59,20 +59,25 @@ class Recording:
     cases: list[RecordedCase]
 
 
-def record(trial: Trial) -> Recording:
+def record(trial: Trial, seeds: Sequence[int] = SEEDS, cases: int = CASES) -> Recording:
     """Judge the original, and keep all cases.
+
+    Args:
+        trial: What to judge, and as what.
+        seeds: Of each campaign one.
+        cases: How many are generated in each campaign.
 
     Raises:
         OriginalFails: it is not conformant.
     """
     subject = _Recorder(_subject(trial))
-    for seed in SEEDS:
+    for seed in seeds:
         campaign = run_campaign(
             subject,
             trial.component,
             seed=seed,
-            budget=Budget(least_cases=CASES, most_cases=CASES, minimum_visits=0, seconds=3600),
-            vectors=vectors(trial.component) if seed == SEEDS[0] else (),
+            budget=Budget(least_cases=cases, most_cases=cases, minimum_visits=0, seconds=3600),
+            vectors=vectors(trial.component) if seed == seeds[0] else (),
             deviations=trial.deviations,
         )
         if campaign.verdict not in (Verdict.CONFORMANT, Verdict.CONFORMANT_WITH_DEVIATIONS):
@@ -118,8 +123,12 @@ def replace_module(module: str, source: str) -> None:
     nobody keeps what the original module had defined.
     """
     for name in list(sys.modules):
+        package, _, last = name.rpartition(".")
         if name.split(".")[0] == IMPLEMENTATION or name.startswith(_BUNDLED):
             del sys.modules[name]
+            # A package keeps its modules as attributes too, and imports look there first.
+            if package in sys.modules:
+                delattr(sys.modules[package], last)
     sys.meta_path.insert(0, _InPlace(f"{IMPLEMENTATION}.{module}", source))
 
 

@@ -87,18 +87,50 @@ class LeftOut:
     line: str = ""
 
 
-_STARTS_REAPER = "whether a reaper's thread is started; a second thread is no matter of steps"
+_REAPER = "the reaper's thread"
+_STARTS_REAPER = "whether a second thread is started"
+_WAKES_REAPER = "only a sleeping reaper's thread is concerned"
+_OTHER_THREAD = "only where another thread completes the operation meanwhile, or a key fails"
 _WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
 
 LEFT_OUT: tuple[LeftOut, ...] = (
-    LeftOut("timer", "Timer._reap", "the reaper's thread"),
-    LeftOut("timer", "Timer._sleep_until_due", "the reaper's thread"),
-    LeftOut("timer", "Timer._wake_reaper_if_earlier", "called only while a reaper sleeps"),
+    LeftOut("timer", "Timer._reap", _REAPER),
+    LeftOut("timer", "Timer._sleep_until_due", _REAPER),
+    LeftOut("timer", "Timer._wake_reaper_if_earlier", _WAKES_REAPER),
+    LeftOut("timer", "Timer.__init__", _WAKES_REAPER, "self._asleep = False"),
     LeftOut("timer", "Timer.__init__", _STARTS_REAPER, _WHETHER_REAPER),
+    LeftOut("timer", "Timer._arm", _WAKES_REAPER, "if self._asleep:"),
+    LeftOut("timer", "Timer.advance", "gives way to other threads", "if more:"),
+    LeftOut("timer", "Timer.advance", "gives way to other threads", "time.sleep(0)"),
+    LeftOut(
+        "watcher_lists",
+        "WatcherLists.shard_of",
+        "the hash of a text differs from run to run, and the shard that it leads to cannot be seen",
+    ),
+    LeftOut("accounting", "", _REAPER, "_RETRY_MS: Final = 100"),
+    LeftOut("accounting", "", _REAPER, "_POLL_MS: Final = 200"),
+    LeftOut("accounting", "Accounting.__init__", _REAPER, "self._closed = False"),
+    LeftOut("accounting", "Accounting.close", _REAPER),
+    LeftOut(
+        "accounting", "Accounting.post", _WAKES_REAPER, "if self._stale > self.purge_interval:"
+    ),
+    LeftOut("accounting", "ExactAccounting.wait_for_purge", _REAPER),
+    LeftOut("accounting", "ProposalAccounting.wait_for_purge", _REAPER),
     LeftOut("purgatory", "Purgatory.__init__", _STARTS_REAPER, _WHETHER_REAPER),
-    LeftOut("purgatory", "Purgatory._reap", "the reaper's thread"),
-    LeftOut("accounting", "ExactAccounting.wait_for_purge", "the reaper's thread"),
-    LeftOut("accounting", "ProposalAccounting.wait_for_purge", "the reaper's thread"),
+    LeftOut("purgatory", "Purgatory._append", _OTHER_THREAD, "if appended < len(places):"),
+    LeftOut(
+        "purgatory",
+        "Purgatory._append",
+        _OTHER_THREAD,
+        "self._accounting.post(operation._withdraw(len(places) - appended))",
+    ),
+    LeftOut(
+        "purgatory",
+        "Purgatory._purge_if_due",
+        "the answer is for the reaper's thread alone",
+        "return self._lists.sweep(self._accounting.post) == 0",
+    ),
+    LeftOut("purgatory", "Purgatory._reap", _REAPER),
 )
 """Everything that is left out."""
 

@@ -53,6 +53,11 @@ class _Check:
 @click.option("--suite", type=click.Choice(list(SUITES)), default="standard", show_default=True)
 @click.option("--seed", type=int, default=None, help="Equal seeds give equal cases.")
 @click.option("--seconds", type=float, default=None, help="Time for generated cases.")
+@click.option(
+    "--without-deviations",
+    is_flag=True,
+    help="Judge as if none were declared: each is found, shrunk and kept as a replay file.",
+)
 @COMMAND
 @RELEASE
 @WORK
@@ -65,6 +70,7 @@ def check(
     suite: str,
     seed: int | None,
     seconds: float | None,
+    without_deviations: bool,
     command: str,
     release: str,
     work: Path,
@@ -80,6 +86,8 @@ def check(
         budget = replace(budget, seconds=seconds)
     seed = random.randrange(2**31) if seed is None else seed
     asked = opened(subject, command, work, release)
+    if without_deviations:
+        asked = replace(asked, deviations=(), replays=())
     folder = work / plain(asked.name)
     console = Console()
     of_whom = _Check(asked, suite, budget, seed, frozenset(rules), folder)
