@@ -23,6 +23,7 @@ import click
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.subjects.registry import open_subject
 from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import component_of_rule
 
 SEED = 1
 STEPS_PER_CASE = 28
@@ -47,8 +48,8 @@ class Figure:
         return self.steps / self.seconds
 
 
-def measure(subject: str, steps: int, work: Path) -> Figure:
-    """Judge a subject for about so many generated steps.
+def measure(subject: str, component: Component, steps: int, work: Path) -> Figure:
+    """Judge a component of a subject for about so many generated steps.
 
     Raises:
         click.ClickException: the subject failed, so that the figure would mean nothing.
@@ -59,9 +60,12 @@ def measure(subject: str, steps: int, work: Path) -> Figure:
     started = time.perf_counter()
     cases = max(1, steps // STEPS_PER_CASE)
     budget = Budget(least_cases=cases, most_cases=cases, minimum_visits=0, seconds=3600)
+    declared = tuple(
+        each for each in opened.deviations if component_of_rule(each.rule) is component
+    )
     try:
         campaign = run_campaign(
-            opened.subject, Component.TIMER, seed=SEED, budget=budget, deviations=opened.deviations
+            opened.subject, component, seed=SEED, budget=budget, deviations=declared
         )
     finally:
         opened.subject.close()
@@ -82,9 +86,9 @@ def _peak_mib() -> float:
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
-def measured_apart(subject: str, steps: int, work: Path) -> Figure:
+def measured_apart(subject: str, component: Component, steps: int, work: Path) -> Figure:
     """The same in a process of its own."""
-    command = [sys.executable, __file__, "--one", subject]
+    command = [sys.executable, __file__, "--one", subject, "--component", component.value]
     command += ["--steps", str(steps), "--work", str(work)]
     done = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=True)
     return Figure(**json.loads(done.stdout))
@@ -128,24 +132,42 @@ def write_between_marks(page: Path, text: str) -> None:
 @click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
 @click.option("--one", default="", hidden=True)
+@click.option("--component", default=Component.TIMER.value, hidden=True)
 def main(
-    steps: int, times: int, kafka: bool | None, work: Path, write: Path | None, one: str
+    steps: int,
+    times: int,
+    kafka: bool | None,
+    work: Path,
+    write: Path | None,
+    one: str,
+    component: str,
 ) -> None:
     """Measure, and print the table or write it into a page."""
     if one:
-        click.echo(json.dumps(asdict(measure(one, steps, work))))
+        click.echo(json.dumps(asdict(measure(one, Component(component), steps, work))))
         return
+    timer, purgatory, pool = Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL
+    more = f"the same, {times} times as many steps"
     wanted = [
-        ("`bundled`, in process", "bundled", steps),
-        (f"the same, {times} times as many steps", "bundled", times * steps),
-        ("`heap-timer`, a child process", "heap-timer", steps),
-        (f"the same, {times} times as many steps", "heap-timer", times * steps),
+        ("`bundled`, timer, in process", "bundled", timer, steps),
+        (more, "bundled", timer, times * steps),
+        ("`bundled`, purgatory, in process", "bundled", purgatory, steps),
+        ("`bundled`, memory pool, in process", "bundled", pool, steps),
+        ("`heap-timer`, a child process", "heap-timer", timer, steps),
+        (more, "heap-timer", timer, times * steps),
     ]
     with_kafka = bool(shutil.which("java") and shutil.which("mvn")) if kafka is None else kafka
     if with_kafka:
-        measured_apart("kafka", 1, work)  # builds the adapter, which is not to be measured
-        wanted.append(("`kafka` 4.4.0, virtual clock", "kafka", steps))
-    text = table([(label, measured_apart(name, count, work)) for label, name, count in wanted])
+        measured_apart("kafka", pool, 1, work)  # builds the adapter, which is not to be measured
+        wanted += [
+            ("`kafka` 4.4.0, timer, virtual clock", "kafka", timer, steps),
+            ("`kafka` 4.4.0, purgatory", "kafka", purgatory, steps),
+            ("`kafka` 4.4.0, memory pool", "kafka", pool, steps),
+        ]
+    figures = [
+        (label, measured_apart(name, part, count, work)) for label, name, part, count in wanted
+    ]
+    text = table(figures)
     if write is None:
         click.echo(text)
     else:

@@ -113,6 +113,7 @@ def _by_end(results: Sequence[Result]) -> dict[End, int]:
 def _not_judged(mutants: Mutants) -> dict[str, int]:
     return {
         "in types": mutants.in_types,
+        "in default values": mutants.in_defaults,
         "no program": mutants.no_program,
         "the same program": mutants.repeated,
         "in functions left out": mutants.left_out.total(),

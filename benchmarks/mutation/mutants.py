@@ -41,6 +41,7 @@ class Mutants:
 
     judged: list[Mutant] = field(default_factory=list)
     in_types: int = 0
+    in_defaults: int = 0
     no_program: int = 0
     repeated: int = 0
     left_out: Counter[LeftOut] = field(default_factory=Counter)
@@ -61,7 +62,10 @@ def mutants_of(module: str, source: str, left_out: Iterable[LeftOut] = ()) -> Mu
     seen = {ast.dump(tree)}
     for change in _changes(source):
         definition = _definition_at(places, change.start)
-        if _within(types, change.start) and not _within(defaults, change.start):
+        if _within(defaults, change.start):
+            found.in_defaults += 1
+            continue
+        if _within(types, change.start):
             found.in_types += 1
             continue
         line = _plain(lines[change.start[0] - 1])
@@ -75,11 +79,9 @@ def mutants_of(module: str, source: str, left_out: Iterable[LeftOut] = ()) -> Mu
             found.repeated += 1
         else:
             seen.add(shape)
-            number, before, after = _changed_line(source, mutated)
-            operator = change.operator.partition("/")[2]
-            found.judged.append(
-                Mutant(module, definition, operator, number, before, after, mutated)
-            )
+            number, operator = change.start[0], change.operator.partition("/")[2]
+            after = _after(number, source, mutated)
+            found.judged.append(Mutant(module, definition, operator, number, line, after, mutated))
     found.judged.sort(key=lambda mutant: mutant.line_number)
     return found
 
@@ -144,14 +146,10 @@ def _why_left_out(left_out: Iterable[LeftOut], definition: str, line: str) -> Le
     return None
 
 
-def _changed_line(source: str, mutated: str) -> tuple[int, str, str]:
-    """Number of the first line that differs, the line before and after the change."""
+def _after(line_number: int, source: str, mutated: str) -> str:
+    """What stands in a line's place; nothing where it was taken out."""
     before, after = source.splitlines(), mutated.splitlines()
-    first = next(
-        index for index, (old, new) in enumerate(zip(before, after, strict=False)) if old != new
-    )
-    removed = len(after) < len(before)
-    return first + 1, _plain(before[first]), "" if removed else _plain(after[first])
+    return _plain(after[line_number - 1]) if len(after) == len(before) else ""
 
 
 def _plain(line: str) -> str:

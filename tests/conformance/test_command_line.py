@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.supports import SUPPORTS
 from purgatory_spec.profiles import Component
@@ -205,18 +206,36 @@ def test_an_interrupt_exits_with_130(tmp_path: Path) -> None:
     """
     Given a long check
     When it is interrupted
-    Then it exits with 130 at once
+    Then it exits with 130
     """
+    begun = tmp_path / "begun"
+    adapter = adapter_folder("python") / "heap_timer_adapter.py"
+    (tmp_path / "adapter.py").write_text(
+        "import pathlib, runpy\n"
+        f"pathlib.Path({str(begun)!r}).touch()\n"
+        f"runpy.run_path({str(adapter)!r}, run_name='__main__')\n",
+        encoding="utf-8",
+    )
+    command = f"{sys.executable} {tmp_path / 'adapter.py'}"
     process = subprocess.Popen(
-        [str(SCRIPT), "check", "heap-timer", "--suite", "long"],
+        [str(SCRIPT), "check", "--command", command, "--suite", "long"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2.5)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    with process:
+        try:
+            for _ in range(600):
+                if begun.exists():
+                    break
+                time.sleep(0.1)
+            assert begun.exists(), "the check has not begun"
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130, errors
     assert "interrupted" in errors
     assert "Traceback" not in errors

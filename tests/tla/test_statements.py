@@ -2,7 +2,7 @@
 
 import re
 
-from purgatory_spec.requirements import requirements
+from purgatory_spec.requirements import all_requirements
 from purgatory_tla.manifest import Kind, checked, read_manifest
 from purgatory_tla.resources import modules_folder
 from purgatory_tla.statements import statements
@@ -20,7 +20,7 @@ def test_a_rule_leads_to_the_line_of_a_checked_property() -> None:
         if model.kind is Kind.CLAIM
         for name in checked(model, modules_folder())
     }
-    found = [each for rule in requirements() for each in statements(rule.id)]
+    found = [each for rule in all_requirements() for each in statements(rule.id)]
     assert found
     for each in found:
         lines = (modules_folder() / f"{each.module}.tla").read_text("utf-8").splitlines()
