@@ -141,7 +141,8 @@ def _definition_at(places: Iterable[tuple[Span, str]], position: tuple[int, int]
 
 def _why_left_out(left_out: Iterable[LeftOut], definition: str, line: str) -> LeftOut | None:
     for each in left_out:
-        if each.definition == definition and each.line in ("", line):
+        inside = f"{definition}.".startswith(f"{each.definition}.") and not each.line
+        if inside or (each.definition, each.line) == (definition, line):
             return each
     return None
 

@@ -85,9 +85,16 @@ class PurgatorySupport:
         strict = PurgatoryJudge(configuration, profile)
         if not deviations:
             return CaseJudge(strict)
-        rules = frozenset(deviation.rule for deviation in deviations)
-        names = frozenset(deviation.variant for deviation in deviations)
-        return CaseJudge(strict, PurgatoryJudge(configuration, profile, rules, names), rules)
+        variants = {deviation.rule: deviation.variant for deviation in deviations}
+
+        def lenient(rules: frozenset[str]) -> PurgatoryJudge:
+            names = frozenset(variants[rule] for rule in rules)
+            return PurgatoryJudge(configuration, profile, rules, names)
+
+        declared = frozenset(variants)
+        return CaseJudge(
+            strict, lenient(declared), declared, lambda rule: lenient(frozenset({rule}))
+        )
 
     def judged_rules(self, profile: Profile) -> tuple[Requirement, ...]:
         """The rules that apply and whose breach the subject would show."""

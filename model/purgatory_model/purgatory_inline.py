@@ -47,12 +47,20 @@ def run_all(course: Course[Kept], groups: Groups, calls: Calls[Kept]) -> Courses
 
 
 def _run_next(running: _Running[Kept], calls: Calls[Kept]) -> Iterator[_Running[Kept]]:
-    """Run one operation: any of the first group, or the head of the queue."""
+    """Run one operation: any of the first group, or the head of the queue.
+
+    Rules: PURGATORY-LOST-EXPIRY.
+    """
     if not running.groups:
         for ran in calls.run_one(running.course):
             yield _Running(ran, ())
         return
     group, later = running.groups[0], running.groups[1:]
+    lost = frozenset(name for name in group if running.course.operation(name).completed)
+    if lost:  # their runs do nothing and show nothing, so that one order stands for all
+        left = group - lost
+        yield _Running(running.course, (left, *later) if left else later)
+        return
     for name in sorted(group):
         left = group - {name}
         for ran in calls.run(running.course, name):

@@ -19,6 +19,7 @@ JUNK = (
     "conformance/adapters/kafka/target/lib/some.jar",
     "conformance/adapters/kafka/src/main/java/__pycache__/some.pyc",
     "conformance/adapters/python/__pycache__/heap_timer_adapter.cpython-311.pyc",
+    "conformance/adapters/python-purgatory/__pycache__/naive_pool.cpython-311.pyc",
     "spec/vectors/timer/__pycache__/some.pyc",
     "spec/purgatory_spec/__pycache__/some.pyc",
     "tla/purgatory_tla/__pycache__/some.pyc",
@@ -116,12 +117,21 @@ def test_schema_and_vectors_are_in_it(names: set[str]) -> None:
 
 def test_adapters_are_in_it(names: set[str]) -> None:
     python = files_under("conformance/adapters/python", f"{ADAPTERS}/python")
+    template = files_under(
+        "conformance/adapters/python-purgatory", f"{ADAPTERS}/python-purgatory"
+    )
     kafka = files_under("conformance/adapters/kafka", f"{ADAPTERS}/kafka")
     assert f"{ADAPTERS}/python/heap_timer_adapter.py" in python
+    assert {each.rpartition("/")[2] for each in template} == {
+        "purgatory.toml",
+        "adapter.py",
+        "naive_purgatory.py",
+        "naive_pool.py",
+    }
     assert f"{ADAPTERS}/kafka/pom.xml" in kafka
     assert sum(name.endswith(".java") for name in kafka) >= 10
     assert sum(name.endswith(".jsonl") for name in kafka) >= 3
-    assert python | kafka <= names
+    assert python | template | kafka <= names
 
 
 def test_tla_modules_are_in_it(names: set[str]) -> None:
@@ -183,6 +193,11 @@ def test_bundled_timer_conforms(elsewhere: Path) -> None:
 
 def test_heap_timer_conforms(elsewhere: Path) -> None:
     output = purgatory(elsewhere, "check", "heap-timer", "--suite", "quick", "--seed", "1")
+    assert "✓ conformant" in output
+
+
+def test_naive_purgatory_conforms(elsewhere: Path) -> None:
+    output = purgatory(elsewhere, "check", "naive-purgatory", "--suite", "quick", "--seed", "1")
     assert "✓ conformant" in output
 
 

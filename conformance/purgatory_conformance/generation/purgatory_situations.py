@@ -90,19 +90,27 @@ def check_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation under a key that is given twice, and a check of that key."""
+    """An operation under a key that is given twice, and a check of that key.
+
+    The check completes it at its first entry, at its second one, which leaves the first, or not.
+    """
     keys = world.keys(source, most=2)
     doubled = (*keys, source.item(keys))
     name, delay_ms = world.fresh_name(), world.delay(source)
-    rest: list[Operation] = [Check(doubled[-1])]
-    if source.integer(0, 1):
-        rest = [Satisfy(name), *rest]
-    return [Watch(name, doubled, delay_ms), *rest]
+    way = source.item(("waits", "first entry", "second entry"))
+    script = Script((WAIT, WAIT, WAIT, COMPLETE)) if way == "second entry" else Script()
+    satisfied = [Satisfy(name)] if way == "first entry" else []
+    return [Watch(name, doubled, delay_ms, script), *satisfied, Check(doubled[-1])]
 
 
 def watch_no_keys(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation under no key."""
-    return [Watch(world.fresh_name(), (), world.delay(source))]
+    """An operation under no key; where that can be asked, its delay stays when it has keys."""
+    name, delay_ms = world.fresh_name(), world.delay(source)
+    refused = Watch(name, (), delay_ms)
+    if not world.has(PurgatoryFeature.REWATCH) or source.integer(0, 2):
+        return [refused]
+    again = Watch(name, world.keys(source, most=2), delay_ms + source.integer(1, 3))
+    return [refused, again, Advance(world.due_tick(delay_ms))]
 
 
 def watch_again(world: PurgatoryWorld, source: Source) -> list[Operation]:
@@ -289,7 +297,7 @@ def shut_down(world: PurgatoryWorld, source: Source) -> list[Operation]:
         Advance(world.due_tick(1)),
         Shutdown(),
     ]
-    refused = Watch(world.fresh_name(), (key,), 1)
+    refused = Watch(world.fresh_name(), source.item(((key,), (key,), ())), 1)
     rest: list[Sequence[Operation]] = [
         [Shutdown()],
         [refused],

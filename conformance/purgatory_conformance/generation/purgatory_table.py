@@ -120,7 +120,7 @@ PURGATORY_TABLE: tuple[Row, ...] = (
     _row(
         "watch under a key twice",
         2,
-        "DUPLICATE-KEYS CHECK-ORDER",
+        "DUPLICATE-KEYS CHECK-ORDER CHECK-DROPS",
         situations.watch_twice_under_a_key,
         _F.DUPLICATE_KEYS,
     ),

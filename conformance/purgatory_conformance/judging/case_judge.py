@@ -4,8 +4,13 @@ Two judges follow the subject: a strict one by the rules, and a lenient one by w
 deviations make of them. Where the strict one diverges, the rule that is broken is one that the
 subject is declared to break, and the lenient one allows the step, the case goes on with the lenient
 judge alone: what that one does not allow is a divergence that nobody declared.
+
+A subject that shows little may show a declared fault where another rule is the one to name. What
+the lenient judge allows and the strict one does not comes from a declared fault all the same; it is
+put down to the deviation that explains the case by itself, or the longest part of it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -56,14 +61,17 @@ class CaseJudge:
     """Follows one case under declared deviations.
 
     A divergence of the lenient judge need not name a rule; it is then put down to the deviation.
+    ``alone`` gives the lenient judge of a subject with the deviation from one declared rule only.
     """
 
     strict: BaseJudge
     lenient: BaseJudge | None = None
     declared_rules: frozenset[str] = frozenset()
+    alone: Callable[[str], BaseJudge] | None = None
     deviated: Divergence | None = None
     """The first divergence that is declared; from there on the lenient judge is followed."""
     _lost: TooManyStates | None = field(init=False, default=None)
+    _steps: list[tuple[Operation, Outcome]] = field(init=False, default_factory=list)
 
     @property
     def state(self) -> object:
@@ -79,11 +87,15 @@ class CaseJudge:
             if judgement.divergence is not None:
                 judgement.divergence = _beyond(judgement.divergence, self.deviated)
             return judgement
+        if self.declared_rules:
+            self._steps.append((operation, outcome))
         allowed = self._is_allowed_leniently(operation, outcome)
         judgement = self.strict.step(operation, outcome)
         if judgement.divergence is None:
             return judgement
         declared = self._as_declared(judgement.divergence)
+        if declared is None and allowed:
+            declared = self._as_explained(judgement.divergence)
         if declared is not None and self._lost is not None:
             raise self._lost
         if declared is not None and allowed:
@@ -109,6 +121,27 @@ class CaseJudge:
             if rule in self.declared_rules:
                 return replace(divergence, rule=rule)
         return None
+
+    def _as_explained(self, divergence: Divergence) -> Divergence | None:
+        """The divergence by the rule whose deviation alone explains the most of the case."""
+        if self.alone is None:
+            return None
+        explained = {
+            rule: _allowed_steps(self.alone(rule), self._steps)
+            for rule in sorted(self.declared_rules)
+        }
+        return replace(divergence, rule=max(explained, key=lambda rule: explained[rule]))
+
+
+def _allowed_steps(judge: BaseJudge, steps: list[tuple[Operation, Outcome]]) -> int:
+    """How many steps a judge allows before it diverges, or cannot follow any more."""
+    for number, (operation, outcome) in enumerate(steps):
+        try:
+            if judge.step(operation, outcome).divergence is not None:
+                return number
+        except TooManyStates:
+            return number
+    return len(steps)
 
 
 def _beyond(divergence: Divergence, deviated: Divergence) -> Divergence:

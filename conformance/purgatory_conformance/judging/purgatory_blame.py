@@ -15,7 +15,7 @@ from purgatory_conformance.judging.purgatory_event_blame import rule_of_events, 
 from purgatory_conformance.judging.purgatory_history import PurgatoryHistory
 from purgatory_conformance.judging.purgatory_step import PurgatoryStep, State
 from purgatory_model.transition import Expectation, in_groups, observables_match, result_matches
-from purgatory_spec.operations import Operation
+from purgatory_spec.operations import Operation, Watch
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.reasons import Reason
 
@@ -32,12 +32,12 @@ def blame(
     events, after = _followed(nearest, outcome)
     step = PurgatoryStep(history.model, before, operation, outcome, events, after)
     rule, kind, expected, seen = _first_difference(history, step, nearest)
-    also = _FROM_OUTSIDE.get(rule, ())
+    also = () if _is_watch_from_outside(rule, operation) else _FROM_OUTSIDE.get(rule, ())
     return Divergence(rule, kind, expected, seen, operation, outcome, before, after, also)
 
 
 _FROM_OUTSIDE = {
-    "PURGATORY-CALLBACK-ORDER": ("PURGATORY-WATCH-COMPLETED",),
+    "PURGATORY-WATCH-COMPLETED": ("PURGATORY-CALLBACK-ORDER",),
     "PURGATORY-WATCH-INSIDE": (
         "PURGATORY-WATCH-COMPLETED",
         "PURGATORY-SECOND-TRY-THROWS",
@@ -52,7 +52,15 @@ _FROM_OUTSIDE = {
     ),
     "PURGATORY-FORCE-INSIDE": ("PURGATORY-CALLBACK-THROWS", "PURGATORY-FORCE"),
 }
-"""What is wrong from inside a callback may be wrong from outside as well."""
+"""What is wrong from inside a callback may be wrong from outside as well.
+
+An operation that its own on_complete has watched may be one that was not completed yet.
+"""
+
+
+def _is_watch_from_outside(rule: str, operation: Operation) -> bool:
+    """Whether a completed operation was watched by a step, and not by its own callback."""
+    return rule == "PURGATORY-WATCH-COMPLETED" and isinstance(operation, Watch)
 
 
 def _followed(expectation: Expectation[State], outcome: Outcome) -> tuple[tuple[Event, ...], State]:

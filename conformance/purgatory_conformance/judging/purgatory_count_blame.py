@@ -7,9 +7,11 @@ step did tells by which rule.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from purgatory_conformance.judging.purgatory_history import PurgatoryHistory
 from purgatory_conformance.judging.purgatory_step import RULE_OF_ACTION, PurgatoryStep
+from purgatory_model.transition import observables_match
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -119,7 +121,7 @@ def _rule_by_operation(
 ) -> str:
     names = set(differing)
     inside = _rule_of_actions(step)
-    if inside is not None:
+    if inside is not None and not _only_passed_entries_are_gone(step):
         return inside
     match step.operation:
         case Watch() as watch:
@@ -140,12 +142,28 @@ def _rule_by_operation(
     return "PURGATORY-TIME-OUT" if names & _TIMER else "PURGATORY-ENTRIES"
 
 
+def _only_passed_entries_are_gone(step: PurgatoryStep) -> bool:
+    """Whether a check, right in all else, dropped what was completed after it had passed it.
+
+    Whoever completed it does not matter then, a callback or a later entry.
+    """
+    operation, lists = step.operation, step.after.lists
+    if not isinstance(operation, Check) or operation.key not in lists:
+        return False
+    if step.outcome.rejected is Reason.THROWN:
+        return False
+    kept = tuple(name for name in lists[operation.key] if name not in step.after.completed)
+    left = lists.set(operation.key, kept) if kept else lists.delete(operation.key)
+    shown = step.model.observe(replace(step.after, lists=left))
+    return observables_match(shown, step.outcome.observed)
+
+
 def _rule_of_actions(step: PurgatoryStep) -> str | None:
     """The rule about what a callback did in this step; cancelling leaves no event to see."""
     rules: list[str] = []
     for owner, action in step.actions():
         if isinstance(action, WatchInside) and action.operation == owner:
-            return "PURGATORY-CALLBACK-ORDER"  # it is completed while on_complete runs
+            return "PURGATORY-WATCH-COMPLETED"  # it is completed while on_complete runs
         if not isinstance(action, Throw):
             rules.append(RULE_OF_ACTION[type(action)])
     cancels = RULE_OF_ACTION[CancelForKeyInside]

@@ -159,21 +159,22 @@ def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
             if event.reason is Reason.CLOSED and step.before.closed:
                 return "PURGATORY-SHUTDOWN-CLOSED"
             return RULE_OF_ACTION[type(action)]
-        if owner == event.task and event.kind is TRIED and not _is_about(step, action, None):
-            return "PURGATORY-CALLBACK-ORDER"  # it is completed while on_complete runs
+        if owner == event.task and event.kind is TRIED:  # it is completed while on_complete runs
+            watches = isinstance(action, WatchInside) and action.operation == owner
+            return f"PURGATORY-{'WATCH-COMPLETED' if watches else 'CALLBACK-ORDER'}"
         if owner != event.task and _is_about(step, action, event.task):
             return RULE_OF_ACTION[type(action)]
     return None
 
 
-def _is_about(step: PurgatoryStep, action: CallbackAction, name: str | None) -> bool:
+def _is_about(step: PurgatoryStep, action: CallbackAction, name: str) -> bool:
     match action:
         case WatchInside(operation) | ForceInside(operation):
             return operation == name
         case CheckInside(key):
             entries = step.before.lists.get(key, ())
             if isinstance(step.operation, Check) and step.operation.key == key:
-                return step.of_kind(TRIED).count(name or "") > entries.count(name or "") > 0
+                return step.of_kind(TRIED).count(name) > entries.count(name) > 0
             return name in entries + step.after.lists.get(key, ())
         case CancelForKeyInside(key):
             return name in step.before.lists.get(key, ())
@@ -220,11 +221,19 @@ def _rule_of_watch(step: PurgatoryStep, operation: Watch, difference: _Differenc
     tries = step.tries(name)
     if step.outcome.rejected is Reason.THROWN and not step.is_completed(name):
         return f"PURGATORY-{'FIRST' if tries == 1 else 'SECOND'}-TRY-THROWS"
-    if any(event and event.kind is EXPIRED for event in (difference.missing, difference.extra)):
+    if _is_about_expiry(step, difference):
         return "PURGATORY-TIME-OUT" if step.model.configuration.time_outs else _NO_TIME_OUTS
     if difference.extra is None and step.is_rewatch(operation) and not step.outcome.events:
         return "PURGATORY-REWATCH"
     return f"PURGATORY-WATCH-{'FIRST' if tries == 1 else 'SECOND'}-TRY"
+
+
+def _is_about_expiry(step: PurgatoryStep, difference: _Difference) -> bool:
+    """Whether what differs is a time-out: handed over, or run at once by an inline executor."""
+    if any(event and event.kind is EXPIRED for event in (difference.missing, difference.extra)):
+        return True
+    missing = difference.missing
+    return missing is not None and Event(TIMED_OUT, missing.task) in step.events
 
 
 _NO_TIME_OUTS = "PURGATORY-NO-TIME-OUTS"
@@ -329,8 +338,6 @@ def _rule_of_extra_expiry(history: PurgatoryHistory, step: PurgatoryStep, name: 
 
 def _rule_of_missing_expiry(history: PurgatoryHistory, name: str) -> str:
     """The rule by which an operation must expire in an advance."""
-    if history.thrown_in_executor:
-        return "PURGATORY-EXPIRY-THROWS"
     marks = history.marks.get(name, set())
     for rule in (
         "PURGATORY-SECOND-TRY-THROWS",
@@ -339,4 +346,4 @@ def _rule_of_missing_expiry(history: PurgatoryHistory, name: str) -> str:
     ):
         if rule in marks:
             return rule
-    return "PURGATORY-TIME-OUT"
+    return f"PURGATORY-{'EXPIRY-THROWS' if history.thrown_in_executor else 'TIME-OUT'}"

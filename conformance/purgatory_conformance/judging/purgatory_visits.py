@@ -144,8 +144,11 @@ def _advance(step: PurgatoryStep) -> Iterator[str]:
     purged = before.lists != after.lists
     if step.shows_stale and (before.stale_entries or purged):
         yield "PURGATORY-PURGE-START"
-        yield "PURGATORY-STALE-ENTRIES"
-        if not before.timer.queue and not after.timer.queue:
+        interval = step.model.configuration.purge_interval
+        if before.stale_entries > interval:
+            yield "PURGATORY-STALE-ENTRIES"
+        quiet = not before.timer.queue and not after.timer.queue
+        if quiet and len(before.stale_operations) > interval:
             yield "PURGATORY-STALE-OPERATIONS"
     if purged and step.shows_stale:
         yield "PURGATORY-PURGE-REMOVES"

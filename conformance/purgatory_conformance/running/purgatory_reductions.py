@@ -87,6 +87,7 @@ def simpler_purgatory_cases(
 ) -> Iterator[PurgatoryCase]:
     """Cases that are simpler in their configuration, their times, their scripts or their keys."""
     yield from _simpler_configurations(case)
+    yield from _with_less_to_purge(case)
     for operations in (
         *_with_simpler_watches(case.operations),
         *_with_fewer_keys(case.operations),
@@ -119,6 +120,26 @@ def _simpler_configurations(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
         yield PurgatoryCase(change(given, start_ms=0), moved)
 
 
+def _with_less_to_purge(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
+    """One entry or one operation less, and the interval smaller by one: a purge stays where it is.
+
+    Neither change keeps a failure by itself that depends on reaching the interval exactly.
+    """
+    interval = case.configuration.purge_interval
+    if interval < 1:
+        return
+    lower = msgspec.structs.replace(case.configuration, purge_interval=interval - 1)
+    for index, watch in enumerate(case.operations):
+        if not isinstance(watch, Watch):
+            continue
+        before, after = case.operations[:index], case.operations[index + 1 :]
+        rest = tuple(op for op in after if getattr(op, "operation", None) != watch.operation)
+        yield PurgatoryCase(lower, before + rest)
+        for keys in _with_one_less(watch.keys):
+            fewer = msgspec.structs.replace(watch, keys=keys)
+            yield PurgatoryCase(lower, (*before, fewer, *after))
+
+
 def _with_simpler_watches(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
     for index, operation in enumerate(operations):
         if not isinstance(operation, Watch):
@@ -131,9 +152,8 @@ def _simpler_watches(watch: Watch) -> Iterator[Watch]:
     script, change = watch.script, msgspec.structs.replace
     if script != Script():
         yield change(watch, script=Script())
-    for index in range(len(watch.keys)):
-        if len(watch.keys) > 1:
-            yield change(watch, keys=watch.keys[:index] + watch.keys[index + 1 :])
+    for keys in _with_one_less(watch.keys):
+        yield change(watch, keys=keys)
     for index in range(len(script.tries)):
         tries = script.tries[:index] + script.tries[index + 1 :]
         yield change(watch, script=change(script, tries=tries))
@@ -141,6 +161,12 @@ def _simpler_watches(watch: Watch) -> Iterator[Watch]:
         yield change(watch, script=change(script, on_complete=actions))
     for actions in _simpler_actions(script.on_expiration):
         yield change(watch, script=change(script, on_expiration=actions))
+
+
+def _with_one_less(keys: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for index in range(len(keys)):
+        if len(keys) > 1:
+            yield keys[:index] + keys[index + 1 :]
 
 
 def _simpler_actions(

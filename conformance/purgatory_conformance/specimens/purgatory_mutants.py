@@ -119,6 +119,7 @@ _MUTANTS = (
     _mutant(checking.StaleStays, "CHECK-DROPS"),
     _mutant(checking.DropsEverywhere, "CHECK-DROPS"),
     _mutant(checking.WaitingDropped, "CHECK-DROPS"),
+    _mutant(checking.SweepsBehind, "CHECK-DROPS"),
     _mutant(checking.TriesCompleted, "COMPLETED-NOT-TRIED"),
     _mutant(checking.LostWakeUp, "NOT-LOST"),
     _mutant(checking.UnknownKeyFails, "CHECK-UNKNOWN"),

@@ -127,6 +127,17 @@ class WaitingDropped(SmallPurgatory):
         return super().drop_completed(key, entry)
 
 
+class SweepsBehind(SmallPurgatory):
+    """A check drops at its end what was completed after it had passed it."""
+
+    def check(self, key: str) -> int:
+        """As a purge of this list would."""
+        count = super().check(key)
+        for entry in self.met_by_check(key):
+            self.drop_completed(key, entry)
+        return count
+
+
 class TriesCompleted(SmallPurgatory):
     """A check tries operations that are completed already (KAFKA-17848)."""
 

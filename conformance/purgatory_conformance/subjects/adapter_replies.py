@@ -1,15 +1,18 @@
 """What requests to an adapter and its replies say: encoding, strict decoding, outcomes."""
 
+import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from enum import Enum
+from typing import TypeVar, get_args, get_type_hints
 
 import msgspec
 
 from purgatory_conformance.components import PROFILES
 from purgatory_conformance.subjects.fault import Fault
+from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import FailureKind
 from purgatory_conformance.version import SUITE_VERSION
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
@@ -33,6 +36,11 @@ _NINETEEN_DIGITS = re.compile(rb"[0-9]{19}")
 _REPLY_DECODER = msgspec.json.Decoder(Reply)
 
 _ENCODER = msgspec.json.Encoder()
+
+_LIKENESS = 0.8
+"""How alike a component's name and one of ours are where one is taken for a slip of the other."""
+
+_INVALID_WORD = re.compile(r"Invalid enum value '(?P<word>.*)' - at `\$\.(?P<field>\w+)")
 
 Document = TypeVar("Document")
 
@@ -141,10 +149,25 @@ def _fault_of(error: InvalidDocument, text: str) -> Fault:
     if isinstance(error.__cause__, json.JSONDecodeError) or not text.lstrip().startswith("{"):
         problem = f"the line is no JSON object ({error.problem}); {_REPLIES_ALONE}"
         return Fault(FailureKind.GARBAGE, problem)
+    problem = _wrong_observable(text) if "`$.observed[" in error.problem else ""
     return Fault(
         FailureKind.WRONG_TYPES,
-        f"{error.problem}; compare the reply with the tables of the protocol",
+        f"{problem or error.problem}; compare the reply with the tables of the protocol",
     )
+
+
+def _wrong_observable(text: str) -> str:
+    """Which observable is of no type that any observable has, in a sentence."""
+    for name, value in json.loads(text)["observed"].items():
+        try:
+            decode_line(json.dumps({name: value}), dict[str, Value])
+        except InvalidDocument:
+            received = json.dumps(value)[:RECEIVED_CHARACTERS]
+            return (
+                f"the observable '{name}' is {received}; "
+                "an observable is an integer, true, false or null"
+            )
+    return ""
 
 
 def shown(line: bytes) -> str:
@@ -177,7 +200,8 @@ def decode_greeting(line: bytes) -> Greeting:
     """The greeting that a reply to ``hello`` holds; components of other names are passed over.
 
     Raises:
-        Fault: the line is no reply, speaks another version, or offers no component of ours.
+        Fault: the line is no reply, speaks another version, offers no component of ours, misspells
+            one, or declares what no component is judged by.
     """
     try:
         reply = _decode(line, _HelloReply)
@@ -202,6 +226,8 @@ def decode_greeting(line: bytes) -> Greeting:
 
 def _profiles(components: Mapping[str, object]) -> Mapping[Component, Profile]:
     """The profiles of those components that the suite knows."""
+    for name in components:
+        _refuse_misspelt(name)
     profiles = {
         component: _part(f"components.{component.value}", components[component.value], kind)
         for component, kind in PROFILES.items()
@@ -218,14 +244,48 @@ def _profiles(components: Mapping[str, object]) -> Mapping[Component, Profile]:
     for profile in profiles.values():
         if isinstance(profile, TimerProfile):
             _refuse_wide_integers((profile.largest_delay_ms, profile.lateness_ms))
+        problem = problem_of(profile)
+        if problem:
+            raise Fault(FailureKind.WRONG_TYPES, problem)
     return profiles
+
+
+def _refuse_misspelt(name: str) -> None:
+    """Refuse a name that is nearly that of a component: to pass it over would hide the slip."""
+    known = [component.value for component in PROFILES]
+    if name in known:
+        return
+    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    near = difflib.get_close_matches(plain, known, n=1, cutoff=_LIKENESS)
+    if near:
+        problem = f"'{name}' is no component; did you mean '{near[0]}'?"
+        raise Fault(FailureKind.NO_COMPONENT, problem)
 
 
 def _part(where: str, value: object, kind: type[Document]) -> Document:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
+        advice = _allowed_words(str(error), kind)
         raise Fault(
             FailureKind.WRONG_TYPES,
-            f"{error} of '{where}'; compare the reply with the table of profiles in the protocol",
+            f"{error} of '{where}'; {advice or 'compare the reply'}"
+            f"{', see' if advice else ' with'} the table of profiles in the protocol",
         ) from error
+
+
+def _allowed_words(problem: str, kind: type[object]) -> str:
+    """The nearest word that a field allows, or all where none is near; empty for other problems."""
+    found = _INVALID_WORD.search(problem)
+    if found is None:
+        return ""
+    annotation = get_type_hints(kind)[found["field"]]
+    choice = next(each for each in (annotation, *get_args(annotation)) if isinstance(each, type))
+    if get_args(annotation):
+        choice = get_args(annotation)[0]
+    assert issubclass(choice, Enum)
+    allowed = [str(value.value) for value in choice]
+    near = difflib.get_close_matches(found["word"].lower(), allowed, n=1)
+    if near:
+        return f"did you mean '{near[0]}'"
+    return f"allowed are {', '.join(map(repr, allowed))}"

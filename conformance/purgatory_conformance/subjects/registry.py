@@ -61,6 +61,10 @@ REGISTERED: tuple[Registered, ...] = (
     ),
     Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
     Registered("heap-timer", "a naive timer on a heap, as a child process: the adapter template"),
+    Registered(
+        "naive-purgatory",
+        "a naive purgatory and memory pool, as a child process: the adapter template",
+    ),
     Registered("kafka", "Apache Kafka's classes, virtual clock (needs Java 17 and Maven)"),
     Registered("kafka-leak-tracking", "Apache Kafka's pool that detects leaks"),
     Registered("kafka-real-clock", "Apache Kafka's SystemTimer with its real clock and threads"),
@@ -116,7 +120,7 @@ def adapter_command(
     word, release = _with_release(word or _default_word(), release)
     if word in _KAFKA_MODES:
         return _kafka_adapter(word, work_folder, release), None
-    path = adapter_folder("python") if word == "heap-timer" else Path(word)
+    path = adapter_folder(_TEMPLATES[word]) if word in _TEMPLATES else Path(word)
     if path.is_dir():
         path = path / "purgatory.toml"
     if not path.is_file():
@@ -151,8 +155,8 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_proposal_subject())
         case "bundled-real-clock":
             return OpenSubject(word, bundled_real_clock_subject())
-        case "heap-timer":
-            return _declared(read_declaration(adapter_folder("python") / "purgatory.toml"))
+        case "heap-timer" | "naive-purgatory":
+            return _declared(read_declaration(adapter_folder(_TEMPLATES[word]) / "purgatory.toml"))
         case "kafka" | "kafka-leak-tracking" | "kafka-real-clock" | "kafka-mock-timer":
             return _kafka(word, work_folder, release)
         case _ if word.startswith("mutant:"):
@@ -161,6 +165,9 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, _profile_subject(word.removeprefix("profile:")))
     return None
 
+
+_TEMPLATES = {"heap-timer": "python", "naive-purgatory": "python-purgatory"}
+"""The adapters that are there to be copied, and their folders."""
 
 _KAFKA_MODES = {
     "kafka": KafkaMode.VIRTUAL,

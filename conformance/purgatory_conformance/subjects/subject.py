@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Protocol
 
+from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
@@ -107,7 +108,8 @@ def profile_of(subject: Subject, component: Component) -> Profile:
     """The declared choices of one component.
 
     Raises:
-        SubjectFailure: the subject does not offer the component, or could not be asked.
+        SubjectFailure: the subject does not offer the component, or could not be asked, or
+            declares what no component is judged by.
     """
     profiles = subject.profiles
     if component not in profiles:
@@ -115,4 +117,7 @@ def profile_of(subject: Subject, component: Component) -> Profile:
         raise SubjectFailure(
             FailureKind.NO_COMPONENT, f"{component.value} was asked for, it offers {offered}"
         )
+    problem = problem_of(profiles[component])
+    if problem:
+        raise SubjectFailure(FailureKind.WRONG_TYPES, problem)
     return profiles[component]

@@ -133,3 +133,42 @@ def test_a_lenient_judge_that_lost_its_way_makes_the_deviation_inconclusive() ->
     assert judge.step(*STEP).divergence is None
     with pytest.raises(TooManyStates):
         judge.step(*STEP)
+
+
+def test_what_only_a_declared_fault_explains_is_put_down_to_it() -> None:
+    """
+    Given two declared deviations, and a step by which another rule would be named
+    When the lenient judge allows the step
+    Then it is put down to the deviation that alone allows the case so far
+    """
+    alone = {
+        "RULE-A": Scripted("a", [None, "RULE-C"]),
+        "RULE-B": Scripted("b", [None, None]),
+    }
+    judge = CaseJudge(
+        Scripted("strict", [None, "RULE-C"]),
+        Scripted("lenient", [None, None]),
+        frozenset(alone),
+        lambda rule: alone[rule],
+    )
+    assert judge.step(*STEP).divergence is None
+    assert judge.step(*STEP).divergence is None
+    assert judge.deviated is not None
+    assert judge.deviated.rule == "RULE-B"
+
+
+def test_what_no_declared_fault_explains_stays_a_divergence() -> None:
+    """
+    Given a declared deviation, and a step by which another rule is named
+    When the lenient judge does not allow the step either
+    Then the rule is reported
+    """
+    judge = CaseJudge(
+        Scripted("strict", ["RULE-C"]),
+        Scripted("lenient", ["RULE-C"]),
+        frozenset({"RULE-A"}),
+        lambda rule: Scripted("a", [None]),
+    )
+    divergence = judge.step(*STEP).divergence
+    assert divergence is not None
+    assert (divergence.rule, judge.deviated) == ("RULE-C", None)
