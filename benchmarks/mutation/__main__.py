@@ -121,7 +121,7 @@ def _measured_on(seconds: float) -> str:
     "--module", "modules", type=click.Choice(list(MODULES)), multiple=True, help="All by default."
 )
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
-@click.option("--limit", type=float, default=5.0, show_default=True, help="Seconds for a case.")
+@click.option("--limit", type=float, default=3.0, show_default=True, help="Seconds for a case.")
 @click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
 def main(

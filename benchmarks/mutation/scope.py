@@ -106,6 +106,12 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("executors", "ThreadExecutor", "a thread"),
     LeftOut("executors", "join", "a thread"),
     LeftOut("executors", "InlineExecutor", "no subject of ours declares to run tasks inline"),
+    LeftOut(
+        "executors",
+        "_run",
+        "an interrupt in the main thread; the suite's tasks throw ordinary exceptions",
+        "if asks_to_leave and threading.current_thread() is threading.main_thread():",
+    ),
     LeftOut("timer", "", _HOLD, "_STEPS_PER_HOLD: Final = 1024"),
     LeftOut("timer", "Timer._reap", _REAPER),
     LeftOut("timer", "Timer._sleep_until_due", _REAPER),
@@ -125,6 +131,13 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("timer", "Timer.advance", _HOLD, "time.sleep(0)"),
     LeftOut("watchers", "", _HOLD, "STEPS_PER_HOLD: Final = 256"),
     LeftOut("watchers", "Walk.next_operations", _HOLD, "while len(operations) < STEPS_PER_HOLD:"),
+    LeftOut(
+        "watcher_lists",
+        "",
+        "how many locks there are; other threads alone are concerned",
+        "_SHARDS: Final = 64",
+    ),
+    LeftOut("watcher_lists", "WatcherLists.sweep", _ANSWERS_REAPER, "removed = 0"),
     LeftOut(
         "watcher_lists",
         "WatcherLists.shard_of",
@@ -149,6 +162,12 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("accounting", "ExactAccounting.wait_for_purge", _REAPER),
     LeftOut("accounting", "ProposalAccounting.wait_for_purge", _REAPER),
     LeftOut("purgatory", "Purgatory.__init__", _STARTS_REAPER, _WHETHER_REAPER),
+    LeftOut(
+        "purgatory",
+        "Purgatory.__init__",
+        _REAPER,
+        "self._clock: Clock = MonotonicClock() if timer is None else timer.clock",
+    ),
     LeftOut(
         "purgatory",
         "Purgatory.__init__",

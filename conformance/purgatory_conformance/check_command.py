@@ -8,7 +8,14 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from purgatory_conformance.command_options import COMMAND, RELEASE, WORK, known_rule, opened
+from purgatory_conformance.command_options import (
+    COMMAND,
+    RELEASE,
+    WORK,
+    ComponentName,
+    known_rule,
+    opened,
+)
 from purgatory_conformance.components import PROFILES
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.progress import CampaignProgress
@@ -45,7 +52,7 @@ class _Check:
 @click.option(
     "--component",
     "components",
-    type=click.Choice([each.value for each in Component]),
+    type=ComponentName(),
     multiple=True,
     help="Judge this alone; otherwise every component that is offered.",
 )

@@ -7,10 +7,26 @@ import click
 
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.registry import OpenSubject, open_subject
+from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import requirement
 
 WORK_FOLDER = Path("purgatory-work")
 """The one folder that everything is written to."""
+
+
+class ComponentName(click.Choice[str]):
+    """The name of a component, also where it is written with a hyphen."""
+
+    def __init__(self) -> None:
+        """Any component may be named."""
+        super().__init__([each.value for each in Component])
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """The component's own name."""
+        return super().convert(str(value).replace("-", "_"), param, ctx)
+
 
 WORK = click.option(
     "--work",

@@ -14,7 +14,7 @@ from purgatory_conformance.doctor.finding import explain as explain_finding
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.machine import render_badge, render_junit, render_markdown
 from purgatory_conformance.reporting.results_file import read_results
-from purgatory_conformance.reporting.words import noun, printable
+from purgatory_conformance.reporting.words import legend_of, noun, printable
 from purgatory_conformance.running.case_run import run_case
 from purgatory_conformance.subjects.registry import adapter_command
 from purgatory_conformance.subjects.subject import profile_of
@@ -76,6 +76,7 @@ def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profi
     """Print and judge steps until one diverges; whether all were right."""
     support = support_of(case.component)
     judge = support.judge(case.header.configuration, profile, ())
+    shown: list[str] = []
     for number, step in enumerate(steps, start=1):
         assert step.outcome is not None
         asked = f"{number:3}  {support.describe_operation(step.operation)}"
@@ -92,12 +93,22 @@ def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profi
                 ("expected after", support.describe_state(divergence.after)),
             ):
                 console.print(f"     {label}: {printable(text)}", markup=False)
+                shown.append(text)
+            _print_legend(console, shown)
             return False
         state = support.describe_state(judge.state)
         if state:
             console.print(f"     {printable(state)}", markup=False, style="dim")
+            shown.append(state)
+    _print_legend(console, shown)
     console.print(f"{len(steps)} steps, all as the rules say")
     return True
+
+
+def _print_legend(console: Console, states: list[str]) -> None:
+    legend = legend_of(*states)
+    if legend:
+        console.print(f"     {legend}", markup=False, style="dim")
 
 
 @click.command()

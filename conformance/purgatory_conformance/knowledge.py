@@ -13,6 +13,7 @@ import purgatory_model
 from purgatory_conformance.components import PROFILES
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.subjects.declaration import read_declaration
+from purgatory_conformance.subjects.profile_rules import NEVER_JUDGED
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.profiles import Component
 from purgatory_spec.resources import specification_folder
@@ -81,6 +82,8 @@ class ProfileField:
     default: object
     choice: type[Enum] | None
     several: bool = False
+    values: tuple[Enum, ...] = ()
+    """The values of the choice that a profile may declare, the default first."""
 
 
 def profile_fields(component: Component) -> tuple[ProfileField, ...]:
@@ -92,7 +95,12 @@ def profile_fields(component: Component) -> tuple[ProfileField, ...]:
         several = get_origin(annotation) is frozenset
         given: object = get_args(annotation)[0] if several else annotation
         choice = given if isinstance(given, type) and issubclass(given, Enum) else None
-        fields.append(ProfileField(name, getattr(default, name), choice, several))
+        standard = getattr(default, name)
+        judged = [
+            value for value in choice or () if value not in NEVER_JUDGED.get(component, frozenset())
+        ]
+        values = tuple(sorted(judged, key=lambda value: value is not standard))
+        fields.append(ProfileField(name, standard, choice, several, values))
     return tuple(fields)
 
 

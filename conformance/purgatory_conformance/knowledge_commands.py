@@ -82,7 +82,7 @@ def list_(what: str) -> None:
             ]
             _rows(table, ("subject", "what it is"), rows)
         case "profiles":
-            _rows(table, ("component", "field", "values"), _profile_rows())
+            _rows(table, ("component", "field", "values (default first)"), _profile_rows())
         case "mutants":
             rows3 = [(m.name, m.rule, m.summary) for m in mutants()]
             _rows(table, ("mutant", "breaks", "what is wrong"), rows3)
@@ -116,7 +116,7 @@ def _profile_rows() -> list[tuple[str, str, str]]:
         for field in profile_fields(component):
             values = f"an integer, {field.default} when absent"
             if field.choice is not None:
-                values = ", ".join(str(value.value) for value in field.choice)
+                values = ", ".join(str(value.value) for value in field.values)
             rows.append((noun(component), field.name, values))
     return rows
 

@@ -30,11 +30,24 @@ from purgatory_spec.profiles import (
     Component,
     Configuration,
     MemoryPoolConfiguration,
+    MemoryPoolFeature,
     MemoryPoolProfile,
     Profile,
     ReleaseValidation,
 )
 from purgatory_spec.requirements import Requirement, requirements
+
+_BOUNDED = frozenset({MemoryPoolFeature.STRICT, MemoryPoolFeature.NON_STRICT})
+
+_WITHOUT_BOUND = frozenset(
+    {
+        "POOL-CONSTRUCT",
+        "POOL-UNBOUNDED-GRANTS",
+        "POOL-UNBOUNDED-NEGATIVE",
+        "POOL-UNBOUNDED-RELEASE",
+    }
+)
+"""The rules that an unbounded pool can be put to the test by."""
 
 
 class MemoryPoolSupport:
@@ -56,9 +69,13 @@ class MemoryPoolSupport:
         return CaseJudge(strict, lenient, frozenset(deviation.rule for deviation in deviations))
 
     def judged_rules(self, profile: Profile) -> tuple[Requirement, ...]:
-        """The rules that apply."""
-        rules = requirements(Component.MEMORY_POOL)
-        return tuple(rule for rule in rules if rule.applies_to(profile))
+        """The rules that apply, those of bounded pools only where there are such pools."""
+        bounded = bool(_BOUNDED & narrowed(profile, MemoryPoolProfile).features)
+        return tuple(
+            rule
+            for rule in requirements(Component.MEMORY_POOL)
+            if rule.applies_to(profile) and (bounded or rule.id in _WITHOUT_BOUND)
+        )
 
     def suited(self, case: Case, profile: Profile) -> tuple[Operation, ...] | None:
         """The case as it is, where the subject offers such a pool and all that is asked."""

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from purgatory_conformance.knowledge import profile_fields
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.supports import SUPPORTS
@@ -149,6 +150,8 @@ def test_a_broken_timer_fails_and_its_replay_reproduces_it(tmp_path: Path) -> No
             "a rule is one of the memory pool, which is not to be judged",
         ),
         (("check", "heap-timer", "--component", "purgatory"), 3, "does not offer the component"),
+        (("check", "heap-timer", "--component", "memory-pool"), 3, "memory_pool was asked for"),
+        (("check", "--component", "memory-reef"), 2, "is not one of"),
         (("check", "--suite", "huge"), 2, "is not one of"),
         (("explain", "TIMER-NONE"), 2, "there is no rule TIMER-NONE"),
         (("replay", "missing.jsonl"), 2, "missing.jsonl:1: cannot be read"),
@@ -358,6 +361,53 @@ def test_everything_can_be_listed(tmp_path: Path, what: str) -> None:
     finished = purgatory(tmp_path, "list", what)
     assert finished.returncode == 0
     assert len(finished.stdout.splitlines()) > 2
+
+
+def test_profiles_are_listed_as_they_can_be_declared(tmp_path: Path) -> None:
+    """
+    Given that a purgatory with a thread is judged by nobody, and a timer with one is
+    When the profiles are listed
+    Then the purgatory offers none, and each default comes first
+    """
+    listed = purgatory(tmp_path, "list", "profiles").stdout
+    rows = [" ".join(line.split()) for line in listed.splitlines()]
+    assert "timer executor inline, stepped, thread" in rows
+    assert "purgatory executor inline, stepped" in rows
+    for component in Component:
+        for field in profile_fields(component):
+            if field.choice is not None and not field.several:
+                assert field.values[0] is field.default
+
+
+def test_a_failure_at_hello_describes_no_component(tmp_path: Path) -> None:
+    """
+    Given an adapter whose only component is misspelt
+    When it is checked
+    Then the sentence says so, and neither terminal nor page describes a timer
+    """
+    reply = '{"id":1,"protocol":1,"implementation":{"name":"x"},"components":{"memory-pool":{}}}'
+    program = tmp_path / "adapter.py"
+    program.write_text(f"input()\nprint({reply!r}, flush=True)\ninput()\n", encoding="utf-8")
+    finished = purgatory(tmp_path, "check", "--command", f"{sys.executable} {program}")
+    assert finished.returncode == 3
+    text = " ".join(finished.stdout.split())
+    assert "'memory-pool' is no component; did you mean 'memory_pool'?" in text
+    assert "what it declares is not known" in text
+    assert "rounding" not in text
+    page = (tmp_path / "purgatory-work" / "adapter" / "report.html").read_text(encoding="utf-8")
+    assert "Nothing was judged" in page
+    assert "declared choices" not in page
+
+
+def test_check_leaves_nothing_but_its_own_folder(tmp_path: Path) -> None:
+    """
+    Given a broken memory pool, whose failing cases are shrunk
+    When it is checked
+    Then only the folder for what is written is there afterwards
+    """
+    words = ("check", "mutant:pool-empty-pool", "--suite", "quick", "--seconds", "3", "--seed", "1")
+    assert purgatory(tmp_path, *words).returncode == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["purgatory-work"]
 
 
 def test_coverage_shows_where_rules_are_stated_and_visited(checked: Path) -> None:

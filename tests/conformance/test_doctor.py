@@ -1,5 +1,6 @@
 """What the doctor says of a good adapter, and of adapters that are wrong in one way each."""
 
+import re
 import sys
 import threading
 import time
@@ -15,9 +16,11 @@ from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.examination import examine
 from purgatory_conformance.doctor.finding import Finding, Verdict, explain
 from purgatory_conformance.knowledge import profile_fields
+from purgatory_conformance.reporting.words import noun
 from purgatory_spec.profiles import Component, Profile
 
 MISBEHAVING = Path(__file__).parent / "subjects" / "misbehaving_adapter.py"
+BUNDLED = Path(__file__).parent / "subjects" / "bundled_adapter.py"
 THREE_COMPONENTS = Path(__file__).parent / "subjects" / "three_components_adapter.py"
 HEAP_TIMER = Path(__file__).parents[2] / "conformance" / "adapters" / "python"
 
@@ -48,20 +51,21 @@ def test_good_adapter() -> None:
     )
     notes = [finding.explanation for finding in findings if finding.verdict is Verdict.NOTE]
     assert notes == [
-        "rounding is down: an expiry is rounded down to the tick; "
+        "timer, rounding is down: an expiry is rounded down to the tick; "
         "a task may run early by less than one",
-        "same_tick_order is none: tasks of one tick may run in any order",
-        "clock is manual: the requests move the clock",
-        "executor is inline: an expired task has run, in the same thread, when the reply comes",
-        "structure is any: nothing is said of the structure",
-        "negative_delay is already_due: a negative delay makes a task that is due already",
-        "largest_delay_ms is 2147483647: a longer delay is rejected as 'too_large'",
-        "feature cancel: the suite may cancel tasks",
-        "feature readd: the suite may add a task again",
-        "feature change_delay: the suite may add a task again with another delay",
-        "feature elapse: the suite may let time pass without advancing the timer",
-        "observable advance_result: 'advance' answers whether anything was due",
-        "observable size: the number of tasks that wait in the timer",
+        "timer, same_tick_order is none: tasks of one tick may run in any order",
+        "timer, clock is manual: the requests move the clock",
+        "timer, executor is inline: "
+        "an expired task has run, in the same thread, when the reply comes",
+        "timer, structure is any: nothing is said of the structure",
+        "timer, negative_delay is already_due: a negative delay makes a task that is due already",
+        "timer, largest_delay_ms is 2147483647: a longer delay is rejected as 'too_large'",
+        "timer, feature cancel: the suite may cancel tasks",
+        "timer, feature readd: the suite may add a task again",
+        "timer, feature change_delay: the suite may add a task again with another delay",
+        "timer, feature elapse: the suite may let time pass without advancing the timer",
+        "timer, observable advance_result: 'advance' answers whether anything was due",
+        "timer, observable size: the number of tasks that wait in the timer",
     ]
     asked = Counter(
         word
@@ -81,6 +85,8 @@ def test_good_adapter() -> None:
         "wobble": 3,
     }
 
+
+DECLARED_ONLY = "declare only the features that the adapter offers"
 
 PROBLEMS = {
     "crash at start": (
@@ -110,7 +116,7 @@ PROBLEMS = {
         "banners and logs belong on standard error"
     ),
     "wrong types": (
-        "Expected `bool | int | array | null`, got `str` - at `$.observed[...]`; "
+        "the observable 'size' is \"many\"; an observable is an integer, true, false or null; "
         "compare the reply with the tables of the protocol"
     ),
     "missing observable": (
@@ -235,6 +241,77 @@ def test_a_wrong_answer_of_a_further_component_is_named(fault: str, words: str) 
     assert words in wrong(examine_three_components(fault))[0]
 
 
+def examine_bundled(mode: str = "") -> list[Finding]:
+    return list(examine((sys.executable, str(BUNDLED), *([mode] if mode else ()))))
+
+
+def asked(findings: list[Finding]) -> set[str]:
+    """The operations that were asked for."""
+    return {word for f in findings for word in re.findall(r'"op":"([a-z_]+)"', f.sent)}
+
+
+def test_each_declared_feature_is_tried() -> None:
+    """
+    Given a purgatory and a memory pool that declare everything
+    When they are examined
+    Then nothing is wrong, and each operation and each form of release was asked for
+    """
+    findings = examine_bundled()
+    assert wrong(findings) == []
+    watched = {"watch", "check", "force", "cancel_for_key", "elapse", "advance", "run_one"}
+    lent = {"allocate", "release", "release_foreign", "release_nothing", "lose", "construct"}
+    assert asked(findings) == watched | {"shutdown", "wobble"} | lent
+    sent = "".join(f.sent for f in findings)
+    for part in ('"form":"slice"', '"form":"copy"', '"time_outs":false', '"throw"]', '"strict":'):
+        assert part in sent, part
+    for inside in ("throw", "watch", "check", "cancel_for_key", "force"):
+        assert f'"do":"{inside}"' in sent
+
+
+@pytest.mark.parametrize(
+    "operation",
+    ["force", "cancel_for_key", "shutdown", "run_one", "release_foreign", "lose", "construct"],
+)
+def test_a_declared_feature_that_is_missing_is_named_once(operation: str) -> None:
+    """
+    Given an adapter that declares a feature and does not support its operation
+    When it is examined
+    Then that is the one thing to mend: nothing is complained of that follows from it
+    """
+    findings = examine_bundled(operation)
+    problems = [f for f in findings[:-1] if f.verdict is Verdict.WRONG]
+    assert [f"no such operation ({DECLARED_ONLY})"] == [f.explanation for f in problems]
+    assert f'"op":"{operation}"' in problems[0].sent
+    assert findings[-1].explanation.startswith("one thing to mend")
+
+
+@pytest.mark.parametrize("mode", ["only_unbounded", "only_strict"])
+def test_a_pool_is_asked_for_pools_that_it_declares(mode: str) -> None:
+    """
+    Given a memory pool of one sort
+    When it is examined, with what a later suite may say
+    Then every instance that is asked for is of that sort
+    """
+    findings = examine_bundled(mode)
+    assert wrong(findings) == []
+    made = [f.sent for f in findings if '"request":"new"' in f.sent]
+    word = '"unbounded":true' if mode == "only_unbounded" else '"strict":true'
+    assert made
+    assert all(word in line for line in made)
+
+
+@pytest.mark.parametrize("mode", ["missing observable", "wrong types"])
+def test_a_reply_that_cannot_be_read_is_one_complaint(mode: str) -> None:
+    """
+    Given an adapter whose replies to one operation cannot be read
+    When it is examined, the first steps twice
+    Then that is said once, and not that nothing ran: the reply may have said so
+    """
+    findings = examine_mode(mode)
+    problems = [f.explanation for f in findings[:-1] if f.verdict is Verdict.WRONG]
+    assert problems == [PROBLEMS[mode]]
+
+
 def _everything(component: Component) -> Iterator[Profile]:
     """Profiles of a component that together declare every value there is."""
     fields = profile_fields(component)
@@ -254,5 +331,5 @@ def test_every_choice_can_be_explained(component: Component) -> None:
     for field in fields:
         for value in field.choice or ():
             word = {"features": "feature ", "observables": "observable "}
-            begin = word.get(field.name, f"{field.name} is ") + f"{value.value}: "
+            begin = f"{noun(component)}, {word.get(field.name, f'{field.name} is ')}{value.value}: "
             assert any(sentence.startswith(begin) for sentence in said), begin

@@ -19,7 +19,7 @@ JUNK = (
     "conformance/adapters/kafka/target/lib/some.jar",
     "conformance/adapters/kafka/src/main/java/__pycache__/some.pyc",
     "conformance/adapters/python/__pycache__/heap_timer_adapter.cpython-311.pyc",
-    "conformance/adapters/python-purgatory/__pycache__/naive_pool.cpython-311.pyc",
+    "conformance/adapters/python-purgatory/__pycache__/naive.cpython-311.pyc",
     "spec/vectors/timer/__pycache__/some.pyc",
     "spec/purgatory_spec/__pycache__/some.pyc",
     "tla/purgatory_tla/__pycache__/some.pyc",
@@ -117,16 +117,14 @@ def test_schema_and_vectors_are_in_it(names: set[str]) -> None:
 
 def test_adapters_are_in_it(names: set[str]) -> None:
     python = files_under("conformance/adapters/python", f"{ADAPTERS}/python")
-    template = files_under(
-        "conformance/adapters/python-purgatory", f"{ADAPTERS}/python-purgatory"
-    )
+    template = files_under("conformance/adapters/python-purgatory", f"{ADAPTERS}/python-purgatory")
     kafka = files_under("conformance/adapters/kafka", f"{ADAPTERS}/kafka")
     assert f"{ADAPTERS}/python/heap_timer_adapter.py" in python
     assert {each.rpartition("/")[2] for each in template} == {
         "purgatory.toml",
         "adapter.py",
-        "naive_purgatory.py",
-        "naive_pool.py",
+        "cases.py",
+        "naive.py",
     }
     assert f"{ADAPTERS}/kafka/pom.xml" in kafka
     assert sum(name.endswith(".java") for name in kafka) >= 10

@@ -76,7 +76,7 @@ class Closed(Exception):
 
 
 class Purgatory:
-    """Operations that wait under keys. An operation completed elsewhere leaves stale entries."""
+    """Operations under keys; one that is completed elsewhere leaves stale entries."""
 
     def __init__(self, timer: Timer, purge_interval: int, time_outs: bool) -> None:
         self.timer = timer
@@ -170,7 +170,7 @@ class Purgatory:
 
 
 class Buffer:
-    """So many bytes. Two buffers are the same only if they are the same object."""
+    """So many bytes; two buffers are the same only if they are the same object."""
 
     def __init__(self, size_bytes: int) -> None:
         self.memory = memoryview(bytearray(size_bytes))

@@ -144,8 +144,9 @@ _WITHOUT_FEATURES: Mapping[Component, str] = {
 
 def declaration(profile: Profile) -> Iterator[Finding]:
     """Each declared choice in a sentence."""
+    name = noun(component_of(profile))
     for sentence in _sentences(profile):
-        yield Finding(Verdict.NOTE, sentence)
+        yield Finding(Verdict.NOTE, f"{name}, {sentence}")
 
 
 def _sentences(profile: Profile) -> Iterator[str]:
@@ -160,12 +161,12 @@ def _sentences(profile: Profile) -> Iterator[str]:
         if profile.clock is Clock.WALL:
             yield f"lateness_ms is {profile.lateness_ms}: a task runs at most that much late"
     if not profile.features:
-        yield f"the {noun(component)} declares no feature: {_WITHOUT_FEATURES[component]}, no more"
+        yield f"no feature: {_WITHOUT_FEATURES[component]}, no more"
     for feature, sentence in _FEATURES[component].items():
         if feature in profile.features:
             yield f"feature {feature.value}: {sentence}"
     if not profile.observables:
-        yield f"the {noun(component)} declares no observable: only events and results are compared"
+        yield "no observable: only events and results are compared"
     for observable, sentence in _OBSERVABLES[component].items():
         if observable in profile.observables:
             yield f"observable {observable.value}: {sentence}"

@@ -1,5 +1,6 @@
 """The examination: what is asked of an adapter, in which order, and what is made of it all."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -7,13 +8,13 @@ from pathlib import Path
 from purgatory_conformance.doctor.conversation import Conversation
 from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.finding import Finding, Verdict
-from purgatory_conformance.doctor.further_questions import (
-    PLAIN_ALLOCATE,
-    PLAIN_WATCH,
-    memory_pool_steps,
-    purgatory_steps,
-)
 from purgatory_conformance.doctor.interview import Interview
+from purgatory_conformance.doctor.memory_pool_questions import (
+    PLAIN_ALLOCATE,
+    MemoryPoolQuestions,
+    plain_pool,
+)
+from purgatory_conformance.doctor.purgatory_questions import PLAIN_WATCH, PurgatoryQuestions
 from purgatory_conformance.doctor.timer_questions import PLAIN_ADD, TimerQuestions
 from purgatory_conformance.reporting.words import joined, noun
 from purgatory_conformance.subjects.adapter_process import AdapterProcess
@@ -23,21 +24,16 @@ from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
     Component,
     Configuration,
-    MemoryPoolConfiguration,
     Profile,
     PurgatoryConfiguration,
+    PurgatoryProfile,
     TimerConfiguration,
     TimerProfile,
 )
 
 _MOST_RESTARTS = 3
 
-_PLAIN: Mapping[Component, tuple[Configuration, Operation]] = {
-    Component.TIMER: (TimerConfiguration(), PLAIN_ADD),
-    Component.PURGATORY: (PurgatoryConfiguration(), PLAIN_WATCH),
-    Component.MEMORY_POOL: (MemoryPoolConfiguration(), PLAIN_ALLOCATE),
-}
-"""An instance of each component and an operation that it knows."""
+_IDENTITY = re.compile(r'"id":[0-9]+,?')
 
 _Part = Callable[[], Iterator[Finding]]
 
@@ -63,7 +59,7 @@ def examine(
     counts: Counter[Verdict] = Counter()
     first_wrong = ""
     try:
-        for finding in _Examination(conversation).findings():
+        for finding in _each_complaint_once(_Examination(conversation).findings()):
             counts[finding.verdict] += 1
             if finding.verdict is Verdict.WRONG:
                 first_wrong = first_wrong or finding.explanation
@@ -75,6 +71,19 @@ def examine(
         yield Finding(Verdict.WRONG, f"{problems} to mend, the first: {first_wrong}")
     else:
         yield Finding(Verdict.OK, "the adapter speaks the protocol; the suite can judge it now")
+
+
+def _each_complaint_once(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Leave out what was complained of before; a process that ended, once for each request."""
+    said: set[tuple[str, str]] = set()
+    for finding in findings:
+        if finding.verdict is Verdict.WRONG:
+            request = "" if finding.received else _IDENTITY.sub("", finding.sent)
+            complaint = (finding.explanation, request)
+            if complaint in said:
+                continue
+            said.add(complaint)
+        yield finding
 
 
 class _Examination:
@@ -117,7 +126,7 @@ class _Examination:
         yield lambda: self._end(first_steps[0])
 
     def _unknown_things(self, ask: Interview) -> Iterator[Finding]:
-        configuration, operation = _PLAIN[ask.component]
+        configuration, operation = _plain(ask.profile)
         if (yield from ask.new(configuration)):
             yield from ask.unknown_things(operation)
 
@@ -145,10 +154,19 @@ def _parts_of(ask: Interview) -> Iterator[_Part]:
     profile = ask.profile
     if isinstance(profile, TimerProfile):
         yield from TimerQuestions(ask, profile).parts()
-    elif ask.component is Component.PURGATORY:
-        yield lambda: purgatory_steps(ask)
+    elif isinstance(profile, PurgatoryProfile):
+        yield from PurgatoryQuestions(ask, profile).parts()
     else:
-        yield lambda: memory_pool_steps(ask)
+        yield from MemoryPoolQuestions(ask, profile).parts()
+
+
+def _plain(profile: Profile) -> tuple[Configuration, Operation]:
+    """An instance that a subject of this profile offers, and an operation that it knows."""
+    if isinstance(profile, TimerProfile):
+        return TimerConfiguration(), PLAIN_ADD
+    if isinstance(profile, PurgatoryProfile):
+        return PurgatoryConfiguration(), PLAIN_WATCH
+    return plain_pool(profile), PLAIN_ALLOCATE
 
 
 def _described(greeting: Greeting) -> str:

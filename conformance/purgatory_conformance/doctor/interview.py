@@ -46,6 +46,8 @@ class Interview:
         self.now_ms = 0
         self.happened: set[tuple[EventKind, str]] = set()
         """The events of the present instance, each with its task."""
+        self.has_unread = False
+        """Whether some reply of the present instance could not be read: what it told is unknown."""
         self._rules = OutcomeRules(profile)
         self._is_shut_down = False
 
@@ -69,6 +71,7 @@ class Interview:
             return False
         self.now_ms = configuration.start_ms if isinstance(configuration, TimerConfiguration) else 0
         self.happened = set()
+        self.has_unread = False
         self._is_shut_down = False
         yield answer.finding(Verdict.OK, "there is a fresh instance")
         return True
@@ -80,17 +83,19 @@ class Interview:
         wait_seconds = operation.for_ms / 1000 if isinstance(operation, Wait) else 0.0
         answer = yield from self.talk.ask(line, identity, wait_seconds)
         if answer is None:
+            self.has_unread = True
             return None
+        self.happened.update((event.kind, event.task) for event in answer.reply.events)
         closed = self._is_shut_down or (
             isinstance(operation, Shutdown) and answer.reply.rejected is None
         )
         try:
             outcome = self._rules.outcome(answer.reply, operation, closed=closed)
         except Fault as fault:
+            self.has_unread = True
             yield answer.finding(Verdict.WRONG, fault.explanation)
             return None
         self._is_shut_down = closed
-        self.happened.update((event.kind, event.task) for event in outcome.events)
         words = operation_name(operation) + (f" ({about})" if about else "")
         yield self._judged(answer, operation, outcome, words)
         return outcome

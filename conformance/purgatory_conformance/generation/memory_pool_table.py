@@ -25,6 +25,7 @@ from purgatory_spec.operations import (
     ReleaseNothing,
 )
 from purgatory_spec.profiles import (
+    LARGEST_INT,
     MemoryPoolConfiguration,
     MemoryPoolFeature,
     MemoryPoolProfile,
@@ -32,6 +33,23 @@ from purgatory_spec.profiles import (
 )
 
 Make = Callable[[MemoryPoolWorld, Source], Sequence[Operation]]
+
+_SIZES = (10, 1, 2, 7, 21, 100, 1000)
+_LARGE_POOL_BYTES = 2**32 + 10
+_LARGEST_OF_LARGE_POOL_BYTES = 10
+"""Of a pool whose size 32 bits cannot hold; its buffers are small all the same."""
+
+_BEYOND_INT = MemoryPoolConfiguration(2**31 + 10, 2**31, strict=True)
+"""A pool whose largest buffer no int can say, so that requests beyond an int can be made of it.
+
+It is strict and has less than such requests ask for, so that even a pool that takes them for legal
+grants no such buffer. A subject whose sizes are ints answers that it does not support it.
+"""
+
+_MOST_LARGE_BUFFERS = 5
+
+_MOST_BEYOND = 1000
+"""How far ordinary requests go beyond the largest buffer, and below zero, bytes."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +136,42 @@ def _zero(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 
 def _negative(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    return [_ask(world, -source.item((1, 2, world.most, world.configuration.size_bytes)))]
+    return [
+        _ask(
+            world,
+            -source.item((1, 2, world.most, min(world.configuration.size_bytes, _MOST_BEYOND))),
+        )
+    ]
 
 
 def _oversize(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    more = source.item((1, 1, 2, world.most, world.configuration.size_bytes))
+    more = source.item((1, 1, 2, world.most, min(world.configuration.size_bytes, _MOST_BEYOND)))
     return [_ask(world, world.most + more)]
+
+
+def _beyond_short(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """A request that is legal if only its lower 16 bits are looked at, behind any illegal one."""
+    configuration = world.configuration
+    if configuration.unbounded or configuration.size_bytes > LARGEST_INT:
+        return []
+    return [_ask(world, world.most + 1), _ask(world, source.item((2**16 + 1, 1 - 2**16)))]
+
+
+def _beyond_int(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """A request that is legal if only its lower 32 bits are looked at."""
+    return [_ask(world, source.item((2**32 + 1, 1 - 2**32)))]
+
+
+def _few(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [_ask(world, source.integer(1, _LARGEST_OF_LARGE_POOL_BYTES))]
+
+
+def _some_kilobytes(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """More than a pool with a bound has here; one without grants it, small as its buffers stay."""
+    if not world.configuration.unbounded or len(world.held) > _MOST_LARGE_BUFFERS:
+        return []
+    asked = _ask(world, source.integer(9_000, 11_000))
+    return [asked, Release(asked.buffer)] if source.integer(0, 1) else [asked]
 
 
 def _release(world: MemoryPoolWorld, source: Source) -> list[Operation]:
@@ -171,9 +219,9 @@ def _lose(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 
 def _construct(world: MemoryPoolWorld, source: Source) -> list[Operation]:
-    size, most = source.item(
-        ((1, 1), (10, 10), (10, 11), (10, 0), (0, 0), (0, 1), (10, -1), (-1, 1), (-1, -1))
-    )
+    small = ((1, 1), (10, 10), (10, 11), (10, 0), (0, 0), (0, 1), (10, -1), (-1, 1), (-1, -1))
+    large = ((LARGEST_INT, 10), (LARGEST_INT + 1, 10), (_LARGE_POOL_BYTES, 10), (-(2**32) + 10, 1))
+    size, most = source.item((*small, *large))
     return [Construct(size, most)]
 
 
@@ -201,6 +249,8 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("ask for nothing", 2, "ZERO-REQUEST UNBOUNDED-GRANTS", _zero),
     _row("ask for less than nothing", 2, "NEGATIVE-REQUEST UNBOUNDED-NEGATIVE", _negative),
     _row("ask for too much", 2, "OVERSIZE-REQUEST UNBOUNDED-GRANTS", _oversize),
+    _row("ask for far too much", 1, "OVERSIZE-REQUEST NEGATIVE-REQUEST", _beyond_short),
+    _row("ask for some kilobytes", 1, "UNBOUNDED-GRANTS", _some_kilobytes),
     _row("release and ask for as much", 3, "RELEASE", _release_and_ask),
     _row("release all", 1, "RELEASE", _release_all),
     _row(
@@ -244,7 +294,12 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
 )
 """The rows for the memory pool, the simplest first: shrinking goes towards the top."""
 
-_SIZES = (10, 1, 2, 7, 21, 100, 1000)
+_BEYOND_INT_TABLE = (
+    _row("ask for few bytes", 3, f"{_ADMISSION} EXACT-BUFFER", _few),
+    _row("release a buffer", 3, "RELEASE", _release),
+    _row("ask beyond an int", 2, "OVERSIZE-REQUEST NEGATIVE-REQUEST", _beyond_int),
+)
+"""The rows where the largest buffer is larger than an int can say: it is not asked for."""
 
 
 def draw_configuration(
@@ -261,6 +316,11 @@ def draw_configuration(
     most = source.item((size, max(1, size // 2), max(1, size * 2 // 5), max(1, size // 9), 1))
     most = max(most, size // MOST_BUFFERS)
     strict = sort is MemoryPoolFeature.STRICT
+    rare = source.integer(0, 39)
+    if rare >= 38 and sort is not MemoryPoolFeature.UNBOUNDED:
+        if strict and rare == 39:
+            return _BEYOND_INT
+        return MemoryPoolConfiguration(_LARGE_POOL_BYTES, _LARGEST_OF_LARGE_POOL_BYTES, strict)
     return MemoryPoolConfiguration(size, most, strict, sort is MemoryPoolFeature.UNBOUNDED)
 
 
@@ -300,7 +360,8 @@ def draw_operations(
     so, what it believes is of no further interest.
     """
     world = MemoryPoolWorld(configuration, profile)
-    rows = [row for row in MEMORY_POOL_TABLE if row.is_offered(profile)]
+    table = _BEYOND_INT_TABLE if configuration == _BEYOND_INT else MEMORY_POOL_TABLE
+    rows = [row for row in table if row.is_offered(profile)]
     if profile.release_validation is ReleaseValidation.NONE and source.integer(0, 1) == 0:
         rows = [row for row in rows if not row.needs & _OTHER_RELEASES]
     weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]

@@ -5,8 +5,9 @@ not been put to the test often enough, its rows weigh more.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from purgatory_conformance.generation import purgatory_histories as histories
 from purgatory_conformance.generation import purgatory_situations as situations
 from purgatory_conformance.generation.purgatory_callbacks import (
     cancels_inside,
@@ -16,6 +17,8 @@ from purgatory_conformance.generation.purgatory_callbacks import (
     throws_in_expiry,
     watches_inside,
 )
+from purgatory_conformance.generation.purgatory_crowds import crowd, far_time_out
+from purgatory_conformance.generation.purgatory_shutdowns import outlive_shutdown
 from purgatory_conformance.generation.purgatory_world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec.operations import Operation
@@ -181,6 +184,36 @@ PURGATORY_TABLE: tuple[Row, ...] = (
         _F.SCRIPT_CANCEL_FOR_KEY,
     ),
     _row("a callback that forces", 2, "FORCE-INSIDE LOST-EXPIRY", forces_inside, _F.SCRIPT_FORCE),
+    _row("a callback before others", 2, "CHECK-COUNT CHECK-ORDER", histories.owner_before_others),
+    _row(
+        "a first try with a callback",
+        2,
+        "WATCH-FIRST-TRY CALLBACK-THROWS",
+        histories.first_try_with_callback,
+    ),
+    _row(
+        "watch again what left the lists",
+        2,
+        "REWATCH",
+        histories.watch_again_unlisted,
+        _F.REWATCH,
+    ),
+    _row(
+        "watch again, and it throws or completes",
+        3,
+        "REWATCH",
+        histories.watch_again_with_script,
+        _F.REWATCH,
+    ),
+    _row("satisfy alone", 2, "WATCH-FIRST-TRY", histories.satisfy_alone),
+    _row(
+        "callbacks within callbacks",
+        2,
+        "FORCE-INSIDE",
+        histories.nested_callbacks,
+        _F.SCRIPT_FORCE,
+    ),
+    _row("a far time-out", 1, "TIME-OUT", far_time_out),
 )
 """The rows for the purgatory, the simplest first: shrinking goes towards the top."""
 
@@ -192,6 +225,11 @@ SHUTDOWN_ROW = _row(
     _F.SHUTDOWN,
 )
 """The end of some cases."""
+
+_SCRIPTED_SHUTDOWN_ROW = replace(
+    SHUTDOWN_ROW, name="shut down while scripts wait", make=outlive_shutdown
+)
+_ONE_CROWD_IN = 30
 
 
 def draw_purgatory_configuration(
@@ -227,11 +265,14 @@ def draw_purgatory_operations(
     rows = [row for row in PURGATORY_TABLE if row.is_offered(profile, stepped=world.is_stepped)]
     weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
     operations: list[Operation] = []
+    if source.integer(0, _ONE_CROWD_IN - 1) == _ONE_CROWD_IN - 1:
+        operations.extend(world.apply(op) for op in crowd(world, source))
     while source.more(len(operations), most):
         made = rows[source.weighted(weights)].make(world, source)
         operations.extend(world.apply(operation) for operation in made)
     if PurgatoryFeature.SHUTDOWN in profile.features:
         share = 2 if SHUTDOWN_ROW.rules & wanted else 9
         if source.integer(0, share) == share:
-            operations.extend(world.apply(op) for op in SHUTDOWN_ROW.make(world, source))
+            row = source.item((SHUTDOWN_ROW, _SCRIPTED_SHUTDOWN_ROW))
+            operations.extend(world.apply(op) for op in row.make(world, source))
     return tuple(operations)

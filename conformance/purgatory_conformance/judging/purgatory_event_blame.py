@@ -338,6 +338,8 @@ def _rule_of_extra_expiry(history: PurgatoryHistory, step: PurgatoryStep, name: 
 
 def _rule_of_missing_expiry(history: PurgatoryHistory, name: str) -> str:
     """The rule by which an operation must expire in an advance."""
+    if name in history.refused:  # a watch that had to change nothing has moved the time-out
+        return history.refused[name]
     marks = history.marks.get(name, set())
     for rule in (
         "PURGATORY-SECOND-TRY-THROWS",

@@ -75,11 +75,14 @@ def _test_suite(results: Results) -> ET.Element:
 
 def _facts(results: Results) -> list[tuple[str, str]]:
     header, footer = results.header, results.footer
+    declared = "not known"
+    if results.has_profile:
+        declared = support_of(header.component).describe_profile(header.profile)
     return [
         ("verdict", printable(footer.verdict)),
         ("why", printable(footer.why)),
         ("implementation", describe_implementation(header.implementation)),
-        ("profile", support_of(header.component).describe_profile(header.profile)),
+        ("profile", declared),
         ("suite", f"{printable(header.suite_version)} {printable(header.suite)}"),
         ("seed", str(header.seed)),
         ("cases", str(footer.cases)),
@@ -157,8 +160,9 @@ def _component_in_markdown(results: Results) -> str:
     header, footer = results.header, results.footer
     symbol = VERDICT_SYMBOLS.get(footer.exit_code, "!")
     name = _plain(describe_implementation(header.implementation))
+    whom = f"{noun(header.component)} of {name}" if results.has_profile else name
     lines = [
-        f"## {symbol} {_plain(footer.verdict)}: {noun(header.component)} of {name}",
+        f"## {symbol} {_plain(footer.verdict)}: {whom}",
         "",
         _plain(footer.why),
         "",

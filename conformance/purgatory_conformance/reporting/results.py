@@ -126,6 +126,11 @@ class Results(msgspec.Struct, frozen=True):
         """The component that was judged."""
         return self.header.component
 
+    @property
+    def has_profile(self) -> bool:
+        """Whether the subject said what it declares; otherwise the header's profile is made up."""
+        return bool(self.rules) or not self.failures
+
 
 _WORST_FIRST = (1, 3, 4)
 """Exit codes: what is known to be wrong weighs more than what could not be found out."""

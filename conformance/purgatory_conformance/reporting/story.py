@@ -14,6 +14,7 @@ from purgatory_conformance.judging.retraced_case import RetracedCase
 from purgatory_conformance.reporting.results import CauseLine, Results, RuleLine
 from purgatory_conformance.reporting.words import (
     describe_observed,
+    legend_of,
     noun,
     paragraphs,
     printable,
@@ -58,6 +59,11 @@ class Story:
     """The command that replays the case; empty where no replay file was written."""
     answers: str
     """A sentence where the subject answers differently; otherwise empty."""
+
+    @property
+    def legend(self) -> str:
+        """What a sign in the states means; empty where none of them has it."""
+        return legend_of(self.before, self.after)
 
     @property
     def shows_observables(self) -> bool:

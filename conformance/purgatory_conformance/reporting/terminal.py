@@ -75,8 +75,11 @@ def _print_head(page: TerminalPage, results: Results) -> None:
         (printable(header.subject), "bold"),
         f"  {describe_implementation(header.implementation)}",
     )
-    declared = support_of(header.component).describe_profile(header.profile)
-    page.say(f"{noun(header.component)}: {declared}", hang=2)
+    if results.has_profile:
+        declared = support_of(header.component).describe_profile(header.profile)
+        page.say(f"{noun(header.component)}: {declared}", hang=2)
+    else:
+        page.say("what it declares is not known", hang=2)
     vectors = f"{counted(footer.vectors, 'vector')}, " if footer.vectors else ""
     page.say(
         f"suite {header.suite_version} {header.suite}, seed {header.seed} · {vectors}"
@@ -168,6 +171,8 @@ def _print_cause(page: TerminalPage, story: Story, number: int, of: int) -> None
         page.say(f"{'state before':<16}{story.before}", indent=2, hang=18)
     if story.after:
         page.say(f"{'expected after':<16}{story.after}", indent=2, hang=18)
+    if story.legend:
+        page.say(f"{'':<16}{story.legend}", indent=2, hang=18)
     page.gap()
     if story.command:
         page.verbatim(story.command, "bold", indent=2)

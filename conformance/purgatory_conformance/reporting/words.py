@@ -27,6 +27,9 @@ _INLINE = re.compile(
     r"`(?P<code>[^`]+)`|\*(?P<emphasis>[^*\s](?:[^*]*[^*\s])?)\*|\[(?P<link>[^\]]+)\]\([^)]*\)"
 )
 
+_MARKED = re.compile(r"[^\s\[]\*(?=[\s,\]])")
+"""The sign behind the name of an operation that is completed."""
+
 
 def printable(text: str) -> str:
     """The text with every character that cannot be printed as its escape, line breaks included."""
@@ -124,6 +127,11 @@ def describe_choices(profile: Profile, names: tuple[str, ...]) -> str:
 def counted(number: int, word: str) -> str:
     """A number with its word in the singular or the plural."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def legend_of(*states: str) -> str:
+    """What a sign in descriptions of states means; empty where none of them has it."""
+    return "* completed" if any(map(_MARKED.search, states)) else ""
 
 
 def replay_command(path: str) -> str:

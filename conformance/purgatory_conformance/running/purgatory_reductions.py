@@ -316,7 +316,7 @@ def _clock_goes_on(start_ms: int, operations: tuple[Operation, ...]) -> bool:
 
 
 def _names_are_introduced(operations: tuple[Operation, ...], *, may_rewatch: bool) -> bool:
-    """Whether what is satisfied was watched before, and what is watched again may be."""
+    """Whether what is satisfied was watched before or may be, and so is what is watched again."""
     known: set[str] = set()
     for operation in operations:
         introduced: list[str] = []
@@ -327,7 +327,9 @@ def _names_are_introduced(operations: tuple[Operation, ...], *, may_rewatch: boo
                     if isinstance(action, WatchInside):
                         introduced.append(action.operation)
             case Satisfy(name) if name not in known:
-                return False
+                if not may_rewatch:
+                    return False
+                known.add(name)
             case Force(name):
                 known.add(name)
         if not may_rewatch and any(name in known for name in introduced):

@@ -8,11 +8,12 @@ simpler, beyond leaving out operations, is the component's business.
 """
 
 import contextlib
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis import HealthCheck, Phase, configuration, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -81,9 +82,20 @@ def shrink(
     return reduce_case(profile, met, fails, most_runs // 4)
 
 
+@contextlib.contextmanager
+def _nothing_left_behind() -> Iterator[None]:
+    """Let Hypothesis keep its notes in a folder that is removed, not where the user works."""
+    with tempfile.TemporaryDirectory() as folder:
+        configuration.set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            configuration.set_hypothesis_home_dir(None)
+
+
 def _search(profile: Profile, fails: Fails, seed: int, most_runs: int) -> Candidate | None:
     budgeted = _Budgeted(support_of(component_of(profile)), fails, most_runs)
-    with contextlib.suppress(NoSuchExample, _Exhausted):
+    with _nothing_left_behind(), contextlib.suppress(NoSuchExample, _Exhausted):
         find(
             candidates(profile),
             budgeted,

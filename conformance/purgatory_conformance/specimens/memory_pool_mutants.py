@@ -6,6 +6,7 @@ from functools import partial
 
 from purgatory_conformance.specimens import wrong_granting as granting
 from purgatory_conformance.specimens import wrong_releasing as releasing
+from purgatory_conformance.specimens import wrong_sizes as sizes
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.small_memory_pool import (
     SmallMemoryPool,
@@ -74,6 +75,10 @@ _MUTANTS = (
     _mutant(granting.UnboundedCounts, "POOL-UNBOUNDED-GRANTS"),
     _mutant(granting.UnboundedTakesNegative, "POOL-UNBOUNDED-NEGATIVE"),
     _mutant(granting.UnboundedKnowsItsOwn, "POOL-UNBOUNDED-RELEASE"),
+    _mutant(sizes.SizeInAnInt, "POOL-SIZE"),
+    _mutant(sizes.LargePoolsRejected, "POOL-CONSTRUCT"),
+    _mutant(sizes.RequestInAnInt, "POOL-OVERSIZE-REQUEST", "POOL-NEGATIVE-REQUEST"),
+    _mutant(sizes.UnboundedHasItsFill, "POOL-UNBOUNDED-GRANTS"),
 )
 
 

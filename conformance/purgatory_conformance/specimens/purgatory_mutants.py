@@ -12,6 +12,7 @@ import msgspec
 from purgatory_conformance.specimens import wrong_checking as checking
 from purgatory_conformance.specimens import wrong_completing as completing
 from purgatory_conformance.specimens import wrong_counting as counting
+from purgatory_conformance.specimens import wrong_histories as histories
 from purgatory_conformance.specimens import wrong_watching as watching
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.small_purgatory import (
@@ -151,7 +152,13 @@ _MUTANTS = (
     _mutant(checking.CancelAnswersBackwards, "CANCEL-RESULT"),
     _mutant(checking.CancelAnswersOnce, "CANCEL-RESULT"),
     _mutant(checking.CancelKeepsList, "CANCEL-LEAVES"),
-    _mutant(checking.CancelKeepsList, "CANCEL-LEAVES", "CANCEL-LAST-KEY", profile=SILENT_PROFILE),
+    _mutant(
+        checking.CancelKeepsList,
+        "CANCEL-LEAVES",
+        "CANCEL-LAST-KEY",
+        "CANCEL-RESULT",  # the kept list brings a purge forward, which another cancel shows
+        profile=SILENT_PROFILE,
+    ),
     _mutant(checking.CancelCompletes, "CANCEL-LEAVES"),
     _mutant(checking.CancelEverywhere, "CANCEL-LEAVES"),
     _mutant(checking.CancelKeepsLastTimeOut, "CANCEL-LAST-KEY"),
@@ -187,6 +194,15 @@ _MUTANTS = (
     _mutant(completing.ClosedForChecks, "SHUTDOWN-COMPLETES"),
     _mutant(completing.ShutdownEmptiesLists, "SHUTDOWN-COMPLETES"),
     _mutant(completing.ShutdownAgainFails, "SHUTDOWN-AGAIN"),
+    _mutant(histories.CheckCountsOthers, "CHECK-COUNT"),
+    _mutant(histories.FirstTryCallbackUnheard, "CALLBACK-THROWS"),
+    _mutant(histories.CancelledNeverArmed, "WATCH-WAITS"),
+    _mutant(histories.RewatchThrowKeepsTimeOut, "SECOND-TRY-THROWS"),
+    _mutant(histories.RewatchCompletesUnlisted, "WATCH-FIRST-TRY"),
+    _mutant(histories.InsideWatchAfterShutdown, "SHUTDOWN-CLOSED"),
+    _mutant(histories.NestedThrowUnheard, "FORCE-INSIDE"),
+    _mutant(histories.SatisfiedUntilChecked, "WATCH-FIRST-TRY"),
+    _mutant(histories.FarTimeOutsEarly, "TIME-OUT"),
 )
 
 

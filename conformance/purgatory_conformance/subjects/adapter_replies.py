@@ -269,8 +269,8 @@ def _part(where: str, value: object, kind: type[Document]) -> Document:
         advice = _allowed_words(str(error), kind)
         raise Fault(
             FailureKind.WRONG_TYPES,
-            f"{error} of '{where}'; {advice or 'compare the reply'}"
-            f"{', see' if advice else ' with'} the table of profiles in the protocol",
+            f"{error} of '{where}'{advice}; "
+            "compare the reply with the table of profiles in the protocol",
         ) from error
 
 
@@ -279,13 +279,12 @@ def _allowed_words(problem: str, kind: type[object]) -> str:
     found = _INVALID_WORD.search(problem)
     if found is None:
         return ""
-    annotation = get_type_hints(kind)[found["field"]]
-    choice = next(each for each in (annotation, *get_args(annotation)) if isinstance(each, type))
-    if get_args(annotation):
-        choice = get_args(annotation)[0]
+    annotation: object = get_type_hints(kind)[found["field"]]
+    choice: object = (*get_args(annotation), annotation)[0]
+    assert isinstance(choice, type)
     assert issubclass(choice, Enum)
     allowed = [str(value.value) for value in choice]
     near = difflib.get_close_matches(found["word"].lower(), allowed, n=1)
     if near:
-        return f"did you mean '{near[0]}'"
-    return f"allowed are {', '.join(map(repr, allowed))}"
+        return f"; the nearest allowed word is '{near[0]}'"
+    return f"; allowed are {', '.join(map(repr, allowed))}"

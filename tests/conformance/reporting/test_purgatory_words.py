@@ -2,6 +2,7 @@
 
 import pytest
 
+from purgatory_conformance.reporting.words import legend_of
 from purgatory_conformance.supports import support_of
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import (
@@ -116,3 +117,21 @@ def test_configuration_profile_and_state_in_words() -> None:
     _, state = next(iter(model.successors(state, Shutdown())))
     assert SUPPORT.describe_state(state).endswith("; shut down")
     assert SUPPORT.describe_state("anything else") == ""
+
+
+@pytest.mark.parametrize(
+    ("states", "legend"),
+    [
+        (("clock 3; lists [a: o1* o2]", ""), "* completed"),
+        (("", "clock 3; lists [a: o1, b: o2*]"), "* completed"),
+        (("clock 3; lists [a: o1 o2]", "clock 3; lists []"), ""),
+        (("clock 3; lists [a: '*']",), ""),
+    ],
+)
+def test_the_sign_in_a_state_is_explained(states: tuple[str, ...], legend: str) -> None:
+    """
+    Given descriptions of states
+    When the sign behind a completed operation is in one of them
+    Then there is a legend, and none otherwise
+    """
+    assert legend_of(*states) == legend

@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import (
     DeviationLine,
     FailureLine,
@@ -324,3 +325,22 @@ def test_a_subject_that_never_answered_has_no_rules_to_show(
     assert not any(line.startswith("state ") for line in lines)
     assert "! the subject not started" in lines
     assert lines[-3] == "! subject failed: not started"
+    assert "  what it declares is not known" in lines
+    assert "rounding" not in printed(results)
+
+
+def test_the_sign_of_a_completed_operation_is_explained(
+    late_advance: Results, printed: Printed
+) -> None:
+    """
+    Given a cause with a state that has a sign behind an operation
+    When it is printed and written as a page
+    Then a legend stands once below the states; without the sign there is none
+    """
+    (cause,) = late_advance.causes
+    marked = msgspec.structs.replace(cause, before="lists [a: o1*]", after="lists [a: o1*]")
+    results = msgspec.structs.replace(late_advance, causes=(marked,))
+    assert printed(results).count("* completed") == 1
+    assert render_html([results]).count("* completed") == 1
+    assert "* completed" not in printed(late_advance)
+    assert "* completed" not in render_html([late_advance])

@@ -58,7 +58,7 @@ PROFILES = {
     "leaks, time alone": msgspec.structs.replace(
         PROFILE, observables=frozenset({MemoryPoolObservable.DEPLETED_TIME})
     ),
-    "weakest": MemoryPoolProfile(),
+    "weakest": MemoryPoolProfile(features=frozenset({MemoryPoolFeature.STRICT})),
     "naive and silent": msgspec.structs.replace(
         PROFILE,
         release_validation=ReleaseValidation.NONE,
@@ -80,6 +80,23 @@ def test_small_pool_conforms_under_other_profiles(name: str) -> None:
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=2, budget=budget)
     assert set(campaign.verdicts) == {CaseVerdict.PASS}
     assert campaign.cases == 80
+
+
+@pytest.mark.parametrize("others", [frozenset(), frozenset({MemoryPoolFeature.CONSTRUCT})])
+def test_a_pool_without_any_bound_can_be_conformant(others: frozenset[MemoryPoolFeature]) -> None:
+    """
+    Given the small pool, which makes unbounded pools alone
+    When it is judged
+    Then it conforms, by the rules that an unbounded pool can be put to the test by
+    """
+    profile = _only(MemoryPoolFeature.UNBOUNDED, *others)
+    subject = small_pool_subject(profile=profile, behaves=PROFILE)
+    budget = Budget(least_cases=50, seconds=20)
+    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=budget)
+    assert campaign.verdict is Verdict.CONFORMANT, campaign.why
+    unbounded = {f"POOL-UNBOUNDED-{word}" for word in ("GRANTS", "NEGATIVE", "RELEASE")}
+    constructed = {"POOL-CONSTRUCT"} if others else set()
+    assert {rule.id for rule in campaign.rules} == unbounded | constructed
 
 
 class BreaksDown(SmallMemoryPool):

@@ -225,6 +225,8 @@ AT_HELLO = (
         "wrong profile",
         FailureKind.WRONG_TYPES,
         "Invalid enum value 'teleport' - at `$.features[0]` of 'components.timer'; "
+        "allowed are 'cancel', 'readd', 'change_delay', 'elapse', 'shutdown', 'script_throw', "
+        "'script_add', 'script_cancel', 'script_advance', 'int64', 'negative_clock'; "
         "compare the reply with the table of profiles in the protocol",
         received=HELLO_REPLY % (1, '{"timer":{"features":["teleport"]}}'),
     ),
@@ -300,7 +302,7 @@ IN_A_CASE = (
     Expected(
         "wrong types",
         FailureKind.WRONG_TYPES,
-        "Expected `bool | int | array | null`, got `str` - at `$.observed[...]`; "
+        "the observable 'size' is \"many\"; an observable is an integer, true, false or null; "
         "compare the reply with the tables of the protocol",
         received='{"id":5,"observed":{"size":"many"}}',
     ),

@@ -1,0 +1,101 @@
+"""What the doctor asks of a memory pool."""
+
+from collections.abc import Callable, Iterator
+
+from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.interview import Interview
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Elapse,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+)
+from purgatory_spec.profiles import (
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolProfile,
+)
+
+PLAIN_ALLOCATE = Allocate("k", 1)
+"""An operation that every memory pool knows."""
+
+_ELAPSED_MS = 10
+
+_AFTER_A_GRANT: dict[MemoryPoolFeature, tuple[tuple[Operation, str], ...]] = {
+    MemoryPoolFeature.RELEASE_AGAIN: ((Release("a"), ""), (Release("a"), "a second time")),
+    MemoryPoolFeature.RELEASE_SLICE: ((Release("a", ReleaseForm.SLICE), "another view of it"),),
+    MemoryPoolFeature.RELEASE_COPY: ((Release("a", ReleaseForm.COPY), "a copy of it"),),
+    MemoryPoolFeature.RELEASE_FOREIGN: ((ReleaseForeign(1), "the pool never granted it"),),
+    MemoryPoolFeature.RELEASE_NOTHING: ((ReleaseNothing(), "there is no buffer"),),
+    MemoryPoolFeature.LEAK_DETECTION: ((Lose("a"), "nobody holds it any longer"),),
+    MemoryPoolFeature.CONSTRUCT: ((Construct(10, 5), ""), (Construct(5, 10), "none can be made")),
+    MemoryPoolFeature.ELAPSE: ((Elapse(_ELAPSED_MS), ""),),
+}
+"""What each feature lets the suite ask of a pool that has granted the buffer ``a``."""
+
+
+def plain_pool(profile: MemoryPoolProfile) -> MemoryPoolConfiguration:
+    """A pool of 10 bytes of the simplest sort that is declared."""
+    return _pools(profile)[0]
+
+
+def _pools(profile: MemoryPoolProfile) -> list[MemoryPoolConfiguration]:
+    sorts = {
+        MemoryPoolFeature.NON_STRICT: MemoryPoolConfiguration(10, 10),
+        MemoryPoolFeature.STRICT: MemoryPoolConfiguration(10, 10, strict=True),
+        MemoryPoolFeature.UNBOUNDED: MemoryPoolConfiguration(unbounded=True),
+    }
+    return [pool for feature, pool in sorts.items() if feature in profile.features]
+
+
+class MemoryPoolQuestions:
+    """The questions about a memory pool, in their order."""
+
+    def __init__(self, interview: Interview, profile: MemoryPoolProfile) -> None:
+        """Ask by this interview what the profile allows."""
+        self._ask = interview
+        self._profile = profile
+
+    def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
+        """All that is asked; each part begins with an instance of its own."""
+        for pool in _pools(self._profile):
+            yield self._first_steps_on(pool)
+        for feature, asked in _AFTER_A_GRANT.items():
+            if feature in self._profile.features:
+                yield self._asked_after_a_grant(asked)
+
+    def _first_steps_on(
+        self, configuration: MemoryPoolConfiguration
+    ) -> Callable[[], Iterator[Finding]]:
+        return lambda: self._grants_and_refuses(configuration)
+
+    def _asked_after_a_grant(
+        self, asked: tuple[tuple[Operation, str], ...]
+    ) -> Callable[[], Iterator[Finding]]:
+        return lambda: self._after_a_grant(asked)
+
+    def _grants_and_refuses(self, configuration: MemoryPoolConfiguration) -> Iterator[Finding]:
+        """A buffer is granted, another is refused where there is a bound, the first is released."""
+        if not (yield from self._ask.new(configuration)):
+            return
+        granted = yield from self._ask.do(Allocate("a", 10))
+        if granted is not None and granted.result is False:
+            sentence = "a fresh memory pool refused the first 10 bytes; the suite will fail it"
+            yield Finding(Verdict.NOTE, sentence)
+            return
+        about = "" if configuration.unbounded else "nothing is left, so it is refused"
+        yield from self._ask.do(Allocate("b", 1), about)
+        yield from self._ask.do(Release("a"))
+        yield from self._ask.do(Allocate("c", 1))
+
+    def _after_a_grant(self, asked: tuple[tuple[Operation, str], ...]) -> Iterator[Finding]:
+        if (yield from self._ask.new(plain_pool(self._profile))):
+            granted = yield from self._ask.do(Allocate("a", 5))
+            if granted is not None and granted.result is True:
+                for operation, about in asked:
+                    yield from self._ask.do(operation, about)

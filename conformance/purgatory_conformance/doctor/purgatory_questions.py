@@ -1,0 +1,165 @@
+"""What the doctor asks of a purgatory."""
+
+from collections.abc import Callable, Iterator
+
+from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.interview import Interview
+from purgatory_spec.operations import (
+    Advance,
+    Answer,
+    CallbackAction,
+    CancelForKey,
+    CancelForKeyInside,
+    Check,
+    CheckInside,
+    Elapse,
+    Force,
+    ForceInside,
+    RunOne,
+    Script,
+    Shutdown,
+    Throw,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryFeature, PurgatoryProfile
+
+_DELAY_MS = 10
+_MOST_RUNS = 10
+
+PLAIN_WATCH = Watch("k", ("key",), _DELAY_MS)
+"""An operation that every purgatory knows."""
+
+
+class PurgatoryQuestions:
+    """The questions about a purgatory, in their order."""
+
+    def __init__(self, interview: Interview, profile: PurgatoryProfile) -> None:
+        """Ask by this interview what the profile allows."""
+        self._ask = interview
+        self._profile = profile
+
+    def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
+        """All that is asked; each part begins with an instance of its own."""
+        yield self.first_steps
+        parts: dict[PurgatoryFeature, Callable[[], Iterator[Finding]]] = {
+            PurgatoryFeature.FORCE: self._force,
+            PurgatoryFeature.CANCEL_FOR_KEY: self._cancel_for_key,
+            PurgatoryFeature.REWATCH: self._rewatch,
+            PurgatoryFeature.DUPLICATE_KEYS: self._duplicate_keys,
+            PurgatoryFeature.ELAPSE: self._elapse,
+            PurgatoryFeature.NO_TIME_OUTS: self._no_time_outs,
+            PurgatoryFeature.SCRIPT_THROW: self._throw,
+            PurgatoryFeature.SCRIPT_WATCH: lambda: self._inside(WatchInside("inner", ("in",), 5)),
+            PurgatoryFeature.SCRIPT_CHECK: lambda: self._inside(CheckInside("other")),
+            PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY: lambda: self._inside(
+                CancelForKeyInside("other")
+            ),
+            PurgatoryFeature.SCRIPT_FORCE: lambda: self._inside(ForceInside("other")),
+            PurgatoryFeature.SHUTDOWN: self._shutdown,
+        }
+        yield from (part for feature, part in parts.items() if feature in self._profile.features)
+
+    def first_steps(self) -> Iterator[Finding]:
+        """One operation is completed by a check, another by its time-out."""
+        if not (yield from self._ask.new(PurgatoryConfiguration())):
+            return
+        script = Script(tries=(Answer.WAIT, Answer.WAIT, Answer.COMPLETE))
+        yield from self._ask.do(Watch("a", ("key",), 10 * _DELAY_MS, script))
+        yield from self._ask.do(Check("key"))
+        yield from self._missing(EventKind.TRIED, "a", "'watch' tries before and after it watches")
+        yield from self._ask.do(Check("key"))
+        yield from self._ask.do(Check("key"), "nothing is left to complete")
+        yield from self._missing(EventKind.COMPLETED, "a", "its third try completes it")
+        yield from self._ask.do(Watch("b", ("key", "other"), _DELAY_MS))
+        for further_ms in (_DELAY_MS, 10, 100, 1000):
+            yield from self._advance(further_ms)
+            if (EventKind.TIMED_OUT, "b") in self._ask.happened or not self._ask.talk.runs:
+                return
+        yield from self._missing(EventKind.TIMED_OUT, "b", f"its delay was {_DELAY_MS} ms")
+
+    def _force(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(PurgatoryConfiguration())):
+            yield from self._ask.do(PLAIN_WATCH)
+            yield from self._ask.do(Force("k"))
+            yield from self._missing(EventKind.COMPLETED, "k", "it was forced")
+            yield from self._ask.do(Force("k"), "a second time")
+
+    def _cancel_for_key(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(PurgatoryConfiguration())):
+            yield from self._ask.do(PLAIN_WATCH)
+            yield from self._ask.do(CancelForKey("key"))
+            yield from self._ask.do(CancelForKey("key"), "nothing is left there")
+
+    def _rewatch(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(PurgatoryConfiguration())):
+            yield from self._ask.do(PLAIN_WATCH)
+            yield from self._ask.do(PLAIN_WATCH, "a second time")
+
+    def _duplicate_keys(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(PurgatoryConfiguration())):
+            yield from self._ask.do(Watch("k", ("key", "key"), _DELAY_MS), "a key is given twice")
+            yield from self._ask.do(Check("key"))
+
+    def _elapse(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(PurgatoryConfiguration())):
+            yield from self._ask.do(PLAIN_WATCH)
+            self._ask.now_ms += 2 * _DELAY_MS
+            yield from self._ask.do(Elapse(self._ask.now_ms))
+            yield from self._advance(0)
+
+    def _no_time_outs(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(PurgatoryConfiguration(time_outs=False))):
+            yield from self._ask.do(PLAIN_WATCH, "it never times out")
+            yield from self._advance(2 * _DELAY_MS)
+
+    def _throw(self) -> Iterator[Finding]:
+        """A try throws, then a callback; the purgatory serves on."""
+        if not (yield from self._ask.new(PurgatoryConfiguration())):
+            return
+        tries = Script(tries=(Answer.WAIT, Answer.WAIT, Answer.THROW))
+        yield from self._ask.do(Watch("throws", ("key",), 10 * _DELAY_MS, tries))
+        yield from self._ask.do(Check("key"), "its try throws, so it may be 'thrown'")
+        yield from self._inside(Throw())
+        yield from self._ask.do(Check("key"), "afterwards")
+
+    def _inside(self, action: CallbackAction) -> Iterator[Finding]:
+        """A callback does this; it is called because a check completes its operation."""
+        if not (yield from self._ask.new(PurgatoryConfiguration())):
+            return
+        script = Script((Answer.WAIT, Answer.WAIT, Answer.COMPLETE), on_complete=(action,))
+        yield from self._ask.do(Watch("other", ("other",), 10 * _DELAY_MS))
+        yield from self._ask.do(Watch("scripted", ("key",), 10 * _DELAY_MS, script))
+        yield from self._ask.do(Check("key"))
+        yield from self._missing(EventKind.COMPLETED, "scripted", "its third try completes it")
+
+    def _shutdown(self) -> Iterator[Finding]:
+        if (yield from self._ask.new(PurgatoryConfiguration())):
+            yield from self._ask.do(PLAIN_WATCH)
+            yield from self._ask.do(Shutdown())
+            yield from self._ask.do(
+                Watch("late", ("key",), _DELAY_MS), "after shutdown, so it may be 'closed'"
+            )
+            yield from self._ask.do(Shutdown(), "a second time")
+
+    def _advance(self, further_ms: int) -> Iterator[Finding]:
+        """Let time pass; where the executor is stepped, run what waits."""
+        self._ask.now_ms += further_ms
+        yield from self._ask.do(Advance(self._ask.now_ms))
+        if not self._ask.is_stepped:
+            return
+        for _ in range(_MOST_RUNS):
+            outcome = yield from self._ask.do(RunOne())
+            if outcome is None or not outcome.events:
+                return
+
+    def _missing(self, kind: EventKind, operation: str, why: str) -> Iterator[Finding]:
+        """What is wrong where an event was never reported, though every reply could be read."""
+        if (kind, operation) in self._ask.happened or self._ask.has_unread:
+            return
+        yield Finding(
+            Verdict.WRONG,
+            f"no event '{kind.value}' of operation '{operation}' was reported, though {why}; "
+            f'report it in \'events\' as {{"kind":"{kind.value}","task":"{operation}"}}',
+        )

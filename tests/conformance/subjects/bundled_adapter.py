@@ -1,0 +1,96 @@
+"""What is bundled as an adapter: purgatory and memory pool with all that can be declared.
+
+Its argument names an operation that it declares but answers with ``unsupported``, or is one of the
+modes ``only_unbounded`` and ``only_strict``: the memory pool alone, with no other sort of pool.
+"""
+
+import sys
+
+import msgspec
+
+from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec.messages import Components, Reply
+from purgatory_spec.operations import Operation
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolProfile,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+)
+
+CONFIGURATIONS: dict[str, type[Configuration]] = {
+    "purgatory": PurgatoryConfiguration,
+    "memory_pool": MemoryPoolConfiguration,
+}
+ONLY = {
+    "only_unbounded": MemoryPoolFeature.UNBOUNDED,
+    "only_strict": MemoryPoolFeature.STRICT,
+}
+
+
+def components(mode: str) -> Components:
+    profiles = bundled_subject().profiles
+    pool, purgatory = profiles[Component.MEMORY_POOL], profiles[Component.PURGATORY]
+    assert isinstance(pool, MemoryPoolProfile)
+    assert isinstance(purgatory, PurgatoryProfile)
+    if mode not in ONLY:
+        return Components(purgatory=purgatory, memory_pool=pool)
+    features = pool.features - {MemoryPoolFeature.NON_STRICT, *ONLY.values()} | {ONLY[mode]}
+    return Components(memory_pool=msgspec.structs.replace(pool, features=features))
+
+
+def answered(line: bytes, subject: InProcessSubject, mode: str) -> Reply | None:
+    """The reply to a request; None where it has none."""
+    try:
+        plain = msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return Reply(0, error="this is no request")
+    identity = plain["id"]
+    match plain["request"]:
+        case "hello":
+            return Reply(identity, 1, subject.implementation, components(mode))
+        case "new":
+            configuration = msgspec.convert(
+                plain["configuration"], CONFIGURATIONS[plain["component"]]
+            )
+            subject.new("case", configuration)
+            return Reply(identity)
+        case "do":
+            if plain["operation"]["op"] in (mode, "wobble"):
+                return Reply(identity, unsupported="no such operation")
+            (outcome,) = subject.do_all([msgspec.convert(plain["operation"], Operation)])
+            return Reply(
+                identity,
+                result=outcome.result,
+                rejected=outcome.rejected,
+                events=outcome.events,
+                observed=outcome.observed,
+            )
+        case "end":
+            subject.end()
+            return Reply(identity)
+        case "stop":
+            return None
+        case _:
+            return Reply(identity, unsupported="no such request")
+
+
+def main() -> None:
+    mode = sys.argv[1] if len(sys.argv) > 1 else ""
+    subject = bundled_subject()
+    for line in sys.stdin.buffer:
+        if not line.strip():
+            continue
+        reply = answered(line, subject, mode)
+        if reply is None:
+            return
+        sys.stdout.buffer.write(msgspec.json.encode(reply) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

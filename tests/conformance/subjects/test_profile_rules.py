@@ -1,0 +1,178 @@
+"""What is refused at hello beyond wrong types: what no component is judged by, slips of the pen."""
+
+import json
+
+import pytest
+
+from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
+from purgatory_conformance.subjects.adapter_replies import decode_greeting, decode_reply
+from purgatory_conformance.subjects.bundled_purgatory import PROFILE
+from purgatory_conformance.subjects.fault import Fault
+from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_conformance.subjects.profile_rules import problem_of
+from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure, profile_of
+from purgatory_spec.messages import Implementation
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    Executor,
+    MemoryPoolFeature,
+    MemoryPoolProfile,
+    Profile,
+    PurgatoryProfile,
+    TimerProfile,
+    component_of,
+)
+
+THREAD = PurgatoryProfile(executor=Executor.THREAD)
+NO_POOL = MemoryPoolProfile(features=frozenset({MemoryPoolFeature.CONSTRUCT}))
+
+
+def greeting(components: dict[str, object]) -> bytes:
+    reply = {"id": 1, "protocol": 1, "implementation": {"name": "x"}, "components": components}
+    return json.dumps(reply).encode()
+
+
+def refused(components: dict[str, object]) -> Fault:
+    with pytest.raises(Fault) as raised:
+        decode_greeting(greeting(components))
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("components", "sentence"),
+    [
+        (
+            {"purgatory": {"executor": "thread"}},
+            "a purgatory is judged with a stepped or an inline executor",
+        ),
+        ({"memory_pool": {}}, "declares none of the features 'strict', 'non_strict' and"),
+        ({"memory_pool": {"features": ["construct"]}}, "declare at least one of them"),
+    ],
+)
+def test_what_no_component_is_judged_by_is_refused(
+    components: dict[str, object], sentence: str
+) -> None:
+    """
+    Given a profile of right types by which nothing can be judged
+    When it is declared at hello, even beside a good one
+    Then it is refused with a sentence
+    """
+    for beside in ({}, {"timer": {}}):
+        fault = refused({**components, **beside})
+        assert fault.kind is FailureKind.WRONG_TYPES
+        assert sentence in fault.explanation
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("memory-pool", "memory_pool"),
+        ("memorypool", "memory_pool"),
+        ("MemoryPool", "memory_pool"),
+        ("Timer", "timer"),
+        ("purgatroy", "purgatory"),
+    ],
+)
+def test_a_slip_of_the_pen_is_not_passed_over(name: str, meant: str) -> None:
+    """
+    Given a name that is nearly that of a component
+    When it is offered beside a good one
+    Then it is refused, and the name that was meant is said
+    """
+    fault = refused({"timer": {}, name: {}})
+    assert fault.explanation == f"'{name}' is no component; did you mean '{meant}'?"
+
+
+def test_names_that_resemble_none_are_passed_over() -> None:
+    """
+    Given components of a later version beside a good profile of each of ours
+    When they are offered
+    Then ours alone are taken
+    """
+    offered: dict[str, object] = {
+        "timer": {"executor": "thread"},
+        "purgatory": {"executor": "stepped"},
+        "memory_pool": {"features": ["unbounded"]},
+        "reaper": {},
+        "from a later version": {},
+    }
+    assert set(decode_greeting(greeting(offered)).profiles) == set(Component)
+
+
+@pytest.mark.parametrize(
+    ("components", "advice"),
+    [
+        ({"timer": {"features": ["cancle"]}}, "; the nearest allowed word is 'cancel';"),
+        ({"timer": {"clock": "Wall"}}, "; the nearest allowed word is 'wall';"),
+        ({"timer": {"clock": "sundial"}}, "; allowed are 'manual', 'wall';"),
+        ({"purgatory": {"features": ["cancel_key"]}}, "word is 'cancel_for_key';"),
+        ({"purgatory": {"observables": ["entrys"]}}, "word is 'entries';"),
+    ],
+)
+def test_a_wrong_word_is_answered_with_the_nearest(
+    components: dict[str, object], advice: str
+) -> None:
+    """
+    Given a profile with a word that its field does not allow
+    When it is declared
+    Then the nearest allowed word is named, or all where none is near
+    """
+    fault = refused(components)
+    assert fault.kind is FailureKind.WRONG_TYPES
+    assert advice in fault.explanation
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (b'{"id":1,"observed":{"size":1,"keys":"two"}}', "the observable 'keys' is \"two\"; "),
+        (b'{"id":1,"observed":{"size":1,"keys":2.5}}', "the observable 'keys' is 2.5; "),
+        (b'{"id":1,"observed":{"keys":{"a":1}}}', "the observable 'keys' is {\"a\": 1}; "),
+        (b'{"id":1,"observed":{"size":"9007199254740993","keys":"2"}}', "'keys' is \"2\"; "),
+    ],
+)
+def test_an_observable_of_a_wrong_type_is_named(line: bytes, sentence: str) -> None:
+    """
+    Given a reply with an observable of a type that none has
+    When it is read
+    Then the sentence names it and says what is allowed
+    """
+    with pytest.raises(Fault) as raised:
+        decode_reply(line)
+    assert sentence in raised.value.explanation
+    assert "is an integer, true, false or null; compare" in raised.value.explanation
+
+
+def in_process(profile: Profile) -> InProcessSubject:
+    def make(configuration: Configuration) -> Instance:
+        raise AssertionError(f"no instance is to be made: {configuration}")
+
+    return InProcessSubject(Implementation("in process"), {component_of(profile): profile}, make)
+
+
+@pytest.mark.parametrize("profile", [THREAD, NO_POOL], ids=["purgatory", "memory pool"])
+def test_a_subject_in_process_gets_the_same_sentence(profile: Profile) -> None:
+    """
+    Given a subject in process that declares what no component is judged by
+    When it is judged
+    Then the subject failed, with the sentence that an adapter would get
+    """
+    subject, component = in_process(profile), component_of(profile)
+    with pytest.raises(SubjectFailure) as raised:
+        profile_of(subject, component)
+    assert raised.value.kind is FailureKind.WRONG_TYPES
+    assert raised.value.explanation == problem_of(profile)
+    campaign = run_campaign(subject, component, seed=1, budget=Budget())
+    assert (campaign.verdict, campaign.verdict.exit_code) == (Verdict.SUBJECT_FAILED, 3)
+
+
+@pytest.mark.parametrize("profile", [TimerProfile(executor=Executor.THREAD), PROFILE])
+def test_other_profiles_have_no_problem(profile: Profile) -> None:
+    """
+    Given a profile by which a component is judged
+    When it is asked for
+    Then it is given
+    """
+    assert problem_of(profile) == ""
+    assert profile_of(in_process(profile), component_of(profile)) is profile
