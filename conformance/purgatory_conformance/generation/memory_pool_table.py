@@ -249,7 +249,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("ask for nothing", 2, "ZERO-REQUEST UNBOUNDED-GRANTS", _zero),
     _row("ask for less than nothing", 2, "NEGATIVE-REQUEST UNBOUNDED-NEGATIVE", _negative),
     _row("ask for too much", 2, "OVERSIZE-REQUEST UNBOUNDED-GRANTS", _oversize),
-    _row("ask for far too much", 1, "OVERSIZE-REQUEST NEGATIVE-REQUEST", _beyond_short),
+    _row("ask for far too much", 2, "OVERSIZE-REQUEST NEGATIVE-REQUEST", _beyond_short),
     _row("ask for some kilobytes", 1, "UNBOUNDED-GRANTS", _some_kilobytes),
     _row("release and ask for as much", 3, "RELEASE", _release_and_ask),
     _row("release all", 1, "RELEASE", _release_all),
@@ -316,9 +316,9 @@ def draw_configuration(
     most = source.item((size, max(1, size // 2), max(1, size * 2 // 5), max(1, size // 9), 1))
     most = max(most, size // MOST_BUFFERS)
     strict = sort is MemoryPoolFeature.STRICT
-    rare = source.integer(0, 39)
-    if rare >= 38 and sort is not MemoryPoolFeature.UNBOUNDED:
-        if strict and rare == 39:
+    rare = source.integer(0, 49)
+    if rare >= 48 and sort is not MemoryPoolFeature.UNBOUNDED:
+        if strict and rare == 49:
             return _BEYOND_INT
         return MemoryPoolConfiguration(_LARGE_POOL_BYTES, _LARGEST_OF_LARGE_POOL_BYTES, strict)
     return MemoryPoolConfiguration(size, most, strict, sort is MemoryPoolFeature.UNBOUNDED)

@@ -325,7 +325,7 @@ def test_a_subject_that_never_answered_has_no_rules_to_show(
     assert not any(line.startswith("state ") for line in lines)
     assert "! the subject not started" in lines
     assert lines[-3] == "! subject failed: not started"
-    assert "  what it declares is not known" in lines
+    assert "what it declares is not known" in lines
     assert "rounding" not in printed(results)
 
 

@@ -58,8 +58,9 @@ def test_what_no_component_is_judged_by_is_refused(
     When it is declared at hello, even beside a good one
     Then it is refused with a sentence
     """
-    for beside in ({}, {"timer": {}}):
-        fault = refused({**components, **beside})
+    timer: dict[str, object] = {"timer": {}}
+    for beside in (components, timer):
+        fault = refused({**beside, **components})
         assert fault.kind is FailureKind.WRONG_TYPES
         assert sentence in fault.explanation
 
