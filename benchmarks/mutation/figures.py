@@ -171,7 +171,7 @@ def _what_is_not_judged(found: Mapping[str, Mutants]) -> Iterator[str]:
     for each in LEFT_OUT:
         if each.module in found:
             count = found[each.module].left_out[each]
-            where = f"`{each.module}`, `{each.definition}`"
+            where = _where(each.module, each.definition)
             line = f", {_code(each.line)}" if each.line else ""
             yield f"| {where}{line} | {count} | {each.reason} |"
     for module, reason in MODULES_LEFT_OUT.items():
@@ -184,9 +184,13 @@ def _survivors(results: Sequence[Result], reviewed: Sequence[Reviewed]) -> Itera
     yield from ("", "## The survivors", "", f"{count} mutants, each with the reason.", "")
     yield from ("| where | line | instead | why it survives |", "|---|---|---|---|")
     for entry in reviewed:
-        where = f"`{entry.module}`, `{entry.definition}`" if entry.definition else entry.module
+        where = _where(entry.module, entry.definition)
         changes = "<br>".join(_code(each) for each in entry.mutated)
         yield f"| {where} | {_code(entry.line)} | {changes} | {entry.reason} |"
+
+
+def _where(module: str, definition: str) -> str:
+    return f"`{module}`, `{definition}`" if definition else f"`{module}`"
 
 
 def _code(text: str) -> str:
