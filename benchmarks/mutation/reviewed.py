@@ -55,7 +55,10 @@ def _entry(table: dict[str, object]) -> Reviewed:
 
 
 def problems(
-    results: Sequence[Result], reviewed: Iterable[Reviewed], modules: Collection[str]
+    results: Sequence[Result],
+    reviewed: Iterable[Reviewed],
+    modules: Collection[str],
+    least_share: float = LEAST_SHARE,
 ) -> list[str]:
     """What is wrong with a run; nothing is where this is empty.
 
@@ -63,6 +66,7 @@ def problems(
         results: All mutants of the modules.
         reviewed: The reviewed survivors, of any module.
         modules: The modules that were run; entries of others are passed over.
+        least_share: The share that must be killed; of some modules alone it says little.
     """
     known = {key for entry in reviewed for key in entry.keys if entry.module in modules}
     survivors = {r.mutant.key: r.mutant for r in results if not r.end.killed}
@@ -79,8 +83,8 @@ def problems(
         for module, definition, line, mutated in sorted(known - set(survivors))
     ]
     killed = share(results)
-    if killed < LEAST_SHARE:
-        found.append(f"{killed:.1%} of the mutants are killed, less than {LEAST_SHARE:.0%}")
+    if killed < least_share:
+        found.append(f"{killed:.1%} of the mutants are killed, less than {least_share:.0%}")
     return found
 
 

@@ -12,10 +12,13 @@ from purgatory_conformance.specimens import wrong_expiry as expiry
 from purgatory_conformance.specimens import wrong_wheel as wheel
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.small_timer import PROFILE, SmallTimer, small_subject
-from purgatory_spec.profiles import Structure, TimerProfile
+from purgatory_spec.profiles import SameTickOrder, Structure, TimerProfile
 
 SILENT_PROFILE = msgspec.structs.replace(PROFILE, structure=Structure.ANY, observables=frozenset())
 """The profile of a first adapter: any structure, and nothing is shown but events."""
+
+FIFO_PROFILE = msgspec.structs.replace(PROFILE, same_tick_order=SameTickOrder.FIFO)
+"""The profile of a timer that keeps the order of arming inside a tick."""
 
 
 def _mutant(
@@ -33,6 +36,7 @@ _MUTANTS = (
     _mutant(expiry.OneTickLate, "TIMER-NOT-LATE"),
     _mutant(expiry.SkippedTicksLost, "TIMER-NOT-LATE"),
     _mutant(expiry.TicksBackwards, "TIMER-TICK-ORDER"),
+    _mutant(expiry.LatestOfATickFirst, "TIMER-SAME-TICK-ORDER", profile=FIFO_PROFILE),
     _mutant(expiry.BucketKeepsTasks, "TIMER-EXACTLY-ONCE"),
     _mutant(expiry.DueTaskWaitsATurn, "TIMER-ALREADY-DUE"),
     _mutant(expiry.ZeroDropped, "TIMER-ZERO-DELAY"),

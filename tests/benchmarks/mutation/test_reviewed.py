@@ -80,6 +80,7 @@ def test_too_small_a_share_is_wrong() -> None:
     assert problems(results, [LISTED], ["wheel"]) == [
         "88.9% of the mutants are killed, less than 90%"
     ]
+    assert problems(results, [LISTED], ["wheel"], 0.8) == []
 
 
 @pytest.mark.parametrize(
