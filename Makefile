@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: conformance test mutation tla-large lint docs format clean
+.PHONY: conformance test test-large mutation tla-large lint docs format clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +23,10 @@ lint: $(VENV)/.ready  ## style, import rules, types
 
 test: lint  ## everything: lint, types, tests, documentation
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+test-large: $(VENV)/.ready  ## the long forms of tests, then the TLA+ models that `tla-large` names
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m large
+	$(BIN)/purgatory tla check --large
 
 mutation: $(VENV)/.ready  ## which automatic mutants of the implementation the suite finds
 	$(BIN)/python -m benchmarks.mutation

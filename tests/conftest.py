@@ -1,12 +1,36 @@
-"""What every test may rely on: whether Java is there, and what its absence means."""
+"""What every test may rely on: whether Java is there, and whether large tests are asked for."""
 
 import os
 import shutil
+from typing import Protocol
 
 import pytest
 
+_LEFT_OUT = pytest.StashKey[int]()
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+
+class _Worker(Protocol):
+    """What pytest-xdist says of one of its processes."""
+
+    config: pytest.Config
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not asked for, and what cannot run here."""
+    _leave_large_out(config, items)
+    _skip_without_java(items)
+
+
+def _leave_large_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect large tests, unless the expression of ``-m`` speaks of them."""
+    large = [item for item in items if item.get_closest_marker("large")]
+    if large and "large" not in config.option.markexpr:
+        config.hook.pytest_deselected(items=large)
+        items[:] = [item for item in items if not item.get_closest_marker("large")]
+        config.stash[_LEFT_OUT] = len(large)
+
+
+def _skip_without_java(items: list[pytest.Item]) -> None:
     """Skip Java tests where there is no Java; under REQUIRE_JAVA=1 let them fail instead."""
     if os.environ.get("REQUIRE_JAVA") == "1":
         return
@@ -23,7 +47,21 @@ def _tools_of(item: pytest.Item) -> tuple[str, ...]:
     return ("java",) if item.nodeid.startswith("tests/tla/") else ("java", "mvn")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In a worker of pytest-xdist, which alone collects: say how many were left out."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["left_out"] = session.config.stash.get(_LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: _Worker) -> None:
+    """In the process that reports: all workers collect the same, so that any of them will do."""
+    node.config.stash[_LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """Print how many tests ran in each leg, so that a leg that ran nothing is seen."""
     legs: dict[str, int] = {}
     for outcome in ("passed", "failed"):
@@ -36,3 +74,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
                 legs[leg] = legs.get(leg, 0) + 1
     words = ", ".join(f"{leg} {count}" for leg, count in sorted(legs.items()))
     terminalreporter.write_line(f"legs: {words}")
+    if left_out := config.stash.get(_LEFT_OUT, 0):
+        terminalreporter.write_line(f"left out: {left_out} large; `make test-large` runs them")

@@ -96,6 +96,26 @@ Insert(o) ==
   /\ in_lists' = [in_lists EXCEPT ![o] = @ + 1]
   /\ UNCHANGED <<stale, balances, word, detached, timing, calling>>
 
+(* A watch that appends no more gives back what it has promised.           *)
+\* @says counts: a watch gives entries of a live operation back
+GiveBackLive(o) ==
+  LET n == promised[o] - promised'[o] IN
+  /\ ~completed[o]
+  /\ n >= 1
+  /\ entries' = [entries EXCEPT ![o] = @ - n]
+  /\ promised' = [promised EXCEPT ![o] = @ - n]
+  /\ in_timer' = IF entries[o] = n THEN [in_timer EXCEPT ![o] = 0] ELSE in_timer
+  /\ UNCHANGED <<stale, balances, completed, in_lists, detached, queued, deciding, calling>>
+
+\* @says counts: a watch gives entries of a completed operation back
+GiveBackCompleted(o) ==
+  LET n == promised[o] - promised'[o] IN
+  /\ completed[o]
+  /\ n >= 1
+  /\ promised' = [promised EXCEPT ![o] = @ - n]
+  /\ balances' = balances - n
+  /\ UNCHANGED <<stale, word, in_lists, detached, timing, calling>>
+
 Won(o) ==
   /\ ~completed[o]
   /\ completed' = [completed EXCEPT ![o] = TRUE]
@@ -190,7 +210,8 @@ DecideLost(o) ==
 Next ==
   \/ Remove \/ Post \/ Detach
   \/ \E o \in Operations :
-       \/ Arm(o) \/ Insert(o) \/ Win(o) \/ LeaveTimer(o) \/ CallBack(o)
+       \/ Arm(o) \/ Insert(o) \/ GiveBackLive(o) \/ GiveBackCompleted(o)
+       \/ Win(o) \/ LeaveTimer(o) \/ CallBack(o)
        \/ CancelLive(o) \/ CancelCompleted(o)
        \/ Expire(o) \/ Take(o) \/ DecideWon(o) \/ DecideLost(o)
 

@@ -241,10 +241,10 @@ ReleaseAgain(t) ==
   /\ UNCHANGED <<request, seen, held, spent>>
 
 \* @says self: gives back bytes that are not the pool's
-ReleaseForeign(t) ==
+ReleaseForeign(t, bytes) ==
   /\ "foreign-release" \in Defects
   /\ pc[t] = "idle"
-  /\ \E bytes \in 1..MaxSingle : Credit(t, bytes)
+  /\ Credit(t, bytes)
   /\ UNCHANGED <<request, seen, held, spent>>
 
 \* @says self: raises an error: not handed out by this pool
@@ -264,7 +264,7 @@ Next ==
     \/ Ask(t) \/ Reject(t) \/ Read(t) \/ Refuse(t)
     \/ Swap(t) \/ FailToSwap(t) \/ Subtract(t) \/ Store(t)
     \/ Release(t) \/ LoseBuffer(t)
-    \/ ReleaseAgain(t) \/ ReleaseForeign(t) \/ Disown(t)
+    \/ ReleaseAgain(t) \/ (\E bytes \in 1..MaxSingle : ReleaseForeign(t, bytes)) \/ Disown(t)
 
 Spec == Init /\ [][Next]_vars
 

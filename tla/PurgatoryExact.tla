@@ -35,7 +35,8 @@
 (* The calls, each step being one access to shared memory:                 *)
 (*   watch    try; arm (refused if completed: else into the timer, and     *)
 (*            its entries are promised in the word); append to each list;  *)
-(*            try again                                                    *)
+(*            try again. Who sees that it is completed may stop appending: *)
+(*            the entries that will not come are subtracted                *)
 (*   check    the key's event happens; copy the key's list; per entry of   *)
 (*            the copy: try, and if the operation is completed drop the    *)
 (*            entry from the list                                          *)
@@ -120,6 +121,8 @@ CONSTANTS
   \*   "cancel-in-two-steps"   entries out of the word, then the time-out if none are left
   \*   "operation-lock"        the two above exclude each other, per operation
   \*   "timer-last"            into the timer only at the end of the call, then look again (Kafka)
+  \*   "stops-inserting"       who sees its operation completed appends it to no further list
+  \*   "insert-fails"          appending may raise, once at most per operation
   \* @type: Set(Str);
   Features,
   \* Seeded bugs, {} for none:
@@ -127,6 +130,8 @@ CONSTANTS
   \*   "no-second-try"           a caller does not try again after it has inserted
   \*   "list-before-event"       a completer copies the list before the event has happened
   \*   "promise-after-insert"    entries are added to the word after they are in the lists
+  \*   "forgets-to-give-back"    who stops inserting does not subtract the entries that will not come
+  \*   "fails-without-giving-back"  an operation whose appending raises keeps the number in its word
   \*   "winner-counts-lists"     the winner counts the entries that it finds in the lists
   \*   "arm-ignores-completed"   arming does not look at the completed bit
   \*   "winner-stays-in-timer"   the winner does not leave the timer
@@ -189,7 +194,7 @@ VARIABLES
   \* How often an operation has been given to watch.
   \* @type: Int -> Int;
   calls,
-  \* Has a try of this operation raised?
+  \* Has a try of this operation raised, or its appending to a list?
   \* @type: Int -> Bool;
   raised,
   \* The step that a thread does next.
@@ -386,24 +391,23 @@ PostEarly(t) ==
 (* Watching *)
 
 \* @says self: tries operation {operation'[self]} for the first time
-BeginWatch(c) ==
+BeginWatch(c, o) ==
   /\ MayBegin(c, "re-entrant-watch")
-  /\ \E o \in Operations :
-       /\ calls[o] < MaxCalls
-       /\ calls' = [calls EXCEPT ![o] = @ + 1]
-       /\ \/ TryAndWin(c, o) /\ UNCHANGED <<key, raised>>
-          \/ /\ ~completed[o]
-             /\ ~Condition(o)
-             /\ Goto(c, "arm")
-             /\ operation' = [operation EXCEPT ![c] = o]
-             /\ UNCHANGED <<completed, entries, balance, key, raised>>
-          \/ /\ completed[o]
-             /\ Return(c)
-             /\ UNCHANGED <<completed, entries, balance, raised>>
-          \/ /\ MayRaise(o)
-             /\ Raise(o)
-             /\ Return(c)
-             /\ UNCHANGED <<completed, entries, balance>>
+  /\ calls[o] < MaxCalls
+  /\ calls' = [calls EXCEPT ![o] = @ + 1]
+  /\ \/ TryAndWin(c, o) /\ UNCHANGED <<key, raised>>
+     \/ /\ ~completed[o]
+        /\ ~Condition(o)
+        /\ Goto(c, "arm")
+        /\ operation' = [operation EXCEPT ![c] = o]
+        /\ UNCHANGED <<completed, entries, balance, key, raised>>
+     \/ /\ completed[o]
+        /\ Return(c)
+        /\ UNCHANGED <<completed, entries, balance, raised>>
+     \/ /\ MayRaise(o)
+        /\ Raise(o)
+        /\ Return(c)
+        /\ UNCHANGED <<completed, entries, balance>>
   /\ UNCHANGED <<events, timing, lists, stale, callbacks, promised, batch, unswept>>
 
 (* With "operation-lock": nobody is between the two halves of arming or    *)
@@ -473,16 +477,55 @@ AfterInserts(c) ==
     [] OTHER -> Goto(c, "second-try") /\ UNCHANGED <<operation, key>>
 
 \* @says self: appends operation {operation[self]} to a list
-Insert(c) ==
+Insert(c, k) ==
   /\ pc[c] = "insert"
-  /\ \E k \in Keys :
-       /\ promised[c][k] > 0
-       /\ lists' = [lists EXCEPT ![k][operation[c]] = @ + 1]
-       /\ promised' = [promised EXCEPT ![c][k] = @ - 1]
-       /\ IF promised[c][k] = 1 /\ \A j \in Keys \ {k} : promised[c][j] = 0
-          THEN AfterInserts(c)
-          ELSE UNCHANGED <<pc, operation, key>>
+  /\ promised[c][k] > 0
+  /\ lists' = [lists EXCEPT ![k][operation[c]] = @ + 1]
+  /\ promised' = [promised EXCEPT ![c][k] = @ - 1]
+  /\ IF promised[c][k] = 1 /\ \A j \in Keys \ {k} : promised[c][j] = 0
+     THEN AfterInserts(c)
+     ELSE UNCHANGED <<pc, operation, key>>
   /\ UNCHANGED <<events, words, timing, stale, history, balance, batch, unswept>>
+
+StillPromised(c) == Cardinality({<<k, i>> \in Keys \X (1..Largest) : i <= promised[c][k]})
+NothingPromised(c) == [promised EXCEPT ![c] = [k \in Keys |-> 0]]
+
+(* Entries of a completed operation that will not come are subtracted like *)
+(* any that have gone.  The second try, which would find it completed, is  *)
+(* not made.                                                               *)
+\* @says self: operation {operation[self]} is completed: gives back what it has still promised
+StopInserting(c) ==
+  /\ "stops-inserting" \in Features
+  /\ pc[c] = "insert"
+  /\ completed[operation[c]]
+  /\ LET owed == IF "forgets-to-give-back" \in Defects THEN 0 ELSE -StillPromised(c) IN
+     /\ balance' = [balance EXCEPT ![c] = @ + owed]
+     /\ Finish(c, balance[c] + owed)
+  /\ promised' = NothingPromised(c)
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, batch, unswept>>
+
+(* Appending to a list has raised, and so does the call.  A live operation *)
+(* loses the entries that will not come from its word, as if their keys    *)
+(* were cancelled; a completed one is subtracted.                          *)
+\* @says self: cannot append operation {operation[self]}, gives back what it has still promised
+FailInserting(c) ==
+  /\ "insert-fails" \in Features
+  /\ pc[c] = "insert"
+  /\ LET o == operation[c]
+         rest == StillPromised(c) IN
+     /\ ~raised[o]
+     /\ Raise(o)
+     /\ IF completed[o]
+        THEN /\ balance' = [balance EXCEPT ![c] = @ - rest]
+             /\ Finish(c, balance[c] - rest)
+             /\ UNCHANGED <<entries, timer>>
+        ELSE /\ entries' = IF "fails-without-giving-back" \in Defects THEN entries
+                           ELSE [entries EXCEPT ![o] = @ - rest]
+             /\ timer' = IF entries[o] = rest THEN timer \ {o} ELSE timer
+             /\ Finish(c, balance[c])
+             /\ UNCHANGED balance
+  /\ promised' = NothingPromised(c)
+  /\ UNCHANGED <<events, completed, queue, lists, stale, callbacks, calls, batch, unswept>>
 
 \* @says self: adds the entries to the word of operation {operation[self]}
 LatePromise(c) ==
@@ -513,18 +556,17 @@ SecondTry(c) ==
 (* An event happens and its key is checked *)
 
 \* @says self: an event of {key'[self]} happens
-BeginCheck(x) ==
+BeginCheck(x, k) ==
   /\ MayBegin(x, "re-entrant-check")
-  /\ \E k \in Keys :
-       /\ events[k] < MaxEvents
-       /\ key' = [key EXCEPT ![x] = k]
-       /\ IF "list-before-event" \in Defects
-          THEN /\ batch' = [batch EXCEPT ![x] = lists[k]]
-               /\ Goto(x, "late-event")
-               /\ UNCHANGED events
-          ELSE /\ events' = [events EXCEPT ![k] = @ + 1]
-               /\ Goto(x, "copy-list")
-               /\ UNCHANGED batch
+  /\ events[k] < MaxEvents
+  /\ key' = [key EXCEPT ![x] = k]
+  /\ IF "list-before-event" \in Defects
+     THEN /\ batch' = [batch EXCEPT ![x] = lists[k]]
+          /\ Goto(x, "late-event")
+          /\ UNCHANGED events
+     ELSE /\ events' = [events EXCEPT ![k] = @ + 1]
+          /\ Goto(x, "copy-list")
+          /\ UNCHANGED batch
   /\ UNCHANGED <<words, timing, lists, stale, history, balance, operation, promised, unswept>>
 
 \* @says self: an event of {key[self]} happens, after the copy
@@ -535,9 +577,10 @@ LateEvent(x) ==
   /\ UNCHANGED <<words, timing, lists, stale, history, balance, locals>>
 
 \* @says world: an event is undone: events {events'}
-Fall ==
+Fall(k) ==
   /\ "conditions-fall" \in Features
-  /\ \E k \in Keys : events[k] > 0 /\ events' = [events EXCEPT ![k] = @ - 1]
+  /\ events[k] > 0
+  /\ events' = [events EXCEPT ![k] = @ - 1]
   /\ UNCHANGED <<words, timing, lists, stale, history, pc, balance, locals>>
 
 (* The copy is the call's own.                                             *)
@@ -556,29 +599,28 @@ CopyList(x) ==
   /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, unswept>>
 
 \* @says self: looks at operation {operation'[self]}
-Walk(x) ==
+Walk(x, o) ==
   /\ pc[x] = "walk"
-  /\ \E o \in Operations :
-       /\ batch[x][o] > 0
-       /\ \/ /\ TryAndWin(x, o)
-             /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
-             /\ UNCHANGED <<key, raised>>
-          \/ /\ completed[o] \/ ~Condition(o)
-             /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
-             /\ operation' = [operation EXCEPT ![x] = o]
-             /\ Goto(x, IF completed[o] THEN "drop" ELSE "walk")
-             /\ UNCHANGED <<completed, entries, balance, key, raised>>
-          \/ /\ MayRaise(o)
-             /\ Raise(o)
-             /\ UNCHANGED <<completed, entries, balance>>
-             /\ CASE "walk-ends-at-throw" \in Defects ->
-                       /\ batch' = [batch EXCEPT ![x] = Nothing]
-                       /\ Finish(x, balance[x])
-                  [] OTHER ->
-                       /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
-                       /\ operation' = [operation EXCEPT ![x] = o]
-                       /\ Goto(x, IF "throwing-try-drops" \in Defects THEN "drop" ELSE "walk")
-                       /\ UNCHANGED key
+  /\ batch[x][o] > 0
+  /\ \/ /\ TryAndWin(x, o)
+        /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
+        /\ UNCHANGED <<key, raised>>
+     \/ /\ completed[o] \/ ~Condition(o)
+        /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
+        /\ operation' = [operation EXCEPT ![x] = o]
+        /\ Goto(x, IF completed[o] THEN "drop" ELSE "walk")
+        /\ UNCHANGED <<completed, entries, balance, key, raised>>
+     \/ /\ MayRaise(o)
+        /\ Raise(o)
+        /\ UNCHANGED <<completed, entries, balance>>
+        /\ CASE "walk-ends-at-throw" \in Defects ->
+                  /\ batch' = [batch EXCEPT ![x] = Nothing]
+                  /\ Finish(x, balance[x])
+             [] OTHER ->
+                  /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
+                  /\ operation' = [operation EXCEPT ![x] = o]
+                  /\ Goto(x, IF "throwing-try-drops" \in Defects THEN "drop" ELSE "walk")
+                  /\ UNCHANGED key
   /\ UNCHANGED <<events, timing, lists, stale, callbacks, calls, promised, unswept>>
 
 \* @says self: has walked the list
@@ -604,35 +646,33 @@ Drop(x) ==
 (* Cancelling a key (of an unknown key nothing happens: left out) *)
 
 \* @says self: detaches the list of a key
-BeginCancel(x) ==
+BeginCancel(x, k) ==
   /\ MayBegin(x, "re-entrant-cancel")
-  /\ \E k \in Keys :
-       /\ lists[k] # Nothing
-       /\ batch' = Copy(x, k)
-       /\ lists' = [lists EXCEPT ![k] = Nothing]
+  /\ lists[k] # Nothing
+  /\ batch' = Copy(x, k)
+  /\ lists' = [lists EXCEPT ![k] = Nothing]
   /\ Goto(x, "cancel")
   /\ UNCHANGED <<events, words, timing, stale, history, balance, operation, key, promised, unswept>>
 
 \* @says self: settles operation {operation'[self]} of the detached list
-CancelOne(x) ==
+CancelOne(x, o) ==
   /\ pc[x] = "cancel"
-  /\ \E o \in Operations :
-       LET count == batch[x][o]
-           last == entries[o] = count \/ "cancel-takes-time-out" \in Defects IN
-       /\ count > 0
-       /\ Unlocked(o)
-       /\ batch' = [batch EXCEPT ![x][o] = 0]
-       /\ operation' = [operation EXCEPT ![x] = o]
-       /\ IF completed[o]
-          THEN /\ balance' = IF "cancel-forgets-to-subtract" \in Defects THEN balance
-                             ELSE [balance EXCEPT ![x] = @ - count]
-               /\ UNCHANGED <<entries, timer, pc>>
-          ELSE /\ entries' = IF "cancel-keeps-entries" \in Defects THEN entries
-                             ELSE [entries EXCEPT ![o] = @ - count]
-               /\ UNCHANGED balance
-               /\ IF last /\ "cancel-in-two-steps" \in Features
-                  THEN Goto(x, "cancel-time-out") /\ UNCHANGED timer
-                  ELSE timer' = (IF last THEN timer \ {o} ELSE timer) /\ UNCHANGED pc
+  /\ LET count == batch[x][o]
+         last == entries[o] = count \/ "cancel-takes-time-out" \in Defects IN
+     /\ count > 0
+     /\ Unlocked(o)
+     /\ batch' = [batch EXCEPT ![x][o] = 0]
+     /\ operation' = [operation EXCEPT ![x] = o]
+     /\ IF completed[o]
+        THEN /\ balance' = IF "cancel-forgets-to-subtract" \in Defects THEN balance
+                           ELSE [balance EXCEPT ![x] = @ - count]
+             /\ UNCHANGED <<entries, timer, pc>>
+        ELSE /\ entries' = IF "cancel-keeps-entries" \in Defects THEN entries
+                           ELSE [entries EXCEPT ![o] = @ - count]
+             /\ UNCHANGED balance
+             /\ IF last /\ "cancel-in-two-steps" \in Features
+                THEN Goto(x, "cancel-time-out") /\ UNCHANGED timer
+                ELSE timer' = (IF last THEN timer \ {o} ELSE timer) /\ UNCHANGED pc
   /\ UNCHANGED <<events, completed, queue, lists, stale, history, key, promised, unswept>>
 
 \* @says self: takes operation {operation[self]} out of the timer
@@ -653,19 +693,19 @@ EndCancel(x) ==
 (* Time-outs, and completing by force *)
 
 \* @says timer: a time-out is due; executor's queue {queue'}
-Expire ==
+Expire(o) ==
   /\ "time-outs" \in Features
-  /\ \E o \in timer \ queue :
-       /\ timer' = timer \ {o}
-       /\ queue' = queue \union {o}
+  /\ o \in timer \ queue
+  /\ timer' = timer \ {o}
+  /\ queue' = queue \union {o}
   /\ UNCHANGED <<events, words, lists, stale, history, pc, balance, locals>>
 
 \* @says self: takes operation {operation'[self]} from its queue
-Take ==
+Take(o) ==
   /\ pc[Executor] = "idle"
-  /\ \E o \in queue :
-       /\ queue' = queue \ {o}
-       /\ operation' = [operation EXCEPT ![Executor] = o]
+  /\ o \in queue
+  /\ queue' = queue \ {o}
+  /\ operation' = [operation EXCEPT ![Executor] = o]
   /\ Goto(Executor, "decide")
   /\ UNCHANGED <<events, words, timer, lists, stale, history, balance, key, promised, batch, unswept>>
 
@@ -678,9 +718,10 @@ Decide ==
   /\ UNCHANGED <<events, timing, lists, stale, history, promised, batch, unswept>>
 
 \* @says self: completes operation {operation'[self]} by force
-BeginForce(f) ==
+BeginForce(f, o) ==
   /\ pc[f] = "idle"
-  /\ \E o \in Operations : ~completed[o] /\ Win(f, o)
+  /\ ~completed[o]
+  /\ Win(f, o)
   /\ UNCHANGED <<events, timing, lists, stale, history, key, promised, batch, unswept>>
 
 -----------------------------------------------------------------------------
@@ -712,21 +753,23 @@ NextList(p, rest, owed) ==
   IF rest = {} THEN Finish(p, IF "purge-resets" \in Defects THEN 0 ELSE owed)
   ELSE Goto(p, "sweep") /\ UNCHANGED <<operation, key>>
 
+(* What a purge looks at in one step.                                      *)
+Glances ==
+  IF "sweep-by-operation" \in Features THEN {{o} : o \in Operations} ELSE {Operations}
+
 \* @says self: purges a list, balance {balance'[self]}
-Sweep(p) ==
+Sweep(p, k, seen) ==
   /\ pc[p] = "sweep"
-  /\ \E k \in {pair[1] : pair \in unswept[p]} :
-     \E seen \in (IF "sweep-by-operation" \in Features
-                  THEN {{o} : o \in {q \in Operations : <<k, q>> \in unswept[p]}} ELSE {Operations}) :
-       /\ unswept' = [unswept EXCEPT ![p] = @ \ ({k} \X seen)]
-       /\ balance' = IF "purge-resets" \in Defects THEN balance
-                     ELSE [balance EXCEPT ![p] = @ - StaleIn(k, seen)]
-       /\ IF "purge-counts-first" \in Defects
-          THEN /\ key' = [key EXCEPT ![p] = k]
-               /\ Goto(p, "remove")
-               /\ UNCHANGED <<lists, operation>>
-          ELSE /\ lists' = Swept(k, seen)
-               /\ NextList(p, unswept[p] \ ({k} \X seen), balance[p] - StaleIn(k, seen))
+  /\ {k} \X seen \subseteq unswept[p]
+  /\ unswept' = [unswept EXCEPT ![p] = @ \ ({k} \X seen)]
+  /\ balance' = IF "purge-resets" \in Defects THEN balance
+                ELSE [balance EXCEPT ![p] = @ - StaleIn(k, seen)]
+  /\ IF "purge-counts-first" \in Defects
+     THEN /\ key' = [key EXCEPT ![p] = k]
+          /\ Goto(p, "remove")
+          /\ UNCHANGED <<lists, operation>>
+     ELSE /\ lists' = Swept(k, seen)
+          /\ NextList(p, unswept[p] \ ({k} \X seen), balance[p] - StaleIn(k, seen))
   /\ UNCHANGED <<events, words, timing, stale, history, promised, batch>>
 
 \* @says self: removes what is completed from the list of {key[self]}
@@ -748,21 +791,29 @@ NestedNothing ==
 Complete(t) ==
   \/ SwapWord(t) \/ Post(t) \/ CallBack(t) \/ Resume(t) \/ Settle(t)
 ContinueWatch(c) ==
-  \/ Arm(c) \/ PromiseAlone(c) \/ Withdraw(c) \/ Insert(c) \/ LatePromise(c) \/ SecondTry(c)
-    \/ ArmLate(c) \/ LookAgain(c)
-ContinueCheck(x) == LateEvent(x) \/ CopyList(x) \/ Walk(x) \/ EndWalk(x) \/ Drop(x)
-ContinueCancel(x) == CancelOne(x) \/ CancelTimeOut(x) \/ EndCancel(x)
-ContinuePurge(p) == Reset(p) \/ Sweep(p) \/ Remove(p)
+  \/ Arm(c) \/ PromiseAlone(c) \/ Withdraw(c) \/ LatePromise(c) \/ SecondTry(c)
+    \/ ArmLate(c) \/ LookAgain(c) \/ StopInserting(c) \/ FailInserting(c)
+  \/ \E k \in Keys : Insert(c, k)
+ContinueCheck(x) ==
+  \/ LateEvent(x) \/ CopyList(x) \/ EndWalk(x) \/ Drop(x)
+  \/ \E o \in Operations : Walk(x, o)
+ContinueCancel(x) ==
+  \/ CancelTimeOut(x) \/ EndCancel(x)
+  \/ \E o \in Operations : CancelOne(x, o)
+ContinuePurge(p) ==
+  \/ Reset(p) \/ Remove(p)
+  \/ \E k \in Keys, seen \in Glances : Sweep(p, k, seen)
 
 Next ==
   \/ \E t \in Threads : Complete(t) \/ PostEarly(t)
-  \/ \E c \in Watchers : BeginWatch(c) \/ ContinueWatch(c)
-  \/ \E x \in Walkers : BeginCheck(x) \/ ContinueCheck(x)
-  \/ \E x \in Detachers : BeginCancel(x) \/ ContinueCancel(x)
-  \/ \E f \in Forcers : BeginForce(f)
+  \/ \E c \in Watchers : ContinueWatch(c) \/ \E o \in Operations : BeginWatch(c, o)
+  \/ \E x \in Walkers : ContinueCheck(x) \/ \E k \in Keys : BeginCheck(x, k)
+  \/ \E x \in Detachers : ContinueCancel(x) \/ \E k \in Keys : BeginCancel(x, k)
+  \/ \E f \in Forcers, o \in Operations : BeginForce(f, o)
   \/ \E p \in Purgers : BeginPurge(p) \/ ContinuePurge(p)
-  \/ Expire \/ Take \/ Decide
-  \/ Fall
+  \/ \E o \in Operations : Expire(o) \/ Take(o)
+  \/ Decide
+  \/ \E k \in Keys : Fall(k)
   \/ NestedNothing
 
 Spec == Init /\ [][Next]_vars
@@ -776,11 +827,11 @@ FairSpec ==
   /\ \A x \in Walkers : WF_vars(ContinueCheck(x))
   /\ \A x \in Detachers : WF_vars(ContinueCancel(x))
   /\ \A p \in Purgers : WF_vars(BeginPurge(p) \/ ContinuePurge(p))
-  /\ WF_vars(Take \/ Decide)
+  /\ WF_vars(Decide \/ \E o \in Operations : Take(o))
   /\ WF_vars(NestedNothing)
 
 (* The timer goes on as well.                                              *)
-TimedSpec == FairSpec /\ WF_vars(Expire)
+TimedSpec == FairSpec /\ WF_vars(\E o \in Operations : Expire(o))
 
 -----------------------------------------------------------------------------
 (* Counts, as the design names them *)
@@ -1018,6 +1069,12 @@ NeverNestedWatch == ~(pc[Callback] = "second-try" /\ \E x \in Completers : pc[x]
 (* A callback cancels the key that is being walked around it. *)
 NeverNestedCancel ==
   ~(pc[Callback] = "cancel" /\ \E x \in Completers : pc[x] = "nested" /\ batch[x] # Nothing)
+(* A caller has seen its operation completed, has given back what it had promised, and owes that. *)
+NeverGivesBack == ~\E c \in Callers : pc[c] = "settle"
+(* Appending has raised: the operation is watched under one key and not under the other. *)
+NeverWatchedInPart ==
+  ~(Quiet /\ \E o \in Operations, k \in Keys :
+      raised[o] /\ ~completed[o] /\ Listed(o) /\ lists[k][o] = 0)
 (* One who cancels waits for one who arms. *)
 NeverWaitsForLock ==
   ~\E c \in Watchers, x \in Detachers : pc[c] = "promise" /\ pc[x] = "cancel" /\ batch[x][operation[c]] > 0

@@ -243,7 +243,7 @@ Comes(task, to) == places[task][1] <= to /\ places[task] \in buckets
 \* The bucket in which a task that is not due comes to rest: on its way down it meets, level by
 \* level, the buckets that its tick has on them, and stays in the first that is not due.
 \* @type: (Str, Int) => <<Int, Int>>;
-Rest(task, to) ==
+RestingPlace(task, to) ==
   LET waiting == {level \in 1..places[task][2] : Bucket(due[task], level)[1] > to}
   IN  IF "cascade-sideways" \in Defects
       THEN <<places[task][1] + TickOf(places[task][2]), places[task][2]>>
@@ -276,7 +276,7 @@ Advance(to) ==
   /\ now' = to
   /\ due' = WithoutTicks(due, gone)
   /\ places' = [t \in stays |-> IF Comes(t, to) /\ "cascade-once" \notin Defects
-                                THEN Rest(t, to) ELSE places[t]]
+                                THEN RestingPlace(t, to) ELSE places[t]]
   /\ buckets' = {b \in buckets : b[1] > to} \cup {places'[t] : t \in {u \in stays : Comes(u, to)}}
   /\ \E clock \in Popped(to) \cup {ownClock} :
        /\ \A other \in Popped(to) \cup {ownClock} : other <= clock

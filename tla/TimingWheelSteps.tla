@@ -725,7 +725,8 @@ LoopEndsWhereAdvanceEnds ==
   pc["reaper"] = "release" /\ "one-at-a-time" \in Features =>
     LET popped == AtOnce!Popped(reading)
         stays == DOMAIN before.due \ AtOnce!Expiring(reading)
-        rest(t) == IF AtOnce!Comes(t, reading) THEN AtOnce!Rest(t, reading) ELSE before.places[t]
+        rest(t) == IF AtOnce!Comes(t, reading)
+                   THEN AtOnce!RestingPlace(t, reading) ELSE before.places[t]
     IN  /\ \A t \in AtOnce!Expiring(reading) : HandedOver(t) = 1
         /\ InBuckets = stays
         /\ \A t \in stays : Place(t) = rest(t)

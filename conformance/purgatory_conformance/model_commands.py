@@ -4,16 +4,13 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
+from purgatory_conformance.model_break_command import break_
+from purgatory_conformance.model_check_command import check_, template
 from purgatory_conformance.reporting.counterexample import narrate
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
-from purgatory_conformance.running.campaign import SUITES, run_campaign
-from purgatory_conformance.specimens.mutant import Mutant
-from purgatory_conformance.specimens.mutants import mutant, mutants
-from purgatory_conformance.supports import support_of
 from purgatory_model.explorer import explore
 from purgatory_model.timer_instances import (
     FALSE_CLAIMS,
@@ -34,6 +31,10 @@ def register(group: click.Group) -> None:
 @click.group()
 def model() -> None:
     """Explore the executable model; break an implementation and see which rule catches it."""
+
+
+for command in (break_, check_, template):
+    model.add_command(command)
 
 
 @model.command("explore")
@@ -87,42 +88,3 @@ def explore_(
         console.print(f"undecided: the limit was reached after {words}")
         context.exit(EXIT_INCONCLUSIVE)
     console.print(f"true of this instance, every state visited: {words}")
-
-
-@model.command("break")
-@click.argument("name", default="")
-@click.option("--seed", type=int, default=1, show_default=True)
-@click.pass_context
-def break_(context: click.Context, name: str, seed: int) -> None:
-    """Judge the mutant NAME, or all of them: which rule catches it, after how many steps."""
-    try:
-        chosen = (mutant(name),) if name else mutants()
-    except KeyError:
-        raise click.UsageError(
-            f"there is no mutant {name!r}; see: purgatory list mutants"
-        ) from None
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("mutant", "caught by", "cases", "steps", "shortest case"):
-        table.add_column(header)
-    escaped = 0
-    for each in chosen:
-        row = _judged(each, seed)
-        escaped += row[0] == "nobody"
-        table.add_row(each.name, *row)
-    Console().print(table)
-    context.exit(1 if escaped else 0)
-
-
-def _judged(each: Mutant, seed: int) -> tuple[str, str, str, str]:
-    subject = each.make()
-    try:
-        campaign = run_campaign(subject, each.component, seed=seed, budget=SUITES["quick"])
-    finally:
-        subject.close()
-    if not campaign.causes:
-        return "nobody", str(campaign.cases), str(campaign.steps), ""
-    shrunk = campaign.causes[0].shrunk
-    describe = support_of(each.component).describe_operation
-    steps = "; ".join(describe(step.operation) for step in shrunk.steps)
-    rules = ", ".join(dict.fromkeys(cause.rule for cause in campaign.causes))
-    return rules, str(campaign.cases), str(campaign.steps), steps

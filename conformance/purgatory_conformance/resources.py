@@ -14,3 +14,9 @@ def adapters_folder() -> Path:
 def adapter_folder(name: str) -> Path:
     """The folder of one adapter, for example ``kafka``."""
     return adapters_folder() / name
+
+
+def model_template(component: str) -> str:
+    """The text of a small model to begin with, for example of a ``timer``."""
+    path = _PACKAGE / "own_model" / "templates" / f"{component}.py"
+    return path.read_text(encoding="utf-8")

@@ -248,6 +248,13 @@ class DelayedOperation(TimerTask):
                 self._take_time_out()
             return 0
 
+    def _dropped(self) -> None:
+        """The time-out is owed no longer, though nobody has taken it.
+
+        Rules: PURGATORY-PENDING.
+        """
+        self._end_time_out()
+
     def _take_time_out(self) -> bool:
         taken = super().cancel()
         if taken:

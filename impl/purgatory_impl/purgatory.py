@@ -176,9 +176,11 @@ class Purgatory(Generic[Key]):
             except Exception as failure:
                 failures.append(failure)
         if failures:
-            for further in failures[1:]:
-                failures[0].add_note(f"another operation of the same walk raised {further!r}")
-            raise failures[0]
+            try:
+                raise _first_of(failures)
+            finally:
+                # A failure knows this frame: known here, too, it would keep operations alive.
+                failures.clear()
         return completed
 
     def cancel_for_key(self, key: Key) -> list[DelayedOperation]:
@@ -224,11 +226,13 @@ class Purgatory(Generic[Key]):
         """
         self._closed = True
         self._accounting.close()
-        for _, operations in self._lists.by_key():
-            for operation in operations:
-                operation._take_time_out()
         if self._own_timer is not None:
             self._own_timer.close(timeout_ms)
+        elif self._time_outs is not None:
+            # Not those in the lists alone: the proposal arms what was cancelled meanwhile.
+            for task in self._time_outs._waiting():
+                if isinstance(task, DelayedOperation) and task._accounting is self._accounting:
+                    task._take_time_out()
         if self._reaper is not None:
             join(self._reaper, timeout_ms)
 
@@ -369,3 +373,10 @@ class Purgatory(Generic[Key]):
             except Exception:
                 # A key may fail, or a finaliser of what was removed.
                 _LOGGER.exception("A purge failed")
+
+
+def _first_of(failures: list[Exception]) -> Exception:
+    """The first failure, with a note of each further one."""
+    for further in failures[1:]:
+        failures[0].add_note(f"another operation of the same walk raised {further!r}")
+    return failures[0]

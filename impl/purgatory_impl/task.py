@@ -52,3 +52,6 @@ class TimerTask:
         """
         timer = self._timer
         return timer is not None and timer.cancel(self)
+
+    def _dropped(self) -> None:
+        """Its timer was closed while the task was pending; called under no lock."""

@@ -215,7 +215,8 @@ class Timer:
             dropped = self._wheel.drop_all()
             self._earlier.notify_all()
         # The last references to tasks go here, outside the lock: a finaliser is user code.
-        dropped.clear()
+        while dropped:
+            dropped.pop()._dropped()
         if self._reaper is not None:
             join(self._reaper, timeout_ms)
         if self._own_executor is not None:
@@ -289,6 +290,11 @@ class Timer:
                 if task._timer is self:
                     was_pending = task._bucket is not None
                     return was_pending, self._arm(task, expiry_ms)
+
+    def _waiting(self) -> list[TimerTask]:
+        """The tasks that wait in buckets now, in no order that means anything."""
+        with self._lock:
+            return self._wheel.waiting()
 
     def _adopt(self, task: TimerTask) -> None:
         """Make this timer the owner of a task that is not pending in another one."""

@@ -196,6 +196,17 @@ class Wheel:
         self.popped_buckets += 1
         return bucket
 
+    def waiting(self) -> list[TimerTask]:
+        """The tasks in all buckets, in no order that means anything."""
+        tasks: list[TimerTask] = []
+        for level in self._levels:
+            for bucket in level.buckets:
+                task = bucket.first
+                while task is not None:
+                    tasks.append(task)
+                    task = task._next
+        return tasks
+
     def drop_all(self) -> list[TimerTask]:
         """Empty every bucket and the delay queue; levels and own clock remain.
 

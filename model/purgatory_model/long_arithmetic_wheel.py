@@ -170,6 +170,10 @@ class LongArithmeticWheel:
             popped.append((expiry_ms, frozenset(due)))
         return Popped(wheel, _in_order(popped), bool(popped))
 
+    def emptied(self) -> "LongArithmeticWheel":
+        """The wheel without tasks and buckets; the clocks of its levels stay."""
+        return replace(self, expiries=Map(), places=Map(), buckets=Map())
+
     def observe(self) -> Mapping[Observable, Value]:
         """What can be read of a wheel; the number of levels not after endless recursion."""
         observed: dict[Observable, Value] = {

@@ -35,6 +35,9 @@ class Store(Protocol):
     def pop_due(self, now_ms: int) -> "Popped[Self]":
         """What an advance at this reading takes out."""
 
+    def emptied(self) -> Self:
+        """The store when all that is pending is dropped."""
+
     def observe(self) -> Mapping[Observable, Value]:
         """The observables that depend on the store."""
 
@@ -96,6 +99,10 @@ class PendingTasks:
                 left = left.delete(task)
         groups = tuple(frozenset(ticks[tick]) for tick in sorted(ticks))
         return Popped(PendingTasks(left), groups, True if groups else None)
+
+    def emptied(self) -> "PendingTasks":
+        """The store without tasks."""
+        return PendingTasks()
 
     def observe(self) -> Mapping[Observable, Value]:
         """The number of pending tasks. Rules: TIMER-SIZE."""

@@ -215,7 +215,7 @@ class TimerModel(Generic[Kept]):
 
     def _shut_down(self, state: TimerState[Kept]) -> TimerState[Kept]:
         """Drop what is pending. Rules: TIMER-SHUTDOWN-DROPS, TIMER-SHUTDOWN-AGAIN."""
-        return replace(state, closed=True, store=self.empty, order=())
+        return replace(state, closed=True, store=state.store.emptied(), order=())
 
     def _same_tick(self, state: TimerState[Kept], tick: Tasks) -> list[Tasks]:
         """The tasks of one tick as groups. Rules: TIMER-SAME-TICK-ORDER."""

@@ -91,6 +91,10 @@ class TimingWheel:
                 ticks[tick] = ticks.get(tick, frozenset()) | due
         return Popped(wheel, tuple(ticks.values()), wheel is not self)
 
+    def emptied(self) -> "TimingWheel":
+        """The wheel without tasks and buckets; its own clock and its levels stay."""
+        return replace(self, due_ticks=Map(), places=Map(), buckets=Map())
+
     def observe(self) -> Mapping[Observable, Value]:
         """What can be read. Rules: TIMER-SIZE, TIMER-WAKE-UP, TIMER-DELAY-QUEUE-BOUND."""
         return {

@@ -1,6 +1,7 @@
 """The purgatory on a virtual clock, one thread: watch, check, cancel, close."""
 
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 import pytest
 
@@ -615,6 +616,48 @@ def test_closing_keeps_stale_entries_and_drops_every_time_out() -> None:
         operation.force_complete()
     bench.purgatory.close()
     assert bench.seen() == Seen(1000, 1, 0, 0, 500, 500)
+
+
+def test_closing_drops_the_time_out_of_what_is_in_no_list() -> None:
+    """Given the proposal's order, and an operation that its second try takes from its only list.
+
+    When it is watched, so that its time-out is armed after that, and the purgatory is closed.
+    Then the time-out is dropped, and that of another purgatory on the same timer is not.
+    """
+    bench = Bench(accounting="proposal")
+    other: Purgatory[str] = Purgatory(timer=bench.timer)
+    stays = bench.operation("b", 10)
+    other.try_complete_else_watch(stays, ["k"])
+    operation = bench.operation("a", 10)
+    operation.during_try = lambda: bench.purgatory.cancel_for_key("k")
+    bench.purgatory.try_complete_else_watch(operation, ["k"])
+    assert bench.seen() == Seen(0, 0, 2, 1, 0, 1)
+    bench.purgatory.close()
+    assert (bench.purgatory.pending, other.pending) == (0, 1)
+    bench.advance(10)
+    bench.run_all()
+    assert (operation.is_completed, stays.is_completed) == (False, True)
+
+
+@pytest.mark.parametrize("accounting", ["exact", "proposal"])
+def test_a_timer_that_is_closed_owes_no_time_out(
+    accounting: Literal["exact", "proposal"],
+) -> None:
+    """Given two operations that wait, one of them with its expiry queued.
+
+    When the timer that the purgatory was given is closed.
+    Then the other one's time-out is not pending any more, and it waits for events.
+    """
+    bench = Bench(accounting=accounting)
+    operation, expiring = bench.watched("a", "k"), bench.watched("b", "k", 10)
+    bench.advance(10)
+    bench.timer.close()
+    assert (bench.purgatory.timer_size, bench.purgatory.pending) == (0, 1)
+    bench.run_all()
+    assert (bench.purgatory.pending, expiring.is_completed) == (0, True)
+    operation.ready = True
+    assert bench.purgatory.check_and_complete("k") == 1
+    assert bench.purgatory.pending == 0
 
 
 def test_a_watch_that_closing_overtakes_has_no_time_out() -> None:

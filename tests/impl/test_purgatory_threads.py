@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Literal
 
@@ -347,7 +347,6 @@ def test_what_reads_or_changes_a_list_waits_for_its_shard() -> None:
         entry.drop,
         partial(sweep, purgatory),
         purgatory.watched,
-        purgatory.close,
     ]
     assert finished_while_held(purgatory._lists.shard_of("k").lock, calls) == []
     assert finished_while_held(purgatory._lists.shard_of("k").lock, [operation.force_complete]) == [
@@ -448,6 +447,33 @@ def test_no_operation_outlives_its_last_entry() -> None:
         assert [reference() is None for reference in left] == [True, True, True, False, True]
         purgatory.check_and_complete("m")
         assert left[3]() is None
+    finally:
+        gc.enable()
+
+
+def test_what_a_walk_raises_keeps_no_operation() -> None:
+    """Given three operations under a key, whose tries fail.
+
+    When the key is checked, the failure is handled, and the key is cancelled.
+    Then the operations are gone without the help of the garbage collector.
+    """
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    purgatory: Purgatory[str] = Purgatory(timer=timer)
+    left: list[weakref.ref[DelayedOperation]] = []
+    for _ in range(3):
+        operation = Recorded("a", [])
+        purgatory.try_complete_else_watch(operation, ["k"])
+        operation.during_try = partial(int, "planned")
+        left.append(weakref.ref(operation))
+    del operation
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(ValueError):
+            purgatory.check_and_complete("k")
+        assert None not in [reference() for reference in left]
+        purgatory.cancel_for_key("k")
+        assert [reference() for reference in left] == [None] * 3
     finally:
         gc.enable()
 

@@ -20,6 +20,7 @@ from purgatory_conformance.command_line import (
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
 from purgatory_tla.campaign import run_models
+from purgatory_tla.compare_commands import compare_
 from purgatory_tla.errors import CheckerError, MissingTool
 from purgatory_tla.manifest import InvalidManifest, Kind, Model, RunTime, read_manifest
 from purgatory_tla.models import Finding, Settings, Standing, checked_by_tlc, expected_words
@@ -37,6 +38,7 @@ _TIMEOUT = click.option("--timeout", type=click.FloatRange(min=1), help="Seconds
 def register(group: click.Group) -> None:
     """Add the group ``tla`` to the root."""
     group.add_command(tla)
+    tla.add_command(compare_)
 
 
 @click.group()

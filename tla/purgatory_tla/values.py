@@ -22,11 +22,13 @@ import keyword
 from collections import namedtuple
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cache
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from purgatory_tla.itf import immutable_list, immutable_map
 
 Value: TypeAlias = Hashable
+
+_Argument = TypeVar("_Argument", bound=Hashable)
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
@@ -97,9 +99,9 @@ def record(fields: Mapping[str, Value]) -> Value:
     return made
 
 
-def function(pairs: Mapping[Value, Value]) -> Value:
+def function(pairs: Mapping[_Argument, Value]) -> Value:
     """A TLA+ function: a map that can be hashed."""
-    return cast("Value", immutable_map(pairs))
+    return cast("Value", immutable_map(cast("Mapping[object, object]", pairs)))
 
 
 def sequence(elements: Iterable[Value]) -> Value:

@@ -11,6 +11,7 @@ from purgatory_conformance.judging.memory_pool_history import MemoryPoolHistory
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.memory_pool_invariants import Invariant
 from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.transition import Expectation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
@@ -58,11 +59,12 @@ class MemoryPoolJudge:
         for state in self.states:
             after |= self.model.accept(state, operation, outcome)
         if not after:
-            return Judgement(divergence=self._blame(before, operation, outcome))
-        sound = frozenset(state for state in after if not self._broken(state))
+            expectations = self.model.expectations(before, operation)
+            return Judgement(divergence=self.blamed(operation, outcome, expectations))
+        sound = frozenset(state for state in after if not broken_where_shown(self.model, state))
         if not sound:
             state = min(after, key=_order)
-            (invariant, *_) = self._broken(state)
+            (invariant, *_) = broken_where_shown(self.model, state)
             divergence = blame_state(self.model, before, operation, outcome, state, invariant)
             return Judgement(divergence=divergence)
         if len(sound) > STATES_CAP:
@@ -70,15 +72,21 @@ class MemoryPoolJudge:
         self.states = sound
         return Judgement(visited=self._history.note(before, operation, outcome, self.state))
 
-    def _blame(self, before: MemoryPoolState, operation: Operation, outcome: Outcome) -> Divergence:
-        expectations = self.model.expectations(before, operation)
-        return blame(self._history, before, operation, outcome, expectations)
+    def blamed(
+        self,
+        operation: Operation,
+        outcome: Outcome,
+        expected: tuple[Expectation[MemoryPoolState], ...],
+    ) -> Divergence:
+        """The divergence of an outcome in the present state, were these expectations all."""
+        return blame(self._history, self.state, operation, outcome, expected)
 
-    def _broken(self, state: MemoryPoolState) -> list[Invariant]:
-        """The broken invariants; what is available is compared only where it is shown."""
-        shown = MemoryPoolObservable.AVAILABLE in self.model.profile.observables
-        broken = self.model.broken(state)
-        return [each for each in broken if shown or each.rule != "POOL-CONSERVATION"]
+
+def broken_where_shown(model: MemoryPoolModel, state: MemoryPoolState) -> list[Invariant]:
+    """The broken invariants; what is available is compared only where it is shown."""
+    shown = MemoryPoolObservable.AVAILABLE in model.profile.observables
+    broken = model.broken(state)
+    return [each for each in broken if shown or each.rule != "POOL-CONSERVATION"]
 
 
 def _order(state: MemoryPoolState) -> tuple[int, int, int, int]:

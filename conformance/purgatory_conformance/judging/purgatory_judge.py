@@ -15,6 +15,7 @@ from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
 from purgatory_model.purgatory_variants import purgatory_variant_model
 from purgatory_model.timing_wheel import TimingWheel
+from purgatory_model.transition import Expectation
 from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
@@ -89,6 +90,12 @@ class PurgatoryJudge:
         visited = self._history.note(before, operation, outcome, self.state)
         broken = self._broken_bounds(before, operation, outcome)
         return Judgement(visited & self._judged, next(broken, None))
+
+    def blamed(
+        self, operation: Operation, outcome: Outcome, expected: tuple[Expectation[State], ...]
+    ) -> Divergence:
+        """The divergence of an outcome in the present state, were these expectations all."""
+        return blame(self._history, self.state, operation, outcome, expected)
 
     def _broken_bounds(
         self, before: State, operation: Operation, outcome: Outcome

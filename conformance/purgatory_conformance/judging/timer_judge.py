@@ -7,6 +7,7 @@ from purgatory_conformance.judging.timer_history import History, State
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, timer_model
 from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_model.transition import Expectation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile
@@ -71,6 +72,12 @@ class TimerJudge:
                 judgement.divergence = divergence
                 break
         return judgement
+
+    def blamed(
+        self, operation: Operation, outcome: Outcome, expected: tuple[Expectation[State], ...]
+    ) -> Divergence:
+        """The divergence of an outcome in the present state, were these expectations all."""
+        return blame(self._history, self.state, operation, outcome, expected)
 
     def _base(self, operation: Operation, outcome: Outcome, visited: set[str]) -> Divergence | None:
         before = self.state

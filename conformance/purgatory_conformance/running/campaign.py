@@ -105,6 +105,8 @@ class Campaign:
     seconds: float = 0.0
     verdicts: Counter[CaseVerdict] = field(default_factory=Counter)
     visits: Counter[str] = field(default_factory=Counter)
+    first_failure: CaseRun | None = None
+    """The first generated case that failed, as it was generated."""
     causes: list[Cause] = field(default_factory=list)
     seen: dict[str, DeviationSeen] = field(default_factory=dict)
     failures: list[SubjectFailure] = field(default_factory=list)
@@ -199,6 +201,8 @@ def run_campaign(
         run = run_case(subject, name, drawn.configuration, drawn.operations, deviations)
         campaign.cases += 1
         campaign.visits.update(run.visits)
+        if run.verdict is CaseVerdict.FAIL and campaign.first_failure is None:
+            campaign.first_failure = run
         _count(campaign, run, failing)
         progress(campaign, "generated")
         if len(campaign.failures) >= _MOST_SUBJECT_FAILURES:

@@ -65,6 +65,25 @@ def insert(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
     return Step(o.promised >= 1, inserted, totals)
 
 
+def give_back_live(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A watch gives n promised entries of a live operation back; the last takes the time-out."""
+    left = o.entries - n
+    given = replace(
+        o,
+        entries=left,
+        promised=o.promised - n,
+        in_timer=z3.If(left == 0, z3.IntVal(0), o.in_timer),
+    )
+    return Step(z3.And(z3.Not(o.completed), n >= 1, n <= o.promised), given, totals)
+
+
+def give_back_completed(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    """A watch that sees its operation completed subtracts n entries that will not come."""
+    given = replace(o, promised=o.promised - n)
+    guard = z3.And(o.completed, n >= 1, n <= o.promised)
+    return Step(guard, given, replace(totals, balances=totals.balances - n))
+
+
 def win(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
     """A thread wins the word: completes the operation and takes its entries into its balance."""
     won = replace(o, completed=z3.BoolVal(True), entries=z3.IntVal(0), to_call=o.to_call + 1)
@@ -151,6 +170,8 @@ def decide_lost(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
 ACTIONS: Mapping[str, Action] = {
     "Arm": arm,
     "Insert": insert,
+    "GiveBackLive": give_back_live,
+    "GiveBackCompleted": give_back_completed,
     "Win": win,
     "Remove": remove,
     "Post": post,

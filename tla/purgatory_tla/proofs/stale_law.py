@@ -214,6 +214,10 @@ def _cancel_without_subtracting(o: Operation, totals: Totals, n: z3.ArithRef) ->
     return replace(accounting.cancel_completed(o, totals, n), totals=totals)
 
 
+def _give_back_without_subtracting(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
+    return replace(accounting.give_back_completed(o, totals, n), totals=totals)
+
+
 def _cancel_taking_the_time_out(o: Operation, totals: Totals, n: z3.ArithRef) -> Step:
     step = accounting.cancel_live(o, totals, n)
     return replace(step, operation=replace(step.operation, in_timer=z3.IntVal(0)))
@@ -241,6 +245,10 @@ _DEFECTS: Mapping[str, tuple[str, Action]] = {
     "cancel-forgets-to-subtract": (
         "a cancel forgets to subtract for a completed operation",
         _cancel_without_subtracting,
+    ),
+    "forgets-to-give-back": (
+        "a watch forgets to subtract the entries that will not come",
+        _give_back_without_subtracting,
     ),
     "cancel-takes-time-out": (
         "a cancel of one key takes the time-out though other keys still watch",

@@ -1,0 +1,177 @@
+"""The operations of a stress run: they fail, re-enter, and leave behind what has become of them.
+
+Everything about an operation is in its *record*, which outlives it: a log of what happened, each
+line with the thread that it happened in. What is judged in the end is read from the records, and a
+finding shows the log.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from purgatory_impl import DelayedOperation
+
+WATCH: Final = "watch"
+REFUSED: Final = "watch refused"
+TRY_RAISED: Final = "try raised"
+FORCED: Final = "force"
+CANCELLED: Final = "cancelled under a key"
+TIME_OUT_CANCELLED: Final = "time-out cancelled"
+COMPLETED: Final = "completed"
+TIMED_OUT: Final = "completed by its time-out"
+CALLBACK_RAISED: Final = "callback raised"
+TIME_OUT_RAISED: Final = "callback raised in its time-out"
+EXPIRED: Final = "on_expiration"
+EXPIRY_RAISED: Final = "on_expiration raised"
+FINALISED: Final = "finalised"
+FINALISER_FAILED: Final = "finaliser failed"
+"""What a record may hold."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A key: hashing and comparing it runs code in Python, where other threads come in."""
+
+    topic: str
+    number: int
+
+
+class Planned(Exception):
+    """Raised by an operation on purpose."""
+
+
+@dataclass(eq=False)
+class Record:
+    """What is known of one operation.
+
+    Attributes:
+        serial: Its number, from 0.
+        key: The number of the key whose events it waits for.
+        threshold: How many of them it needs.
+        delay_ms: Its time-out.
+        log: What has happened, and in which thread.
+    """
+
+    serial: int
+    key: int
+    threshold: int
+    delay_ms: int
+    log: list[tuple[str, str]] = field(default_factory=list)
+    reference: weakref.ref[DelayedOperation] | None = None
+
+    def note(self, what: str) -> None:
+        """Add to the log; any thread may."""
+        self.log.append((what, threading.current_thread().name))
+
+    def count(self, what: str) -> int:
+        """How often something has happened."""
+        return sum(happened == what for happened, _ in self.log)
+
+    def has(self, *anything: str) -> bool:
+        """Whether one of these things has happened."""
+        return any(happened in anything for happened, _ in self.log)
+
+    @property
+    def completions(self) -> int:
+        """How often it was completed, by whomever."""
+        return self.count(COMPLETED) + self.count(TIMED_OUT)
+
+    def operation(self) -> DelayedOperation | None:
+        """The operation, if it is still there."""
+        return None if self.reference is None else self.reference()
+
+    def __str__(self) -> str:
+        """The operation, and its log."""
+        log = "\n".join(f"    {what} ({thread})" for what, thread in self.log)
+        return (
+            f"operation {self.serial}, which waits for {self.threshold} events of key {self.key} "
+            f"or {self.delay_ms} ms\n{log}"
+        )
+
+
+class Calls(threading.local):
+    """The calls under way in a thread, and how many operations each has completed so far."""
+
+    def __init__(self) -> None:
+        self.completed: list[int] = []
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What an operation does besides waiting.
+
+    Attributes:
+        failures: Which of its methods raise: ``try 1`` for the first try and so on, ``complete``,
+            ``expire``.
+        during_try: Called in every try.
+        during_complete: Called once completed.
+        in_a_circle: It refers to itself, so that only the garbage collector finalises it.
+        at_last: Called by the finaliser, where no circle keeps it for the collector, which runs
+            anywhere, under any lock.
+    """
+
+    failures: frozenset[str]
+    during_try: Callable[[], object]
+    during_complete: Callable[[], object]
+    in_a_circle: bool
+    at_last: Callable[[], object]
+
+
+class Waiting(DelayedOperation):
+    """Can be completed as soon as its condition holds, and it stays true."""
+
+    def __init__(
+        self,
+        record: Record,
+        condition: Callable[[], bool],
+        behaviour: Behaviour,
+        calls: Calls,
+    ) -> None:
+        super().__init__(record.delay_ms)
+        self.record = record
+        self._condition = condition
+        self._behaviour = behaviour
+        self._calls = calls
+        self._tries = 0
+        self._myself = self if behaviour.in_a_circle else None
+        record.reference = weakref.ref(self)
+
+    def try_complete(self) -> bool:
+        """Complete it if the condition holds, unless this try is one that fails."""
+        self._tries += 1
+        self._fail(f"try {self._tries}", TRY_RAISED)
+        self._behaviour.during_try()
+        return self._condition() and self.force_complete()
+
+    def on_complete(self) -> None:
+        """Count it for the call under way; where there is none, the time-out has completed it."""
+        under_way = self._calls.completed
+        self.record.note(COMPLETED if under_way else TIMED_OUT)
+        if under_way:
+            under_way[-1] += 1
+        self._behaviour.during_complete()
+        self._fail("complete", CALLBACK_RAISED if under_way else TIME_OUT_RAISED)
+
+    def on_expiration(self) -> None:
+        """Note it."""
+        self.record.note(EXPIRED)
+        self._fail("expire", EXPIRY_RAISED)
+
+    def _fail(self, where: str, what: str) -> None:
+        if where in self._behaviour.failures:
+            self.record.note(what)
+            raise Planned(what)
+
+    def __del__(self) -> None:
+        """Note it, and use the purgatory where that is safe."""
+        self.record.note(FINALISED)
+        try:
+            if self._myself is None:
+                self._behaviour.at_last()
+        except BaseException as failure:
+            self.record.note(FINALISER_FAILED)
+            self.record.note(repr(failure))

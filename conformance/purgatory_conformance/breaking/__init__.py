@@ -1,0 +1,1 @@
+"""Planting a defect to see who catches it."""

@@ -1,0 +1,83 @@
+"""Which rule a difference between two models is about.
+
+Where one's own model allows what the rules forbid, its outcome is blamed as that of any subject
+would be. Where it only forbids what the rules allow, the sides are exchanged: what the rules allow
+is held against one's own outcomes, and whatever tells them apart is what this model forbids.
+"""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from purgatory_conformance.judging.judgement import Divergence, Judgement
+from purgatory_conformance.judging.memory_pool_judge import MemoryPoolJudge
+from purgatory_conformance.judging.purgatory_judge import PurgatoryJudge
+from purgatory_conformance.judging.timer_judge import TimerJudge
+from purgatory_conformance.own_model.comparison import Difference
+from purgatory_conformance.own_model.worlds import State
+from purgatory_model.transition import Expectation
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import (
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    Profile,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+)
+from purgatory_spec.reasons import Reason
+
+
+class _Judge(Protocol[State]):
+    """A judge that can also be told what to expect."""
+
+    @property
+    def state(self) -> State:
+        """One of the states in which the subject may be."""
+
+    def step(self, operation: Operation, outcome: Outcome) -> Judgement:
+        """Judge one step."""
+
+    def blamed(
+        self, operation: Operation, outcome: Outcome, expected: tuple[Expectation[State], ...]
+    ) -> Divergence:
+        """The divergence of an outcome in the present state, were these expectations all."""
+
+
+def blamed(difference: Difference, profile: Profile) -> Divergence:
+    """The divergence that names the rule."""
+    match difference.configuration, profile:
+        case TimerConfiguration() as timer, TimerProfile():
+            return _blamed(TimerJudge(timer, profile), difference)
+        case PurgatoryConfiguration() as purgatory, PurgatoryProfile():
+            return _blamed(PurgatoryJudge(purgatory, profile), difference)
+        case MemoryPoolConfiguration() as pool, MemoryPoolProfile():
+            return _blamed(MemoryPoolJudge(pool, profile), difference)
+    raise TypeError(f"{difference.configuration} and {profile} are of two components")
+
+
+def _blamed(judge: _Judge[State], difference: Difference) -> Divergence:
+    for step in difference.steps:
+        assert step.outcome is not None
+        judge.step(step.operation, step.outcome)
+    if difference.own_alone:
+        divergence = judge.step(difference.operation, difference.own_alone[0]).divergence
+        assert divergence is not None
+        return divergence
+    expected = tuple(_expectations(difference.both, judge.state))
+    return judge.blamed(difference.operation, difference.rules_alone[0], expected)
+
+
+def _expectations(outcomes: Iterable[Outcome], state: State) -> list[Expectation[State]]:
+    """One's own outcomes as what is expected; where there is none, an error that no rule plans."""
+    return [
+        Expectation(
+            groups=tuple(frozenset({event}) for event in outcome.events),
+            complete=lambda _: state,
+            observe=lambda _, outcome=outcome: outcome.observed,  # type: ignore[misc]
+            result=outcome.result,
+            rejected=outcome.rejected,
+        )
+        for outcome in tuple(outcomes) or (Outcome(rejected=Reason.INTERNAL),)
+    ]

@@ -1,0 +1,100 @@
+"""The process in which somebody else's code runs: it compares, tells what it found, and ends.
+
+It is started by ``model_check_command`` with its task on the command line, as JSON. Its exit code
+is that of the command.
+"""
+
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+
+from purgatory_conformance.command_line import (
+    EXIT_INCONCLUSIVE,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+)
+from purgatory_conformance.own_model.asking import OwnModelFailure
+from purgatory_conformance.own_model.blaming import blamed
+from purgatory_conformance.own_model.exploring import Bounds, Explored, explore_small
+from purgatory_conformance.own_model.generating import Generated, generate
+from purgatory_conformance.own_model.loading import InvalidOwnModel, OwnModel, load
+from purgatory_conformance.own_model.watch import Watch
+from purgatory_conformance.own_model.words import print_agreement, print_difference
+
+EXIT_ITSELF_FAILED = 70
+"""This project's own code failed; no answer of somebody else's can lead to it."""
+
+
+class Task(msgspec.Struct, frozen=True):
+    """What to compare, and how much of it.
+
+    ``seconds`` is for all, ``time_limit`` for a single answer of the file's code. ``alive`` is the
+    file that is touched as long as the process is in order.
+    """
+
+    file: str
+    component: str
+    seed: int
+    cases: int
+    pairs: int
+    seconds: float
+    time_limit: float
+    alive: str
+
+
+def main() -> None:
+    """Carry out the task that the command line gives."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
+    task = msgspec.json.decode(sys.argv[1], type=Task)
+    try:
+        code = _compare(task)
+    except InvalidOwnModel as error:
+        code = _say(str(error), EXIT_USAGE)
+    except OwnModelFailure as error:
+        code = _say(str(error), EXIT_SUBJECT_FAILED)
+    except Exception:
+        traceback.print_exc()
+        code = EXIT_ITSELF_FAILED
+    sys.exit(code)
+
+
+def _compare(task: Task) -> int:
+    console = Console(highlight=False)
+    path = Path(task.file)
+    watch = Watch(path, task.time_limit, EXIT_SUBJECT_FAILED, Path(task.alive))
+    own = load(path, task.component, watch)
+    began = time.monotonic()
+    # Exploring may take half of the time, so that something is generated in any case.
+    explored = explore_small(own, Bounds(task.pairs, began + task.seconds / 2))
+    if explored.difference is not None:
+        print_difference(console, explored.difference, blamed(explored.difference, own.profile))
+        return 1
+    bounds = Bounds(task.pairs, began + task.seconds)
+    generated = generate(own, task.seed, task.cases, bounds)
+    if generated.difference is not None:
+        console.print(f"found in case {generated.found_in} of seed {task.seed}, and made shorter:")
+        print_difference(console, generated.difference, blamed(generated.difference, own.profile))
+        return 1
+    return _agreement(console, own, explored, generated)
+
+
+def _agreement(console: Console, own: OwnModel, explored: Explored, generated: Generated) -> int:
+    if explored.operations == 0 and generated.steps == 0:
+        return _say("nothing was compared: give it more --seconds", EXIT_INCONCLUSIVE)
+    print_agreement(console, own, explored, generated)
+    return 0
+
+
+def _say(sentence: str, code: int) -> int:
+    click.echo(f"purgatory: {sentence}", err=True)
+    return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Two models side by side: what one allows and the other forbids, at one operation.
+
+Both sides carry a set of states: all in which a model may be after what has been seen so far. An
+operation is compared by its outcomes alone, never by states, since everybody may keep these as they
+like: an outcome that leaves one side no state is one that this side forbids.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Generic
+
+from purgatory_conformance.own_model.asking import MOST_OUTCOMES, OwnInstance, TooManyOutcomes
+from purgatory_conformance.own_model.worlds import RulesModel, State
+from purgatory_model.transition import observables_match, result_matches
+from purgatory_spec.cases import Step
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import Configuration
+
+MOST_STATES = 256
+"""How many states each side may be in; a course on which there are more is not followed."""
+
+_MOST_LOOKED_AT = 120
+"""Of the outcomes that the rules allow in one state: the orders of five tasks."""
+
+
+@dataclass(frozen=True)
+class Pair(Generic[State]):
+    """The states in which both sides may be."""
+
+    rules: frozenset[State]
+    own: frozenset[Hashable]
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether there are few enough states to go on."""
+        return len(self.rules) <= MOST_STATES and len(self.own) <= MOST_STATES
+
+
+@dataclass
+class Look(Generic[State]):
+    """What both sides say of one operation.
+
+    ``both`` are the outcomes that both allow, each with the states after it; the others are those
+    that one side alone allows. All are empty where the rules leave too much open to be compared.
+    """
+
+    both: list[tuple[Outcome, Pair[State]]] = field(default_factory=list)
+    own_alone: list[Outcome] = field(default_factory=list)
+    rules_alone: list[Outcome] = field(default_factory=list)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two sides differ."""
+        return bool(self.own_alone or self.rules_alone)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two models differ: the steps before, on which they agree, and the operation.
+
+    ``own_alone`` are outcomes that one's own model allows and the rules forbid, ``rules_alone``
+    those that it forbids and the rules allow, ``both`` those on which they agree.
+    """
+
+    configuration: Configuration
+    steps: tuple[Step, ...]
+    operation: Operation
+    own_alone: tuple[Outcome, ...]
+    rules_alone: tuple[Outcome, ...]
+    both: tuple[Outcome, ...]
+    own_states: frozenset[Hashable]
+
+
+@dataclass(frozen=True)
+class Comparison(Generic[State]):
+    """A model of the rules and one's own, for one configuration."""
+
+    configuration: Configuration
+    rules: RulesModel[State]
+    own: OwnInstance
+
+    def start(self) -> Pair[State]:
+        """Where both begin."""
+        return Pair(frozenset({self.rules.initial()}), frozenset({self.own.initial()}))
+
+    def look(self, pair: Pair[State], operation: Operation) -> Look[State]:
+        """What both sides say of an operation.
+
+        Raises:
+            OwnModelFailure: one's own model failed.
+        """
+        look: Look[State] = Look()
+        try:
+            answers = self._own_answers(pair, operation)
+        except TooManyOutcomes:
+            if self._has_as_many(pair, operation):
+                return look
+            raise
+        for outcome, states in answers:
+            after = frozenset[State]().union(
+                *(self.rules.accept(state, operation, outcome) for state in pair.rules)
+            )
+            if after:
+                look.both.append((outcome, Pair(after, states)))
+            else:
+                look.own_alone.append(outcome)
+        seen = [outcome for outcome, _ in answers]
+        for outcome in self._rules_outcomes(pair, operation):
+            if not any(is_outcome(outcome, other) for other in seen):
+                look.rules_alone.append(outcome)
+        return look
+
+    def difference(
+        self, pair: Pair[State], steps: tuple[Step, ...], operation: Operation, look: Look[State]
+    ) -> Difference:
+        """What a look that differs has seen."""
+        return Difference(
+            self.configuration,
+            steps,
+            operation,
+            tuple(look.own_alone),
+            tuple(look.rules_alone),
+            tuple(outcome for outcome, _ in look.both),
+            pair.own,
+        )
+
+    def _own_answers(
+        self, pair: Pair[State], operation: Operation
+    ) -> list[tuple[Outcome, frozenset[Hashable]]]:
+        """The distinct outcomes of one's own model, each with all states after it."""
+        outcomes: dict[object, Outcome] = {}
+        states: dict[object, set[Hashable]] = {}
+        for state in pair.own:
+            for outcome, after in self.own.step(state, operation):
+                key = _key(outcome)
+                outcomes.setdefault(key, outcome)
+                states.setdefault(key, set()).add(after)
+        return [(outcome, frozenset(states[key])) for key, outcome in outcomes.items()]
+
+    def _has_as_many(self, pair: Pair[State], operation: Operation) -> bool:
+        """Whether the rules, too, allow more outcomes than are compared."""
+        state = next(iter(pair.rules))
+        counted = islice(self.rules.successors(state, operation), MOST_OUTCOMES + 1)
+        return sum(1 for _ in counted) > MOST_OUTCOMES
+
+    def _rules_outcomes(self, pair: Pair[State], operation: Operation) -> list[Outcome]:
+        """The outcomes that the rules allow, no more than are worth looking at."""
+        outcomes: dict[object, Outcome] = {}
+        for state in pair.rules:
+            for outcome, _ in islice(self.rules.successors(state, operation), _MOST_LOOKED_AT):
+                outcomes.setdefault(_key(outcome), outcome)
+        return list(outcomes.values())
+
+
+def _key(outcome: Outcome) -> object:
+    """What tells outcomes apart."""
+    observed = tuple(sorted(outcome.observed.items()))
+    return outcome.result, type(outcome.result), outcome.rejected, outcome.events, observed
+
+
+def is_outcome(expected: Outcome, seen: Outcome) -> bool:
+    """Whether an outcome is an expected one: what is not declared is not compared."""
+    return (
+        seen.rejected is expected.rejected
+        and seen.events == expected.events
+        and result_matches(expected.result, seen.result)
+        and observables_match(expected.observed, seen.observed)
+    )

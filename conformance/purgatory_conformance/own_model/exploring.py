@@ -1,0 +1,154 @@
+"""Comparing two models completely on small instances: breadth first, so that paths are shortest."""
+
+import time
+from dataclasses import dataclass
+from typing import Generic
+
+from purgatory_conformance.own_model.comparison import Comparison, Difference, Pair
+from purgatory_conformance.own_model.loading import OwnModel
+from purgatory_conformance.own_model.worlds import (
+    SMALL_TIMERS,
+    Introduced,
+    State,
+    World,
+    introduced_by,
+    memory_pool_world,
+    purgatory_world,
+    small_pools,
+    small_purgatories,
+    timer_world,
+)
+from purgatory_spec.cases import Step
+from purgatory_spec.profiles import (
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+
+@dataclass(frozen=True)
+class Explored:
+    """What was compared: pairs of states and operations; whether that was all of them."""
+
+    pairs: int = 0
+    operations: int = 0
+    complete: bool = True
+    difference: Difference | None = None
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where to stop: after so many pairs of states in an instance, or at this time."""
+
+    most_pairs: int
+    until: float
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self.until
+
+
+def explore_small(own: OwnModel, bounds: Bounds) -> Explored:
+    """Compare on each small instance of the component until a difference is found.
+
+    Raises:
+        OwnModelFailure: the model of the file failed.
+    """
+    total = Explored()
+    for configuration in small_configurations(own):
+        found = _explore(own, configuration, bounds)
+        total = Explored(
+            total.pairs + found.pairs,
+            total.operations + found.operations,
+            total.complete and found.complete,
+            found.difference,
+        )
+        if found.difference is not None:
+            break
+    return total
+
+
+def small_configurations(own: OwnModel) -> tuple[Configuration, ...]:
+    """The small instances; the first alone for a model that is the same for all of them."""
+    found: tuple[Configuration, ...]
+    match own.profile:
+        case TimerProfile():
+            found = SMALL_TIMERS
+        case PurgatoryProfile():
+            found = small_purgatories(own.profile)
+        case MemoryPoolProfile():
+            found = small_pools(own.profile)
+    return found if own.for_any_configuration else found[:1]
+
+
+def _explore(own: OwnModel, configuration: Configuration, bounds: Bounds) -> Explored:
+    instance = own.begin(configuration)
+    match configuration, own.profile:
+        case TimerConfiguration(), TimerProfile():
+            timer = timer_world(configuration, own.profile)
+            return _walk(timer, Comparison(configuration, timer.model, instance), bounds)
+        case PurgatoryConfiguration(), PurgatoryProfile():
+            purgatory = purgatory_world(configuration, own.profile)
+            return _walk(purgatory, Comparison(configuration, purgatory.model, instance), bounds)
+        case MemoryPoolConfiguration(), MemoryPoolProfile():
+            pool = memory_pool_world(configuration, own.profile)
+            return _walk(pool, Comparison(configuration, pool.model, instance), bounds)
+    raise TypeError(f"{configuration} is no configuration of a {own.component.value}")
+
+
+@dataclass(frozen=True)
+class _Place(Generic[State]):
+    """A pair of states, and which names are known there."""
+
+    pair: Pair[State]
+    introduced: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def names(self) -> Introduced:
+        return dict(self.introduced)
+
+
+def _walk(world: World[State], comparison: Comparison[State], bounds: Bounds) -> Explored:
+    """Visit every pair of states, at most so many."""
+    start = _Place(comparison.start())
+    reached_by: dict[_Place[State], tuple[_Place[State], Step] | None] = {start: None}
+    waiting = [start]
+    operations = 0
+    for place in waiting:
+        if bounds.is_over:
+            return Explored(len(reached_by), operations, complete=False)
+        state = next(iter(place.pair.rules))  # names and clock are the same in all of them
+        for operation in world.operations(state, place.names):
+            operations += 1
+            look = comparison.look(place.pair, operation)
+            if look.differs:
+                steps = _steps_to(place, reached_by)
+                difference = comparison.difference(place.pair, steps, operation, look)
+                return Explored(len(reached_by), operations, False, difference)
+            names = tuple(sorted(introduced_by(place.names, operation).items()))
+            for outcome, pair in look.both:
+                target = _Place(pair, names)
+                if target in reached_by or not pair.is_followed:
+                    continue
+                if len(reached_by) >= bounds.most_pairs:
+                    return Explored(len(reached_by), operations, complete=False)
+                reached_by[target] = place, Step(operation, outcome)
+                waiting.append(target)
+    return Explored(len(reached_by), operations)
+
+
+def _steps_to(
+    place: _Place[State], reached_by: dict[_Place[State], tuple[_Place[State], Step] | None]
+) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    came = reached_by[place]
+    while came is not None:
+        place, step = came
+        steps.append(step)
+        came = reached_by[place]
+    return tuple(reversed(steps))

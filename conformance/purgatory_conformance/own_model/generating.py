@@ -1,0 +1,135 @@
+"""Comparing two models on generated cases, as a subject is judged; what differs is made shorter."""
+
+from dataclasses import dataclass
+from random import Random
+
+from purgatory_conformance.generation.source import SeededSource
+from purgatory_conformance.own_model.comparison import Comparison, Difference
+from purgatory_conformance.own_model.exploring import Bounds, small_configurations
+from purgatory_conformance.own_model.loading import OwnModel
+from purgatory_conformance.own_model.worlds import (
+    State,
+    memory_pool_world,
+    purgatory_world,
+    timer_world,
+)
+from purgatory_conformance.running.shrinking import reduce_case
+from purgatory_conformance.support import Candidate
+from purgatory_conformance.supports import support_of
+from purgatory_spec.cases import Step
+from purgatory_spec.operations import Operation
+from purgatory_spec.profiles import (
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+MOST_OPERATIONS = 30
+"""About how long a generated case is; own models may keep every order of events."""
+
+_SHRINK_RUNS = 400
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What was compared: cases and steps, and the first case that differs, made shorter."""
+
+    cases: int = 0
+    steps: int = 0
+    found_in: str = ""
+    difference: Difference | None = None
+
+
+@dataclass(frozen=True)
+class Course:
+    """A case as far as it was followed: how many steps, and where the two models differ."""
+
+    steps: int
+    difference: Difference | None = None
+
+
+def generate(own: OwnModel, seed: int, most_cases: int, bounds: Bounds) -> Generated:
+    """Compare on generated cases until a difference is found.
+
+    Raises:
+        OwnModelFailure: the model of the file failed.
+    """
+    steps = 0
+    for number in range(most_cases):
+        if bounds.is_over:
+            return Generated(number, steps)
+        case = _drawn(own, f"{seed}-{number}")
+        course = _course(own, case, seed)
+        steps += course.steps
+        if course.difference is not None:
+            shorter = _shortened(own, case, course.difference, seed, bounds)
+            return Generated(number + 1, steps, f"g{number}", shorter)
+    return Generated(most_cases, steps)
+
+
+def _drawn(own: OwnModel, seed: str) -> Candidate:
+    support, source = support_of(own.component), SeededSource(seed)
+    configuration: Configuration = small_configurations(own)[0]
+    if own.for_any_configuration:
+        configuration = support.draw_configuration(own.profile, source, frozenset())
+    operations = support.draw_operations(
+        configuration, own.profile, source, most=MOST_OPERATIONS, wanted=frozenset()
+    )
+    return Candidate(configuration, operations)
+
+
+def _shortened(
+    own: OwnModel, case: Candidate, difference: Difference, seed: int, bounds: Bounds
+) -> Difference:
+    """The difference of the shortest case that can be reached, or the one that was found."""
+    fixed = None if own.for_any_configuration else case.configuration
+
+    def fails(candidate: Candidate) -> bool:
+        if bounds.is_over or fixed not in (None, candidate.configuration):
+            return False
+        return _course(own, candidate, seed).difference is not None
+
+    length = len(difference.steps) + 1
+    found = Candidate(case.configuration, case.operations[:length])
+    shortest = reduce_case(own.profile, found, fails, _SHRINK_RUNS)
+    return _course(own, shortest, seed).difference or difference
+
+
+def _course(own: OwnModel, case: Candidate, seed: int) -> Course:
+    """Follow a case; where several outcomes are possible, one of them that both allow."""
+    instance = own.begin(case.configuration)
+    random = Random(seed)
+    match case.configuration, own.profile:
+        case TimerConfiguration() as timer, TimerProfile() as profile:
+            rules = timer_world(timer, profile).model
+            return _follow(Comparison(timer, rules, instance), case.operations, random)
+        case PurgatoryConfiguration() as purgatory, PurgatoryProfile() as profile:
+            model = purgatory_world(purgatory, profile).model
+            return _follow(Comparison(purgatory, model, instance), case.operations, random)
+        case MemoryPoolConfiguration() as pool, MemoryPoolProfile() as profile:
+            of_pool = memory_pool_world(pool, profile).model
+            return _follow(Comparison(pool, of_pool, instance), case.operations, random)
+    raise TypeError(f"{case.configuration} is no configuration of a {own.component.value}")
+
+
+def _follow(
+    comparison: Comparison[State], operations: tuple[Operation, ...], random: Random
+) -> Course:
+    pair = comparison.start()
+    steps: list[Step] = []
+    for operation in operations:
+        look = comparison.look(pair, operation)
+        if look.differs:
+            difference = comparison.difference(pair, tuple(steps), operation, look)
+            return Course(len(steps) + 1, difference)
+        if not look.both:
+            break
+        outcome, pair = random.choice(look.both)
+        steps.append(Step(operation, outcome))
+        if not pair.is_followed:
+            break
+    return Course(len(steps))

@@ -1,0 +1,173 @@
+"""From a file to a model that can be asked: what it must define, and what it may answer.
+
+The file defines ``COMPONENT`` and either two functions or a class ``Model`` with two methods:
+``initial`` gives the state at the beginning, ``step(state, operation)`` gives an outcome with the
+state after it, or a list of such pairs where several are possible. ``PROFILE`` says which optional
+operations and observables it knows.
+"""
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+
+from purgatory_conformance.components import PROFILES
+from purgatory_conformance.own_model.asking import OwnInstance, guarded
+from purgatory_conformance.own_model.watch import Watch
+from purgatory_conformance.subjects.profile_rules import problem_of
+from purgatory_spec.profiles import (
+    Clock,
+    Component,
+    Configuration,
+    Executor,
+    Profile,
+    TimerProfile,
+)
+
+
+class InvalidOwnModel(ValueError):
+    """The file holds no model: says what is missing and where."""
+
+
+@dataclass(frozen=True)
+class OwnModel:
+    """The model of a file.
+
+    ``begin`` makes an instance for a configuration; where ``for_any_configuration`` is false, it
+    is the same whatever the configuration.
+    """
+
+    path: Path
+    component: Component
+    profile: Profile
+    for_any_configuration: bool
+    begin: Callable[[Configuration], OwnInstance]
+
+
+def load(path: Path, component: str, watch: Watch) -> OwnModel:
+    """Load the model of a file.
+
+    Args:
+        path: The file.
+        component: What it is a model of; empty where the file says so itself.
+        watch: Watches over the file's code.
+
+    Raises:
+        InvalidOwnModel: the file holds no model.
+        OwnModelFailure: its code fails while it is loaded.
+    """
+    module = _imported(path, watch)
+    of = _component(path, module, component)
+    profile = _profile(path, module, of)
+    maker = getattr(module, "Model", None)
+    if maker is None:
+        initial, step = _function(path, module, "initial"), _function(path, module, "step")
+        _check_parameters(path, "step", step, (2,))
+        takes = _check_parameters(path, "initial", initial, (0, 1))
+
+        def begin(configuration: Configuration) -> OwnInstance:
+            return OwnInstance(path, watch, initial, (configuration,)[:takes], step, profile)
+
+        return OwnModel(path, of, profile, takes == 1, begin)
+    if not callable(maker):
+        raise InvalidOwnModel(f"{path}: Model is no class")
+    takes = _check_parameters(path, "Model", maker, (0, 1))
+
+    def begin_class(configuration: Configuration) -> OwnInstance:
+        with guarded(path, watch, lambda: "Model()"):
+            made: object = maker(*(configuration,)[:takes])
+        start, go = _function(path, made, "initial"), _function(path, made, "step")
+        return OwnInstance(path, watch, start, (), go, profile)
+
+    return OwnModel(path, of, profile, takes == 1, begin_class)
+
+
+def _imported(path: Path, watch: Watch) -> ModuleType:
+    if not path.is_file():
+        raise InvalidOwnModel(f"{path} does not exist, or is no file")
+    try:
+        compile(path.read_bytes(), str(path), "exec")
+    except SyntaxError as error:
+        raise InvalidOwnModel(f"{path}:{error.lineno}: {error.msg}") from error
+    except ValueError as error:
+        raise InvalidOwnModel(f"{path} is no Python: {error}") from error
+    specification = importlib.util.spec_from_file_location("own_model", path)
+    if specification is None or specification.loader is None:
+        raise InvalidOwnModel(f"{path} is no Python file: its name must end in .py")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["own_model"] = module  # where dataclasses look for the names in annotations
+    sys.path.append(str(path.parent))  # last, so that nothing of ours is hidden by it
+    with guarded(path, watch, lambda: "the file"):
+        specification.loader.exec_module(module)
+    return module
+
+
+def _component(path: Path, module: ModuleType, wanted: str) -> Component:
+    """What the file is a model of; the option goes before the file's own word."""
+    word = wanted or getattr(module, "COMPONENT", "")
+    known = [each.value for each in Component]
+    if not word:
+        raise InvalidOwnModel(
+            f"{path} does not say what it is a model of: define COMPONENT, or give --component, "
+            f"one of {', '.join(known)}"
+        )
+    if not isinstance(word, str) or word.replace("-", "_") not in known:
+        raise InvalidOwnModel(
+            f"{path}: COMPONENT is {word!r}; it must be one of {', '.join(known)}"
+        )
+    return Component(word.replace("-", "_"))
+
+
+def _profile(path: Path, module: ModuleType, component: Component) -> Profile:
+    """What the file declares; a timer's executor is stepped, as in the model."""
+    declared: object = getattr(module, "PROFILE", {})
+    kind = PROFILES[component]
+    if isinstance(declared, dict) and component is Component.TIMER:
+        declared = {"executor": "stepped", **declared}
+    try:
+        profile: Profile = msgspec.convert(declared, kind)
+    except msgspec.ValidationError as error:
+        raise InvalidOwnModel(f"{path}: PROFILE: {error}; see: purgatory list profiles") from error
+    if isinstance(profile, TimerProfile):
+        if profile.executor is not Executor.STEPPED or profile.clock is not Clock.MANUAL:
+            raise InvalidOwnModel(
+                f"{path}: PROFILE: a model of a timer has the executor 'stepped' and the clock "
+                "'manual': expiring a task and running it are two steps"
+            )
+    elif problem := problem_of(profile):
+        raise InvalidOwnModel(f"{path}: PROFILE: {problem}")
+    return profile
+
+
+def _function(path: Path, owner: object, name: str) -> Callable[..., object]:
+    found: object = getattr(owner, name, None)
+    if found is None:
+        where = "" if isinstance(owner, ModuleType) else "Model has no "
+        missing = f"{where}{name}" if where else f"there is no function {name}, and no class Model"
+        raise InvalidOwnModel(f"{path}: {missing}; see: purgatory model template")
+    if not callable(found):
+        raise InvalidOwnModel(f"{path}: {name} is no function")
+    return found
+
+
+def _check_parameters(
+    path: Path, name: str, function: Callable[..., object], allowed: tuple[int, ...]
+) -> int:
+    """The greatest allowed number of arguments that the function takes."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return max(allowed)
+    for count in sorted(allowed, reverse=True):
+        try:
+            signature.bind(*[None] * count)
+        except TypeError:
+            continue
+        return count
+    wanted = " or ".join(str(count) for count in allowed)
+    raise InvalidOwnModel(f"{path}: {name}{signature} must take {wanted} arguments")

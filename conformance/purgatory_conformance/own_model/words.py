@@ -1,0 +1,112 @@
+"""A difference between two models, told step by step."""
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.text import Text
+
+from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.knowledge import profile_fields
+from purgatory_conformance.own_model.comparison import Difference
+from purgatory_conformance.own_model.exploring import Explored
+from purgatory_conformance.own_model.generating import Generated
+from purgatory_conformance.own_model.loading import OwnModel
+from purgatory_conformance.reporting.words import (
+    counted,
+    describe_observed,
+    noun,
+    printable,
+    shortened,
+)
+from purgatory_conformance.support import Support
+from purgatory_conformance.supports import support_of
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import Profile, component_of
+from purgatory_spec.requirements import requirement
+
+_MOST_OUTCOMES = 4
+_MOST_OF_A_STATE = 400
+
+
+def print_difference(console: Console, difference: Difference, divergence: Divergence) -> None:
+    """The steps on which both agree, the one on which they differ, and the rule."""
+    support = support_of(component_of(difference.configuration))
+    made_with = support.describe_configuration(difference.configuration)
+    _say(console, f"a {noun(component_of(difference.configuration))} with {made_with}")
+    for number, step in enumerate(difference.steps, start=1):
+        assert step.outcome is not None
+        asked = support.describe_operation(step.operation)
+        _say(console, f"{number:3}  {asked}  ->  {_outcome(support, step.operation, step.outcome)}")
+    number = len(difference.steps) + 1
+    _say(console, f"{number:3}  {support.describe_operation(difference.operation)}")
+    rules = (*difference.rules_alone, *difference.both)
+    own = (*difference.own_alone, *difference.both)
+    _say(console, f"       the rules: {_outcomes(support, difference.operation, rules)}")
+    _say(console, f"       yours:     {_outcomes(support, difference.operation, own)}")
+    _say(console, f"       the state of the rules: {support.describe_state(divergence.before)}")
+    _say(console, f"       your state: {_states(difference)}")
+    console.print()
+    _say(console, verdict(difference))
+    rule = requirement(divergence.rule)
+    _say(console, f"The rule is {rule.id} ({rule.level.value}): {rule.title}.")
+    _say(console, f"Read it: purgatory explain {rule.id}")
+
+
+def verdict(difference: Difference) -> str:
+    """In which direction the two differ, in a sentence."""
+    if not difference.own_alone:
+        return "Yours forbids what the rules allow, and allows nothing that they forbid."
+    if not difference.rules_alone:
+        return "Yours allows what the rules forbid, beside all that they allow."
+    return "Yours allows what the rules forbid, and forbids what the rules allow."
+
+
+def _outcomes(support: Support, operation: Operation, outcomes: Iterable[Outcome]) -> str:
+    words = list(dict.fromkeys(_outcome(support, operation, outcome) for outcome in outcomes))
+    if not words:
+        return "nothing is possible"
+    shown = " | ".join(words[:_MOST_OUTCOMES])
+    more = len(words) - _MOST_OUTCOMES
+    return f"{shown} | and {counted(more, 'other')}" if more > 0 else shown
+
+
+def _outcome(support: Support, operation: Operation, outcome: Outcome) -> str:
+    """What came of an operation, and what is shown after it."""
+    said = support.describe_outcome(operation, outcome)
+    observed = describe_observed(outcome)
+    return f"{said} ({observed})" if observed else said
+
+
+def _states(difference: Difference) -> str:
+    states = sorted(map(repr, difference.own_states))
+    others = f", or one of {len(states) - 1} others" if len(states) > 1 else ""
+    return f"{shortened(states[0], _MOST_OF_A_STATE)}{others}"
+
+
+def _say(console: Console, words: str) -> None:
+    """One line, wrapped by the terminal alone."""
+    console.print(Text(printable(words)))
+
+
+def print_agreement(
+    console: Console, own: OwnModel, explored: Explored, generated: Generated
+) -> None:
+    """That no difference was found, how much was compared, and what was not."""
+    of_whom = f"the rules of the {noun(own.component)}"
+    _say(console, f"{own.path.name} agrees with {of_whom} wherever they were compared.")
+    extent = "every state visited" if explored.complete else "not every state visited"
+    pairs, asked = counted(explored.pairs, "state"), counted(explored.operations, "operation")
+    _say(console, f"explored:  {pairs}, {asked} asked, small instances, {extent}")
+    cases, steps = counted(generated.cases, "case"), counted(generated.steps, "step")
+    _say(console, f"generated: {cases}, {steps}")
+    left_out = [*_undeclared(own.profile, "features"), *_undeclared(own.profile, "observables")]
+    if left_out:
+        _say(console, f"not asked, since PROFILE does not have it: {', '.join(left_out)}")
+
+
+def _undeclared(profile: Profile, field: str) -> list[str]:
+    """The features or observables that a profile could declare and does not."""
+    declared: frozenset[str] = getattr(profile, field)
+    known = next(each for each in profile_fields(component_of(profile)) if each.name == field)
+    return [str(each.value) for each in known.choice or () if each.value not in declared]

@@ -1,0 +1,222 @@
+"""The model of the rules as the other side of a comparison: what it is, what it may be asked.
+
+A world is one small instance: a configuration, the model of it, and the operations that are worth
+asking in a state. Few names and short times are enough, since every sequence of them is tried.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from purgatory_conformance.judging.memory_pool_judge import broken_where_shown
+from purgatory_conformance.judging.timer_judge import model_for
+from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.pending_tasks import Store
+from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
+from purgatory_model.timer import TimerModel, TimerState
+from purgatory_spec.operations import (
+    Add,
+    Advance,
+    Allocate,
+    Cancel,
+    CancelForKey,
+    Check,
+    Elapse,
+    Force,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+    RunOne,
+    Satisfy,
+    Shutdown,
+    Watch,
+)
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import (
+    Executor,
+    Feature,
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolProfile,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+State = TypeVar("State", bound=Hashable)
+
+Introduced = Mapping[str, int]
+"""The names that steps have introduced so far, each with its delay."""
+
+
+class RulesModel(Protocol[State]):
+    """The executable model of a component, as far as a comparison needs it."""
+
+    def initial(self) -> State:
+        """Where it begins."""
+
+    def accept(self, state: State, operation: Operation, outcome: Outcome) -> frozenset[State]:
+        """The states in which an outcome leaves it; empty where the rules forbid the outcome."""
+
+    def successors(self, state: State, operation: Operation) -> Iterator[tuple[Outcome, State]]:
+        """Every outcome that the rules allow, with the state after it."""
+
+
+@dataclass(frozen=True)
+class World(Generic[State]):
+    """One instance of the model of the rules, and what is worth asking in a state of it."""
+
+    model: RulesModel[State]
+    operations: Callable[[State, Introduced], Iterator[Operation]]
+
+
+def timer_world(
+    configuration: TimerConfiguration, profile: TimerProfile
+) -> World[TimerState[Store]]:
+    """Two tasks with delays up to three ticks, until the clock reads three ticks."""
+    model: TimerModel[Store] = model_for(configuration, profile)
+    tick = configuration.tick_ms
+    features = profile.features
+
+    def operations(state: TimerState[Store], introduced: Introduced) -> Iterator[Operation]:
+        for task in ("a", "b"):
+            delays = sorted({0, tick, 2 * tick - 1, 3 * tick})
+            if task in introduced and Feature.CHANGE_DELAY not in features:
+                delays = [introduced[task]]
+            known = task in introduced
+            if not known or (Feature.READD in features and task not in state.queue):
+                yield from (Add(task, delay_ms) for delay_ms in delays)
+            if task in introduced and Feature.CANCEL in features:
+                yield Cancel(task)
+        yield from _moves(state.now_ms, 3 * tick, Feature.ELAPSE in features)
+        yield RunOne()
+        if Feature.SHUTDOWN in features:
+            yield Shutdown()
+
+    return World(model, operations)
+
+
+def purgatory_world(
+    configuration: PurgatoryConfiguration, profile: PurgatoryProfile
+) -> World[PurgatoryState[Store]]:
+    """Two operations, one under two keys, whose time-outs are due after a tick and after two."""
+    model: PurgatoryModel[Store] = purgatory_model(configuration, profile)
+    tick = configuration.tick_ms
+    features = profile.features
+    waiting = {"a": (("k",), tick), "b": (("k", "j"), 2 * tick)}
+
+    def operations(state: PurgatoryState[Store], introduced: Introduced) -> Iterator[Operation]:
+        for name, (keys, delay_ms) in waiting.items():
+            if name not in introduced or PurgatoryFeature.REWATCH in features:
+                yield Watch(name, keys, delay_ms)
+            if name not in introduced:
+                continue
+            yield Satisfy(name)
+            if PurgatoryFeature.FORCE in features:
+                yield Force(name)
+        for key in ("k", "j"):
+            yield Check(key)
+            if PurgatoryFeature.CANCEL_FOR_KEY in features:
+                yield CancelForKey(key)
+        yield from _moves(state.timer.now_ms, 2 * tick, PurgatoryFeature.ELAPSE in features)
+        if profile.executor is Executor.STEPPED:
+            yield RunOne()
+        if PurgatoryFeature.SHUTDOWN in features:
+            yield Shutdown()
+
+    return World(model, operations)
+
+
+@dataclass(frozen=True)
+class _SoundPool:
+    """The model of a pool without the states that break an invariant, as its judge has it."""
+
+    model: MemoryPoolModel
+
+    def initial(self) -> MemoryPoolState:
+        return self.model.initial()
+
+    def accept(
+        self, state: MemoryPoolState, operation: Operation, outcome: Outcome
+    ) -> frozenset[MemoryPoolState]:
+        after = self.model.accept(state, operation, outcome)
+        return frozenset(state for state in after if not broken_where_shown(self.model, state))
+
+    def successors(
+        self, state: MemoryPoolState, operation: Operation
+    ) -> Iterator[tuple[Outcome, MemoryPoolState]]:
+        for outcome, after in self.model.successors(state, operation):
+            if not broken_where_shown(self.model, after):
+                yield outcome, after
+
+
+def memory_pool_world(
+    configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile
+) -> World[MemoryPoolState]:
+    """Up to three buffers of every legal size, and of one byte less and more than is legal."""
+    features = profile.features
+    forms = [ReleaseForm.ITSELF]
+    forms += [ReleaseForm.SLICE] if MemoryPoolFeature.RELEASE_SLICE in features else []
+    forms += [ReleaseForm.COPY] if MemoryPoolFeature.RELEASE_COPY in features else []
+
+    def operations(state: MemoryPoolState, _: Introduced) -> Iterator[Operation]:
+        free = [name for name in ("a", "b", "c") if name not in {*state.held, *state.returned}]
+        for size_bytes in range(configuration.max_single_bytes + 2) if free else ():
+            yield Allocate(free[0], size_bytes)
+        for name in sorted(state.held):
+            yield from (Release(name, form) for form in forms)
+            if MemoryPoolFeature.LEAK_DETECTION in features:
+                yield Lose(name)
+        if MemoryPoolFeature.RELEASE_AGAIN in features:
+            yield from (Release(name) for name in sorted(state.returned))
+        if MemoryPoolFeature.RELEASE_FOREIGN in features:
+            yield ReleaseForeign(1)
+        if MemoryPoolFeature.RELEASE_NOTHING in features:
+            yield ReleaseNothing()
+        if MemoryPoolFeature.ELAPSE in features and state.now_ms < 1:
+            yield Elapse(state.now_ms + 1)
+
+    return World(_SoundPool(MemoryPoolModel(configuration, profile)), operations)
+
+
+def _moves(now_ms: int, last_ms: int, elapses: bool) -> Iterator[Operation]:
+    """The clock stands, or moves on by a millisecond, or to the last reading that is looked at."""
+    for to_ms in sorted({now_ms, min(now_ms + 1, last_ms), last_ms}):
+        yield Advance(to_ms)
+    if elapses and now_ms < last_ms:
+        yield Elapse(now_ms + 1)
+
+
+def introduced_by(introduced: Introduced, operation: Operation) -> Introduced:
+    """The names that are known after an operation."""
+    match operation:
+        case Add(name, delay_ms) | Watch(name, _, delay_ms) if name not in introduced:
+            return {**introduced, name: delay_ms}
+    return introduced
+
+
+SMALL_TIMERS = (TimerConfiguration(1, 2), TimerConfiguration(2, 2))
+"""A tick of one millisecond, and one of two."""
+
+
+def small_purgatories(profile: PurgatoryProfile) -> tuple[PurgatoryConfiguration, ...]:
+    """Purging at once, and leaving one; without time-outs where that is known."""
+    without = PurgatoryFeature.NO_TIME_OUTS in profile.features
+    some = (PurgatoryConfiguration(0), PurgatoryConfiguration(1))
+    return (*some, PurgatoryConfiguration(0, time_outs=False)) if without else some
+
+
+def small_pools(profile: MemoryPoolProfile) -> tuple[MemoryPoolConfiguration, ...]:
+    """Three bytes and buffers of two, of each sort that is known."""
+    sorts = {
+        MemoryPoolFeature.NON_STRICT: MemoryPoolConfiguration(3, 2),
+        MemoryPoolFeature.STRICT: MemoryPoolConfiguration(3, 2, strict=True),
+        MemoryPoolFeature.UNBOUNDED: MemoryPoolConfiguration(3, 2, unbounded=True),
+    }
+    return tuple(each for sort, each in sorts.items() if sort in profile.features)

@@ -1,0 +1,1 @@
+"""The bundled implementation under the scheduler: its table, worlds, checks and scenarios."""

@@ -1,0 +1,171 @@
+"""What must hold when every call of a purgatory's programs has returned, whatever the schedule.
+
+Each check compares what the purgatory says with what the programs did and with the links of its
+lists, read one by one. Last, everything is let finish, and nothing may be left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from purgatory_spec.operations import Check, Force, Satisfy, Shutdown, Watch
+
+if TYPE_CHECKING:
+    from purgatory_conformance.scheduling.bundled.purgatory_world import (
+        PurgatoryWorld,
+        ScheduledOperation,
+    )
+
+
+def problems(world: PurgatoryWorld) -> list[str]:
+    """Everything that is not as it must be."""
+    return [
+        *_completed_once(world),
+        *_counted_right(world),
+        *_watched_or_completed(world),
+        *_not_lost(world),
+        *_purged_and_closed(world),
+        *_nothing_is_left(world),
+    ]
+
+
+def _completed_once(world: PurgatoryWorld) -> Iterator[str]:
+    """Each operation is completed by one call, or by its time-out, or not at all.
+
+    Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CHECK-COUNT, PURGATORY-LOST-EXPIRY.
+    """
+    for one in world.operations.values():
+        if one.completions != one.is_completed:
+            yield f"on_complete of {one.name} was called {one.completions} times"
+        if one.expirations > one.completions:
+            yield f"on_expiration of {one.name} was called {one.expirations} times"
+    claimed = sum(one.expirations for one in world.operations.values())
+    for operation, returned in world.history.calls():
+        if isinstance(operation, Watch | Check | Force) and isinstance(returned.result, int):
+            claimed += returned.result
+    completed = sum(one.is_completed for one in world.operations.values())
+    if claimed != completed:
+        yield f"{completed} operations are completed, and calls claim {claimed}"
+
+
+def _counted_right(world: PurgatoryWorld) -> Iterator[str]:
+    """Every count is what the links and words say.
+
+    Rules: PURGATORY-ENTRIES, PURGATORY-EMPTY-LISTS, PURGATORY-STALE-ENTRIES, PURGATORY-PENDING,
+    PURGATORY-ESTIMATE-EXACT.
+    """
+    lists = world.listed()
+    entries = [operation for operations in lists.values() for operation in operations]
+    pending = len(_in_timer(world)) + len(world.waiting())
+    stale = sum(operation.is_completed for operation in entries)
+    truth = {
+        "entries": len(entries),
+        "keys": len(lists),
+        "timer_size": len(_in_timer(world)),
+        "pending": pending,
+        "stale": stale,
+    }
+    counts = world.counts()
+    if world.purgatory._accounting.time_out_first:
+        truth["estimate"] = pending + stale
+    for name, true in truth.items():
+        if counts[name] != true:
+            yield f"{name} is {counts[name]}, and there are {true}"
+    for key, operations in lists.items():
+        if not operations:
+            yield f"the empty list of {key} was kept"
+    live = Counter(operation.name for operation in entries if not operation.is_completed)
+    for one in world.operations.values():
+        if one._entries != live[one.name]:
+            yield f"the word of {one.name} has {one._entries} entries, the lists {live[one.name]}"
+
+
+def _in_timer(world: PurgatoryWorld) -> list[ScheduledOperation]:
+    return [one for one in world.operations.values() if one._bucket is not None]
+
+
+def _watched_or_completed(world: PurgatoryWorld) -> Iterator[str]:
+    """What was watched and nobody has completed or cancelled waits as it was told to.
+
+    Rules: PURGATORY-WATCH-WAITS, PURGATORY-DUPLICATE-KEYS, PURGATORY-TIME-OUT,
+    PURGATORY-TIMER-LEFT.
+    """
+    lists = world.listed()
+    for (name, key), often in _promised(world).items():
+        one = world.operations[name]
+        untouched = not one.is_completed and one not in world.cancelled
+        if untouched and lists.get(key, []).count(one) != often:
+            yield f"{name} is not completed, and not watched under {key}"
+    closed = any(isinstance(operation, Shutdown) for operation in world.history.called())
+    owed = [*_in_timer(world), *world.waiting()]
+    for one in world.operations.values():
+        if one.is_completed and one in _in_timer(world):
+            yield f"{one.name} is completed, and in the timer"
+        listed = any(one in operations for operations in lists.values())
+        if listed and not (one.is_completed or closed or one in owed):
+            yield f"{one.name} is watched, and has no time-out"
+
+
+def _promised(world: PurgatoryWorld) -> Counter[tuple[str, str]]:
+    """How often each operation was given to be watched under each key."""
+    promised: Counter[tuple[str, str]] = Counter()
+    for operation, returned in world.history.calls():
+        if isinstance(operation, Watch) and returned.raised is None:
+            promised.update((operation.operation, key) for key in operation.keys)
+    return promised
+
+
+def _not_lost(world: PurgatoryWorld) -> Iterator[str]:
+    """What was satisfied before a check of one of its keys began is completed.
+
+    Rules: PURGATORY-NOT-LOST, PURGATORY-WATCH-SECOND-TRY.
+    """
+    satisfied: set[str] = set()
+    told: set[tuple[str, str]] = set()
+    for operation in world.history.called():
+        if isinstance(operation, Satisfy):
+            satisfied.add(operation.operation)
+        elif isinstance(operation, Check):
+            told.update((name, operation.key) for name in satisfied)
+    for name, key in told & _promised(world).keys():
+        one = world.operations[name]
+        listed = any(one in operations for operations in world.listed().values())
+        if listed and not one.is_completed and one not in world.cancelled:
+            yield f"{name} could be completed when {key} was checked, and is lost"
+
+
+def _purged_and_closed(world: PurgatoryWorld) -> Iterator[str]:
+    """A reaper at rest has purged; a purgatory that was closed has dropped its time-outs.
+
+    Rules: PURGATORY-PURGE-START, PURGATORY-SHUTDOWN-DROPS.
+    """
+    if world.left_stale:
+        yield f"{world.left_stale} stale entries are left above the interval"
+    if any(isinstance(operation, Shutdown) for operation in world.history.called()):
+        for one in _in_timer(world):
+            yield f"{one.name} is in the timer of a purgatory that is closed"
+
+
+def _nothing_is_left(world: PurgatoryWorld) -> Iterator[str]:
+    """Once every time-out has come and everything stale was purged, every count is zero.
+
+    Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES, PURGATORY-STALE-ENTRIES.
+    """
+    untimed = [
+        one
+        for operations in world.listed().values()
+        for one in operations
+        if not one.is_completed and one._bucket is None and one not in world.waiting()
+    ]
+    world.settle()
+    counts = world.counts()
+    del counts["estimate"]
+    left = {"entries": len(untimed), "keys": len(world.listed()) if untimed else 0}
+    for name, count in counts.items():
+        if count != left.get(name, 0):
+            yield f"{name} is {count} after everything was let finish"
+    for one in world.operations.values():
+        if one.completions != one.is_completed:
+            yield f"on_complete of {one.name} was called {one.completions} times in the end"

@@ -1,0 +1,152 @@
+"""Scenarios of the purgatory: what may happen to an operation, two things at a time."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Literal
+
+from purgatory_conformance.scheduling.bundled.purgatory_world import PurgatoryWorld
+from purgatory_conformance.scheduling.scenario import Program, Scenario
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    Check,
+    Elapse,
+    Force,
+    Operation,
+    RunOne,
+    Satisfy,
+    Shutdown,
+    Watch,
+)
+
+Accounting = Literal["exact", "proposal"]
+
+_WATCH: Final = Watch("1", ("k",), 1)
+_TWO_KEYS: Final = Watch("1", ("k", "l"), 1)
+_PURGE: Final = Advance(0)
+"""Nothing is due at time 0: what is left of an advance is the purge."""
+
+
+def _scenario(
+    name: str,
+    about: str,
+    first: tuple[Operation, ...],
+    second: tuple[Operation, ...],
+    setup: tuple[Operation, ...] = (),
+) -> tuple[str, str, tuple[Program, ...], tuple[Operation, ...]]:
+    names = name.split("-and-")
+    return name, about, (Program(names[0], first), Program(names[1], second)), setup
+
+
+_PAIRS: Final = (
+    _scenario(
+        "watch-and-check",
+        "an operation becomes completable and its key is checked while it is being watched",
+        (_WATCH,),
+        (Satisfy("1"), Check("k")),
+    ),
+    _scenario(
+        "watch-and-check-of-two-keys",
+        "the same with two keys, of which the second one is checked",
+        (_TWO_KEYS,),
+        (Satisfy("1"), Check("l")),
+    ),
+    _scenario(
+        "watch-and-cancel",
+        "a key is cancelled while an operation is being watched under it and another key",
+        (_TWO_KEYS,),
+        (CancelForKey("k"),),
+    ),
+    _scenario(
+        "watch-and-expiry",
+        "the time-out comes while the operation is being watched",
+        (_TWO_KEYS,),
+        (Advance(1), RunOne()),
+    ),
+    _scenario(
+        "check-and-force",
+        "an operation is completed by force while its key is checked",
+        (Satisfy("1"), Check("k")),
+        (Force("1"),),
+        setup=(_TWO_KEYS,),
+    ),
+    _scenario(
+        "check-and-another-check",
+        "a key with two operations is checked by two threads",
+        (Check("k"),),
+        (Check("k"),),
+        setup=(_WATCH, Watch("2", ("k",), 1), Satisfy("1"), Satisfy("2")),
+    ),
+    _scenario(
+        "purge-and-watch",
+        "a purge is under way while operations are watched beside a stale one",
+        (_PURGE,),
+        (Watch("2", ("k",), 1), Force("2")),
+        setup=(_TWO_KEYS, Force("1")),
+    ),
+    _scenario(
+        "purge-and-another-purge",
+        "two threads purge the same lists",
+        (_PURGE,),
+        (_PURGE,),
+        setup=(_TWO_KEYS, Watch("2", ("k",), 1), Watch("3", ("k",), 1), Force("1"), Force("3")),
+    ),
+    _scenario(
+        "rewatch-and-cancel",
+        "an operation is watched once more while its first key is cancelled",
+        (Watch("1", ("l",), 1),),
+        (CancelForKey("k"),),
+        setup=(_WATCH,),
+    ),
+    _scenario(
+        "purge-and-append",
+        "the last entry leaves a list while another operation is appended to it",
+        (_PURGE,),
+        (Watch("2", ("k",), 1),),
+        setup=(_WATCH, Force("1")),
+    ),
+    _scenario(
+        "close-and-watch",
+        "the purgatory is closed while an operation is being watched",
+        (Shutdown(),),
+        (_WATCH, Watch("2", ("k",), 1)),
+    ),
+    _scenario(
+        "expiry-and-check",
+        "the time-out runs while the operation is being completed by a check",
+        (Elapse(1), Advance(1), RunOne()),
+        (Satisfy("1"), Check("k")),
+        setup=(_TWO_KEYS,),
+    ),
+    _scenario(
+        "check-and-append",
+        "the last entry leaves a list by a check while another operation is appended to it",
+        (Satisfy("1"), Check("k")),
+        (Watch("2", ("k",), 1),),
+        setup=(_WATCH,),
+    ),
+    _scenario(
+        "cancel-and-check",
+        "a key is cancelled while it is checked",
+        (CancelForKey("k"),),
+        (Satisfy("1"), Check("k")),
+        setup=(_TWO_KEYS,),
+    ),
+)
+
+
+def purgatory_scenarios(accounting: Accounting) -> tuple[Scenario, ...]:
+    """All scenarios, on a purgatory with this accounting."""
+    make: Callable[..., PurgatoryWorld] = partial(PurgatoryWorld, accounting=accounting)
+    pairs = tuple(
+        Scenario(f"{accounting}-{name}", about, programs, make, setup)
+        for name, about, programs, setup in _PAIRS
+    )
+    reaper = Scenario(
+        f"{accounting}-own-reaper",
+        "operations become stale while the purgatory's own thread waits for that",
+        (Program("force", (Force("1"),)), Program("elapse", (Force("2"), Elapse(500)))),
+        partial(make, reaper=True),
+        setup=(_TWO_KEYS, Watch("2", ("k",), 1)),
+    )
+    return (*pairs, reaper)

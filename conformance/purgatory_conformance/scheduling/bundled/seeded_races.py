@@ -1,0 +1,258 @@
+"""Races planted on purpose: each is the implementation with one method done as it must not be.
+
+No single thread can tell these from the original. What finds them is an interleaving of two, and
+each names the scenario in which there is one. The yield points are those of the table alone: where
+a race leaves a lock out, the fields of the table are interrupted by themselves.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from purgatory_impl import DelayedOperation, Purgatory, Timer, TimerTask
+from purgatory_impl.accounting import Accounting
+from purgatory_impl.watchers import Entry, Shard
+
+
+@dataclass(frozen=True, slots=True)
+class SeededRace:
+    """One race.
+
+    Attributes:
+        owner: The class of the implementation whose method is substituted.
+        method: Its name.
+        substitute: What is there instead.
+        scenario: Where it can be found.
+    """
+
+    name: str
+    about: str
+    owner: type
+    method: str
+    substitute: Callable[..., object]
+    scenario: str
+
+    @contextmanager
+    def planted(self) -> Iterator[None]:
+        """Have the race in the implementation; afterwards it is as it was."""
+        original = vars(self.owner)[self.method]
+        setattr(self.owner, self.method, self.substitute)
+        try:
+            yield
+        finally:
+            setattr(self.owner, self.method, original)
+
+
+def _watch_without_second_try(
+    purgatory: Purgatory[str], operation: DelayedOperation, places: list[tuple[Shard[str], str]]
+) -> bool:
+    """Appended, and not tried again."""
+    armed, due = purgatory._arm(operation, len(places), purgatory._time_outs)
+    if armed:
+        purgatory._append(operation, places)
+    purgatory._accounting.count_watch()
+    purgatory._finish_watch(operation, due)
+    return False
+
+
+def _post_in_two_steps(accounting: Accounting, balance: int) -> None:
+    """The count is read under the lock and written under the lock, and not in between."""
+    if not balance:
+        return
+    with accounting._lock:
+        stale = accounting._stale
+    with accounting._lock:
+        accounting._stale = stale + balance
+
+
+def _drop_list_without_lock(entry: Entry[str]) -> int:
+    """The last entry leaves its list under the lock, and the list its shard after it."""
+    watched = entry.owner
+    with watched.shard.lock:
+        if watched.length > 1 or not entry.linked or not watched.attached:
+            return int(watched.remove(entry))
+        entry.linked = False
+        watched.first = watched.last = None
+        watched.length = 0
+        watched.shard.entries -= 1
+    watched.attached = False
+    del watched.shard.lists[watched.key]
+    return 1
+
+
+def _force_by_test_then_set(operation: DelayedOperation) -> bool:
+    """Whoever has seen that the operation is not completed completes it."""
+    if operation._completed:
+        return False
+    operation._completed = True
+    with operation._word:
+        balance, operation._entries = operation._entries, 0
+    if operation._place is not None:
+        balance -= operation._place.drop()
+    if operation._accounting is not None:
+        operation._accounting.post(balance)
+    operation._take_time_out()
+    operation.on_complete()
+    return True
+
+
+def _finish_watch_without_look(
+    purgatory: Purgatory[str], _operation: DelayedOperation, due: bool
+) -> None:
+    """Whether the purgatory was closed meanwhile is not asked."""
+    if due and purgatory._timer is not None:
+        purgatory._timer._executor.wake()
+
+
+def _withdraw_without_lock(operation: DelayedOperation, entries: int) -> int:
+    """Read, subtract, write."""
+    if operation._completed:
+        return -entries
+    operation._entries -= entries
+    if operation._entries == 0:
+        operation._take_time_out()
+    return 0
+
+
+def _cancel_under_shard(purgatory: Purgatory[str], key: str) -> list[DelayedOperation]:
+    """The operations' own locks are taken while the shard's is held: the wrong order."""
+    shard = purgatory._lists.shard_of(key)
+    with shard.lock:
+        watched = shard.lists.get(key)
+        entry = None if watched is None else watched.first
+        while entry is not None:
+            with entry.operation._lock:
+                pass
+            entry = entry.next
+    return _CANCEL(purgatory, key)
+
+
+_CANCEL: Final = Purgatory.cancel_for_key
+
+
+def _add_without_lock(timer: Timer, task: TimerTask, delay_ms: int) -> tuple[bool, bool]:
+    """The wheel is used without the timer's lock."""
+    expiry_ms = timer._clock.now_ms() + delay_ms
+    timer._adopt(task)
+    was_pending = task._bucket is not None
+    return was_pending, timer._arm(task, expiry_ms)
+
+
+def _advance_resetting_late(timer: Timer) -> bool:
+    """That a bucket was popped is noted when all have been emptied, after the lock."""
+    now_ms = timer._clock.now_ms()
+    expired: list[TimerTask] = []
+    with timer._lock:
+        queued = [bucket for _, _, bucket in timer._wheel._delay_queue]
+        while timer._wheel.advance(now_ms, 1, expired):
+            pass
+        popped = [bucket for bucket in queued if not bucket.queued]
+        for bucket in popped:
+            bucket.queued = True
+        timer._executor.hand_over(expired)
+    for bucket in popped:
+        bucket.queued = False
+    timer._executor.wake()
+    return bool(popped)
+
+
+def _sleep_without_second_look(timer: Timer) -> bool:
+    """What the reaper sleeps for is looked up before the lock is taken in which it sleeps."""
+    with timer._lock:
+        earliest_ms = timer._wheel.next_expiry_ms
+    if earliest_ms is not None and earliest_ms <= timer._clock.now_ms():
+        return True
+    with timer._lock:
+        if timer._closed:
+            return False
+        timer._alarm_ms = earliest_ms
+        timer._asleep = True
+        timer._clock.wait_until(timer._earlier, earliest_ms)
+        timer._asleep = False
+    return True
+
+
+SEEDED_RACES: Final = (
+    SeededRace(
+        "no-second-try",
+        "an operation that was put into its lists is not tried again",
+        Purgatory,
+        "_watch",
+        _watch_without_second_try,
+        "exact-watch-and-check",
+    ),
+    SeededRace(
+        "count-in-two-steps",
+        "the count of stale entries is read, and later written",
+        Accounting,
+        "post",
+        _post_in_two_steps,
+        "exact-purge-and-watch",
+    ),
+    SeededRace(
+        "list-dropped-without-lock",
+        "a list is found empty under the lock of its shard, and dropped after it",
+        Entry,
+        "drop",
+        _drop_list_without_lock,
+        "exact-check-and-append",
+    ),
+    SeededRace(
+        "test-then-set",
+        "an operation is completed by whoever has seen that it is not",
+        DelayedOperation,
+        "force_complete",
+        _force_by_test_then_set,
+        "exact-check-and-force",
+    ),
+    SeededRace(
+        "no-look-after-close",
+        "a watch does not look whether the purgatory was closed meanwhile",
+        Purgatory,
+        "_finish_watch",
+        _finish_watch_without_look,
+        "exact-close-and-watch",
+    ),
+    SeededRace(
+        "withdrawn-without-lock",
+        "entries of a cancelled key are taken out of the word without its lock",
+        DelayedOperation,
+        "_withdraw",
+        _withdraw_without_lock,
+        "exact-rewatch-and-cancel",
+    ),
+    SeededRace(
+        "locks-in-wrong-order",
+        "cancelling a key takes the operations' locks under the lock of the shard",
+        Purgatory,
+        "cancel_for_key",
+        _cancel_under_shard,
+        "exact-cancel-and-check",
+    ),
+    SeededRace(
+        "timer-add-without-lock",
+        "a task is put into the wheel without the timer's lock",
+        Timer,
+        "_add_quietly",
+        _add_without_lock,
+        "timer-add-and-another-add",
+    ),
+    SeededRace(
+        "timer-bucket-reset-late",
+        "that a bucket was popped is noted after it was emptied, without the lock",
+        Timer,
+        "advance",
+        _advance_resetting_late,
+        "timer-add-and-bucket-reuse",
+    ),
+    SeededRace(
+        "timer-reaper-looks-early",
+        "the reaper looks what is due first, and takes the lock to sleep later",
+        Timer,
+        "_sleep_until_due",
+        _sleep_without_second_look,
+        "timer-own-threads",
+    ),
+)
+"""All of them."""

@@ -1,0 +1,134 @@
+"""The table: where the bundled timer, purgatory and executors give way when they are scheduled.
+
+It is at the same time the locking discipline of the implementation. Each field that threads share
+has its row: *guarded*, with the lock that whoever uses it holds, or *unlocked*, with the reason why
+the protocol may use it without.
+"""
+
+from typing import Final
+
+# The modules that the rows name have to be there.
+import purgatory_impl
+from purgatory_conformance.scheduling.yield_points import Size, Table, Where, YieldPoint
+
+_PACKAGE: Final = purgatory_impl.__name__
+
+
+def _lock(module: str, name: str, why: str) -> YieldPoint:
+    return YieldPoint(f"{_PACKAGE}.{module}", name, Where.LOCK, why)
+
+
+def _condition(module: str, name: str, why: str) -> YieldPoint:
+    return YieldPoint(f"{_PACKAGE}.{module}", name, Where.CONDITION, why)
+
+
+def _unlocked(module: str, name: str, why: str, *guards: str) -> YieldPoint:
+    return YieldPoint(f"{_PACKAGE}.{module}", name, Where.UNLOCKED, why, guards)
+
+
+def _guarded(module: str, names: str, why: str, *guards: str) -> tuple[YieldPoint, ...]:
+    """Rows for several fields of one class: ``Class.one two three``."""
+    class_name, _, fields = names.partition(".")
+    return tuple(
+        YieldPoint(f"{_PACKAGE}.{module}", f"{class_name}.{field}", Where.GUARDED, why, guards)
+        for field in fields.split()
+    )
+
+
+_LOCKS: Final = (
+    _lock("delayed_operation", "DelayedOperation._lock", "tries exclude each other"),
+    _lock("delayed_operation", "DelayedOperation._word", "completed, entries and time-out agree"),
+    _lock("watchers", "Shard.lock", "the lists of some keys, and their entries"),
+    _lock("accounting", "Accounting._lock", "the counts"),
+    _lock("timer", "Timer._lock", "wheel, pending tasks, hand-over to the executor"),
+    _lock("timer", "_OWNER_CHANGE", "a task goes from one timer to another"),
+    _lock("executors", "Executor._lock", "the queue"),
+    _lock("clocks", "VirtualClock._lock", "who sleeps until when"),
+    _condition("accounting", "Accounting._changed", "the purgatory's reaper sleeps"),
+    _condition("timer", "Timer._earlier", "the timer's reaper sleeps"),
+    _condition("executors", "ThreadExecutor._changed", "the executor's thread sleeps"),
+)
+
+_UNLOCKED: Final = (
+    _unlocked(
+        "delayed_operation",
+        "DelayedOperation._completed",
+        "walks, appends and expiries look before they take a lock; it never becomes false again",
+        "_lock",
+        "_word",
+    ),
+    _unlocked(
+        "delayed_operation",
+        "DelayedOperation._accounting",
+        "set once, before the operation is anywhere; who finds none has nothing to count",
+        "_word",
+    ),
+    _unlocked(
+        "task",
+        "TimerTask._timer",
+        "read to find the lock to take, and once more under that lock",
+        "_OWNER_CHANGE",
+        "Timer._lock",
+    ),
+    _unlocked("timer", "Timer._closed", "says which of two reasons a refused add has", "_lock"),
+    _unlocked("clocks", "VirtualClock._now_ms", "the time may go on at any moment", "_lock"),
+    _unlocked("watchers", "Shard.lists", "a shard without lists is passed over", "lock"),
+    _unlocked("watchers", "Shard.entries", "summed over the shards, one after the other", "lock"),
+    _unlocked(
+        "watchers", "WatcherList.first", "nobody changes a list that is detached", "shard.lock"
+    ),
+    _unlocked("watchers", "WatcherList.last", "the links of a detached list are cut", "shard.lock"),
+    _unlocked("watchers", "Entry.next", "a detached list is gone through", "owner.shard.lock"),
+    _unlocked(
+        "watchers", "Entry.previous", "the links of a detached list are cut", "owner.shard.lock"
+    ),
+    _unlocked(
+        "purgatory",
+        "Purgatory._closed",
+        "read before a watch and once more after it; closing looks at the lists in between",
+    ),
+)
+
+_GUARDED: Final = (
+    *_guarded("delayed_operation", "DelayedOperation._entries", "half of the word", "_word"),
+    *_guarded("delayed_operation", "DelayedOperation._place", "the walk that tries it", "_lock"),
+    *_guarded(
+        "task",
+        "TimerTask._bucket _next _previous _expiry_ms",
+        "the task is the cell of a bucket",
+        "Timer._lock",
+    ),
+    *_guarded("bucket", "Bucket.first last queued expiry_ms", "a bucket", "Timer._lock"),
+    *_guarded(
+        "wheel",
+        "Wheel.size clock_ms popped_buckets _delay_queue _emptying _levels",
+        "the wheel knows no lock",
+        "Timer._lock",
+    ),
+    *_guarded("timer", "Timer._asleep _alarm_ms", "what the timer's reaper waits for", "_lock"),
+    *_guarded("executors", "Executor._waiting", "the queue", "_lock"),
+    *_guarded("executors", "InlineExecutor._running", "one thread runs tasks", "_lock"),
+    *_guarded("executors", "ThreadExecutor._closed _running", "the thread's state", "_lock"),
+    *_guarded("clocks", "VirtualClock._sleepers", "who sleeps until when", "_lock"),
+    *_guarded("watchers", "WatcherList.attached length appended", "a list", "shard.lock"),
+    *_guarded("watchers", "Entry.linked", "in the list or out of it", "owner.shard.lock"),
+    *_guarded("accounting", "Accounting._stale _pending _closed", "the counts", "_lock"),
+    *_guarded("accounting", "ProposalAccounting._estimate", "the count of watches", "_lock"),
+)
+
+BUNDLED: Final = Table(
+    points=(
+        *_LOCKS,
+        *_UNLOCKED,
+        *_GUARDED,
+        YieldPoint(
+            f"{_PACKAGE}.timer", "time.sleep", Where.CALL, "a long pass lets other threads in"
+        ),
+    ),
+    sizes=(
+        Size(f"{_PACKAGE}.watcher_lists", "_SHARDS", 2, "of two keys each has its own shard"),
+        Size(f"{_PACKAGE}.watchers", "STEPS_PER_HOLD", 2, "a walk of three entries holds twice"),
+        Size(f"{_PACKAGE}.timer", "_STEPS_PER_HOLD", 2, "a bucket of two tasks is held twice"),
+    ),
+)
+"""The bundled timer, purgatory, executors and clocks."""

@@ -1,0 +1,93 @@
+"""What must hold when every call of a timer's programs has returned, whatever the schedule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from purgatory_impl import Timer, TimerTask
+from purgatory_spec.operations import Add, Shutdown
+
+if TYPE_CHECKING:
+    from purgatory_conformance.scheduling.bundled.timer_world import TimerWorld
+
+_MOST_TASKS: Final = 100
+
+
+def problems(world: TimerWorld) -> list[str]:
+    """Everything that is not as it must be."""
+    return [
+        *_linked_right(world),
+        *_not_late(world),
+        *_run_as_often_as_armed(world),
+    ]
+
+
+def _linked_right(world: TimerWorld) -> Iterator[str]:
+    """The buckets hold the pending tasks, and what holds a task waits in the delay queue.
+
+    Rules: TIMER-SIZE, TIMER-BUCKET-REUSE.
+    """
+    for timer in (world.timer, world.other):
+        queued = [bucket for _, _, bucket in timer._wheel._delay_queue]
+        held: list[TimerTask] = []
+        for bucket in (bucket for level in timer._wheel._levels for bucket in level.buckets):
+            inside = _tasks_of(bucket.first)
+            held += inside
+            if queued.count(bucket) != bucket.queued:
+                yield f"a bucket is {queued.count(bucket)} times in the delay queue"
+            if inside and not bucket.queued:
+                yield f"a bucket with {len(inside)} tasks is not in the delay queue"
+        pending = [task for task in world.tasks.values() if _is_pending(task, timer)]
+        if Counter(held) != Counter(pending):
+            yield f"{len(pending)} tasks are pending, the buckets hold {len(held)}"
+        if timer.size != len(pending):
+            yield f"size is {timer.size}, and {len(pending)} tasks are pending"
+
+
+def _tasks_of(first: TimerTask | None) -> list[TimerTask]:
+    """The tasks of a bucket; of a circle of links, which would be a defect, not all."""
+    tasks: list[TimerTask] = []
+    while first is not None and len(tasks) < _MOST_TASKS:
+        tasks.append(first)
+        first = first._next
+    return tasks
+
+
+def _is_pending(task: TimerTask, timer: Timer) -> bool:
+    return task._timer is timer and task._bucket is not None
+
+
+def _not_late(world: TimerWorld) -> Iterator[str]:
+    """Where threads of the timer's own are at work, what is due has run when they rest.
+
+    Rules: TIMER-NOT-LATE, TIMER-WAKE-UP.
+    """
+    for name in world.late:
+        yield f"{name} is due, and nobody has run it"
+
+
+def _run_as_often_as_armed(world: TimerWorld) -> Iterator[str]:
+    """Once everything that is pending has come due, nothing is left, and no task ran too often.
+
+    Rules: TIMER-EXACTLY-ONCE, TIMER-CANCEL.
+    """
+    closed = any(isinstance(operation, Shutdown) for operation in world.history.called())
+    owed = Counter(
+        operation.task
+        for operation, returned in world.history.calls()
+        if isinstance(operation, Add) and returned.raised is None
+    )
+    before = {task.name: task.runs for task in world.tasks.values()}
+    pending = [task.name for task in world.tasks.values() if task._bucket is not None]
+    if not world.own_threads:
+        world.settle()
+    for task in world.tasks.values():
+        if task.runs > owed[task.name]:
+            yield f"{task.name} was armed {owed[task.name]} times and ran {task.runs} times"
+        if task.name in pending and task.runs == before[task.name] and not closed:
+            yield f"{task.name} was pending, and has not run"
+    for timer in (world.timer, world.other):
+        if timer.size:
+            yield f"size is {timer.size} after everything has come due"

@@ -1,0 +1,71 @@
+"""The history of a run: what its threads called, what happened, and what came back."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from purgatory_conformance.scheduling.scheduler import Scheduler
+from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Event, Value
+from purgatory_spec.reasons import Reason
+
+SETUP: Final = "setup"
+"""Who calls before the threads of the run begin."""
+
+CALLS: Final = "calls"
+"""How the record of a run marks the beginning of a call."""
+
+RETURNS: Final = "returns"
+"""How it marks the end of one."""
+
+
+class RecordedHistory:
+    """Written down as it happens; only one thread moves, so the order is the order of the run.
+
+    Attributes:
+        events: From the beginning of the run.
+    """
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.events: list[HistoryEvent] = []
+        self._scheduler = scheduler
+
+    def thread(self) -> str:
+        """The thread that moves now."""
+        running = self._scheduler.running
+        return SETUP if running is None else running.name
+
+    def call(
+        self, operation: Operation, carry_out: Callable[[], tuple[Value, Reason | None]]
+    ) -> None:
+        """Make a call in the running thread.
+
+        Args:
+            operation: What is called.
+            carry_out: Calls it; gives the result, or the reason why it was refused.
+        """
+        thread = self.thread()
+        self.events.append(Called(thread, operation))
+        self._scheduler.mark(CALLS, operation)
+        result, raised = carry_out()
+        self.events.append(Returned(thread, result, raised))
+        self._scheduler.mark(RETURNS, self.events[-1])
+
+    def happened(self, event: Event) -> None:
+        """Note an event in the running thread."""
+        self.events.append(Happened(self.thread(), event))
+
+    def calls(self) -> Iterator[tuple[Operation, Returned]]:
+        """Each call with what it returned, in the order of the returns."""
+        open_calls: dict[str, Operation] = {}
+        for event in self.events:
+            if isinstance(event, Called):
+                open_calls[event.thread] = event.operation
+            elif isinstance(event, Returned):
+                yield open_calls.pop(event.thread), event
+
+    def called(self) -> Iterator[Operation]:
+        """What was called, in the order of the calls."""
+        for event in self.events:
+            if isinstance(event, Called):
+                yield event.operation

@@ -1,0 +1,112 @@
+"""A scenario: what each thread calls, on what, and what must hold when all have returned."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from purgatory_conformance.scheduling.errors import CheckFailed
+from purgatory_conformance.scheduling.history import RecordedHistory
+from purgatory_conformance.scheduling.scheduler import AtRest, Record, Scheduler, Strategy
+from purgatory_conformance.scheduling.yield_points import Injection
+from purgatory_spec.operations import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The calls of one thread, one after the other."""
+
+    thread: str
+    calls: tuple[Operation, ...]
+
+
+class World(Protocol):
+    """The implementation under test, as a run finds it and leaves it."""
+
+    history: RecordedHistory
+
+    def prepare(self, operations: Sequence[Operation]) -> None:
+        """Make what the calls name: delayed operations, tasks."""
+
+    def perform(self, operation: Operation) -> None:
+        """Carry out a call in the running thread, and note it with its result."""
+
+    def close(self) -> None:
+        """End the threads that the world has started; in a thread of the run, when it is quiet."""
+
+    def problems(self) -> list[str]:
+        """What is not as it must be, now that every call has returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What is run.
+
+    Attributes:
+        name: For the command line.
+        about: What is interleaved with what.
+        programs: The threads.
+        make: Makes a fresh world.
+        setup: Calls that are over before the threads begin.
+    """
+
+    name: str
+    about: str
+    programs: tuple[Program, ...]
+    make: Callable[[Scheduler], World]
+    setup: tuple[Operation, ...] = ()
+
+    def calls(self) -> tuple[Operation, ...]:
+        """All calls of setup and programs."""
+        return (*self.setup, *(call for program in self.programs for call in program.calls))
+
+
+class Runs:
+    """Makes the runs of one scenario under one scheduler.
+
+    Attributes:
+        world: What the last run has left.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        injection: Injection,
+        further: Sequence[Callable[[World], list[str]]] = (),
+    ) -> None:
+        """Prepare the runs.
+
+        Args:
+            scenario: What is run.
+            injection: Of the table of the implementation; it has to be active.
+            further: Look for problems besides those that the world knows.
+        """
+        self.world: World
+        self.scenario = scenario
+        self.injection = injection
+        self._further = further
+
+    def __call__(self, strategy: Strategy) -> Record:
+        """Make one run and check what it leaves."""
+        scheduler, scenario = self.injection.scheduler, self.scenario
+        self.injection.begin()
+        callers = [
+            scheduler.start(program.thread, partial(self._play, program))
+            for program in scenario.programs
+        ]
+        self.world = world = scenario.make(scheduler)
+        world.prepare(scenario.calls())
+        for operation in scenario.setup:
+            world.perform(operation)
+        scheduler.start("closing", world.close, AtRest(callers))
+        record = scheduler.execute(strategy)
+        if record.failure is None:
+            problems = [*world.problems()]
+            problems += [problem for look in self._further for problem in look(world)]
+            if problems:
+                record.failure = CheckFailed("; ".join(problems))
+        return record
+
+    def _play(self, program: Program) -> None:
+        for operation in program.calls:
+            self.world.perform(operation)

@@ -1,0 +1,362 @@
+"""The scheduler: real threads of which one moves at a time, and who moves is chosen.
+
+Each logical thread has a real one and a *gate*, where the real thread waits while others move.
+Handing over is opening the gate of the other and waiting at one's own. A thread that cannot go on
+has an *obstacle*: a lock that is held, a condition that nobody has notified, a thread that has not
+ended. It is asked again at each choice whether it is gone, so nobody is ever woken in vain.
+
+Nothing hangs. Where every thread has an obstacle, waits with a time limit run out, the run's clock
+being nobody's; where there is none, that is a deadlock and the run's result. A run ends after a
+number of steps, and every wait of a real thread has a bound.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol
+
+from purgatory_conformance.scheduling.errors import (
+    Abandoned,
+    Deadlock,
+    SchedulingError,
+    Stalled,
+    ThreadFailed,
+    TooManySteps,
+)
+from purgatory_conformance.scheduling.schedule import MOST_THREADS
+
+LONGEST_WAIT_S: Final = 60.0
+"""A bound that only a thread reaches that loops without end between two yield points."""
+
+STEP_LIMIT: Final = 20_000
+"""Yield points of one run; the scenarios reach some hundreds."""
+
+
+class Obstacle(Protocol):
+    """Why a thread cannot go on."""
+
+    def is_gone(self, thread: "LogicalThread") -> bool:
+        """Whether the thread can go on."""
+
+    def run_out(self) -> bool:
+        """The time limit is over, if there is one; whether there was."""
+
+    def describe(self) -> str:
+        """What the thread waits for, and who has it."""
+
+
+class Mark(NamedTuple):
+    """Something that happened in a run, in the order in which it happened."""
+
+    thread: int
+    what: str
+    about: object = None
+
+
+class LogicalThread:
+    """A thread of a run.
+
+    Attributes:
+        number: In the order in which the threads were started, from 0.
+        held: What it holds, in the order of acquisition.
+    """
+
+    __slots__ = ("_body", "ended", "gate", "held", "name", "number", "obstacle", "real")
+
+    def __init__(self, number: int, name: str, body: Callable[[], object]) -> None:
+        self.number = number
+        self.name = name
+        self.gate = threading.Semaphore(0)
+        self.obstacle: Obstacle | None = None
+        self.held: list[object] = []
+        self.ended = False
+        self.real: threading.Thread | None = None
+        self._body = body
+
+    def can_go_on(self) -> bool:
+        """Whether nothing stands in its way."""
+        return not self.ended and (self.obstacle is None or self.obstacle.is_gone(self))
+
+    def call(self) -> None:
+        """Do what the thread is there for."""
+        self._body()
+
+
+class Choice(NamedTuple):
+    """A point of a run where more than one thread could go on.
+
+    Attributes:
+        chosen: Who went on.
+        possible: Who could have, in order.
+        running: Who came here; None where it could not go on itself.
+    """
+
+    chosen: int
+    possible: tuple[int, ...]
+    running: int | None
+
+    def is_preemption(self, thread: int) -> bool:
+        """Whether choosing a thread here interrupts one that could go on."""
+        return self.running is not None and thread != self.running
+
+
+class Strategy(Protocol):
+    """Who goes on."""
+
+    def choose(self, possible: Sequence[int], running: int | None) -> int:
+        """One of the threads that can go on; ``running`` is None if it is not among them."""
+
+
+@dataclass(slots=True)
+class Record:
+    """What was written down of a run: the choices, and everything that happened."""
+
+    choices: list[Choice] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    failure: SchedulingError | None = None
+
+    def chosen(self) -> tuple[int, ...]:
+        """The schedule, as numbers."""
+        return tuple(choice.chosen for choice in self.choices)
+
+
+class Scheduler:
+    """Lets the threads of one run after another move, one at a time.
+
+    Attributes:
+        running: The thread that moves now; None outside a run, where nothing is scheduled.
+        abandoned: The run is over and its threads are being ended.
+    """
+
+    def __init__(self, longest_wait_s: float = LONGEST_WAIT_S) -> None:
+        """Make a scheduler that runs nothing yet.
+
+        Args:
+            longest_wait_s: How long a run may take before it is given up, seconds.
+        """
+        self._longest_wait_s = longest_wait_s
+        self.running: LogicalThread | None = None
+        self.abandoned = False
+        self.record = Record()
+        self._threads: list[LogicalThread] = []
+        self._strategy: Strategy | None = None
+        self._steps = 0
+        self._over = threading.Semaphore(0)
+
+    def begin(self) -> None:
+        """Forget the run before; threads may be started from now on."""
+        self.abandoned = False
+        self.record = Record()
+        self._threads = []
+        self._steps = 0
+        self._over = threading.Semaphore(0)
+
+    def start(
+        self, name: str, body: Callable[[], object], obstacle: Obstacle | None = None
+    ) -> LogicalThread:
+        """Add a thread; it moves when it is chosen.
+
+        Raises:
+            SchedulingError: there are too many threads.
+        """
+        if len(self._threads) == MOST_THREADS:
+            raise SchedulingError(f"a run has {MOST_THREADS} threads at most")
+        thread = LogicalThread(len(self._threads), name, body)
+        thread.obstacle = obstacle
+        self._threads.append(thread)
+        self.record.names.append(name)
+        thread.real = threading.Thread(
+            target=self._live, args=(thread,), name=f"scheduled-{name}", daemon=True
+        )
+        thread.real.start()
+        return thread
+
+    def execute(self, strategy: Strategy) -> Record:
+        """Let all threads move until they have ended.
+
+        Returns:
+            The record, with the failure of the run if it has failed.
+
+        Raises:
+            Diverged: a replayed schedule does not fit.
+            Stalled: a thread reaches no yield point any more; the process should be ended.
+        """
+        self._strategy = strategy
+        try:
+            self._pass_on(None)
+            if not self._over.acquire(timeout=self._longest_wait_s):
+                raise Stalled(self._where_it_stalled())
+        finally:
+            self.running = None
+            self._end_all()
+        return self.record
+
+    def reach(self, what: str, about: object = None) -> None:
+        """The running thread is at a yield point: let the strategy choose who goes on."""
+        running = self.running
+        if running is None:
+            return
+        self.mark(what, about)
+        self._steps += 1
+        if self._steps > STEP_LIMIT:
+            self._fail(TooManySteps(f"the run has not ended after {STEP_LIMIT} yield points"))
+        self._pass_on(running)
+
+    def wait_for(self, obstacle: Obstacle, what: str, about: object = None) -> None:
+        """The running thread cannot go on before an obstacle is gone; a yield point."""
+        running = self.running
+        if running is None:
+            raise SchedulingError(f"{what}: outside a run nobody can be waited for")
+        running.obstacle = obstacle
+        self.reach(what, about)
+        running.obstacle = None
+
+    def mark(self, what: str, about: object = None) -> None:
+        """Write something down that the running thread does; no yield point."""
+        if self.running is not None:
+            self.record.marks.append(Mark(self.running.number, what, about))
+
+    def _live(self, thread: LogicalThread) -> None:
+        """The real thread: wait to be chosen, do it, hand over for good."""
+        try:
+            self._wait_at_gate(thread)
+            if not self.abandoned:
+                thread.call()
+        except Abandoned:
+            pass
+        except SchedulingError as failure:
+            self._note(failure)
+        except BaseException as failure:
+            self._note(ThreadFailed(f"thread {thread.name} has raised {failure!r}"), failure)
+        thread.ended = True
+        if not self.abandoned:
+            if thread.held:
+                self._note(ThreadFailed(f"thread {thread.name} has ended and holds a lock"))
+            try:
+                self._pass_on(thread)
+            except Abandoned:
+                pass
+            except SchedulingError as failure:
+                self._note(failure)
+                self._abandon()
+
+    def _note(self, failure: SchedulingError, cause: BaseException | None = None) -> None:
+        if self.record.failure is None:
+            failure.__cause__ = cause
+            self.record.failure = failure
+
+    def _fail(self, failure: SchedulingError) -> None:
+        """End the run with a failure, from inside the running thread."""
+        self._note(failure)
+        self._abandon()
+        raise Abandoned
+
+    def _abandon(self) -> None:
+        self.abandoned = True
+        self.running = None
+        self._over.release()
+
+    def _pass_on(self, running: LogicalThread | None) -> None:
+        """Choose who goes on, and hand over to it."""
+        possible = [thread for thread in self._threads if thread.can_go_on()]
+        while not possible and self._limit_runs_out():
+            possible = [thread for thread in self._threads if thread.can_go_on()]
+        if not possible:
+            self._nobody_goes_on()
+            return
+        chosen = possible[0] if len(possible) == 1 else self._choose(possible, running)
+        if chosen is running:
+            return
+        self.running = chosen
+        chosen.gate.release()
+        if running is not None and not running.ended:
+            self._wait_at_gate(running)
+            if self.abandoned:
+                raise Abandoned
+
+    def _wait_at_gate(self, thread: LogicalThread) -> None:
+        """Wait to be chosen; a run that does not move any more is noticed by ``execute``."""
+        if not thread.gate.acquire(timeout=2 * self._longest_wait_s):
+            raise Abandoned
+
+    def _choose(
+        self, possible: list[LogicalThread], running: LogicalThread | None
+    ) -> LogicalThread:
+        assert self._strategy is not None
+        numbers = tuple(thread.number for thread in possible)
+        came = running.number if running in possible and running is not None else None
+        try:
+            chosen = self._strategy.choose(numbers, came)
+        except SchedulingError as failure:
+            if running is None:
+                raise
+            self._fail(failure)
+            raise AssertionError("unreachable") from failure
+        self.record.choices.append(Choice(chosen, numbers, came))
+        return self._threads[chosen]
+
+    def _limit_runs_out(self) -> bool:
+        """Whether some thread waits with a time limit, which runs out."""
+        return any(
+            thread.obstacle is not None and thread.obstacle.run_out()
+            for thread in self._threads
+            if not thread.ended
+        )
+
+    def _nobody_goes_on(self) -> None:
+        waiting = [thread for thread in self._threads if not thread.ended]
+        if not waiting:
+            self.running = None
+            self._over.release()
+            return
+        lines = [
+            f"{thread.name} waits for {thread.obstacle.describe()}"
+            for thread in waiting
+            if thread.obstacle is not None
+        ]
+        self._note(Deadlock("; ".join(lines)))
+        self._abandon()
+        if any(thread.real is threading.current_thread() for thread in waiting):
+            raise Abandoned
+
+    def _where_it_stalled(self) -> str:
+        running = self.running
+        name = "nobody" if running is None else running.name
+        last = self.record.marks[-1].what if self.record.marks else "the beginning"
+        return f"thread {name} has reached no yield point for {self._longest_wait_s:g} s, after {last}"
+
+    def _end_all(self) -> None:
+        """End the threads that are left, one after the other."""
+        self.abandoned = True
+        for thread in self._threads:
+            assert thread.real is not None
+            if not thread.ended:
+                thread.gate.release()
+            thread.real.join(self._longest_wait_s)
+            if thread.real.is_alive():
+                raise Stalled(f"thread {thread.name} cannot be ended")
+        self.abandoned = False
+
+
+class AtRest:
+    """The obstacle of a thread that comes when some have ended and no other can go on."""
+
+    def __init__(self, threads: Sequence[LogicalThread]) -> None:
+        self._threads = threads
+        self._over = False
+
+    def is_gone(self, thread: LogicalThread) -> bool:
+        """Whether that was so."""
+        return self._over
+
+    def run_out(self) -> bool:
+        """Asked when nobody can go on: whether the threads have ended."""
+        if self._over or not all(other.ended for other in self._threads):
+            return False
+        self._over = True
+        return True
+
+    def describe(self) -> str:
+        """The threads."""
+        return "the end of " + ", ".join(each.name for each in self._threads if not each.ended)

@@ -1,0 +1,123 @@
+"""What the concurrent models share: threads, labelled steps, and the history that a run leaves.
+
+A concurrent model is a labelled transition system like any other, but its steps are smaller: one
+access to shared memory each, by one thread. A *history* is what can be seen from outside: calls,
+returns and callbacks, in the order in which they happen.
+
+What is done with such a model: run given calls over it (``programs``), list the histories that
+come of them (``histories``), and ask whether the sequential rules explain them
+(``linearizability``; of one delayed operation ``projection``).
+"""
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Event, Value
+from purgatory_spec.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The label of a step: the action by its name in TLA+, then its arguments, the thread first.
+
+    What the action chooses (a key, a size) is an argument as well, so that two steps that differ
+    in their choice alone differ in their label.
+    """
+
+    action: str
+    arguments: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A thread begins a call, in the words of the step vocabulary."""
+
+    thread: str
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """A callback or another event, in the thread in which it happens."""
+
+    thread: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A thread's call is over, with a result or with a reason why not."""
+
+    thread: str
+    result: Value = None
+    raised: Reason | None = None
+
+
+HistoryEvent: TypeAlias = Called | Happened | Returned
+
+History: TypeAlias = tuple[HistoryEvent, ...]
+"""What could be seen of a run, in the order in which it happened."""
+
+State = TypeVar("State", bound=Hashable)
+
+
+class ConcurrentModel(Protocol[State]):
+    """A model whose steps are single accesses to shared memory."""
+
+    def initial(self) -> State:
+        """Where it begins."""
+
+    def steps(self, state: State) -> Iterator[tuple[Step, State]]:
+        """The labelled steps that leave a state."""
+
+    def history(self, before: State, step: Step, after: State) -> tuple[HistoryEvent, ...]:
+        """What can be seen of a step from outside; mostly nothing."""
+
+
+def thread_of(step: Step) -> str:
+    """The thread that takes a step: the label's first argument.
+
+    Raises:
+        ValueError: the label does not begin with the name of a thread.
+    """
+    thread = step.arguments[0] if step.arguments else None
+    if not isinstance(thread, str):
+        raise ValueError(
+            f"the label {step.action}{step.arguments} names no thread: "
+            "the first argument of a step has to be the thread that takes it"
+        )
+    return thread
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutInterleaving(Generic[State]):
+    """A concurrent model in which no thread takes a step while another one is busy.
+
+    What is left is the sequential behaviour: every call runs from its beginning to its end before
+    the next thing begins.
+
+    Attributes:
+        model: The concurrent model.
+        busy: The threads that are in the middle of something in a state: inside a call, or of a
+            background thread inside its pass. A thread that is between two calls is not busy.
+    """
+
+    model: ConcurrentModel[State]
+    busy: Callable[[State], frozenset[str]]
+
+    def initial(self) -> State:
+        """Where the concurrent model begins."""
+        return self.model.initial()
+
+    def steps(self, state: State) -> Iterator[tuple[Step, State]]:
+        """The steps of the busy thread; of every thread where none is busy."""
+        busy = self.busy(state)
+        for step, after in self.model.steps(state):
+            if not busy or thread_of(step) in busy:
+                yield step, after
+
+    def history(self, before: State, step: Step, after: State) -> tuple[HistoryEvent, ...]:
+        """What can be seen of a step from outside, as in the concurrent model."""
+        return self.model.history(before, step, after)

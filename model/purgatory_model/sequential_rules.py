@@ -1,0 +1,77 @@
+"""What is asked of sequential rules that are to explain a history.
+
+Rules say what a call does. Most calls are one *effect*: a change of the state, some events, and a
+result, all at one instant. A call may also be divided into *parts*, each of which takes effect at
+an instant of its own. Every part but the last names the one that follows it.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Event, Outcome, Value
+from purgatory_spec.reasons import Reason
+
+Rule = TypeVar("Rule", bound=Hashable)
+"""The state of sequential rules."""
+
+WHOLE = "whole"
+"""The first part of every call, and the only one of a call that is not divided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect(Generic[Rule]):
+    """One way in which a part of a call may take effect.
+
+    Attributes:
+        state: The sequential state after it.
+        events: What it shows, in this order, in the thread of the call.
+        result: What the call returns, as far as this part decides it; None leaves it to the
+            other parts, and where none decides it, it is not compared.
+        raised: Why the call is rejected, if it is.
+        then: The part that follows; None where the call is over.
+    """
+
+    state: Rule
+    events: tuple[Event, ...] = ()
+    result: Value = None
+    raised: Reason | None = None
+    then: str | None = None
+
+
+class Rules(Protocol[Rule]):
+    """Sequential rules: what the parts of calls do."""
+
+    def initial(self) -> Rule:
+        """Where they begin."""
+
+    def effects(self, state: Rule, operation: Operation, part: str) -> Iterable[Effect[Rule]]:
+        """The ways in which a part of a call may take effect; the first one is ``WHOLE``."""
+
+
+class SequentialModel(Protocol[Rule]):
+    """A component's model, which takes one call at a time: see ``transition``."""
+
+    def initial(self) -> Rule:
+        """The state of a component that was just made."""
+
+    def successors(self, state: Rule, operation: Operation) -> Iterator[tuple[Outcome, Rule]]:
+        """Every outcome of an operation with the state after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Undivided(Generic[Rule]):
+    model: SequentialModel[Rule]
+
+    def initial(self) -> Rule:
+        return self.model.initial()
+
+    def effects(self, state: Rule, operation: Operation, part: str) -> Iterator[Effect[Rule]]:
+        for outcome, after in self.model.successors(state, operation):
+            yield Effect(after, outcome.events, outcome.result, outcome.rejected)
+
+
+def sequential(model: SequentialModel[Rule]) -> Rules[Rule]:
+    """The rules of a sequential model: every call is one effect."""
+    return _Undivided(model)

@@ -1,0 +1,449 @@
+"""The concurrent memory pool: linearizable, and without interleaving the sequential one."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purgatory_model.concurrent_memory_pool import (
+    VARIANTS,
+    ConcurrentMemoryPool,
+    ConcurrentPoolState,
+)
+from purgatory_model.explained_runs import UnexplainedRun, check_runs
+from purgatory_model.explorer import explore
+from purgatory_model.histories import histories
+from purgatory_model.interleaving import (
+    Called,
+    History,
+    Returned,
+    Step,
+    WithoutInterleaving,
+    thread_of,
+)
+from purgatory_model.linearizability import Explainer, explain
+from purgatory_model.memory_pool_arithmetic import bound
+from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.programs import Programmed
+from purgatory_model.sequential_rules import sequential
+from purgatory_spec.operations import Allocate, Operation, Release, ReleaseForeign
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import MemoryPoolConfiguration
+
+from .concurrent_pools import Forgetful, pool, programmed, sequential_pool
+
+BOTH = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
+MISUSE = ("double-release", "foreign-release")
+
+
+# Without interleaving.
+
+
+def busy(state: ConcurrentPoolState) -> frozenset[str]:
+    return state.inside
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What can be told of a call that nothing interrupts."""
+
+    operation: Operation
+    outcome: Outcome
+
+
+def answered(
+    shared: ConcurrentMemoryPool, state: ConcurrentPoolState
+) -> set[tuple[Answer, ConcurrentPoolState]]:
+    """Every call that may be made in a state, run to its end without interleaving."""
+    alone = WithoutInterleaving(shared, busy)
+    found = set()
+    for step, after in alone.steps(state):
+        events = alone.history(state, step, after)
+        while after.inside:
+            ((step, following),) = alone.steps(after)
+            events += alone.history(after, step, following)
+            after = following
+        called, returned = events
+        assert isinstance(called, Called)
+        assert isinstance(returned, Returned)
+        outcome = Outcome(returned.result, returned.raised)
+        found.add((Answer(called.operation, outcome), after))
+    return found
+
+
+def state_beside(state: ConcurrentPoolState) -> tuple[int, frozenset[tuple[str, int]]]:
+    """What both models know: the bytes available, and who holds how many."""
+    held = frozenset((name, each.held_bytes) for name, each in state.threads if each.held_bytes)
+    return state.available_bytes, held
+
+
+def sequential_state(state: MemoryPoolState) -> tuple[int, frozenset[tuple[str, int]]]:
+    return state.available_bytes, frozenset(state.held.items())
+
+
+def possible_calls(shared: ConcurrentMemoryPool, state: ConcurrentPoolState) -> set[Operation]:
+    """What threads that have one buffer at a time may call."""
+    calls: set[Operation] = set()
+    for name, thread in state.threads:
+        if thread.held_bytes:
+            calls.add(Release(name))
+            continue
+        calls |= {Allocate(name, size_bytes) for size_bytes in shared.sizes}
+        if thread.spent_bytes:
+            calls.add(Release(name))
+        if "foreign-release" in shared.variants:
+            largest = shared.configuration.max_single_bytes
+            calls |= {ReleaseForeign(size_bytes) for size_bytes in range(1, largest + 1)}
+    return calls
+
+
+def same_answers(shared: ConcurrentMemoryPool) -> int:
+    """Walk both models side by side; the number of pairs of states that were met.
+
+    In each pair, each call must have the same answers in both, and lead to the same pairs.
+    """
+    model = Forgetful(sequential_pool(shared))
+    first = (shared.initial(), model.initial())
+    met, fresh = {first}, [first]
+    while fresh:
+        concurrent, alone = fresh.pop()
+        assert state_beside(concurrent) == sequential_state(alone)
+        found = answered(shared, concurrent)
+        calls = possible_calls(shared, concurrent)
+        predicted = {
+            (Answer(call, Outcome(outcome.result, outcome.rejected)), after)
+            for call in calls
+            for outcome, after in model.successors(alone, call)
+        }
+        assert {answer for answer, _ in found} == {answer for answer, _ in predicted}
+        for answer, state in found:
+            (after,) = (after for other, after in predicted if other == answer)
+            if (state, after) not in met:
+                met.add((state, after))
+                fresh.append((state, after))
+    return len(met)
+
+
+@BOTH
+def test_without_interleaving_it_is_the_sequential_pool(strict: bool) -> None:
+    """
+    Given three threads at a small pool, none of which takes a step while another is inside a call
+    When every state that can be reached is compared with the sequential pool's
+    Then each call has the same answers there, and only these, and leads to the same state
+    """
+    assert same_answers(pool(3, 2, 3, strict=strict)) > 20
+
+
+@BOTH
+def test_without_interleaving_misuse_is_found_out_as_by_the_sequential_pool(strict: bool) -> None:
+    """The same with callers at fault and a pool that tells its own buffers from others."""
+    assert same_answers(pool(3, 2, 2, *MISUSE, strict=strict, identity=True)) > 20
+
+
+@pytest.mark.parametrize("variant", ["double-release", "foreign-release"])
+def test_a_sequential_pool_with_another_validation_is_another_one(variant: str) -> None:
+    """
+    Given a pool that credits whatever it is given, beside the rules of one that checks
+    When the two are compared
+    Then they differ
+    """
+    shared = pool(2, 2, 2, variant)
+    checking = pool(2, 2, 2, variant, identity=True)
+    steps = [Step("Ask", ("t1", 1)), Step("Read", ("t1",)), Step("Swap", ("t1",))]
+    state = followed(shared, *steps, Step("Release", ("t1",)))
+    answers = {answer for answer, _ in answered(shared, state)}
+    assert answers != {answer for answer, _ in answered(checking, state)}
+
+
+@st.composite
+def large_cases(draw: st.DrawFn) -> tuple[ConcurrentMemoryPool, list[tuple[str, int]]]:
+    """A pool of any size, and who asks for how much, or gives back what he has."""
+    largest = draw(st.integers(1, 40))
+    configuration = MemoryPoolConfiguration(
+        draw(st.integers(largest, 100)), largest, draw(st.booleans())
+    )
+    shared = ConcurrentMemoryPool(configuration, ("t1", "t2", "t3", "t4"))
+    turns = st.tuples(st.sampled_from(shared.threads), st.integers(-1, largest + 1))
+    return shared, draw(st.lists(turns, max_size=25))
+
+
+@given(large_cases())
+@settings(deadline=None)
+def test_sequential_calls_are_a_run_of_the_concurrent_pool(
+    case: tuple[ConcurrentMemoryPool, list[tuple[str, int]]],
+) -> None:
+    """
+    Given any pool, and threads that ask for any size and give back, one call after the other
+    When the sequential pool answers
+    Then the concurrent one has exactly one run without interleaving, with the same answers
+    """
+    shared, turns = case
+    model = sequential_pool(shared)
+    alone, state = model.initial(), shared.initial()
+    for thread, size_bytes in turns:
+        holds = thread in alone.held
+        operation = Release(thread) if holds else Allocate(thread, size_bytes)
+        ((outcome, alone),) = model.successors(alone, operation)
+        found = {after for answer, after in answered_call(shared, state, operation, outcome)}
+        assert len(found) == 1
+        (state,) = found
+        assert state_beside(state) == sequential_state(alone)
+
+
+def answered_call(
+    shared: ConcurrentMemoryPool,
+    state: ConcurrentPoolState,
+    operation: Operation,
+    outcome: Outcome,
+) -> set[tuple[Answer, ConcurrentPoolState]]:
+    """The runs of one call that end with this outcome; of any other ending there must be none."""
+    found = {each for each in answered(shared, state) if each[0].operation == operation}
+    assert {answer.outcome for answer, _ in found} == {Outcome(outcome.result, outcome.rejected)}
+    return found
+
+
+# Linearizable.
+
+
+def explainer(shared: ConcurrentMemoryPool) -> Explainer[MemoryPoolState]:
+    return Explainer(sequential(Forgetful(sequential_pool(shared))))
+
+
+@BOTH
+def test_every_history_of_two_threads_is_explained(strict: bool) -> None:
+    """
+    Given two threads that ask for and give back whatever they like, for as long as they like
+    When their histories are explained by the sequential pool
+    Then every one of them is, of any length
+    """
+    shared = pool(3, 3, 2, strict=strict)
+    checked = check_runs(Programmed(shared, {}), explainer(shared))
+    assert checked.unexplained is None
+    assert checked.pairs > 1500
+
+
+@pytest.mark.slow
+@BOTH
+def test_every_history_of_three_threads_at_one_byte_is_explained(strict: bool) -> None:
+    """The same with three threads and two buffers of one byte."""
+    shared = pool(2, 1, 3, strict=strict)
+    checked = check_runs(Programmed(shared, {}), explainer(shared))
+    assert checked.unexplained is None
+    assert checked.pairs > 10_000
+
+
+@pytest.mark.large
+@BOTH
+def test_every_history_of_three_threads_is_explained(strict: bool) -> None:
+    """The same with three threads and buffers of one byte and of two."""
+    shared = pool(2, 2, 3, strict=strict)
+    checked = check_runs(Programmed(shared, {}), explainer(shared))
+    assert checked.unexplained is None
+    assert checked.pairs > 30_000
+
+
+@pytest.mark.slow
+def test_a_pool_that_checks_releases_is_explained_also_with_callers_at_fault() -> None:
+    """
+    Given two threads that give back twice, and foreign buffers, to a pool that finds it out
+    When their histories are explained by a sequential pool that does
+    Then every one of them is, of any length
+    """
+    shared = pool(2, 2, 2, *MISUSE, identity=True)
+    checked = check_runs(Programmed(shared, {}), explainer(shared))
+    assert checked.unexplained is None
+    assert checked.pairs > 5000
+
+
+@BOTH
+def test_each_history_of_small_programs_is_explained_by_itself(strict: bool) -> None:
+    """
+    Given two threads that ask twice each, and give back
+    When each of their histories is explained by itself
+    Then each has an order of its calls that explains it
+    """
+    shared = pool(2, 2, 2, strict=strict)
+    rules = sequential(sequential_pool(shared))
+    count = 0
+    for history in histories(programmed(shared, (1, 2), (2, 1))):
+        explanation = explain(history, rules)
+        assert explanation.is_complete
+        assert len(explanation.order) == len(history) // 2
+        count += 1
+    assert count > 800
+
+
+WRONG_HISTORIES = {
+    "split-test-and-subtract": (
+        "t1 asks for 2, t2 asks for 1, t1 has it, t2 has it",
+        True,
+    ),
+    "blind-store": ("t1 asks for 2, t2 asks for 1, t1 has it, t2 has it", True),
+    "swap-gives-up": ("t1 asks for 1, t2 asks for 1, t1 has it, t2 is refused", False),
+}
+
+
+def words(history: History) -> str:
+    told = []
+    for event in history:
+        if isinstance(event, Called) and isinstance(event.operation, Allocate):
+            told.append(f"{event.thread} asks for {event.operation.size_bytes}")
+        elif isinstance(event, Called):
+            told.append(f"{event.thread} gives back")
+        elif isinstance(event, Returned) and event.result is not None:
+            told.append(f"{event.thread} {'has it' if event.result else 'is refused'}")
+    return ", ".join(told)
+
+
+@pytest.mark.parametrize("variant", WRONG_HISTORIES)
+def test_a_pool_with_a_defect_has_a_history_that_nothing_explains(variant: str) -> None:
+    """
+    Given a strict pool of two bytes that follows a defect, and two threads
+    When its histories are explained by the sequential pool
+    Then a shortest one that is not explained is found, and it is the one to be expected
+    """
+    told, over_granted = WRONG_HISTORIES[variant]
+    sizes = ((2,), (1,)) if over_granted else ((1,), (1,))
+    shared = pool(2, 2, 2, variant, strict=True)
+    run = check_runs(programmed(shared, *sizes), explainer(shared)).unexplained
+    assert run is not None
+    assert sorted(words(run.history).split(", ")) == sorted(told.split(", "))
+    assert explain(run.history, sequential(sequential_pool(shared))).unexplained == run.history
+    assert history_of(shared, run) == run.history
+
+
+def test_a_credited_foreign_buffer_is_explained_by_a_pool_that_does_not_check() -> None:
+    """
+    Given a pool that credits what it has not granted
+    When its histories are explained by the rules without and with a check of releases
+    Then the first explain them, and the second do not
+    """
+    naive = pool(1, 1, 2, "foreign-release")
+    programs: dict[str, tuple[Operation, ...]] = {
+        "t1": (ReleaseForeign(1), Allocate("t1", 1)),
+        "t2": (Allocate("t2", 1),),
+    }
+    runs = Programmed(naive, programs)
+    assert check_runs(runs, explainer(naive)).unexplained is None
+    checking = explainer(pool(1, 1, 2, identity=True))
+    run = check_runs(runs, checking).unexplained
+    assert run is not None
+    assert run.history == (Called("t1", ReleaseForeign(1)), Returned("t1"))
+
+
+def test_a_refusal_has_a_reason_at_some_instant_of_its_call() -> None:
+    """
+    Given a request that reads too little, and a buffer that is given back before it is refused
+    When the history is explained
+    Then the refusal took effect before the release, although it returned after it
+    """
+    shared = pool(1, 1, 2)
+    steps = (
+        *(Step("Ask", ("t1", 1)), Step("Read", ("t1",)), Step("Swap", ("t1",))),
+        *(Step("Ask", ("t2", 1)), Step("Read", ("t2",))),
+        Step("Release", ("t1",)),
+        Step("Refuse", ("t2",)),
+    )
+    history = shown(shared, steps)
+    assert words(history) == (
+        "t1 asks for 1, t1 has it, t2 asks for 1, t1 gives back, t2 is refused"
+    )
+    order = explain(history, sequential(sequential_pool(shared))).order
+    assert [taken.operation for taken in order] == [
+        Allocate("t1", 1),
+        Allocate("t2", 1),
+        Release("t1"),
+    ]
+
+
+def followed(shared: ConcurrentMemoryPool, *steps: Step) -> ConcurrentPoolState:
+    state = shared.initial()
+    for step in steps:
+        state = dict(shared.steps(state))[step]
+    return state
+
+
+def shown(shared: ConcurrentMemoryPool, steps: tuple[Step, ...]) -> History:
+    """The history of these steps."""
+    state, events = shared.initial(), ()
+    told: History = events
+    for step in steps:
+        after = dict(shared.steps(state))[step]
+        told += shared.history(state, step, after)
+        state = after
+    return told
+
+
+def history_of(shared: ConcurrentMemoryPool, run: UnexplainedRun) -> History:
+    return shown(shared, run.steps)
+
+
+# Its own invariants.
+
+
+@BOTH
+def test_the_count_and_the_bound(strict: bool) -> None:
+    """
+    Given three threads at a pool of two bytes
+    When every state is visited
+    Then no byte is lost or made, no more than the bound is lent, and who is refused has a reason
+    """
+    shared = pool(2, 2, 3, strict=strict)
+    given_ = shared.configuration
+    most = bound(given_.size_bytes, given_.max_single_bytes, strict)
+    reached = set()
+
+    def broken(_: ConcurrentPoolState, step: Step, after: ConcurrentPoolState) -> str | None:
+        reached.add(after.outstanding_bytes)
+        if after.available_bytes + after.outstanding_bytes != given_.size_bytes:
+            return "a byte is lost or made"
+        if step.action == "Refuse":
+            return None
+        if any(each.at.value == "refuse" and each.enough for _, each in after.threads):
+            return "refused without a reason"
+        return None
+
+    found = explore(shared.initial(), shared.steps, broken)
+    assert found.complete
+    assert max(reached) == most
+    assert found.deadlocks == 0
+
+
+@pytest.mark.parametrize(
+    ("variant", "claim"),
+    [("blind-store", "a byte is lost or made"), ("swap-gives-up", "refused without a reason")],
+)
+def test_a_defect_breaks_an_invariant(variant: str, claim: str) -> None:
+    shared = pool(2, 2, 2, variant)
+
+    def broken(_: ConcurrentPoolState, step: Step, after: ConcurrentPoolState) -> str | None:
+        if after.available_bytes + after.outstanding_bytes != 2:
+            return "a byte is lost or made"
+        if any(each.at.value == "refuse" and each.enough for _, each in after.threads):
+            return "refused without a reason"
+        return None
+
+    counterexample = explore(shared.initial(), shared.steps, broken).counterexample
+    assert counterexample is not None
+    assert counterexample.broken == claim
+
+
+def test_every_step_names_its_thread() -> None:
+    for variants in ((), ("split-test-and-subtract",), ("blind-store",), MISUSE):
+        shared = pool(2, 2, 2, *variants, identity=True)
+        labels = set()
+
+        def no_claim(_: ConcurrentPoolState, step: Step, __: ConcurrentPoolState) -> None:
+            labels.add(step)
+
+        explore(shared.initial(), shared.steps, no_claim)
+        assert {thread_of(step) for step in labels} == {"t1", "t2"}
+
+
+def test_what_there_is_not() -> None:
+    with pytest.raises(ValueError, match="there is no variant 'leaky'"):
+        pool(1, 1, 1, "leaky")
+    with pytest.raises(ValueError, match="an unbounded pool has no count"):
+        ConcurrentMemoryPool(MemoryPoolConfiguration(unbounded=True))
+    assert set(WRONG_HISTORIES) | set(MISUSE) == set(VARIANTS)

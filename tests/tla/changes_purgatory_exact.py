@@ -1,0 +1,55 @@
+"""Changes of the purgatory with the exact accounting, each of which must be reported."""
+
+from .seeded_changes import SeededChange
+
+CHANGES = (
+    SeededChange(
+        name="an entry less is promised than will be inserted",
+        binding="purgatory_exact.small_cancelling_binding",
+        file="PurgatoryExact.tla",
+        line="/\\ entries' = [entries EXCEPT ![o] = @ + EntriesPerCall]",
+        instead="/\\ entries' = [entries EXCEPT ![o] = @ + EntriesPerCall - 1]",
+        action="Arm",
+    ),
+    SeededChange(
+        name="a walk does not drop its own entry before it posts",
+        binding="purgatory_exact.small_binding",
+        file="PurgatoryExact.tla",
+        line='/\\ Goto(t, IF InWalk(t) THEN "drop-own" ELSE TowardsCallback(balance[t] + taken))',
+        instead="/\\ Goto(t, TowardsCallback(balance[t] + taken))",
+        action="Walk",
+    ),
+    SeededChange(
+        name="the label of an insert names a key of its own choice",
+        binding="purgatory_exact.small_cancelling_binding",
+        file="PurgatoryExactHistory.tla",
+        line='\\/ \\E k \\in Keys : Insert(c, k) /\\ step\' = <<"Insert", c, k>>',
+        instead="\\/ \\E k \\in Keys : Insert(c, k) /\\ step' = "
+        '<<"Insert", c, CHOOSE j \\in Keys : TRUE>>',
+        action="Insert",
+    ),
+    SeededChange(
+        name="the model takes the time-out with any key",
+        binding="purgatory_exact.small_cancelling_binding",
+        file="purgatory_model/concurrent_exact_cancelling.py",
+        line='is_last = left.entries == 0 or turn.is_variant("cancel-takes-time-out")',
+        instead="is_last = True",
+        action="CancelOne",
+    ),
+    SeededChange(
+        name="the model forgets what it had promised when it stops inserting",
+        binding="purgatory_exact.small_cancelling_binding",
+        file="purgatory_model/concurrent_exact_watching.py",
+        line="yield (), turn.after(ended(replace(me, promised=(), balance=me.balance - rest)))",
+        instead="yield (), turn.after(ended(replace(me, promised=())))",
+        action="StopInserting",
+    ),
+    SeededChange(
+        name="the model purges at the interval, not above it",
+        binding="purgatory_exact.small_binding",
+        file="purgatory_model/concurrent_exact_purging.py",
+        line="if turn.state.stale > turn.instance.purge_interval:",
+        instead="if turn.state.stale >= turn.instance.purge_interval:",
+        action="BeginPurge",
+    ),
+)

@@ -1,0 +1,325 @@
+"""The purgatory of ``purgatory_model.concurrent_exact`` beside ``PurgatoryExact.tla``.
+
+The model keeps together what an operation is and what a thread has in hand, and writes a bag of
+operations as a tuple; the module has a variable for each kind of thing, with a value for every
+operation or thread that may need it, and counts the places in a bag.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from purgatory_model.concurrent_exact import ConcurrentExact
+from purgatory_model.concurrent_exact_instance import CALLBACK, EXECUTOR, ExactInstance
+from purgatory_model.concurrent_exact_state import Bag, Delayed, ExactState, Thread
+from purgatory_tla.binding import Binding, Variable
+from purgatory_tla.values import Value, function, to_tla
+
+COMPLETING = {
+    "Post": "the winner of a word adds its balance to the count of stale entries",
+    "CallBack": "the winner leaves the timer and runs the callback",
+}
+WATCHING = {
+    "BeginWatch": "a caller tries an operation for the first time",
+    "Arm": "a caller starts the time-out and promises the entries",
+    "Insert": "a caller appends its operation to the list of a key",
+    "SecondTry": "a caller tries its operation again",
+}
+CHECKING = {
+    "BeginCheck": "an event of a key happens",
+    "CopyList": "a completer copies the list of its key",
+    "Walk": "a walk looks at an operation of the copy, and tries it",
+    "EndWalk": "nothing is left of the copy",
+    "Drop": "a walk drops an entry of a completed operation, its own before it posts",
+    "Settle": "a thread adds its balance to the count of stale entries, and returns",
+}
+CANCELLING = {
+    "BeginCancel": "a canceller detaches the list of a key",
+    "CancelOne": "a canceller settles an operation of the detached list",
+    "EndCancel": "nothing is left of the detached list",
+}
+FORCING = {"BeginForce": "a forcer swaps the word of an operation"}
+PURGING = {
+    "BeginPurge": "a purger sees that a purge is due",
+    "Sweep": "a purger takes the entries of completed operations out of a list",
+}
+EXPIRING = {
+    "Expire": "the timer hands an operation to the executor",
+    "Take": "the executor takes an operation from its queue",
+    "Decide": "the executor swaps the word, or finds the operation completed",
+}
+BY_FEATURE: Mapping[str, Mapping[str, str]] = {
+    "time-outs": EXPIRING,
+    "evaluate-then-win": {"SwapWord": "a thread whose try has seen the condition swaps the word"},
+    "conditions-fall": {"Fall": "an event of a key is undone"},
+    "post-early": {"PostEarly": "a thread adds its balance to the count of stale entries"},
+    "stops-inserting": {
+        "StopInserting": "a caller sees its operation completed and gives back what it promised"
+    },
+    "insert-fails": {"FailInserting": "appending raises, and a caller gives back what it promised"},
+    "re-entrant-check": {**CHECKING, "Resume": "a callback is over"},
+    "re-entrant-watch": {**WATCHING, "Resume": "a callback is over"},
+    "re-entrant-cancel": {**CANCELLING, "Resume": "a callback is over"},
+}
+"""Actions that occur where a feature is chosen."""
+
+
+def binding() -> Binding[ExactState]:
+    """Two callers and operations, one key; the second operation needs two events."""
+    return bound(
+        "purgatory-exact",
+        "The purgatory, exact accounting: two callers, a completer, a purger, the executor.",
+        TWO_CALLERS,
+    )
+
+
+def interval_zero_binding() -> Binding[ExactState]:
+    """The same where one stale entry is enough to purge."""
+    return bound(
+        "purgatory-exact-interval-0",
+        "The purgatory, exact accounting: the same, and every stale entry is purged.",
+        replace(TWO_CALLERS, purge_interval=0),
+    )
+
+
+def cancelling_binding() -> Binding[ExactState]:
+    """One operation under two keys; whoever sees it completed stops inserting."""
+    return bound(
+        "purgatory-exact-cancelling",
+        "The purgatory, exact accounting, with a canceller, a forcer and two keys.",
+        CANCELLING_AND_FORCING,
+    )
+
+
+def watched_again_binding() -> Binding[ExactState]:
+    """One operation, twice in its list; tries and appending may raise."""
+    return bound(
+        "purgatory-exact-watched-again",
+        "The purgatory, exact accounting: one operation watched twice, duplicate keys, failures.",
+        WATCHED_AGAIN,
+    )
+
+
+def re_entrant_binding() -> Binding[ExactState]:
+    """Two operations; the callback of the first one checks, watches or cancels."""
+    return bound(
+        "purgatory-exact-re-entrant",
+        "The purgatory, exact accounting: a callback makes a call of its own.",
+        RE_ENTRANT,
+    )
+
+
+def legal_choices_binding() -> Binding[ExactState]:
+    """One operation under two keys; conditions fall, and balances are posted at any moment."""
+    return bound(
+        "purgatory-exact-legal-choices",
+        "The purgatory, exact accounting: looking, posting and sweeping in more and smaller steps.",
+        LEGAL_CHOICES,
+    )
+
+
+def small_binding() -> Binding[ExactState]:
+    """One operation under one key, for a comparison of a few seconds."""
+    return bound(
+        "purgatory-exact-small",
+        "The purgatory, exact accounting: one operation under one key.",
+        SMALL,
+    )
+
+
+def small_cancelling_binding() -> Binding[ExactState]:
+    """One operation under two keys, without events, for a comparison of a few seconds."""
+    return bound(
+        "purgatory-exact-small-cancelling",
+        "The purgatory, exact accounting: one operation, a canceller, a forcer.",
+        SMALL_CANCELLING,
+    )
+
+
+ONE = ExactInstance(operations=1, features=frozenset({"time-outs", "stops-inserting"}))
+SMALL = replace(ONE, keys=("k1",))
+SMALL_CANCELLING = replace(ONE, completers=(), cancellers=("canceller",), forcers=("forcer",))
+TWO_CALLERS = ExactInstance(
+    callers=("caller 1", "caller 2"), keys=("k1",), demanding=frozenset({2}), purge_interval=1
+)
+CANCELLING_AND_FORCING = replace(
+    ONE, cancellers=("canceller",), forcers=("forcer",), purge_interval=1
+)
+WATCHED_AGAIN = ExactInstance(
+    callers=("caller 1", "caller 2"),
+    purgers=(),
+    operations=1,
+    keys=("k1",),
+    max_calls=2,
+    duplicates=2,
+    features=frozenset({"time-outs", "throwing-try", "stops-inserting", "insert-fails"}),
+)
+LEGAL_CHOICES = ExactInstance(
+    operations=1,
+    features=frozenset(
+        {"time-outs", "post-early", "evaluate-then-win", "conditions-fall", "sweep-by-operation"}
+    ),
+)
+RE_ENTRANT = ExactInstance(
+    purgers=(),
+    keys=("k1",),
+    features=frozenset({"time-outs", "re-entrant-check", "re-entrant-watch", "re-entrant-cancel"}),
+)
+
+
+def bound(name: str, title: str, instance: ExactInstance) -> Binding[ExactState]:
+    """The binding of an instance, without what only programs and histories need.
+
+    Raises:
+        ValueError: the instance is for programs, keeps order, or follows a fault under a name that
+            the module does not have.
+    """
+    if instance.programs or instance.ordered:
+        raise ValueError(f"{name}: the module knows neither results of calls nor orders of lists")
+    model = ConcurrentExact(instance)
+    return Binding(
+        name=name,
+        title=title,
+        module="PurgatoryExactHistory",
+        constants=_constants(instance),
+        initial=model.initial(),
+        steps=model.steps,
+        variables=_variables(instance),
+        actions=_actions(instance),
+    )
+
+
+def _actions(instance: ExactInstance) -> Mapping[str, str]:
+    """The actions that occur in an instance."""
+    actions = dict(COMPLETING)
+    for group, words in (
+        (instance.callers, WATCHING),
+        (instance.completers, CHECKING),
+        (instance.cancellers, CANCELLING),
+        (instance.forcers, FORCING),
+        (instance.purgers, PURGING),
+    ):
+        if group:
+            actions |= words
+    for feature in sorted(instance.features & BY_FEATURE.keys()):
+        actions |= BY_FEATURE[feature]
+    if any(instance.reenters(number) for number in range(1, instance.operations + 1)):
+        actions["NestedNothing"] = "the callback makes no call"
+    if not (instance.demanding or instance.features & {"throwing-try", "conditions-fall"}):
+        # Each operation that a walk tries is completed, and the last one ends it.
+        actions.pop("EndWalk", None)
+    settles = (instance.cancellers, instance.purgers, instance.completers)
+    if any(settles) or "stops-inserting" in instance.features:
+        actions["Settle"] = CHECKING["Settle"]
+    return actions
+
+
+def _constants(instance: ExactInstance) -> dict[str, str]:
+    values: dict[str, object] = {
+        "Callers": frozenset(instance.callers),
+        "Completers": frozenset(instance.completers),
+        "Cancellers": frozenset(instance.cancellers),
+        "Forcers": frozenset(instance.forcers),
+        "Purgers": frozenset(instance.purgers),
+        "Operations": frozenset(range(1, instance.operations + 1)),
+        "Keys": frozenset(instance.keys),
+        "Demanding": instance.demanding,
+        "Throwing": instance.throwing,
+        "MaxEvents": instance.max_events,
+        "MaxCalls": instance.max_calls,
+        "Duplicates": instance.duplicates,
+        "PurgeInterval": instance.purge_interval,
+        "Features": instance.features,
+        "Defects": frozenset[str](),
+    }
+    return {name: to_tla(value) for name, value in values.items()}
+
+
+def _variables(instance: ExactInstance) -> Mapping[str, Variable[ExactState]]:
+    return {**_shared(instance), **_of_operations(), **_in_hand(instance)}
+
+
+def _shared(instance: ExactInstance) -> dict[str, Variable[ExactState]]:
+    return {
+        "events": Variable(
+            "how often the event of each key has happened", lambda state: function(state.events)
+        ),
+        "timer": Variable("the operations in the timer", lambda state: state.timer),
+        "queue": Variable("the executor's queue, without order", lambda state: state.queue),
+        "lists": Variable(
+            "how often each operation stands in the list of each key",
+            lambda state: function(
+                {key: _counts(bag, instance) for key, bag in state.lists.items()}
+            ),
+        ),
+        "stale": Variable("the shared count of stale entries", lambda state: state.stale),
+    }
+
+
+def _of_operations() -> dict[str, Variable[ExactState]]:
+    def of_each(value: Callable[[Delayed], Value]) -> Callable[[ExactState], Value]:
+        return lambda state: function(
+            {number: value(each) for number, each in state.operations.items()}
+        )
+
+    return {
+        "completed": Variable(
+            "the completed bit of each operation's word", of_each(lambda each: each.completed)
+        ),
+        "entries": Variable(
+            "the number of entries in each operation's word", of_each(lambda each: each.entries)
+        ),
+        "callbacks": Variable(
+            "how often the callback of each operation has run",
+            of_each(lambda each: each.callbacks),
+        ),
+        "calls": Variable(
+            "how often each operation was given to watch", of_each(lambda each: each.calls)
+        ),
+        "raised": Variable(
+            "whether a try of an operation has raised, or its appending",
+            of_each(lambda each: each.raised),
+        ),
+    }
+
+
+def _in_hand(instance: ExactInstance) -> dict[str, Variable[ExactState]]:
+    everybody = (*instance.program_threads, EXECUTOR, CALLBACK)
+    walkers = (*instance.completers, *instance.cancellers, CALLBACK)
+    return {
+        "pc": Variable("what each thread does next", _of(everybody, lambda each: each.stage)),
+        "operation": Variable(
+            "the operation that a thread is busy with, 0 for none",
+            _of(everybody, lambda each: each.operation),
+        ),
+        "key": Variable(
+            "the key that a thread checks, `none` outside of a check",
+            _of(everybody, lambda each: each.key or "none"),
+        ),
+        "balance": Variable(
+            "what a thread has still to add to the count", _of(everybody, lambda each: each.balance)
+        ),
+        "promised": Variable(
+            "how often a caller has still to append to the list of each key",
+            _of(
+                (*instance.callers, CALLBACK),
+                lambda each: function({key: each.promised.count(key) for key in instance.keys}),
+            ),
+        ),
+        "batch": Variable(
+            "what is left of a copied or detached list, by operation",
+            _of(walkers, lambda each: _counts(each.batch, instance)),
+        ),
+        "unswept": Variable(
+            "the keys and operations that a purger has still to look at",
+            _of(instance.purgers, lambda each: each.unswept),
+        ),
+    }
+
+
+def _of(names: tuple[str, ...], value: Callable[[Thread], Value]) -> Callable[[ExactState], Value]:
+    return lambda state: function({name: value(state.threads[name]) for name in names})
+
+
+def _counts(bag: Bag, instance: ExactInstance) -> Value:
+    """A bag as a function from operations."""
+    return function({number: bag.count(number) for number in range(1, instance.operations + 1)})

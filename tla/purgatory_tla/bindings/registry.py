@@ -1,0 +1,39 @@
+"""All bindings, by the names that the command line takes.
+
+A module of this package offers ``binding()``, the instance that is reported, and
+``small_binding()``, one of the same module that takes a few seconds and is there for controls.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from purgatory_tla.binding import Binding
+from purgatory_tla.bindings import purgatory_exact, timing_wheel
+
+_Made = Callable[[], Binding[Any]]
+
+_REPORTED: tuple[_Made, ...] = (
+    timing_wheel.binding,
+    purgatory_exact.binding,
+)
+_SMALL: tuple[_Made, ...] = (
+    timing_wheel.small_binding,
+    timing_wheel.rounding_binding,
+    purgatory_exact.small_binding,
+    purgatory_exact.small_cancelling_binding,
+)
+
+
+def reported_bindings() -> dict[str, Binding[Any]]:
+    """The instances that are compared by default."""
+    return _by_name(_REPORTED)
+
+
+def small_bindings() -> dict[str, Binding[Any]]:
+    """Smaller instances of the same modules."""
+    return _by_name(_SMALL)
+
+
+def _by_name(made: tuple[_Made, ...]) -> dict[str, Binding[Any]]:
+    every = [make() for make in made]
+    return {each.name: each for each in every}

@@ -1,0 +1,140 @@
+"""The wheel of ``purgatory_model.timing_wheel`` beside ``TimingWheel.tla``.
+
+Both have an operation as one step; the model's step vocabulary has one operation, ``Add``, where
+the module has two actions, and the outcome tells which of them it was.
+"""
+
+from collections.abc import Iterator
+
+from purgatory_model.interleaving import Step
+from purgatory_model.timer_instances import Instance, WheelState
+from purgatory_spec.operations import (
+    Add,
+    Advance,
+    Cancel,
+    Elapse,
+    Operation,
+    RunOne,
+    Shutdown,
+    operation_name,
+)
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import TimerConfiguration
+from purgatory_tla.binding import Binding, Variable
+from purgatory_tla.values import function, sequence, to_tla
+
+VARIABLES: dict[str, Variable[WheelState]] = {
+    "now": Variable("the reading of the clock (ms)", lambda state: state.now_ms),
+    "due": Variable(
+        "the due tick of each pending task", lambda state: function(state.store.due_ticks)
+    ),
+    "queue": Variable("the executor's queue", lambda state: sequence(state.queue)),
+    "closed": Variable("whether the timer was shut down", lambda state: state.closed),
+    "ownClock": Variable("the wheel's own clock (ms)", lambda state: state.store.own_clock_ms),
+    "levels": Variable("how many levels exist", lambda state: state.store.levels),
+    "places": Variable(
+        "the bucket of each pending task, its expiry (ms) and level",
+        lambda state: function(state.store.places),
+    ),
+    "buckets": Variable(
+        "the buckets in the delay queue, those without tasks as well",
+        lambda state: frozenset(state.store.buckets),
+    ),
+}
+
+ACTIONS = {
+    "Insert": "`Add(task, delay_ms)` after which the task is pending",
+    "InsertExpires": "`Add(task, delay_ms)` that expires the task at once",
+    "Cancel": "`Cancel(task)` of a pending task",
+    "Elapse": "`Elapse` by one millisecond",
+    "Advance": "`Advance(to_ms)`, whole: every due bucket is popped and its tasks cascade",
+    "RunOne": "`RunOne` of a queue that is not empty",
+    "Shutdown": "`Shutdown`, the first one",
+}
+
+
+def binding() -> Binding[WheelState]:
+    """Two tasks on three levels, with cascades and buckets whose tasks were cancelled."""
+    return _bound(
+        "timing-wheel",
+        "The timing wheel: three levels, cascades, cancelled buckets, shutdown.",
+        Instance(delays_ms=(0, 1, 3, 5), last_ms=5),
+    )
+
+
+def small_binding() -> Binding[WheelState]:
+    """The same with a shorter life, for a comparison of a few seconds."""
+    return _bound(
+        "timing-wheel-small",
+        "The timing wheel: three levels, for a short while.",
+        Instance(delays_ms=(0, 1, 5), last_ms=3),
+    )
+
+
+def rounding_binding() -> Binding[WheelState]:
+    """A tick of two milliseconds, so that two delays put a task into one bucket."""
+    return _bound(
+        "timing-wheel-rounding",
+        "The timing wheel with a tick of two: different delays lead to equal states.",
+        Instance(TimerConfiguration(tick_ms=2, wheel_size=2), delays_ms=(0, 1, 4), last_ms=4),
+    )
+
+
+def _bound(name: str, title: str, instance: Instance) -> Binding[WheelState]:
+    model = instance.model()
+
+    def steps(state: WheelState) -> Iterator[tuple[Step, WheelState]]:
+        """The operations that change something by a rule; a rejected one is no action."""
+        for operation in (*instance.operations(state), *_shutdown(state)):
+            for outcome, after in model.successors(state, operation):
+                if outcome.rejected is None:
+                    yield _label(operation, outcome), after
+
+    return Binding(
+        name=name,
+        title=title,
+        module="TimingWheelHistory",
+        constants=_constants(instance),
+        initial=model.initial(),
+        steps=steps,
+        variables=VARIABLES,
+        actions=ACTIONS,
+    )
+
+
+def _shutdown(state: WheelState) -> tuple[Operation, ...]:
+    return () if state.closed else (Shutdown(),)
+
+
+def _label(operation: Operation, outcome: Outcome) -> Step:
+    match operation:
+        case Add(task, delay_ms):
+            return Step("InsertExpires" if outcome.events else "Insert", (task, delay_ms))
+        case Cancel(task):
+            return Step("Cancel", (task,))
+        case Elapse():
+            return Step("Elapse")
+        case Advance(to_ms):
+            return Step("Advance", (to_ms,))
+        case RunOne():
+            return Step("RunOne")
+        case Shutdown():
+            return Step("Shutdown")
+    raise ValueError(f"{operation_name(operation)} is no operation of this instance")
+
+
+def _constants(instance: Instance) -> dict[str, str]:
+    values: dict[str, object] = {
+        "Tasks": frozenset(instance.tasks),
+        "Delays": frozenset(instance.delays_ms),
+        "Tick": instance.configuration.tick_ms,
+        "WheelSize": instance.configuration.wheel_size,
+        "MostLevels": 5,
+        "Start": instance.configuration.start_ms,
+        "Last": instance.last_ms,
+        "MostQueued": 1,
+        "LargestDelay": 99,
+        "Features": frozenset({"readd", "cancel", "shutdown"}),
+        "Defects": frozenset[str](),
+    }
+    return {name: to_tla(value) for name, value in values.items()}

@@ -1,0 +1,154 @@
+"""``MemoryPool`` as cases of a memory pool.
+
+A call of a thread is one operation. It takes effect at one step, and the cases' order is that of
+these steps, whatever interleaves: what a thread has read before a swap that failed has no effect.
+
+======================  ============================================================================
+call                    operation, and the step at which it takes effect
+======================  ============================================================================
+``Ask`` … ``Swap``      ``allocate``, granted: at the swap (``Subtract``, ``Store`` with a defect)
+``Ask`` … ``Refuse``    ``allocate``, refused: at the last look at the count before ``Refuse``
+``Ask``, ``Reject``     ``allocate`` of an illegal size, an error: at ``Reject``
+``Release``             ``release`` of the thread's buffer
+``ReleaseAgain``        ``release`` of the buffer that it has released before
+``ReleaseForeign``      ``release_foreign`` of that size
+======================  ============================================================================
+
+The observables follow from ``available``, of which ``PoolSize`` is the first value. Buffers are
+named b1, b2, … in the order in which they are asked for. Not driven: ``LoseBuffer``, an
+implementation's failure to create the buffer that it has granted.
+"""
+
+from dataclasses import dataclass, field
+
+from purgatory_spec.operations import Allocate, MemoryPoolOperation, Release, ReleaseForeign
+from purgatory_spec.outcomes import Outcome, Value
+from purgatory_spec.profiles import (
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolObservable,
+    MemoryPoolProfile,
+    ReleaseValidation,
+)
+from purgatory_spec.reasons import Reason
+from purgatory_tla.cases.behaviours import Behaviour, Constants, Move
+from purgatory_tla.cases.predictions import CannotDrive, Driven, NotDrivable, Prediction
+
+_GRANTS = frozenset({"Swap", "Subtract", "Store"})
+_LOOKS = frozenset({"Read", "FailToSwap"})
+_PREDICTED = frozenset(MemoryPoolObservable) - {
+    MemoryPoolObservable.DEPLETED_SPELLS,
+    MemoryPoolObservable.DEPLETED_TIME,
+}
+_USES = {
+    "ReleaseAgain": MemoryPoolFeature.RELEASE_AGAIN,
+    "ReleaseForeign": MemoryPoolFeature.RELEASE_FOREIGN,
+}
+
+
+def drive(behaviour: Behaviour, constants: Constants) -> Driven:
+    """A behaviour of ``MemoryPoolHistory`` as far as it can be driven."""
+    features = constants.read("Features", frozenset[str])
+    size_bytes = behaviour.first.read("available", int)
+    strict = "strict" in features
+    identity = "identity" in features
+    kind = MemoryPoolFeature.STRICT if strict else MemoryPoolFeature.NON_STRICT
+    found = _Found(size_bytes, identity, kind)
+    stopped = None
+    for move in behaviour.moves:
+        try:
+            found.add(move)
+        except CannotDrive as problem:
+            stopped = NotDrivable(problem.step, problem.reason)
+            break
+    profile = MemoryPoolProfile(
+        release_validation=ReleaseValidation.IDENTITY if identity else ReleaseValidation.NONE,
+        observables=_PREDICTED,
+    )
+    configuration = MemoryPoolConfiguration(
+        size_bytes, constants.read("MaxSingle", int), strict=strict
+    )
+    return Driven(configuration, profile, found.in_order(), len(behaviour.moves), stopped)
+
+
+@dataclass
+class _Found:
+    """The calls that are over, each with the step at which it took effect."""
+
+    size_bytes: int
+    identity: bool
+    kind: MemoryPoolFeature
+    _begun: dict[str, list[Move]] = field(default_factory=dict)
+    _buffers: dict[str, str] = field(default_factory=dict)
+    _asked: int = 0
+    _predictions: list[tuple[int, Prediction]] = field(default_factory=list)
+
+    def in_order(self) -> tuple[Prediction, ...]:
+        """The predictions in the order in which they take effect."""
+        ordered = sorted(self._predictions, key=lambda each: each[0])
+        return tuple(prediction for _, prediction in ordered)
+
+    def add(self, move: Move) -> None:
+        """Go on with one step."""
+        thread, action = move.thread, move.step.action
+        if action == "LoseBuffer":
+            raise CannotDrive(move.number, "a buffer that was granted cannot be created")
+        moves = self._begun.setdefault(thread, [])
+        moves.append(move)
+        if action == "Ask" or action in _LOOKS:
+            return
+        if action in ("ReleaseAgain", "ReleaseForeign") and self.identity:
+            return
+        del self._begun[thread]
+        if action in _GRANTS:
+            self._grant(moves, move)
+        elif action == "Refuse":
+            effect = next(each for each in reversed(moves) if each.step.action in _LOOKS)
+            self._tell(self._allocation(moves), moves, effect, result=False)
+        elif action == "Reject":
+            self._tell(self._allocation(moves), moves, move, rejected=Reason.INVALID_ARGUMENT)
+        elif action == "Disown":
+            self._tell(self._release(moves[0]), moves, move, rejected=Reason.INVALID_ARGUMENT)
+        else:
+            self._tell(self._release(move), moves, move)
+
+    def _grant(self, moves: list[Move], move: Move) -> None:
+        allocation = self._allocation(moves)
+        self._buffers[move.thread] = allocation.buffer
+        self._tell(allocation, moves, move, result=True, granted=allocation.size_bytes)
+
+    def _allocation(self, moves: list[Move]) -> Allocate:
+        self._asked += 1
+        return Allocate(f"b{self._asked}", moves[0].integer(1))
+
+    def _release(self, move: Move) -> MemoryPoolOperation:
+        if move.step.action == "ReleaseForeign":
+            return ReleaseForeign(move.integer(1))
+        return Release(self._buffers[move.thread])
+
+    def _tell(
+        self,
+        operation: MemoryPoolOperation,
+        moves: list[Move],
+        effect: Move,
+        *,
+        result: bool | None = None,
+        rejected: Reason | None = None,
+        granted: int | None = None,
+    ) -> None:
+        outcome = Outcome(result, rejected, observed=self._observed(effect, granted))
+        numbers = tuple(move.number for move in moves)
+        used = [_USES[each.step.action] for each in moves if each.step.action in _USES]
+        needs = frozenset[str]({self.kind, *used})
+        prediction = Prediction(operation, outcome, numbers, needs=needs)
+        self._predictions.append((effect.number, prediction))
+
+    def _observed(self, move: Move, granted: int | None) -> dict[str, Value]:
+        available = move.after.read("available", int)
+        return {
+            "available_bytes": available,
+            "buffer_bytes": granted,
+            "out_of_memory": available <= 0,
+            "size_bytes": self.size_bytes,
+            "used_bytes": self.size_bytes - available,
+        }
