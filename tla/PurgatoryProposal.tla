@@ -642,19 +642,19 @@ LiveIsWatched ==
   \A o \in Begun : o \in completed \/ InCall(o) \/ \A k \in Keys : o \in lists[k]
 
 \* When nothing runs, no completed operation is left in the timer.
-\* Rules: PURGATORY-TIMER-LEFT.
+\* Rules: PURGATORY-TIMER-LEFT, PURGATORY-OVERLAPPING-CALLS.
 TimerHoldsLiveWhenQuiet == Quiet => timer \cap completed = {}
 
 \* Once its call is over, a watched operation that is not completed has its time-out still to come:
 \* in the timer, in the executor's queue, or being decided.
-\* Rules: PURGATORY-TIME-OUT.
+\* Rules: PURGATORY-TIME-OUT, PURGATORY-COUNTS-WHEN-QUIET.
 TimeOutIsOwed ==
   \A o \in Watched \ completed :
     InCall(o) \/ o \in timer \union queue \/ operation["executor"] = o
 
 \* What the estimate is worth outside a purge.  Each caller may hide two operations: one that was
 \* counted, wiped by a reset and only then added to the timer, and the next, not counted yet.
-\* Rules: PURGATORY-ESTIMATE-PROPOSAL.
+\* Rules: PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-COUNTS-WHEN-QUIET.
 EstimateBound ==
   ~Purging => Distinct <= estimate + 2 * Cardinality(Callers) + lost + overlooked
 

@@ -8,6 +8,7 @@ gone on for so long, and here is where each of them stands.
 from __future__ import annotations
 
 import gc
+import random
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from types import FrameType
+from typing import Final
 
 SWITCH_INTERVAL_S = 1e-6
 """How long a thread runs until another one may; the interpreter's own default is 5,000 times that."""
@@ -27,7 +29,12 @@ COLLECTOR_THRESHOLDS = (40, 4, 4)
 PATIENCE_S = 60.0
 """How long nothing may go on, seconds; only what hangs reaches this."""
 
+NOISE: Final = float(__import__("os").environ.get("NOISE", "0.01"))
+NS=float(__import__("os").environ.get("NS", "0"))
 Body = Callable[[], Iterator[None]]
+
+
+_dice = random.Random(0).random
 
 
 class Kind(Enum):
@@ -72,6 +79,11 @@ class Round:
         """Note that something is wrong; any thread may."""
         self.findings.append(Finding(kind, words))
 
+    @property
+    def stuck(self) -> bool:
+        """Whether threads wait for each other for ever; then nothing may touch a lock any more."""
+        return any(finding.kind is Kind.STUCK for finding in self.findings)
+
     def expect(self, kind: Kind, name: str, expected: object, seen: object) -> None:
         """Note it where two values differ."""
         if expected != seen:
@@ -88,13 +100,21 @@ def harsh_interpreter() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    if NOISE: threading.setprofile(_give_way)
     gc.set_threshold(*COLLECTOR_THRESHOLDS)
     try:
         yield
     finally:
         sys.setswitchinterval(interval)
+        threading.setprofile(None)
         gc.set_threshold(*thresholds)
         gc.unfreeze()
+
+
+def _give_way(frame: FrameType, event: str, argument: object) -> None:
+    """Let another thread run, at one call in many: there the interpreter might do so anyway."""
+    if event == "call" and _dice() < NOISE:
+        time.sleep(NS)
 
 
 def run_together(bodies: Mapping[str, Body], result: Round, patience_s: float) -> bool:

@@ -23,18 +23,21 @@ from benchmarks.stress.harness import Kind, Round, new_threads, run_together, st
 from benchmarks.stress.leaks import LogErrors, counted_log_errors, impl_objects, judge_leaks
 from purgatory_impl import InvalidRelease, LeakDetectingMemoryPool, SimpleMemoryPool
 
-_SIZE: Final = 200
+_SIZE: Final = 400
 _LARGEST: Final = 60
 _SLOTS: Final = 6
+_LOSABLE: Final = 50
+"""Bytes that each thread may lose where nobody gives them back."""
 
 GRANTED: Final = "granted"
 REFUSED: Final = "refused"
 RELEASED: Final = "released"
 RELEASE_REFUSED: Final = "release refused"
 LOST: Final = "lost"
+LOST_BYTES: Final = "bytes lost"
 COLLECTED: Final = "lost to the collector"
 
-_COUNTED: Final = (GRANTED, REFUSED, RELEASED, RELEASE_REFUSED, LOST, COLLECTED)
+_COUNTED: Final = (GRANTED, REFUSED, RELEASED, RELEASE_REFUSED, LOST, LOST_BYTES, COLLECTED)
 
 
 class _Circle:
@@ -60,6 +63,7 @@ class MemoryPoolRound:
         """
         kind = LeakDetectingMemoryPool if detecting else SimpleMemoryPool
         self.pool = kind(_SIZE, _LARGEST, strict=strict)
+        self.detecting = detecting
         self.bound = _SIZE if strict else _SIZE + _LARGEST - 1
         self.seed = seed
         self.steps = steps
@@ -124,13 +128,13 @@ class MemoryPoolRound:
             self._release(buffer, tally)
             if chance.random() < 0.2:
                 self._release(buffer, tally)
-        elif choice < 0.8:
+        elif choice < 0.8 or not (self.detecting or tally[LOST_BYTES] + wanted <= _LOSABLE):
             # What lay there before goes back; somebody may be releasing it just now.
             slot = chance.randrange(_SLOTS)
             before, self._slots[slot] = self._slots[slot], buffer
             self._release(before, tally)
         else:
-            tally["lost bytes"] += wanted
+            tally[LOST_BYTES] += wanted
             tally[LOST] += 1
             if choice < 0.9:
                 tally[COLLECTED] += 1
@@ -208,7 +212,7 @@ def _judge(run: MemoryPoolRound, errors: LogErrors) -> None:
     Rules: POOL-CONSERVATION, POOL-RELEASE-AGAIN, POOL-LEAK.
     """
     pool, result = run.pool, run.result
-    lost, lost_bytes = run.total(LOST), run.total("lost bytes")
+    lost, lost_bytes = run.total(LOST), run.total(LOST_BYTES)
     released = run.total(GRANTED) - lost
     result.expect(Kind.COUNT, "buffers released", released, run.total(RELEASED))
     if isinstance(pool, LeakDetectingMemoryPool):

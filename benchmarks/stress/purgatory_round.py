@@ -235,7 +235,8 @@ class PurgatoryRound:
 
     def _at_last(self, number: int) -> None:
         """Use the purgatory, from inside a finaliser: under the lock of its list it would hang."""
-        self.purgatory.check_and_complete(self._twins[number])
+        if not self.result.stuck:
+            self.purgatory.check_and_complete(self._twins[number])
 
     def _twin(self, number: int) -> Partition:
         """A key that nobody watches, guarded by the same lock as one that is watched."""

@@ -7,14 +7,23 @@ side by side are never torn apart: these here have a call between them, as most 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from benchmarks.stress.harness import Kind
-from purgatory_impl import DelayedOperation, SimpleMemoryPool, Timer, TimerTask
+from purgatory_impl import (
+    DelayedOperation,
+    LeakDetectingMemoryPool,
+    Purgatory,
+    SimpleMemoryPool,
+    Timer,
+    TimerTask,
+)
 from purgatory_impl.accounting import Accounting
-from purgatory_impl.purgatory import Purgatory
+from purgatory_impl.executors import join
+from purgatory_impl.memory_pool import new_buffer
 from purgatory_impl.watchers import Entry, Key, Shard, Walk, WatcherList
 
 
@@ -145,3 +154,152 @@ def _sweep_and_let_go_under_lock(self: Walk[Key]) -> int:
             if entry.linked and entry.operation.is_completed and entry.owner.remove(entry):
                 removed += 1
     return removed
+
+
+# Timer
+
+
+def _cancel_without_lock(self: Timer, task: TimerTask) -> bool:
+    return task._timer is self and self._wheel.remove(task)
+
+
+def _add_without_lock(self: Timer, task: TimerTask, delay_ms: int) -> tuple[bool, bool]:
+    expiry_ms = self._clock.now_ms() + delay_ms
+    if task._timer is not self:
+        self._adopt(task)
+    was_pending = task._bucket is not None
+    return was_pending, self._arm(task, expiry_ms)
+
+
+def _close_and_let_go_under_lock(self: Timer, timeout_ms: int = 5000) -> None:
+    with self._lock:
+        self._closed = True
+        dropped = self._wheel.drop_all()
+        self._earlier.notify_all()
+        while dropped:
+            dropped.pop()._dropped()
+    if self._reaper is not None:
+        join(self._reaper, timeout_ms)
+    if self._own_executor is not None:
+        self._own_executor.close(timeout_ms)
+
+
+# Memory pool
+
+
+def _allocate_by_check_then_debit(self: SimpleMemoryPool, bytes_: int) -> memoryview | None:
+    with self._lock:
+        enough = self._available >= (bytes_ if self._strict else 1)
+    if not enough:
+        return None
+    buffer = new_buffer(bytes_)
+    with self._lock:
+        self._available -= bytes_
+    self._lend(buffer, bytes_)
+    return buffer
+
+
+def _release_by_look_then_credit(self: SimpleMemoryPool, buffer: memoryview) -> None:
+    self._credit_lost()
+    lent = self._lent.get(id(buffer))
+    if lent is None or lent[0]() is not buffer:
+        raise self._why_not_lent(buffer)
+    buffer.release()
+    self._lent.pop(id(buffer), None)
+    with self._lock:
+        self._available += lent[1]
+
+
+def _credit_lost_by_read_then_write(self: LeakDetectingMemoryPool) -> None:
+    available = self._available
+    while self._lost_bytes:
+        self._leaked += 1
+        available += self._lost_bytes.popleft()
+        self._available = available
+
+
+RACES: Final = (
+    Race(
+        "completed-outside-lock",
+        "purgatory",
+        "force looks whether the operation is completed, and completes it, under no lock",
+        frozenset({Kind.TWICE, Kind.RESULT, Kind.COUNT}),
+        ((DelayedOperation, "force_complete", _force_without_lock),),
+    ),
+    Race(
+        "no-second-try",
+        "purgatory",
+        "a watch does not try again once the operation is in its lists",
+        frozenset({Kind.LOST}),
+        ((Purgatory, "_watch", _watch_without_second_try),),
+    ),
+    Race(
+        "stale-read-then-written",
+        "purgatory",
+        "a balance is posted by reading the count and then writing it",
+        frozenset({Kind.COUNT}),
+        ((Accounting, "post", _post_by_read_then_write),),
+    ),
+    Race(
+        "list-dropped-unlocked",
+        "purgatory",
+        "an empty list is taken out of its dictionary after the lock was let go",
+        frozenset({Kind.LOST, Kind.COUNT, Kind.TIME_OUT_LOST}),
+        (
+            (WatcherList, "remove", _remove_and_keep_list),
+            (Entry, "drop", _drop_then_list),
+            (Walk, "next_live", _next_live_then_list),
+            (Walk, "sweep", _sweep_then_list),
+        ),
+    ),
+    Race(
+        "finaliser-under-shard-lock",
+        "purgatory",
+        "a purge lets go of operations under the lock of their list",
+        frozenset({Kind.STUCK}),
+        ((Walk, "sweep", _sweep_and_let_go_under_lock),),
+    ),
+    Race(
+        "cancel-without-lock",
+        "timer",
+        "a cancel takes the task out of its bucket under no lock",
+        frozenset({Kind.COUNT, Kind.RAISED, Kind.TIME_OUT_LOST}),
+        ((Timer, "cancel", _cancel_without_lock),),
+    ),
+    Race(
+        "add-without-lock",
+        "timer",
+        "an add puts the task into its bucket under no lock",
+        frozenset({Kind.COUNT, Kind.RAISED, Kind.TIME_OUT_LOST}),
+        ((Timer, "_add_quietly", _add_without_lock),),
+    ),
+    Race(
+        "finaliser-under-timer-lock",
+        "timer",
+        "closing lets go of pending tasks under the lock",
+        frozenset({Kind.STUCK}),
+        ((Timer, "close", _close_and_let_go_under_lock),),
+    ),
+    Race(
+        "checked-then-debited",
+        "memory_pool",
+        "an allocation looks what is available, and debits later",
+        frozenset({Kind.COUNT}),
+        ((SimpleMemoryPool, "try_allocate", _allocate_by_check_then_debit),),
+    ),
+    Race(
+        "released-twice",
+        "memory_pool",
+        "a release looks the buffer up, and credits it later",
+        frozenset({Kind.COUNT, Kind.RAISED}),
+        ((SimpleMemoryPool, "release", _release_by_look_then_credit),),
+    ),
+    Race(
+        "leak-read-then-credited",
+        "memory_pool",
+        "lost bytes are credited by reading what is available and then writing it",
+        frozenset({Kind.COUNT, Kind.RAISED}),
+        ((LeakDetectingMemoryPool, "_credit_lost", _credit_lost_by_read_then_write),),
+    ),
+)
+"""All planted races."""

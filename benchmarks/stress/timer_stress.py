@@ -110,13 +110,12 @@ class Noted(TimerTask):
     ) -> None:
         super().__init__()
         self.record = record
-        self._round: TimerRound | None = round_
+        self._round = round_
         self._during = during
         self._myself = self if in_a_circle else None
 
     def run(self) -> None:
         """Note it, then do as planned."""
-        assert self._round is not None
         self.record.note(RAN)
         self._round.judge_run(self.record)
         self._during(self)
@@ -128,7 +127,7 @@ class Noted(TimerTask):
         """Note it, and use the timer where that is safe: under its lock this would hang."""
         self.record.note(FINALISED)
         try:
-            if self._myself is None and self._round is not None:
+            if self._myself is None and not self._round.result.stuck:
                 self._round.timer.cancel(self)
         except BaseException as failure:
             self.record.note(f"{FINALISER_FAILED}: {failure!r}")

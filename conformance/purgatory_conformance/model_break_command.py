@@ -75,7 +75,7 @@ def _print_seeded(console: Console, wanted: list[Component]) -> None:
 def _print_entry(console: Console, name: str, breaks: str, words: str) -> None:
     """Two lines: the name and what it breaks, then a sentence; whole names on any terminal."""
     console.print(f"{name:<38}  {breaks}", markup=False)
-    console.print(Padding(Text(printable(words)), (0, 0, 0, 4)))
+    console.print(Padding(Text(printable(words)), (0, 0, 0, 4), expand=False))
 
 
 _PREFIXES = {

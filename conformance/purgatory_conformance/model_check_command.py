@@ -12,6 +12,7 @@ import msgspec
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, Problem
 from purgatory_conformance.command_options import ComponentName
 from purgatory_conformance.own_model.comparing_process import EXIT_ITSELF_FAILED, Task
+from purgatory_conformance.own_model.watch import DONE
 from purgatory_conformance.resources import model_template
 
 _STARTING_SECONDS = 20.0
@@ -65,7 +66,7 @@ def check_(
         alive = Path(folder) / "alive"
         alive.touch()
         task = Task(
-            str(file.resolve()),
+            str(file),
             component or "",
             seed,
             cases,
@@ -75,6 +76,8 @@ def check_(
             str(alive),
         )
         code = _run(task, alive)
+        if alive.read_text(encoding="utf-8") != DONE and code >= 0:
+            raise Problem(f"{file}: its code has ended the process", EXIT_SUBJECT_FAILED)
     if code == EXIT_ITSELF_FAILED or code < 0:
         raise Problem(
             f"the comparison itself failed, with exit code {code}; this is no fault of {file.name} "
@@ -88,17 +91,18 @@ def _run(task: Task, alive: Path) -> int:
     """Run the comparison in a process of its own, and end it where it is stuck."""
     words = [sys.executable, "-P", "-m", "purgatory_conformance.own_model.comparing_process"]
     process = subprocess.Popen([*words, msgspec.json.encode(task).decode()])
-    started = time.time()
+    started, touched = time.time(), alive.stat().st_mtime
     try:
         while True:
             try:
                 return process.wait(_LOOKS_EVERY_SECONDS)
             except subprocess.TimeoutExpired:
                 pass
-            began = max(alive.stat().st_mtime, started + _STARTING_SECONDS)
+            seen = alive.stat().st_mtime
+            began = seen if seen > touched else started + _STARTING_SECONDS
             if time.time() - began > task.time_limit + _GRACE_SECONDS:
                 raise Problem(
-                    f"{Path(task.file).name}: its code holds the interpreter for more than "
+                    f"{task.file}: its code holds the interpreter for more than "
                     f"{task.time_limit:g} seconds, and was ended",
                     EXIT_SUBJECT_FAILED,
                 )

@@ -51,7 +51,7 @@ def call_back(turn: Turn) -> Iterator[Choice]:
         after = replace(after, threads=after.threads.set(CALLBACK, nested))
     else:
         after = turn.after(gone_on(me))
-    stays = turn.is_variant("callback-before-leaving-timer")
+    stays = turn.is_variant("winner-stays-in-timer")
     timer = turn.state.timer if stays else turn.state.timer - {number}
     yield (), replace(after, timer=timer, operations=turn.with_operation(number, called))
 

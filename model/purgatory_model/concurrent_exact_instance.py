@@ -35,7 +35,7 @@ VARIANTS: Mapping[str, str] = {
     "promise-one-too-few": "one entry less is promised in the word than will be inserted",
     "cancel-takes-time-out": "cancelling any key takes the time-out",
     "forgets-to-give-back": "who stops inserting does not subtract the entries that will not come",
-    "callback-before-leaving-timer": "the winner never leaves the timer",
+    "winner-stays-in-timer": "the winner does not leave the timer",
     "purge-subtracts-nothing": "a purge removes entries and does not count them",
 }
 """Known faults that can be followed instead of the rules."""

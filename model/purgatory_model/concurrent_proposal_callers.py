@@ -67,7 +67,8 @@ def _insert(
     instance: ProposalInstance, state: ProposalState, name: str, caller: Caller
 ) -> Iterator[tuple[Step, ProposalState]]:
     """Into the list of one of the keys that are left. Rules: PURGATORY-WATCH-WAITS."""
-    for key in sorted(caller.keys_left):
+    following_keys = sorted(caller.keys_left, key=instance.keys.index)
+    for key in following_keys[:1] if instance.ordered else following_keys:
         entries = instance.appended(state.lists[key], caller.operation)
         listed = replace(state, lists=state.lists.set(key, entries))
         left = caller.keys_left - {key}

@@ -66,14 +66,18 @@ def live_is_watched(instance: ProposalInstance, state: ProposalState) -> bool:
 
 
 def timer_holds_live_when_quiet(instance: ProposalInstance, state: ProposalState) -> bool:
-    """When nothing runs, nothing in the timer is completed. Rules: PURGATORY-TIMER-LEFT."""
+    """When nothing runs, nothing in the timer is completed.
+
+    Rules: PURGATORY-TIMER-LEFT, PURGATORY-OVERLAPPING-CALLS.
+    """
     return not state.all_idle or timer_holds_live(instance, state)
 
 
 def time_out_is_owed(instance: ProposalInstance, state: ProposalState) -> bool:
     """Once its call is over, what is live has its time-out still to come.
 
-    Cancelling for a key ends that, in the proposal. Rules: PURGATORY-TIME-OUT.
+    Cancelling for a key ends that, in the proposal.
+    Rules: PURGATORY-TIME-OUT, PURGATORY-COUNTS-WHEN-QUIET.
     """
     deciding = state.threads[EXECUTOR]
     assert isinstance(deciding, Executor)
@@ -85,7 +89,7 @@ def estimate_bound(instance: ProposalInstance, state: ProposalState) -> bool:
     """Outside a purge distinct operations are at most estimate + 2 callers + lost + overlooked.
 
     Each caller may hide two: one that was counted, wiped and then added to the timer, and the next.
-    Rules: PURGATORY-ESTIMATE-PROPOSAL.
+    Rules: PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-COUNTS-WHEN-QUIET.
     """
     return _purging(state) or len(state.distinct) <= _bound(instance, state)
 

@@ -148,7 +148,8 @@ class ProposalInstance:
         purge_interval: A purge is made when estimate - timer size is larger.
         features: Choices.
         defects: Faults.
-        ordered: Whether lists keep the order of insertion; else that of handing in takes its place.
+        ordered: Whether lists keep the order of insertion, and an operation enters them in the
+            order of its keys; else a list has the order of handing in, and keys have none.
         programs: Whether this is to run programs: calls remember what they return, for the
             history, and a completer may also check a key without another event, or cancel for a
             key without a list. There are more states.

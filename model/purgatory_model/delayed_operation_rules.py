@@ -2,26 +2,19 @@
 
 What a purgatory does to one operation depends on little: whether it is satisfied, whether it is
 completed, under which keys it has an entry, and where its time-out is. These rules say what each
-call does to that, and explain the projections of histories (``projection``).
-
-With nothing divided every call is one effect, as in the sequential model. *Divisions* let calls
-take effect in parts, each at an instant of its own:
-
-- ``second-try``: a watch tries; later it is in its lists and tries again. So an event between the
-  two is met by the second try, as the rules ask (PURGATORY-WATCH-SECOND-TRY).
-- ``arming``: where the time-out was not armed before the second try, it is armed some time after.
-- ``cancelled-time-out``: a cancellation takes the entries; later it takes the time-out.
-- ``purge``: a purge, which any ``Advance`` may make, goes through the lists one by one.
+call does to that, all at once, as in the sequential model, and explain the projections of histories
+(``projection``) in which it takes effect so. What calls do that overlap is in
+``overlapping_calls``.
 
 At which point of a watch its time-out is armed is free. Time is left out: an armed time-out may be
 handed over as it is armed, by any ``Advance``, or by none, and ``RunOne`` may run this operation's
 or another one's. No try and no callback throws.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from purgatory_model.sequential_rules import WHOLE, Effect
+from purgatory_model.sequential_rules import Effect
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -34,22 +27,8 @@ from purgatory_spec.operations import (
     Watch,
     operation_name,
 )
-from purgatory_spec.outcomes import Event, completed, expired, timed_out, tried
+from purgatory_spec.outcomes import completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
-
-SECOND_TRY, ARMING = "second-try", "arming"
-CANCELLED_TIME_OUT, PURGE = "cancelled-time-out", "purge"
-
-DIVISIONS: Mapping[str, str] = {
-    SECOND_TRY: "a watch enters the lists and tries again some time after its first try",
-    ARMING: "a watch arms the time-out some time after its second try",
-    CANCELLED_TIME_OUT: "a cancellation takes the time-out some time after the entries",
-    PURGE: "a purge takes the entries of one key some time after those of another",
-}
-"""What may take effect in parts, each with a sentence; the later part goes by the same name."""
-
-_SECOND_TRY_ARMED = "second-try, armed"
-"""The part ``SECOND_TRY`` of a watch that has armed the time-out before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,46 +61,36 @@ class DelayedOperationRules:
 
     Attributes:
         name: The operation's name.
-        divided: What takes effect in parts, see ``DIVISIONS``.
         any_key_takes_time_out: Cancelling for one key takes the time-out of an operation that is
             watched under others too, as Kafka does it (PURGATORY-CANCEL-KEEPS-TIME-OUT).
     """
 
     name: str
-    divided: frozenset[str] = frozenset()
     any_key_takes_time_out: bool = False
-
-    def __post_init__(self) -> None:
-        """Reject a division that there is not."""
-        unknown = self.divided - DIVISIONS.keys()
-        if unknown:
-            raise ValueError(
-                f"there is no division {min(unknown)!r}; there are {', '.join(DIVISIONS)}"
-            )
 
     def initial(self) -> OneOperation:
         """It was never watched."""
         return OneOperation()
 
     def effects(self, state: OneOperation, operation: Operation, part: str) -> _Effects:
-        """The ways in which a part of a call may take effect.
+        """The ways in which a call may take effect; it has one part.
 
         Raises:
             ValueError: the operation is none that a projection keeps.
         """
         match operation:
             case Watch(keys=keys):
-                yield from self._watch(state, keys, part)
+                yield from self._watch(state, keys)
             case Check(key):
                 yield self._check(state, key)
             case CancelForKey(key):
-                yield self._cancel(state, key) if part == WHOLE else Effect(disarmed(state))
+                yield self._cancel(state, key)
             case Force():
                 yield self._force(state)
             case Satisfy():
                 yield Effect(replace(state, satisfied=True))
             case Advance():
-                yield from self._advance(state, part)
+                yield from self._advance(state)
             case RunOne():
                 yield from self._run(state)
             case Shutdown():
@@ -129,76 +98,34 @@ class DelayedOperationRules:
             case _:
                 raise ValueError(f"no delayed operation knows {operation_name(operation)}")
 
-    def _watch(self, state: OneOperation, keys: tuple[str, ...], part: str) -> _Effects:
-        """Try, enter the lists and try again, arm: one effect, or one after the other.
+    def _watch(self, state: OneOperation, keys: tuple[str, ...]) -> _Effects:
+        """Try; else enter the lists, try again and arm.
 
-        Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-NO-KEYS, PURGATORY-SHUTDOWN-CLOSED.
+        Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS,
+        PURGATORY-WATCH-COMPLETED, PURGATORY-NO-KEYS, PURGATORY-SHUTDOWN-CLOSED.
         """
-        if part == ARMING:
-            for after, events in self._armed(state):
-                yield Effect(after, events, result=False)
-        elif part != WHOLE:
-            yield from self._second_try(state, keys, (), armed=part == _SECOND_TRY_ARMED)
-        elif state.closed:
+        if state.closed:
             yield Effect(state, raised=Reason.CLOSED)
         elif not keys:
             yield Effect(state, raised=Reason.INVALID_ARGUMENT)
         elif state.completed:
-            yield from self._watch_completed(state)
+            for count in range(3):
+                yield Effect(state, (tried(self.name),) * count, result=False)
         elif state.satisfied:
             yield Effect(done(state), (tried(self.name), completed(self.name)), result=True)
         else:
-            yield from self._first_try(state, keys)
+            listed = replace(state, entries=tuple(sorted(state.entries + keys)))
+            yield from self._waits(listed)
 
-    def _watch_completed(self, state: OneOperation) -> _Effects:
-        """Never, once or twice tried, and that is all. Rules: PURGATORY-WATCH-COMPLETED."""
-        for count in range(3):
-            yield Effect(state, (tried(self.name),) * count, result=False)
-
-    def _first_try(self, state: OneOperation, keys: tuple[str, ...]) -> _Effects:
-        """Try in vain; perhaps arm; then the second try, at once or later."""
-        ways: list[tuple[OneOperation, tuple[Event, ...], bool]]
-        ways = [(state, (tried(self.name),), False)]
-        ways += [(after, (tried(self.name), *told), True) for after, told in self._armed(state)]
-        for after, events, armed in ways:
-            if SECOND_TRY not in self.divided:
-                yield from self._second_try(after, keys, events, armed=armed)
-            else:
-                yield Effect(after, events, then=_SECOND_TRY_ARMED if armed else SECOND_TRY)
-
-    def _second_try(
-        self, state: OneOperation, keys: tuple[str, ...], before: tuple[Event, ...], *, armed: bool
-    ) -> _Effects:
-        """Enter the lists and try again; who was completed meanwhile may be entered or not.
-
-        Rules: PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS, PURGATORY-WATCH-COMPLETED.
-        """
-        listed = replace(state, entries=tuple(sorted(state.entries + keys)))
-        again = (*before, tried(self.name))
-        if state.completed:
-            for after in (state, listed):
-                yield Effect(after, before, result=False)
-                yield Effect(after, again, result=False)
-        elif state.satisfied:
-            yield Effect(done(listed), (*again, completed(self.name)), result=True)
-        elif armed:
-            yield Effect(listed, again, result=False)
-        elif ARMING in self.divided:
-            yield Effect(listed, again, then=ARMING)
-        else:
-            for after, events in self._armed(listed):
-                yield Effect(after, again + events, result=False)
-
-    def _armed(self, state: OneOperation) -> Iterator[tuple[OneOperation, tuple[Event, ...]]]:
-        """With its time-out armed or, where that is due at once, handed over.
+    def _waits(self, state: OneOperation) -> _Effects:
+        """Tried twice in vain, and armed; what is due at once is handed over in between or after.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH.
         """
-        if state.completed:
-            yield state, ()
-            return
-        yield replace(state, armed=True), ()
-        yield replace(state, armed=False, queued=state.queued + 1), (expired(self.name),)
+        once, due = tried(self.name), expired(self.name)
+        yield Effect(replace(state, armed=True), (once, once), result=False)
+        for events in ((once, due, once), (once, once, due)):
+            yield Effect(handed_over(state), events, result=False)
 
     def _check(self, state: OneOperation, key: str) -> Effect[OneOperation]:
         """Try it once for each entry in the list; drop them if it is completed.
@@ -223,10 +150,7 @@ class DelayedOperationRules:
         left = without(state, key)
         if left == state or (left.entries and not self.any_key_takes_time_out):
             return Effect(left, result=self._entries(state, key))
-        result = self._entries(state, key)
-        if CANCELLED_TIME_OUT in self.divided:
-            return Effect(left, result=result, then=CANCELLED_TIME_OUT)
-        return Effect(disarmed(left), result=result)
+        return Effect(disarmed(left), result=self._entries(state, key))
 
     def _entries(self, state: OneOperation, key: str) -> tuple[str, ...]:
         """What a cancellation returns of it."""
@@ -241,22 +165,18 @@ class DelayedOperationRules:
             return Effect(state, result=False)
         return Effect(done(state), (completed(self.name),), result=True)
 
-    def _advance(self, state: OneOperation, part: str) -> _Effects:
+    def _advance(self, state: OneOperation) -> _Effects:
         """Hand it over, if its time-out is armed and due, and perhaps purge.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES, PURGATORY-SHUTDOWN-DROPS.
         """
         yield Effect(state)
-        if part == WHOLE and state.closed:
+        if state.closed:
             yield Effect(state, raised=Reason.CLOSED)
-        if part == WHOLE and state.armed:
-            handed_over = replace(state, armed=False, queued=state.queued + 1)
-            yield Effect(handed_over, (expired(self.name),))
-        if state.completed and state.entries and PURGE not in self.divided:
+        if state.armed:
+            yield Effect(handed_over(state), (expired(self.name),))
+        if state.completed:
             yield Effect(replace(state, entries=()))
-        elif state.completed:
-            for key in sorted(set(state.entries)):
-                yield Effect(without(state, key), then=PURGE)
 
     def _run(self, state: OneOperation) -> _Effects:
         """Run its time-out, or another one's.
@@ -289,3 +209,8 @@ def done(state: OneOperation) -> OneOperation:
 def disarmed(state: OneOperation) -> OneOperation:
     """Out of the timer."""
     return replace(state, armed=False)
+
+
+def handed_over(state: OneOperation) -> OneOperation:
+    """Out of the timer, and once more in the executor's queue."""
+    return replace(state, armed=False, queued=state.queued + 1)

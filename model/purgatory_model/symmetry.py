@@ -8,22 +8,26 @@ checks it: a renaming that is no symmetry hides states, and with them what is wr
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import islice
+from typing import Protocol, Self, TypeVar
 
 from purgatory_model.explorer import Counterexample
 from purgatory_model.state_graph import complete_graph
 
 State = TypeVar("State", bound=Hashable)
-Label = TypeVar("Label", bound=Hashable)
+Label = TypeVar("Label")
 
 
 class _Ordered(Protocol):
-    def __lt__(self, other: "_Ordered", /) -> bool: ...
+    def __lt__(self, other: Self, /) -> bool: ...
+
+
+_Key = TypeVar("_Key", bound=_Ordered)
 
 
 def least_renaming(
-    renamings: Iterable[Callable[[State], State]], order: Callable[[State], "_Ordered"]
+    renamings: Iterable[Callable[[State], State]], order: Callable[[State], _Key]
 ) -> Callable[[State], State]:
     """The representative that is the least of a state's renamings.
 
@@ -58,10 +62,12 @@ def asymmetry(
     """
 
     def futures(state: State) -> Counter[tuple[State, str | None]]:
-        after = set(steps(state))
-        return Counter((representative(t), broken(state, label, t)) for label, t in after)
+        return Counter((representative(t), broken(state, label, t)) for label, t in steps(state))
 
-    graph = complete_graph(initial, steps, limit=limit)
+    def numbered(state: State) -> Iterator[tuple[int, State]]:
+        return ((place, target) for place, (_, target) in enumerate(steps(state)))
+
+    graph = complete_graph(initial, numbered, limit=limit)
     for number, state in enumerate(graph.states):
         least = representative(state)
         if representative(least) != least:
@@ -70,5 +76,18 @@ def asymmetry(
             why = "its representative has other steps"
         else:
             continue
-        return Counterexample(initial, graph.path_to(number), why)
+        return Counterexample(initial, _named(initial, graph.path_to(number), steps), why)
     return None
+
+
+def _named(
+    state: State,
+    path: tuple[tuple[int, State], ...],
+    steps: Callable[[State], Iterable[tuple[Label, State]]],
+) -> tuple[tuple[Label, State], ...]:
+    """A path whose labels are places among the steps, with the labels themselves."""
+    named: list[tuple[Label, State]] = []
+    for place, target in path:
+        named.append(next(islice(steps(state), place, None)))
+        state = target
+    return tuple(named)

@@ -221,6 +221,13 @@ class PurgatoryObservable(StrEnum):
     """The estimated total of operations, by the accounting's own count."""
 
 
+class Calls(Enum):
+    """Whether calls of several threads overlap."""
+
+    ONE_AT_A_TIME = "one_at_a_time"
+    OVERLAPPING = "overlapping"
+
+
 class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """The declared choices of a purgatory; those of its timer go by the timer's names."""
 
@@ -232,6 +239,11 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     structure: Structure = Structure.ANY
     features: frozenset[PurgatoryFeature] = frozenset()
     observables: frozenset[PurgatoryObservable] = frozenset()
+
+    @property
+    def calls(self) -> Calls:
+        """A subject is asked for one step after the other, whatever it declares."""
+        return Calls.ONE_AT_A_TIME
 
 
 class PurgatoryConfiguration(

@@ -13,6 +13,7 @@ import msgspec
 
 from purgatory_spec.profiles import (
     Accounting,
+    Calls,
     Clock,
     Component,
     Executor,
@@ -58,6 +59,11 @@ class Requirement(msgspec.Struct, frozen=True):
         """Whether a subject of this profile is judged by the rule."""
         return all(_holds(term.strip(), profile) for term in self.condition.split("and") if term)
 
+    @property
+    def needs_threads(self) -> bool:
+        """Whether only calls that overlap can break it, which no sequence of steps has."""
+        return "`calls is overlapping`" in self.condition
+
 
 _HEADING = re.compile(r"^### (?P<id>[A-Z]+(?:-[A-Z]+)+): (?P<title>.+)$")
 _LEVEL_LINE = re.compile(r"^Level: (?P<level>MUST|SHOULD|MAY)(?:\. Applies: (?P<condition>.+))?$")
@@ -75,6 +81,7 @@ _CHOICES: dict[Component, dict[str, type[Enum]]] = {
     },
     Component.PURGATORY: {
         "accounting": Accounting,
+        "calls": Calls,
         "throwing_try": ThrowingTry,
         "executor": Executor,
         "structure": Structure,
@@ -147,6 +154,11 @@ def requirements(component: Component) -> tuple[Requirement, ...]:
     """The rules of a component, read once from its normative page."""
     page: Path = specification_folder() / f"{component.value.replace('_', '-')}.md"
     return parse_requirements(page.read_text(encoding="utf-8"), page.name, component)
+
+
+def requirements_of_steps(component: Component) -> tuple[Requirement, ...]:
+    """The rules of a component that a sequence of steps can break: all that need no threads."""
+    return tuple(rule for rule in requirements(component) if not rule.needs_threads)
 
 
 def all_requirements() -> tuple[Requirement, ...]:

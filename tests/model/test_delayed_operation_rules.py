@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_model.delayed_operation_rules import DIVISIONS, DelayedOperationRules
+from purgatory_model.delayed_operation_rules import DelayedOperationRules
 from purgatory_model.interleaving import Called, Happened, History, Returned
 from purgatory_model.linearizability import explain
+from purgatory_model.overlapping_calls import OverlappingCalls
 from purgatory_model.projection import Projection
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import (
@@ -73,7 +74,7 @@ def test_what_the_sequential_model_does_is_explained_for_each_operation(
     """
     Given a run of the sequential purgatory, as a history
     When it is projected on an operation
-    Then the rules for one operation explain it, with nothing divided
+    Then the rules for one operation explain it
     """
     history = run(operations, data)
     for name in KEYS_OF:
@@ -146,10 +147,11 @@ def test_what_breaks_a_rule_is_not_explained(history: History) -> None:
     """
     Given a history of calls that follow each other, in which one thing is wrong
     When it is to be explained
-    Then the wrong thing is where the explanation ends, also where calls may be divided
+    Then it is not, neither where calls take effect at once nor where they do so in parts
     """
-    for divided in (frozenset[str](), frozenset(DIVISIONS)):
-        explanation = explain(history, DelayedOperationRules("a", divided))
+    at_once = explain(history, DelayedOperationRules("a"))
+    in_parts = explain(history, OverlappingCalls("a"))
+    for explanation in (at_once, in_parts):
         assert explanation.unexplained is not None
         assert len(explanation.unexplained) > 1
 
@@ -158,27 +160,21 @@ def interleaved(first_call: History, cut: int, second_call: History) -> History:
     return first_call[:cut] + second_call + first_call[cut:]
 
 
-MEETS_EVENT = interleaved(
+SATISFIED_MEANWHILE = interleaved(
     call(WATCH, Outcome(True, events=(tried("a"), tried("a"), completed("a")))),
     2,
     call(Satisfy("a"), Outcome(), "u"),
 )
-COMPLETED_BEFORE_ARMED = interleaved(
-    WAITS,
-    3,
-    call(Satisfy("a"), Outcome(), "u")
-    + call(Check("k"), Outcome(1, events=(tried("a"), completed("a"))), "u"),
+CANCELLED_BEFORE_IT_IS_ARMED = (
+    interleaved(WAITS, 3, call(CancelForKey("k"), Outcome(("a",)), "u")) + HANDED_OVER
 )
-LATE_TIME_OUT = WAITS + interleaved(
+EXPIRED_WHILE_IT_IS_CANCELLED = WAITS + interleaved(
     call(CancelForKey("k"), Outcome(("a",))),
     1,
     call(Check("k"), Outcome(0), "u") + call(Advance(1), Outcome(events=(expired("a"),)), "r"),
 )
-
-
-BOTH = call(Watch("a", ("k", "j"), 1), Outcome(False, events=(tried("a"), tried("a"))))
 SWEPT_ONE_BY_ONE = (
-    BOTH
+    call(Watch("a", ("k", "j"), 1), Outcome(False, events=(tried("a"), tried("a"))))
     + call(Force("a"), Outcome(True, events=(completed("a"),)))
     + interleaved(
         call(Advance(1), Outcome(), "r"),
@@ -189,56 +185,37 @@ SWEPT_ONE_BY_ONE = (
 
 
 @pytest.mark.parametrize(
-    ("history", "divided"),
+    "history",
     [
-        (MEETS_EVENT, "second-try"),
-        (LATE_TIME_OUT, "cancelled-time-out"),
-        (SWEPT_ONE_BY_ONE, "purge"),
-    ],
-    ids=[
-        "an event between two tries",
-        "a time-out between entry and time-out taken",
-        "a list that a purge has not come to",
+        pytest.param(SATISFIED_MEANWHILE, id="an event between two tries"),
+        pytest.param(CANCELLED_BEFORE_IT_IS_ARMED, id="cancelled before it is armed"),
+        pytest.param(EXPIRED_WHILE_IT_IS_CANCELLED, id="expired while it is cancelled"),
+        pytest.param(SWEPT_ONE_BY_ONE, id="a list that a purge has not come to"),
     ],
 )
-def test_a_division_explains_what_nothing_else_does(history: History, divided: str) -> None:
+def test_what_comes_between_two_parts_of_a_call_is_not_explained_by_one_effect(
+    history: History,
+) -> None:
     """
     Given a history in which something comes between two parts of a call
     When it is to be explained
-    Then that takes the division of this call
+    Then it is where calls take effect in parts, and not where they take effect at once
     """
-    others = frozenset(DIVISIONS) - {divided}
     assert not explain(history, DelayedOperationRules("a")).is_complete
-    assert not explain(history, DelayedOperationRules("a", others)).is_complete
-    assert explain(history, DelayedOperationRules("a", frozenset({divided}))).is_complete
+    assert explain(history, OverlappingCalls("a")).is_complete
 
 
-def test_who_is_completed_while_it_is_being_watched_needs_no_division() -> None:
+def test_who_is_completed_while_it_is_being_watched_is_explained_by_one_effect() -> None:
     """
     Given a watch in whose course somebody else completes the operation
     When it is to be explained
     Then the watch took effect before the check, and returned after it
     """
-    explanation = explain(COMPLETED_BEFORE_ARMED, DelayedOperationRules("a"))
+    completes = call(Check("k"), Outcome(1, events=(tried("a"), completed("a"))), "u")
+    history = interleaved(WAITS, 3, call(Satisfy("a"), Outcome(), "u") + completes)
+    explanation = explain(history, DelayedOperationRules("a"))
     assert explanation.is_complete
-    assert [taken.operation for taken in explanation.order] == [
-        WATCH,
-        Satisfy("a"),
-        Check("k"),
-    ]
-
-
-def test_arming_that_comes_last_may_follow_a_cancellation() -> None:
-    """
-    Given a watch in whose course its only key is cancelled, and an expiry that comes all the same
-    When it is to be explained
-    Then the time-out was armed after the cancellation, which takes arming for a part of its own
-    """
-    cancelled = interleaved(WAITS, 3, call(CancelForKey("k"), Outcome(("a",)), "u"))
-    history = cancelled + HANDED_OVER
-    others = frozenset(DIVISIONS) - {"arming"}
-    assert not explain(history, DelayedOperationRules("a", others)).is_complete
-    assert explain(history, DelayedOperationRules("a", frozenset({"arming"}))).is_complete
+    assert [taken.operation for taken in explanation.order] == [WATCH, Satisfy("a"), Check("k")]
 
 
 def test_kafkas_cancellation_takes_the_time_out_with_any_key() -> None:
@@ -256,8 +233,3 @@ def test_kafkas_cancellation_takes_the_time_out_with_any_key() -> None:
     assert explain(history, DelayedOperationRules("a")).is_complete
     kafka = DelayedOperationRules("a", any_key_takes_time_out=True)
     assert not explain(history, kafka).is_complete
-
-
-def test_a_division_that_there_is_not() -> None:
-    with pytest.raises(ValueError, match="there is no division 'thirds'; there are second-try"):
-        DelayedOperationRules("a", frozenset({"thirds"}))

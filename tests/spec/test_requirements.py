@@ -10,10 +10,12 @@ from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_spec.messages import schema_text
 from purgatory_spec.profiles import (
+    Accounting,
     Component,
     Executor,
     Feature,
     Observable,
+    PurgatoryProfile,
     Structure,
     TimerProfile,
 )
@@ -26,6 +28,7 @@ from purgatory_spec.requirements import (
     requirements,
 )
 from purgatory_spec.resources import specification_folder
+from purgatory_tla.seeded_defects import seeded_defects
 
 EVERYTHING = TimerProfile(
     executor=Executor.STEPPED,
@@ -36,6 +39,7 @@ EVERYTHING = TimerProfile(
 ONLY_ELSEWHERE = {"TIMER-LATENESS"}
 """Stated about a real clock, which neither the model nor a vector has."""
 STATED_RULES = [rule.id for rule in all_requirements() if rule.id not in ONLY_ELSEWHERE]
+NEED_THREADS = {rule.id for rule in all_requirements() if rule.needs_threads}
 
 
 def test_rules_have_a_level_and_a_text() -> None:
@@ -83,11 +87,24 @@ def test_every_rule_is_broken_by_a_specimen() -> None:
     """
     Given the mutants and the siblings of the profile subjects, of all components
     When the rules that they break are compared with the rules there are
-    Then all are broken but the one about real clocks
+    Then all are broken but the one about real clocks, and those that no sequence of steps breaks
     """
     broken = {mutant.rule for mutant in mutants()}
     broken |= {each.sibling_rule for each in profile_subjects() if each.sibling_rule}
-    assert {rule.id for rule in all_requirements()} - broken == ONLY_ELSEWHERE
+    assert {rule.id for rule in all_requirements()} - broken == ONLY_ELSEWHERE | NEED_THREADS
+
+
+@pytest.mark.parametrize("rule", sorted(NEED_THREADS))
+def test_a_rule_that_needs_threads_is_stated_and_broken_where_threads_are(rule: str) -> None:
+    """
+    Given a rule that only calls can break which overlap
+    When its statements and the planted faults are read
+    Then model and TLA+ state it, a checked module has a fault that breaks what states it there,
+        and no subject of steps is judged by it
+    """
+    assert {"purgatory_model", "purgatory_tla"} <= {each.package for each in statements(rule)}
+    assert any(rule in each.rules for each in seeded_defects())
+    assert not requirement(rule).applies_to(PurgatoryProfile(accounting=Accounting.EXACT))
 
 
 def test_a_rule_leads_to_its_component() -> None:

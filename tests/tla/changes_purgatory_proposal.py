@@ -20,14 +20,6 @@ CHANGES = (
         action="LookAgain",
     ),
     SeededChange(
-        name="the executor does not wait for the lock",
-        binding="purgatory_proposal.small_binding",
-        file="PurgatoryProposal.tla",
-        line='/\\ holder[operation["executor"]] = "nobody"',
-        instead="/\\ TRUE",
-        action="ExpiryWins",
-    ),
-    SeededChange(
         name="the label of a sweep names a key of its own choice",
         binding="purgatory_proposal.small_cancelling_binding",
         file="PurgatoryProposalHistory.tla",
@@ -42,6 +34,14 @@ CHANGES = (
         line="state = replace(state, timer=state.timer - {caller.operation})",
         instead="state = replace(state, timer=state.timer)",
         action="LookAgain",
+    ),
+    SeededChange(
+        name="the model's walk does not wait for the lock",
+        binding="purgatory_proposal.small_binding",
+        file="purgatory_model/concurrent_proposal_completers.py",
+        line="if operation in state.holders:",
+        instead="if operation in state.completed.intersection(state.holders):",
+        action="TryCompletes",
     ),
     SeededChange(
         name="the model sweeps the first list twice",
@@ -64,7 +64,8 @@ CHANGES = (
         binding="purgatory_proposal.small_cancelling_binding",
         file="purgatory_model/concurrent_proposal_completers.py",
         line='return Step("Withdraw", (name, operation)), cancelled.to(name, further)',
-        instead='return Step("Withdraw", (name, completer.to_meet[-1])), cancelled.to(name, further)',
+        instead='return Step("Withdraw", (name, completer.to_meet[-1])), '
+        "cancelled.to(name, further)",
         action="Withdraw",
     ),
 )

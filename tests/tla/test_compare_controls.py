@@ -20,7 +20,12 @@ from purgatory_tla.comparing import (
 )
 from purgatory_tla.resources import modules_folder
 
-from . import changes_purgatory_exact, changes_timing_wheel
+from . import (
+    changes_memory_pool,
+    changes_purgatory_exact,
+    changes_purgatory_proposal,
+    changes_timing_wheel,
+)
 from .seeded_changes import (
     LineNotUnique,
     SeededChange,
@@ -30,7 +35,12 @@ from .seeded_changes import (
     plant,
 )
 
-CHANGES = (*changes_purgatory_exact.CHANGES, *changes_timing_wheel.CHANGES)
+CHANGES = (
+    *changes_memory_pool.CHANGES,
+    *changes_purgatory_exact.CHANGES,
+    *changes_purgatory_proposal.CHANGES,
+    *changes_timing_wheel.CHANGES,
+)
 
 Explore = Callable[[Binding[Any]], Dump]
 

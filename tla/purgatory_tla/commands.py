@@ -25,6 +25,7 @@ from purgatory_tla.errors import CheckerError, MissingTool
 from purgatory_tla.manifest import InvalidManifest, Kind, Model, RunTime, read_manifest
 from purgatory_tla.models import Finding, Settings, Standing, checked_by_tlc, expected_words
 from purgatory_tla.narration import narrate
+from purgatory_tla.replay_commands import replay, simulate
 from purgatory_tla.resources import modules_folder
 from purgatory_tla.tables import ModelTable, print_list, progress_line
 
@@ -39,6 +40,8 @@ def register(group: click.Group) -> None:
     """Add the group ``tla`` to the root."""
     group.add_command(tla)
     tla.add_command(compare_)
+    tla.add_command(simulate)
+    tla.add_command(replay)
 
 
 @click.group()

@@ -114,6 +114,8 @@ def _other_rounding(step: DivergentStep) -> str | None:
     if step.history.used_places and isinstance(step.operation, Add) and step.events:
         return None  # the own clock has moved: that a task did not expire at once is due to it
     model = step.history.model
+    if model.accept(step.before, step.operation, step.outcome):
+        return None  # it is right as it is: what was expected is too little
     down = model.profile.rounding is Rounding.DOWN
     rounding = Rounding.UP if down else Rounding.DOWN
     other = replace(model, profile=msgspec.structs.replace(model.profile, rounding=rounding))

@@ -48,7 +48,7 @@ def guarded(path: Path, watch: Watch, what: Callable[[], str]) -> Iterator[None]
         raise
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if Path(frame.filename) == path]
+        lines = [frame.lineno for frame in frames if Path(frame.filename) == path.resolve()]
         where = f":{lines[-1]}" if lines else ""
         raise OwnModelFailure(
             f"{path}{where}: {what()} raised {type(error).__name__}: {error}"

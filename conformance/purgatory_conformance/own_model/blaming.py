@@ -6,6 +6,7 @@ is held against one's own outcomes, and whatever tells them apart is what this m
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Protocol
 
 from purgatory_conformance.judging.judgement import Divergence, Judgement
@@ -27,6 +28,7 @@ from purgatory_spec.profiles import (
     TimerProfile,
 )
 from purgatory_spec.reasons import Reason
+from purgatory_spec.requirements import requirement
 
 
 class _Judge(Protocol[State]):
@@ -49,15 +51,15 @@ def blamed(difference: Difference, profile: Profile) -> Divergence:
     """The divergence that names the rule."""
     match difference.configuration, profile:
         case TimerConfiguration() as timer, TimerProfile():
-            return _blamed(TimerJudge(timer, profile), difference)
+            return _blamed(TimerJudge(timer, profile), difference, profile)
         case PurgatoryConfiguration() as purgatory, PurgatoryProfile():
-            return _blamed(PurgatoryJudge(purgatory, profile), difference)
+            return _blamed(PurgatoryJudge(purgatory, profile), difference, profile)
         case MemoryPoolConfiguration() as pool, MemoryPoolProfile():
-            return _blamed(MemoryPoolJudge(pool, profile), difference)
+            return _blamed(MemoryPoolJudge(pool, profile), difference, profile)
     raise TypeError(f"{difference.configuration} and {profile} are of two components")
 
 
-def _blamed(judge: _Judge[State], difference: Difference) -> Divergence:
+def _blamed(judge: _Judge[State], difference: Difference, profile: Profile) -> Divergence:
     for step in difference.steps:
         assert step.outcome is not None
         judge.step(step.operation, step.outcome)
@@ -66,7 +68,14 @@ def _blamed(judge: _Judge[State], difference: Difference) -> Divergence:
         assert divergence is not None
         return divergence
     expected = tuple(_expectations(difference.both, judge.state))
-    return judge.blamed(difference.operation, difference.rules_alone[0], expected)
+    divergence = judge.blamed(difference.operation, difference.rules_alone[0], expected)
+    if requirement(divergence.rule).applies_to(profile):
+        return divergence
+    return replace(divergence, rule=_LEAVES_FREE.get(divergence.rule, divergence.rule))
+
+
+_LEAVES_FREE = {"TIMER-OWN-CLOCK": "TIMER-ALREADY-DUE"}
+"""Rules that decide for some profiles what another rule leaves free for all others."""
 
 
 def _expectations(outcomes: Iterable[Outcome], state: State) -> list[Expectation[State]]:

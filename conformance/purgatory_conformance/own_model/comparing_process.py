@@ -21,10 +21,11 @@ from purgatory_conformance.command_line import (
 )
 from purgatory_conformance.own_model.asking import OwnModelFailure
 from purgatory_conformance.own_model.blaming import blamed
+from purgatory_conformance.own_model.comparison import Difference
 from purgatory_conformance.own_model.exploring import Bounds, Explored, explore_small
 from purgatory_conformance.own_model.generating import Generated, generate
 from purgatory_conformance.own_model.loading import InvalidOwnModel, OwnModel, load
-from purgatory_conformance.own_model.watch import Watch
+from purgatory_conformance.own_model.watch import DONE, Watch
 from purgatory_conformance.own_model.words import print_agreement, print_difference
 
 EXIT_ITSELF_FAILED = 70
@@ -61,6 +62,7 @@ def main() -> None:
     except Exception:
         traceback.print_exc()
         code = EXIT_ITSELF_FAILED
+    Path(task.alive).write_text(DONE, encoding="utf-8")
     sys.exit(code)
 
 
@@ -73,15 +75,18 @@ def _compare(task: Task) -> int:
     # Exploring may take half of the time, so that something is generated in any case.
     explored = explore_small(own, Bounds(task.pairs, began + task.seconds / 2))
     if explored.difference is not None:
-        print_difference(console, explored.difference, blamed(explored.difference, own.profile))
-        return 1
+        return _difference(console, own, explored.difference)
     bounds = Bounds(task.pairs, began + task.seconds)
     generated = generate(own, task.seed, task.cases, bounds)
     if generated.difference is not None:
         console.print(f"found in case {generated.found_in} of seed {task.seed}, and made shorter:")
-        print_difference(console, generated.difference, blamed(generated.difference, own.profile))
-        return 1
+        return _difference(console, own, generated.difference)
     return _agreement(console, own, explored, generated)
+
+
+def _difference(console: Console, own: OwnModel, difference: Difference) -> int:
+    print_difference(console, difference, blamed(difference, own.profile), own.profile)
+    return 1
 
 
 def _agreement(console: Console, own: OwnModel, explored: Explored, generated: Generated) -> int:

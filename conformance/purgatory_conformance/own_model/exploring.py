@@ -29,6 +29,8 @@ from purgatory_spec.profiles import (
     TimerProfile,
 )
 
+_STEPS_MORE = 2
+
 
 @dataclass(frozen=True)
 class Explored:
@@ -114,32 +116,41 @@ class _Place(Generic[State]):
 
 
 def _walk(world: World[State], comparison: Comparison[State], bounds: Bounds) -> Explored:
-    """Visit every pair of states, at most so many."""
+    """Visit every pair of states, at most so many.
+
+    Where one's own model only forbids something, a few more steps often show what it allows
+    instead, which says more; that is returned if it is found.
+    """
     start = _Place(comparison.start())
     reached_by: dict[_Place[State], tuple[_Place[State], Step] | None] = {start: None}
     waiting = [start]
+    depth, next_level = 0, 1
+    forbidden: tuple[int, Difference] | None = None
     operations = 0
-    for place in waiting:
-        if bounds.is_over:
-            return Explored(len(reached_by), operations, complete=False)
+    for number, place in enumerate(waiting):
+        if number == next_level:
+            depth, next_level = depth + 1, len(waiting)
+        if forbidden is not None and depth > forbidden[0] + _STEPS_MORE:
+            break
+        if bounds.is_over or len(reached_by) > bounds.most_pairs:
+            return Explored(len(reached_by), operations, False, forbidden[1] if forbidden else None)
         state = next(iter(place.pair.rules))  # names and clock are the same in all of them
         for operation in world.operations(state, place.names):
             operations += 1
             look = comparison.look(place.pair, operation)
-            if look.differs:
+            if look.differs and (look.own_alone or forbidden is None):
                 steps = _steps_to(place, reached_by)
                 difference = comparison.difference(place.pair, steps, operation, look)
-                return Explored(len(reached_by), operations, False, difference)
+                if look.own_alone:
+                    return Explored(len(reached_by), operations, False, difference)
+                forbidden = depth, difference
             names = tuple(sorted(introduced_by(place.names, operation).items()))
             for outcome, pair in look.both:
                 target = _Place(pair, names)
-                if target in reached_by or not pair.is_followed:
-                    continue
-                if len(reached_by) >= bounds.most_pairs:
-                    return Explored(len(reached_by), operations, complete=False)
-                reached_by[target] = place, Step(operation, outcome)
-                waiting.append(target)
-    return Explored(len(reached_by), operations)
+                if target not in reached_by and pair.is_followed:
+                    reached_by[target] = place, Step(operation, outcome)
+                    waiting.append(target)
+    return Explored(len(reached_by), operations, True, forbidden[1] if forbidden else None)
 
 
 def _steps_to(

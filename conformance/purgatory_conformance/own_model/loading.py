@@ -96,12 +96,12 @@ def _imported(path: Path, watch: Watch) -> ModuleType:
         raise InvalidOwnModel(f"{path}:{error.lineno}: {error.msg}") from error
     except ValueError as error:
         raise InvalidOwnModel(f"{path} is no Python: {error}") from error
-    specification = importlib.util.spec_from_file_location("own_model", path)
+    specification = importlib.util.spec_from_file_location("own_model", path.resolve())
     if specification is None or specification.loader is None:
         raise InvalidOwnModel(f"{path} is no Python file: its name must end in .py")
     module = importlib.util.module_from_spec(specification)
     sys.modules["own_model"] = module  # where dataclasses look for the names in annotations
-    sys.path.append(str(path.parent))  # last, so that nothing of ours is hidden by it
+    sys.path.append(str(path.resolve().parent))  # last, so that nothing of ours is hidden by it
     with guarded(path, watch, lambda: "the file"):
         specification.loader.exec_module(module)
     return module

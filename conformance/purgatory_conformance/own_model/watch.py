@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+DONE = "done"
+"""What the file that shows that a process is alive holds when the process comes to its own end."""
+
 _LOOKS_EVERY_SECONDS = 0.2
 
 
@@ -30,6 +33,8 @@ class Watch:
         self._exit_code = exit_code
         self._asked: Callable[[], str] | None = None
         self._since = 0.0
+        if alive is not None:
+            alive.touch()
         self._main = threading.get_ident()
         threading.Thread(target=self._look, daemon=True).start()
 
@@ -56,9 +61,11 @@ class Watch:
         """Say what takes so long, and where it is, and end the process without more ado."""
         frame = sys._current_frames().get(self._main)
         stack = traceback.extract_stack(frame) if frame is not None else []
-        lines = [each.lineno for each in stack if Path(each.filename) == self._file]
+        lines = [each.lineno for each in stack if Path(each.filename) == self._file.resolve()]
         where = f" It is in line {lines[-1]}." if lines else ""
         words = f"{what} has not come to an end after {self._seconds:g} seconds.{where}"
-        print(f"purgatory: {self._file.name}: {words}", file=sys.stderr, flush=True)
+        print(f"purgatory: {self._file}: {words}", file=sys.stderr, flush=True)
         sys.stdout.flush()
+        if self._alive is not None:
+            self._alive.write_text(DONE, encoding="utf-8")
         os._exit(self._exit_code)

@@ -1,5 +1,6 @@
 """A difference between two models, told step by step."""
 
+import textwrap
 from collections.abc import Iterable
 
 from rich.console import Console
@@ -29,7 +30,9 @@ _MOST_OUTCOMES = 4
 _MOST_OF_A_STATE = 400
 
 
-def print_difference(console: Console, difference: Difference, divergence: Divergence) -> None:
+def print_difference(
+    console: Console, difference: Difference, divergence: Divergence, profile: Profile
+) -> None:
     """The steps on which both agree, the one on which they differ, and the rule."""
     support = support_of(component_of(difference.configuration))
     made_with = support.describe_configuration(difference.configuration)
@@ -37,19 +40,23 @@ def print_difference(console: Console, difference: Difference, divergence: Diver
     for number, step in enumerate(difference.steps, start=1):
         assert step.outcome is not None
         asked = support.describe_operation(step.operation)
-        _say(console, f"{number:3}  {asked}  ->  {_outcome(support, step.operation, step.outcome)}")
+        _say(
+            console, f"{number}  {asked}  ->  {_outcome(support, step.operation, step.outcome)}", 2
+        )
     number = len(difference.steps) + 1
-    _say(console, f"{number:3}  {support.describe_operation(difference.operation)}")
+    _say(console, f"{number}  {support.describe_operation(difference.operation)}", 2)
     rules = (*difference.rules_alone, *difference.both)
     own = (*difference.own_alone, *difference.both)
-    _say(console, f"       the rules: {_outcomes(support, difference.operation, rules)}")
-    _say(console, f"       yours:     {_outcomes(support, difference.operation, own)}")
-    _say(console, f"       the state of the rules: {support.describe_state(divergence.before)}")
-    _say(console, f"       your state: {_states(difference)}")
+    _say(console, f"the rules: {_outcomes(support, difference.operation, rules)}", 7)
+    _say(console, f"yours: {_outcomes(support, difference.operation, own)}", 7)
+    _say(console, f"the state of the rules: {support.describe_state(divergence.before)}", 7)
+    _say(console, f"your state: {_states(difference)}", 7)
     console.print()
     _say(console, verdict(difference))
     rule = requirement(divergence.rule)
     _say(console, f"The rule is {rule.id} ({rule.level.value}): {rule.title}.")
+    if not rule.applies_to(profile):
+        _say(console, f"It binds where {rule.condition}; here the rules leave the choice free.")
     _say(console, f"Read it: purgatory explain {rule.id}")
 
 
@@ -84,9 +91,18 @@ def _states(difference: Difference) -> str:
     return f"{shortened(states[0], _MOST_OF_A_STATE)}{others}"
 
 
-def _say(console: Console, words: str) -> None:
-    """One line, wrapped by the terminal alone."""
-    console.print(Text(printable(words)))
+def _say(console: Console, words: str, indent: int = 0) -> None:
+    """One line, or several of which all but the first are indented further."""
+    margins = " " * indent, " " * (indent + 7 if indent else 0)
+    width = max(console.width, 40)
+    for line in textwrap.wrap(
+        printable(words),
+        width,
+        initial_indent=margins[0],
+        subsequent_indent=margins[1],
+        break_on_hyphens=False,
+    ):
+        console.print(Text(line), no_wrap=True, overflow="ignore", crop=False)
 
 
 def print_agreement(

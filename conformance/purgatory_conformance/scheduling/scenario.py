@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from purgatory_conformance.scheduling.errors import CheckFailed
 from purgatory_conformance.scheduling.history import RecordedHistory
@@ -13,11 +13,19 @@ from purgatory_spec.operations import Operation
 
 
 @dataclass(frozen=True, slots=True)
+class Observe:
+    """The counts are read, one after the other; no operation, since every step shows them."""
+
+
+Call: TypeAlias = Operation | Observe
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """The calls of one thread, one after the other."""
 
     thread: str
-    calls: tuple[Operation, ...]
+    calls: tuple[Call, ...]
 
 
 class World(Protocol):
@@ -28,11 +36,17 @@ class World(Protocol):
     def prepare(self, operations: Sequence[Operation]) -> None:
         """Make what the calls name: delayed operations, tasks."""
 
+    def observe(self) -> None:
+        """Read the counts in the running thread."""
+
     def perform(self, operation: Operation) -> None:
         """Carry out a call in the running thread, and note it with its result."""
 
     def close(self) -> None:
         """End the threads that the world has started; in a thread of the run, when it is quiet."""
+
+    def inspect(self) -> list[str]:
+        """What is not as it must be at any instant; asked at each yield point."""
 
     def problems(self) -> list[str]:
         """What is not as it must be, now that every call has returned."""
@@ -56,9 +70,10 @@ class Scenario:
     make: Callable[[Scheduler], World]
     setup: tuple[Operation, ...] = ()
 
-    def calls(self) -> tuple[Operation, ...]:
-        """All calls of setup and programs."""
-        return (*self.setup, *(call for program in self.programs for call in program.calls))
+    def operations(self) -> tuple[Operation, ...]:
+        """Everything that setup and programs call."""
+        calls = [call for program in self.programs for call in program.calls]
+        return (*self.setup, *(call for call in calls if not isinstance(call, Observe)))
 
 
 class Runs:
@@ -95,18 +110,23 @@ class Runs:
             for program in scenario.programs
         ]
         self.world = world = scenario.make(scheduler)
-        world.prepare(scenario.calls())
+        world.prepare(scenario.operations())
         for operation in scenario.setup:
             world.perform(operation)
+        scheduler.inspect = world.inspect
         scheduler.start("closing", world.close, AtRest(callers))
         record = scheduler.execute(strategy)
         if record.failure is None:
-            problems = [*world.problems()]
-            problems += [problem for look in self._further for problem in look(world)]
+            # What the world looks at last it lets finish before.
+            problems = [problem for look in self._further for problem in look(world)]
+            problems += world.problems()
             if problems:
                 record.failure = CheckFailed("; ".join(problems))
         return record
 
     def _play(self, program: Program) -> None:
-        for operation in program.calls:
-            self.world.perform(operation)
+        for call in program.calls:
+            if isinstance(call, Observe):
+                self.world.observe()
+            else:
+                self.world.perform(call)

@@ -11,12 +11,14 @@ number of steps, and every wait of a real thread has a bound.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, NoReturn, Protocol
 
 from purgatory_conformance.scheduling.errors import (
     Abandoned,
+    CheckFailed,
     Deadlock,
     SchedulingError,
     Stalled,
@@ -127,6 +129,7 @@ class Scheduler:
     Attributes:
         running: The thread that moves now; None outside a run, where nothing is scheduled.
         abandoned: The run is over and its threads are being ended.
+        inspect: Asked at each yield point what is wrong in the state that the threads have left.
     """
 
     def __init__(self, longest_wait_s: float = LONGEST_WAIT_S) -> None:
@@ -138,6 +141,7 @@ class Scheduler:
         self._longest_wait_s = longest_wait_s
         self.running: LogicalThread | None = None
         self.abandoned = False
+        self.inspect: Callable[[], list[str]] | None = None
         self.record = Record()
         self._threads: list[LogicalThread] = []
         self._strategy: Strategy | None = None
@@ -147,6 +151,7 @@ class Scheduler:
     def begin(self) -> None:
         """Forget the run before; threads may be started from now on."""
         self.abandoned = False
+        self.inspect = None
         self.record = Record()
         self._threads = []
         self._steps = 0
@@ -179,17 +184,19 @@ class Scheduler:
             The record, with the failure of the run if it has failed.
 
         Raises:
-            Diverged: a replayed schedule does not fit.
             Stalled: a thread reaches no yield point any more; the process should be ended.
         """
         self._strategy = strategy
-        try:
+        stalled = ""
+        with suppress(Abandoned):
             self._pass_on(None)
-            if not self._over.acquire(timeout=self._longest_wait_s):
-                raise Stalled(self._where_it_stalled())
-        finally:
-            self.running = None
-            self._end_all()
+        if not self._over.acquire(timeout=self._longest_wait_s):
+            stalled = self._where_it_stalled()
+        self.running = None
+        self._end_all()
+        if stalled:
+            raise Stalled(stalled)
+        self.abandoned = False
         return self.record
 
     def reach(self, what: str, about: object = None) -> None:
@@ -201,7 +208,21 @@ class Scheduler:
         self._steps += 1
         if self._steps > STEP_LIMIT:
             self._fail(TooManySteps(f"the run has not ended after {STEP_LIMIT} yield points"))
+        if self.inspect is not None:
+            with self.unobserved():
+                wrong = self.inspect()
+            if wrong:
+                self._fail(CheckFailed("; ".join(wrong)))
         self._pass_on(running)
+
+    @contextmanager
+    def unobserved(self) -> Iterator[None]:
+        """Look at the objects of a run from inside it, as if that were from outside."""
+        running, self.running = self.running, None
+        try:
+            yield
+        finally:
+            self.running = running
 
     def wait_for(self, obstacle: Obstacle, what: str, about: object = None) -> None:
         """The running thread cannot go on before an obstacle is gone; a yield point."""
@@ -233,20 +254,15 @@ class Scheduler:
         if not self.abandoned:
             if thread.held:
                 self._note(ThreadFailed(f"thread {thread.name} has ended and holds a lock"))
-            try:
+            with suppress(Abandoned):
                 self._pass_on(thread)
-            except Abandoned:
-                pass
-            except SchedulingError as failure:
-                self._note(failure)
-                self._abandon()
 
     def _note(self, failure: SchedulingError, cause: BaseException | None = None) -> None:
         if self.record.failure is None:
             failure.__cause__ = cause
             self.record.failure = failure
 
-    def _fail(self, failure: SchedulingError) -> None:
+    def _fail(self, failure: SchedulingError) -> NoReturn:
         """End the run with a failure, from inside the running thread."""
         self._note(failure)
         self._abandon()
@@ -289,10 +305,7 @@ class Scheduler:
         try:
             chosen = self._strategy.choose(numbers, came)
         except SchedulingError as failure:
-            if running is None:
-                raise
             self._fail(failure)
-            raise AssertionError("unreachable") from failure
         self.record.choices.append(Choice(chosen, numbers, came))
         return self._threads[chosen]
 
@@ -324,7 +337,9 @@ class Scheduler:
         running = self.running
         name = "nobody" if running is None else running.name
         last = self.record.marks[-1].what if self.record.marks else "the beginning"
-        return f"thread {name} has reached no yield point for {self._longest_wait_s:g} s, after {last}"
+        return (
+            f"thread {name} has reached no yield point for {self._longest_wait_s:g} s, after {last}"
+        )
 
     def _end_all(self) -> None:
         """End the threads that are left, one after the other."""
@@ -333,10 +348,8 @@ class Scheduler:
             assert thread.real is not None
             if not thread.ended:
                 thread.gate.release()
+            # Who has stalled does not come to its end; it is a daemon.
             thread.real.join(self._longest_wait_s)
-            if thread.real.is_alive():
-                raise Stalled(f"thread {thread.name} cannot be ended")
-        self.abandoned = False
 
 
 class AtRest:

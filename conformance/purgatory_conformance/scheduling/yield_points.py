@@ -6,6 +6,7 @@ its *guards*, locks that whoever writes it holds: for correct code these are the
 protocol does without a lock, and for code that forgets a lock it is where that matters.
 """
 
+import logging
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -80,19 +81,25 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All rows about one implementation."""
+    """All rows about one implementation, the modules of one package.
 
+    Attributes:
+        log: The name of its logger, which says nothing while runs are made by the thousand.
+    """
+
+    package: str
     points: tuple[YieldPoint, ...]
     sizes: tuple[Size, ...] = ()
+    log: str = ""
 
     def of(self, *kinds: Where) -> tuple[YieldPoint, ...]:
         """The rows of these kinds."""
         return tuple(point for point in self.points if point.where in kinds)
 
     def modules(self) -> tuple[ModuleType, ...]:
-        """The modules that the rows name, which are loaded."""
-        names = [point.module for point in self.points] + [size.module for size in self.sizes]
-        return tuple(sys.modules[name] for name in dict.fromkeys(names))
+        """The modules of the package that are loaded."""
+        inside = f"{self.package}."
+        return tuple(module for name, module in sys.modules.items() if name.startswith(inside))
 
 
 class Injection:
@@ -142,6 +149,8 @@ class Injection:
         """Substitute; and put everything back as it was."""
         undo: list[Callable[[], None]] = []
         try:
+            if self.table.log:
+                _put(undo, logging.getLogger(self.table.log), "disabled", True)
             for module in self.table.modules():
                 if module.__dict__.get("threading") is sys.modules["threading"]:
                     _put(undo, module, "threading", self.threading)

@@ -44,7 +44,7 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryProfile,
 )
-from purgatory_spec.requirements import requirements
+from purgatory_spec.requirements import requirements_of_steps
 
 SUPPORT = support_of(Component.PURGATORY)
 
@@ -105,7 +105,7 @@ def test_rows_name_rules_that_exist_and_all_rules_have_rows() -> None:
     Then these are rules, and each has a row; instances without time-outs are a configuration
     """
     named = {rule for row in (*PURGATORY_TABLE, SHUTDOWN_ROW) for rule in row.rules}
-    rules = {rule.id for rule in requirements(Component.PURGATORY)}
+    rules = {rule.id for rule in requirements_of_steps(Component.PURGATORY)}
     assert named == rules - {"PURGATORY-NO-TIME-OUTS"}
 
 

@@ -39,7 +39,7 @@ from purgatory_spec.profiles import (
     Structure,
 )
 from purgatory_spec.reasons import Reason
-from purgatory_spec.requirements import requirements
+from purgatory_spec.requirements import requirements_of_steps
 
 VECTORS = vectors(Component.PURGATORY)
 MASS_EXPIRY: tuple[Operation, ...] = (
@@ -134,7 +134,7 @@ def test_every_rule_has_a_vector() -> None:
     Then each rule is shown by one of them
     """
     shown = {rule for vector in VECTORS for rule in vector.header.rules}
-    assert shown == {rule.id for rule in requirements(Component.PURGATORY)}
+    assert shown == {rule.id for rule in requirements_of_steps(Component.PURGATORY)}
 
 
 def test_stale_operations_are_bounded_whatever_the_accounting_predicts() -> None:
@@ -440,7 +440,8 @@ def test_rules_that_cannot_be_shown_are_not_asked_for() -> None:
     def judged(profile: PurgatoryProfile) -> set[str]:
         return {rule.id.removeprefix("PURGATORY-") for rule in support.judged_rules(profile)}
 
-    everything = {rule.id.removeprefix("PURGATORY-") for rule in requirements(Component.PURGATORY)}
+    rules = requirements_of_steps(Component.PURGATORY)
+    everything = {rule.id.removeprefix("PURGATORY-") for rule in rules}
     assert judged(PROFILE) == everything - {"ESTIMATE-PROPOSAL"}
     assert everything - judged(PROPOSAL_PROFILE) == {
         "PENDING",

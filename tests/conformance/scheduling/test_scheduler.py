@@ -131,15 +131,19 @@ def test_locks_in_two_orders_are_a_deadlock() -> None:
     When all schedules with one preemption are run.
     Then one ends in a deadlock, which says who waits for what, and both threads are ended.
     """
-    search = exhaust(
-        ToyRuns(lambda toy: toy.take(toy.left, toy.right), lambda toy: toy.take(toy.right, toy.left)),
-        1,
-    )
+
+    def take_left_first(toy: Toy) -> None:
+        toy.take(toy.left, toy.right)
+
+    def take_right_first(toy: Toy) -> None:
+        toy.take(toy.right, toy.left)
+
+    search = exhaust(ToyRuns(take_left_first, take_right_first), 1)
     assert failure_of(search.failure) == (
         "t0 waits for right, which t1 holds; t1 waits for left, which t0 holds"
     )
     assert isinstance(search.failure and search.failure.failure, Deadlock)
-    assert exhaust(ToyRuns(*[lambda toy: toy.take(toy.left, toy.right)] * 2), 3).complete
+    assert exhaust(ToyRuns(take_left_first, take_left_first), 3).complete
 
 
 def test_a_lock_is_not_taken_twice_by_its_holder() -> None:
@@ -281,7 +285,7 @@ def test_what_is_not_under_control_is_an_error() -> None:
     When it runs.
     Then that is said, and not waited for.
     """
-    record, _ = alone(lambda toy: toy.threading.Event())
+    record, _ = alone(lambda toy: getattr(toy.threading, "Event")())  # noqa: B009
     assert "threading.Event, which the scheduler does not know" in failure_of(record)
     record, _ = alone(lambda toy: toy.left.acquire(timeout=1))
     assert isinstance(record.failure, NotUnderControl)
@@ -325,7 +329,7 @@ def test_a_thread_that_waits_for_something_else_is_noticed() -> None:
             event.wait(10)
 
     runs = ToyRuns(wait, longest_wait_s=0.1)
-    with pytest.raises(Stalled, match="thread t0 has reached no yield point .* after left"):
+    with pytest.raises(Stalled, match=r"thread t0 has reached no yield point .* after left"):
         runs(Prefix())
     for thread in threading.enumerate():
         if thread is not threading.current_thread():

@@ -56,7 +56,7 @@ class ToyRuns:
         self.scheduler.begin()
         self.toy = toy = Toy(self.scheduler)
         for number, body in enumerate(self._bodies):
-            self.scheduler.start(f"t{number}", cast(Body, lambda body=body: body(toy)))
+            self.scheduler.start(f"t{number}", cast("Body", lambda body=body: body(toy)))
         record = self.scheduler.execute(strategy)
         self.left.append((toy.number, *toy.log))
         return record

@@ -32,7 +32,7 @@ from purgatory_spec.profiles import (
     Structure,
     ThrowingTry,
 )
-from purgatory_spec.requirements import requirements
+from purgatory_spec.requirements import requirements_of_steps
 
 MOST_CASES = 2000
 SUPPORT = support_of(Component.PURGATORY)
@@ -125,7 +125,7 @@ def test_each_rule_is_broken_by_a_mutant() -> None:
     When the rules that they break are compared with the rules there are
     Then none is missing
     """
-    rules = {rule.id for rule in requirements(Component.PURGATORY)}
+    rules = {rule.id for rule in requirements_of_steps(Component.PURGATORY)}
     assert {mutant.rule for mutant in purgatory_mutants()} == rules
     assert {rule for mutant in purgatory_mutants() for rule in mutant.also} <= rules
 

@@ -32,7 +32,7 @@ from purgatory_spec.profiles import (
     Structure,
 )
 from purgatory_spec.reasons import Reason
-from purgatory_spec.requirements import requirements
+from purgatory_spec.requirements import requirements, requirements_of_steps
 
 STANDARD = Budget()
 
@@ -70,7 +70,7 @@ def test_small_purgatory_conforms_and_is_put_to_every_test() -> None:
     rules = {r.id for r in requirements(Component.PURGATORY) if r.applies_to(PROFILE)}
     assert {rule.id for rule in campaign.rules} == rules
     assert rules | {"PURGATORY-ESTIMATE-PROPOSAL"} == {
-        rule.id for rule in requirements(Component.PURGATORY)
+        rule.id for rule in requirements_of_steps(Component.PURGATORY)
     }
     assert min(campaign.visits[rule] for rule in rules) >= STANDARD.minimum_visits
 

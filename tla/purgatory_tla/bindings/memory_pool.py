@@ -65,7 +65,7 @@ MISUSE_ACTIONS = {
 }
 
 
-def non_strict_binding() -> Binding[ConcurrentPoolState]:
+def binding() -> Binding[ConcurrentPoolState]:
     """Three threads at a pool of two bytes that lends beyond them."""
     return _bound(
         "memory-pool-non-strict",
@@ -94,19 +94,30 @@ def identity_binding() -> Binding[ConcurrentPoolState]:
     )
 
 
-def small_binding(*, strict: bool = False, identity: bool = False) -> Binding[ConcurrentPoolState]:
-    """Two threads at a pool of two bytes; with ``identity`` they are at fault."""
-    kind = "strict" if strict else "non-strict"
-    checks = " that checks releases" if identity else ""
+def small_binding() -> Binding[ConcurrentPoolState]:
+    """Two threads at a pool of two bytes that lends beyond them."""
     return _bound(
-        f"memory-pool-{kind}-{'identity-' if identity else ''}small",
-        f"The {kind} memory pool{checks}: two threads, two bytes.",
-        ConcurrentMemoryPool(
-            MemoryPoolConfiguration(2, 2, strict=strict),
-            ("t1", "t2"),
-            identity=identity,
-            variants=MISUSE if identity else frozenset(),
-        ),
+        "memory-pool-non-strict-small",
+        "The non-strict memory pool: two threads, two bytes.",
+        ConcurrentMemoryPool(MemoryPoolConfiguration(2, 2)),
+    )
+
+
+def small_strict_binding() -> Binding[ConcurrentPoolState]:
+    """Two threads at a pool of two bytes that lends no more."""
+    return _bound(
+        "memory-pool-strict-small",
+        "The strict memory pool: two threads, two bytes.",
+        ConcurrentMemoryPool(MemoryPoolConfiguration(2, 2, strict=True)),
+    )
+
+
+def small_identity_binding() -> Binding[ConcurrentPoolState]:
+    """Two threads at fault, and a pool of two bytes that finds it out."""
+    return _bound(
+        "memory-pool-identity-small",
+        "The memory pool that checks releases: two threads at fault, two bytes.",
+        ConcurrentMemoryPool(MemoryPoolConfiguration(2, 2), identity=True, variants=MISUSE),
     )
 
 

@@ -57,6 +57,7 @@ ACTIONS = {
 }
 _CANCELLING = frozenset({"CancelForKey", "Withdraw"})
 _EXPIRING = frozenset({"Advance", "TakeExpired", "ExpiryLoses", "ExpiryWins", "CallOnExpiration"})
+_OVERLAPPING = frozenset({"LookFindsCompleted", "SecondTryCompletes"})
 
 
 def binding() -> Binding[ProposalState]:
@@ -119,11 +120,11 @@ def small_cancelling_binding() -> Binding[ProposalState]:
     """Two operations under two keys, one thread at a time."""
     return bound(
         "purgatory-proposal-small-cancelling",
-        "The purgatory, proposal's accounting: cancel_for_key, one thread at a time.",
+        "The purgatory, proposal's accounting: cancel_for_key, one call at a time.",
         ProposalInstance(
             most_events=1,
             purge_interval=1,
-            features=frozenset({Feature.CANCEL_FOR_KEY, Feature.SEQUENTIAL}),
+            features=frozenset({Feature.CANCEL_FOR_KEY, Feature.NO_TIME_OUTS, Feature.SEQUENTIAL}),
         ),
     )
 
@@ -136,6 +137,8 @@ def bound(name: str, title: str, instance: ProposalInstance) -> Binding[Proposal
         absent |= _CANCELLING
     if Feature.NO_TIME_OUTS in instance.features:
         absent |= _EXPIRING
+    if Feature.SEQUENTIAL in instance.features:
+        absent |= _OVERLAPPING
     return Binding(
         name=name,
         title=title,

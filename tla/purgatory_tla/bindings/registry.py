@@ -8,19 +8,30 @@ from collections.abc import Callable
 from typing import Any
 
 from purgatory_tla.binding import Binding
-from purgatory_tla.bindings import purgatory_exact, timing_wheel
+from purgatory_tla.bindings import memory_pool, purgatory_exact, purgatory_proposal, timing_wheel
 
 _Made = Callable[[], Binding[Any]]
 
 _REPORTED: tuple[_Made, ...] = (
     timing_wheel.binding,
+    memory_pool.binding,
+    memory_pool.strict_binding,
+    memory_pool.identity_binding,
     purgatory_exact.binding,
+    purgatory_proposal.binding,
+    purgatory_proposal.cancelling_binding,
 )
 _SMALL: tuple[_Made, ...] = (
     timing_wheel.small_binding,
     timing_wheel.rounding_binding,
+    memory_pool.small_binding,
+    memory_pool.small_strict_binding,
+    memory_pool.small_identity_binding,
     purgatory_exact.small_binding,
     purgatory_exact.small_cancelling_binding,
+    purgatory_proposal.two_keys_binding,
+    purgatory_proposal.small_binding,
+    purgatory_proposal.small_cancelling_binding,
 )
 
 

@@ -67,7 +67,7 @@ def small_binding() -> Binding[WheelState]:
     return _bound(
         "timing-wheel-small",
         "The timing wheel: three levels, for a short while.",
-        Instance(delays_ms=(0, 1, 5), last_ms=3),
+        Instance(delays_ms=(0, 1, 3), last_ms=2),
     )
 
 

@@ -1,7 +1,7 @@
 """Whether a subject does what a behaviour predicts, one operation after another."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from purgatory_spec.operations import Advance
@@ -71,6 +71,42 @@ class Comparison:
                 and Observable.ADVANCE_RESULT in self.profile.observables
             )
         return True
+
+
+@dataclass(slots=True)
+class Followed:
+    """How far a subject went along with a behaviour.
+
+    Attributes:
+        outcomes: What it answered, the differing outcome last.
+        difference: What differs in the last one; None where nothing does.
+        left: Why the subject may have gone another way, so that the behaviour is not its own.
+    """
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    difference: Difference | None = None
+    left: str = ""
+
+    def steps(self, driven: Driven) -> int:
+        """How many TLA+ steps it went along with."""
+        agreed = len(self.outcomes) - (self.difference is not None or bool(self.left))
+        return sum(len(prediction.steps) for prediction in driven.predictions[:agreed])
+
+
+def follow(driven: Driven, declared: Profile, outcomes: Iterable[Outcome]) -> Followed:
+    """Compare the outcomes of the operations, one by one, up to the first difference."""
+    comparison = Comparison(declared)
+    followed = Followed()
+    for prediction, outcome in zip(driven.predictions, outcomes, strict=False):
+        followed.outcomes.append(outcome)
+        difference = comparison.difference(prediction, outcome)
+        if difference is not None and prediction.either:
+            followed.left = prediction.either
+            break
+        if difference is not None:
+            followed.difference = difference
+            break
+    return followed
 
 
 def misfit(driven: Driven, declared: Profile) -> str:

@@ -12,6 +12,7 @@ class Instance:
     """A module with values for its constants.
 
     ``sequential`` says that one call follows the other where the module leaves it open.
+    ``extension`` is the suffix of the module that is run.
     """
 
     name: str
@@ -19,10 +20,11 @@ class Instance:
     module: str
     constants: Mapping[str, str]
     sequential: bool = False
+    extension: str = "History"
 
     def file(self, modules: Path) -> Path:
         """The module whose behaviours show their labels, and keep to the calls' order."""
-        suffix = "Sequential" if self._has_module_of_its_own else "History"
+        suffix = "Sequential" if self._has_module_of_its_own else self.extension
         return modules / f"{self.module}{suffix}.tla"
 
     @property

@@ -36,6 +36,7 @@ from purgatory_tla.cases.predictions import CannotDrive, Driven, NotDrivable, Pr
 
 _GRANTS = frozenset({"Swap", "Subtract", "Store"})
 _LOOKS = frozenset({"Read", "FailToSwap"})
+_RELEASES = frozenset({"Release", "ReleaseAgain", "ReleaseForeign"})
 _PREDICTED = frozenset(MemoryPoolObservable) - {
     MemoryPoolObservable.DEPLETED_SPELLS,
     MemoryPoolObservable.DEPLETED_TIME,
@@ -61,6 +62,7 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
         except CannotDrive as problem:
             stopped = NotDrivable(problem.step, problem.reason)
             break
+    found.end()
     profile = MemoryPoolProfile(
         release_validation=ReleaseValidation.IDENTITY if identity else ReleaseValidation.NONE,
         observables=_PREDICTED,
@@ -73,7 +75,10 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
 
 @dataclass
 class _Found:
-    """The calls that are over, each with the step at which it took effect."""
+    """The calls that are over, each with the step at which it took effect.
+
+    A call is over for all the others when its thread has nothing left to do but to return.
+    """
 
     size_bytes: int
     identity: bool
@@ -90,27 +95,39 @@ class _Found:
 
     def add(self, move: Move) -> None:
         """Go on with one step."""
-        thread, action = move.thread, move.step.action
+        action = move.step.action
         if action == "LoseBuffer":
             raise CannotDrive(move.number, "a buffer that was granted cannot be created")
-        moves = self._begun.setdefault(thread, [])
+        moves = self._begun.setdefault(move.thread, [])
         moves.append(move)
-        if action == "Ask" or action in _LOOKS:
-            return
-        if action in ("ReleaseAgain", "ReleaseForeign") and self.identity:
-            return
-        del self._begun[thread]
         if action in _GRANTS:
             self._grant(moves, move)
-        elif action == "Refuse":
-            effect = next(each for each in reversed(moves) if each.step.action in _LOOKS)
-            self._tell(self._allocation(moves), moves, effect, result=False)
-        elif action == "Reject":
-            self._tell(self._allocation(moves), moves, move, rejected=Reason.INVALID_ARGUMENT)
-        elif action == "Disown":
-            self._tell(self._release(moves[0]), moves, move, rejected=Reason.INVALID_ARGUMENT)
-        else:
+        elif action in _RELEASES and not self._is_left(move, "disown"):
             self._tell(self._release(move), moves, move)
+        elif action in ("Refuse", "Reject", "Disown"):
+            self._return(moves)
+        if self._is_left(move, "idle") or action in _GRANTS:
+            del self._begun[move.thread]
+
+    def end(self) -> None:
+        """The behaviour is over: so are the calls whose answers are decided."""
+        for moves in self._begun.values():
+            if any(self._is_left(moves[-1], label) for label in ("refuse", "reject", "disown")):
+                self._return(moves)
+
+    def _is_left(self, move: Move, label: str) -> bool:
+        """Whether a step leaves its thread at a label."""
+        return move.after.read("pc", dict[str, str])[move.thread] == label
+
+    def _return(self, moves: list[Move]) -> None:
+        """A call comes back with nothing: it was refused, or an error."""
+        looks = [each for each in moves if each.step.action in _LOOKS]
+        if looks:
+            self._tell(self._allocation(moves), moves, looks[-1], result=False)
+            return
+        asks = moves[0].step.action == "Ask"
+        operation = self._allocation(moves) if asks else self._release(moves[0])
+        self._tell(operation, moves, moves[-1], rejected=Reason.INVALID_ARGUMENT)
 
     def _grant(self, moves: list[Move], move: Move) -> None:
         allocation = self._allocation(moves)

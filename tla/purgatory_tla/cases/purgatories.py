@@ -145,10 +145,11 @@ class _Teller:
         match kind:
             case Kind.WATCH:
                 operation = operation_of(move)
-                script = Script() if operation in self._introduced else _script(events)
+                script = None if operation in self._introduced else _script(events)
                 self._introduced.add(operation)
                 delay_ms = self.timing.delays[operation]
-                return Watch(str(operation), self.read.keys, delay_ms, script)
+                name, keys = str(operation), self.read.keys
+                return Watch(name, keys, delay_ms, script) if script else Watch(name, keys, delay_ms)
             case Kind.CHECK:
                 return Check(self.read.key(move))
             case Kind.CANCEL:
@@ -173,9 +174,9 @@ class _Teller:
                 return None
 
 
-def _script(events: tuple[Event, ...]) -> Script:
+def _script(events: tuple[Event, ...]) -> Script | None:
     """The answers of the tries of a watch, where the last of them completes the operation."""
     if not any(event.kind is EventKind.COMPLETED for event in events):
-        return Script()
+        return None
     tries = sum(event.kind is EventKind.TRIED for event in events)
     return Script((*[Answer.WAIT] * (tries - 1), Answer.COMPLETE))

@@ -52,14 +52,21 @@ def instance_of(model: Model, modules: Path) -> Instance:
     Raises:
         InvalidSpecification: no cases are made of its module.
     """
-    if model.module not in _DRIVERS or model.configuration is None:
+    named = model.module or "no module"
+    module = next((each for each in DRIVEN_MODULES if _extends(named, each)), None)
+    if module is None or model.configuration is None:
         raise InvalidSpecification(
-            f"{model.name} is of {model.module or 'no module'}; "
-            f"cases are made of {', '.join(DRIVEN_MODULES)}"
+            f"{model.name} is of {named}; cases are made of {', '.join(DRIVEN_MODULES)}"
         )
     read = Configuration.read(modules / "models" / model.configuration)
     constants = {**read.constants, **model.constants}
-    return Instance(model.name, model.title, model.module, constants)
+    extension = named.removeprefix(module) or "History"
+    return Instance(model.name, model.title, module, constants, extension=extension)
+
+
+def _extends(module: str, bound: str) -> bool:
+    """Whether the behaviours of a module are those of the bound one, or some of them."""
+    return module.removeprefix(bound) in ("", "History", "Passes") and module.startswith(bound)
 
 
 def named_instance(name: str) -> Instance | None:

@@ -31,6 +31,25 @@ def problems(world: PurgatoryWorld) -> list[str]:
     ]
 
 
+def problems_at_an_instant(world: PurgatoryWorld) -> list[str]:
+    """What is not as it must be between any two steps of the threads.
+
+    Rules: PURGATORY-ESTIMATE-EXACT, PURGATORY-TIME-OUT.
+    """
+    accounting = world.purgatory._accounting
+    if not accounting.time_out_first or world.purgatory._closed:
+        return []
+    live = {
+        one.name
+        for operations in world.listed().values()
+        for one in operations
+        if not one.is_completed
+    }
+    if len(live) > accounting._pending:
+        return [f"{len(live)} operations wait, and {accounting._pending} time-outs are pending"]
+    return []
+
+
 def _completed_once(world: PurgatoryWorld) -> Iterator[str]:
     """Each operation is completed by one call, or by its time-out, or not at all.
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final, Literal
 
 from purgatory_conformance.scheduling.bundled.purgatory_world import PurgatoryWorld
-from purgatory_conformance.scheduling.scenario import Program, Scenario
+from purgatory_conformance.scheduling.scenario import Call, Observe, Program, Scenario
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -30,8 +30,8 @@ _PURGE: Final = Advance(0)
 def _scenario(
     name: str,
     about: str,
-    first: tuple[Operation, ...],
-    second: tuple[Operation, ...],
+    first: tuple[Call, ...],
+    second: tuple[Call, ...],
     setup: tuple[Operation, ...] = (),
 ) -> tuple[str, str, tuple[Program, ...], tuple[Operation, ...]]:
     names = name.split("-and-")
@@ -69,6 +69,18 @@ _PAIRS: Final = (
         (Satisfy("1"), Check("k")),
         (Force("1"),),
         setup=(_TWO_KEYS,),
+    ),
+    _scenario(
+        "watch-and-force",
+        "an operation is completed by force while it is being watched",
+        (_TWO_KEYS,),
+        (Force("1"),),
+    ),
+    _scenario(
+        "watch-and-observe",
+        "the counts are read while an operation is watched and completed",
+        (_TWO_KEYS, Force("1")),
+        (Observe(),),
     ),
     _scenario(
         "check-and-another-check",

@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, Literal
 
-from purgatory_conformance.scheduling.bundled.purgatory_checks import problems
+from purgatory_conformance.scheduling.bundled.purgatory_checks import (
+    problems,
+    problems_at_an_instant,
+)
+from purgatory_conformance.scheduling.errors import CheckFailed
 from purgatory_conformance.scheduling.history import RecordedHistory
 from purgatory_conformance.scheduling.scheduler import Scheduler
 from purgatory_impl import (
@@ -111,6 +115,7 @@ class PurgatoryWorld:
         self.operations: dict[str, ScheduledOperation] = {}
         self.cancelled: list[ScheduledOperation] = []
         self.left_stale = 0
+        self._happening_in = ""
 
     def prepare(self, operations: Sequence[Operation]) -> None:
         """Make the delayed operations that the programs name."""
@@ -123,6 +128,8 @@ class PurgatoryWorld:
 
     def perform(self, operation: Operation) -> None:
         """Carry out a call in the running thread, and note it with its result."""
+        if not isinstance(operation, Satisfy):
+            self._happening_in = ""
         self.history.call(operation, partial(self._carry_out_or_refuse, operation))
 
     def close(self) -> None:
@@ -131,7 +138,9 @@ class PurgatoryWorld:
             return
         accounting = self.purgatory._accounting
         if isinstance(accounting, ExactAccounting):
-            self.left_stale = max(0, accounting.stale - accounting.purge_interval)
+            with self.scheduler.unobserved():
+                stale = accounting.stale
+            self.left_stale = max(0, stale - accounting.purge_interval)
         self.perform(Shutdown())
 
     def listed(self) -> dict[str, list[ScheduledOperation]]:
@@ -173,6 +182,17 @@ class PurgatoryWorld:
             pass
         self.purgatory._lists.sweep(self.purgatory._accounting.post)
 
+    def observe(self) -> None:
+        """Read the counts in the running thread."""
+        self.scheduler.mark("looks at the counts")
+        counts = self.counts()
+        if counts["entries"] < 0 or counts["pending"] < 0 or counts["estimate"] < 0:
+            raise CheckFailed(f"a count is below zero: {counts}")
+
+    def inspect(self) -> list[str]:
+        """What is not as it must be at any instant."""
+        return problems_at_an_instant(self)
+
     def problems(self) -> list[str]:
         """What is not as it must be, now that every call has returned."""
         return problems(self)
@@ -194,8 +214,7 @@ class PurgatoryWorld:
             case Force(name):
                 return self.operations[name].force_complete()
             case Satisfy(name):
-                self.scheduler.reach("satisfies", operation)
-                self.operations[name].satisfied = True
+                self._satisfy(name)
                 return None
             case CancelForKey(key):
                 return self._cancel(key)
@@ -214,6 +233,14 @@ class PurgatoryWorld:
                 return None
             case _:
                 raise ValueError(f"a purgatory has no call {operation_name(operation)}")
+
+    def _satisfy(self, name: str) -> None:
+        """One event may make several operations completable: those come about at once."""
+        thread = self.history.thread()
+        if self._happening_in != thread:
+            self.scheduler.reach("an event happens")
+        self.operations[name].satisfied = True
+        self._happening_in = thread
 
     def _cancel(self, key: str) -> Value:
         cancelled = self.purgatory.cancel_for_key(Key(key))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from purgatory_conformance.scheduling.bundled.memory_pool_scenarios import MEMORY_POOL_SCENARIOS
 from purgatory_conformance.scheduling.bundled.purgatory_scenarios import purgatory_scenarios
 from purgatory_conformance.scheduling.bundled.table import BUNDLED
 from purgatory_conformance.scheduling.bundled.timer_scenarios import TIMER_SCENARIOS
@@ -17,9 +18,10 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         *purgatory_scenarios("exact"),
         *purgatory_scenarios("proposal"),
         *TIMER_SCENARIOS,
+        *MEMORY_POOL_SCENARIOS,
     )
 }
-"""Of the purgatory with either accounting, and of the timer."""
+"""Of the purgatory with either accounting, of the timer, and of the memory pool."""
 
 
 @contextmanager

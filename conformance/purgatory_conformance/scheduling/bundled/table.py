@@ -1,4 +1,4 @@
-"""The table: where the bundled timer, purgatory and executors give way when they are scheduled.
+"""The table: where the bundled timer, purgatory and memory pool give way when they are scheduled.
 
 It is at the same time the locking discipline of the implementation. Each field that threads share
 has its row: *guarded*, with the lock that whoever uses it holds, or *unlocked*, with the reason why
@@ -7,7 +7,6 @@ the protocol may use it without.
 
 from typing import Final
 
-# The modules that the rows name have to be there.
 import purgatory_impl
 from purgatory_conformance.scheduling.yield_points import Size, Table, Where, YieldPoint
 
@@ -44,6 +43,7 @@ _LOCKS: Final = (
     _lock("timer", "_OWNER_CHANGE", "a task goes from one timer to another"),
     _lock("executors", "Executor._lock", "the queue"),
     _lock("clocks", "VirtualClock._lock", "who sleeps until when"),
+    _lock("memory_pool", "SimpleMemoryPool._lock", "what is available, and the dry spells"),
     _condition("accounting", "Accounting._changed", "the purgatory's reaper sleeps"),
     _condition("timer", "Timer._earlier", "the timer's reaper sleeps"),
     _condition("executors", "ThreadExecutor._changed", "the executor's thread sleeps"),
@@ -89,6 +89,21 @@ _UNLOCKED: Final = (
     ),
 )
 
+_UNLOCKED_IN_POOL: Final = (
+    _unlocked(
+        "memory_pool",
+        "SimpleMemoryPool._lent",
+        "a view that dies takes itself out, anywhere and under any lock",
+        "_lock",
+    ),
+    _unlocked(
+        "leak_detecting_memory_pool",
+        "LeakDetectingMemoryPool._lost_bytes",
+        "looked at before the lock is taken, and filled by views that die",
+        "_lock",
+    ),
+)
+
 _GUARDED: Final = (
     *_guarded("delayed_operation", "DelayedOperation._entries", "half of the word", "_word"),
     *_guarded("delayed_operation", "DelayedOperation._place", "the walk that tries it", "_lock"),
@@ -114,12 +129,22 @@ _GUARDED: Final = (
     *_guarded("watchers", "Entry.linked", "in the list or out of it", "owner.shard.lock"),
     *_guarded("accounting", "Accounting._stale _pending _closed", "the counts", "_lock"),
     *_guarded("accounting", "ProposalAccounting._estimate", "the count of watches", "_lock"),
+    *_guarded("memory_pool", "SimpleMemoryPool._available", "what is left", "_lock"),
+    *_guarded("leak_detecting_memory_pool", "LeakDetectingMemoryPool._leaked", "a count", "_lock"),
+    *_guarded(
+        "depletion",
+        "DrySpells.ended total_ms _since_ms _recent",
+        "the spells know no lock",
+        "SimpleMemoryPool._lock",
+    ),
 )
 
 BUNDLED: Final = Table(
+    _PACKAGE,
     points=(
         *_LOCKS,
         *_UNLOCKED,
+        *_UNLOCKED_IN_POOL,
         *_GUARDED,
         YieldPoint(
             f"{_PACKAGE}.timer", "time.sleep", Where.CALL, "a long pass lets other threads in"
@@ -130,5 +155,6 @@ BUNDLED: Final = Table(
         Size(f"{_PACKAGE}.watchers", "STEPS_PER_HOLD", 2, "a walk of three entries holds twice"),
         Size(f"{_PACKAGE}.timer", "_STEPS_PER_HOLD", 2, "a bucket of two tasks is held twice"),
     ),
+    log="purgatory",
 )
-"""The bundled timer, purgatory, executors and clocks."""
+"""All modules of the bundled implementation."""

@@ -60,6 +60,16 @@ TIMER_SCENARIOS: Final = (
         setup=(Add("a", 1), Add("b", 2)),
     ),
     Scenario(
+        "timer-advance-and-another-advance",
+        "two threads advance the timer, and one of them adds a task between",
+        (
+            Program("advance", (Advance(2), RunOne())),
+            Program("another", (Advance(2), Add("d", 1), RunOne())),
+        ),
+        _stepped,
+        setup=(Add("a", 1), Add("b", 1), Add("c", 2)),
+    ),
+    Scenario(
         "timer-close-and-add",
         "the timer is closed while tasks are added, one of them with a delay that is too large",
         (

@@ -116,13 +116,8 @@ class TimerWorld:
     def close(self) -> None:
         """See what is late although nobody can go on, and end the timer's own threads."""
         if self.own_threads:
-            waiting = set(self.timer._executor._waiting)
-            now_ms = self.clock.now_ms()
-            self.late = [
-                task.name
-                for task in self.tasks.values()
-                if task in waiting or (task._bucket is not None and task._expiry_ms <= now_ms)
-            ]
+            with self.scheduler.unobserved():
+                self.late = self._due()
             self.timer.close()
 
     def settle(self) -> None:
@@ -133,6 +128,16 @@ class TimerWorld:
             executor = timer._executor
             while isinstance(executor, SteppedExecutor) and executor.run_one():
                 pass
+
+    def observe(self) -> None:
+        """Read what the timer shows in the running thread."""
+        self.scheduler.mark("looks at the timer")
+        assert self.timer.size >= 0
+        assert self.timer.queued_buckets >= 0
+
+    def inspect(self) -> list[str]:
+        """Nothing: what must hold at any instant is under the timer's lock."""
+        return []
 
     def problems(self) -> list[str]:
         """What is not as it must be, now that every call has returned."""
@@ -167,3 +172,13 @@ class TimerWorld:
                 return None
             case _:
                 raise ValueError(f"a timer has no call {operation_name(operation)}")
+
+    def _due(self) -> list[str]:
+        """The tasks that are due and have not run."""
+        waiting = set(self.timer._executor._waiting)
+        now_ms = self.clock.now_ms()
+        return [
+            task.name
+            for task in self.tasks.values()
+            if task in waiting or (task._bucket is not None and task._expiry_ms <= now_ms)
+        ]

@@ -1,0 +1,152 @@
+"""What all claims have in common: what is known of them, of which sizes, and what came of a look.
+
+A *shelf* holds the claims about one model. A claim is looked at on a small instance, whose sizes
+may be given; what is not given is the instance's own choice.
+"""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Protocol, TypeVar
+
+from purgatory_model.explorer import Counterexample, explore
+from purgatory_model.narrative import Narrative
+from purgatory_spec.profiles import Component
+
+State = TypeVar("State", bound=Hashable)
+Label = TypeVar("Label")
+
+
+class Standing(Enum):
+    """What is known of a claim."""
+
+    HOLDS = "true"
+    FALSE = "false"
+    PLANTED = "false, a defect is planted"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of an instance that are given, each by the name of its option; None is not given.
+
+    Times are milliseconds, sizes of pools bytes; the others are numbers of names or of threads.
+    """
+
+    tasks: int | None = None
+    wheel_size: int | None = None
+    tick: int | None = None
+    delays: tuple[int, ...] | None = None
+    last: int | None = None
+    operations: int | None = None
+    keys: int | None = None
+    accounting: str | None = None
+    executor: str | None = None
+    purge_interval: int | None = None
+    callers: int | None = None
+    completers: int | None = None
+    size: int | None = None
+    max_single: int | None = None
+    strict: bool | None = None
+    buffers: int | None = None
+    threads: int | None = None
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The names of those that are given."""
+        return frozenset(each.name for each in fields(self) if getattr(self, each.name) is not None)
+
+
+class UnknownClaim(ValueError):
+    """No claim of a shelf goes by this name."""
+
+
+class UnusableSizes(ValueError):
+    """An instance of these sizes cannot be made: says which, and why."""
+
+
+@dataclass(frozen=True)
+class KnownClaim:
+    """A claim with its sentence, what is known of it, and of which instance.
+
+    ``options`` are the words on the command line that choose the instance; empty for the one that
+    is taken without any.
+    """
+
+    name: str
+    sentence: str
+    standing: Standing
+    options: str = ""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What came of a look: the instance in words, how much was visited, and the counterexample."""
+
+    sentence: str
+    instance: str
+    states: int
+    edges: int
+    depth: int
+    complete: bool
+    narrative: Narrative | None
+
+
+class Shelf(Protocol):
+    """The claims about one model."""
+
+    @property
+    def component(self) -> Component:
+        """What it is a model of."""
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether threads are interleaved in it."""
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The sizes that can be given."""
+
+    def known(self) -> Iterable[KnownClaim]:
+        """The claims of which it is known whether they are true."""
+
+    def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
+        """Explore an instance until a step breaks the claim, or to the end, or up to a limit.
+
+        Raises:
+            UnknownClaim: there is no such claim.
+            UnusableSizes: there is no instance of these sizes.
+        """
+
+
+Told = Callable[[Counterexample[State, Label]], Narrative]
+
+
+def looked(
+    sentence: str,
+    instance: str,
+    *,
+    initial: State,
+    steps: Callable[[State], Iterable[tuple[Label, State]]],
+    broken: Callable[[State, Label, State], str | None],
+    narrate: Told[State, Label],
+    limit: int,
+) -> Looked:
+    """Explore, and tell the counterexample if there is one."""
+    found = explore(initial, steps, broken, limit=limit)
+    narrative = narrate(found.counterexample) if found.counterexample is not None else None
+    return Looked(
+        sentence, instance, found.states, found.edges, found.depth, found.complete, narrative
+    )
+
+
+def names(wanted: int | None, known: tuple[str, ...], option: str) -> tuple[str, ...]:
+    """As many of the known names as are wanted, all where that is not given.
+
+    Raises:
+        UnusableSizes: there are not so many.
+    """
+    if wanted is None:
+        return known
+    if not 1 <= wanted <= len(known):
+        raise UnusableSizes(f"--{option} is {wanted}; it must be between 1 and {len(known)}")
+    return known[:wanted]

@@ -1,0 +1,86 @@
+"""All claims there are, and the one that a word and some sizes stand for."""
+
+import difflib
+from collections.abc import Iterable
+
+from purgatory_conformance.exploring.claims import Shelf, Sizes, UnusableSizes
+from purgatory_conformance.exploring.concurrent_memory_pool_claims import (
+    ConcurrentMemoryPoolClaims,
+)
+from purgatory_conformance.exploring.concurrent_purgatory_claims import ConcurrentPurgatoryClaims
+from purgatory_conformance.exploring.memory_pool_claims import MemoryPoolClaims
+from purgatory_conformance.exploring.purgatory_claims import PurgatoryClaims
+from purgatory_conformance.exploring.timer_claims import TimerClaims
+from purgatory_conformance.reporting.words import noun
+
+SHELVES: tuple[Shelf, ...] = (
+    TimerClaims(),
+    PurgatoryClaims(),
+    ConcurrentPurgatoryClaims(),
+    MemoryPoolClaims(),
+    ConcurrentMemoryPoolClaims(),
+)
+"""The claims about every model."""
+
+
+class NoSuchClaim(ValueError):
+    """No claim goes by a word, or several do: says which there are."""
+
+
+def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:
+    """The shelf that a claim is on; without a component the timer's comes first.
+
+    Raises:
+        NoSuchClaim: it is on none of those that are asked for.
+    """
+    wanted = [
+        shelf
+        for shelf in SHELVES
+        if component in (None, shelf.component.value) and shelf.concurrent == concurrent
+    ]
+    if not wanted:
+        known = ", ".join(noun(shelf.component) for shelf in SHELVES if shelf.concurrent)
+        raise NoSuchClaim(f"there are no claims with threads about this; there are of: {known}")
+    for shelf in wanted:
+        if name in names_on(shelf):
+            return shelf
+    elsewhere = [shelf for shelf in SHELVES if name in names_on(shelf)]
+    if elsewhere:
+        options = " or ".join(map(options_of, elsewhere))
+        raise NoSuchClaim(f"there is no claim {name!r} here; it is one with {options}")
+    everything = [each for shelf in wanted for each in names_on(shelf)]
+    near = difflib.get_close_matches(name, everything, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory model explore --list"
+    raise NoSuchClaim(f"there is no claim {name!r}; {hint}")
+
+
+def names_on(shelf: Shelf) -> Iterable[str]:
+    """The names of the known claims of a shelf, each once."""
+    return dict.fromkeys(each.name for each in shelf.known())
+
+
+def options_of(shelf: Shelf) -> str:
+    """The words on the command line that choose a shelf."""
+    component = f"--component {shelf.component.value.replace('_', '-')}"
+    return f"{component} --concurrent" if shelf.concurrent else component
+
+
+def check_sizes(shelf: Shelf, sizes: Sizes) -> None:
+    """Reject sizes that the shelf's instances do not have.
+
+    Raises:
+        UnusableSizes: one of them is such a size.
+    """
+    strange = sorted(sizes.given - shelf.options)
+    if strange:
+        threads = ", with threads" if shelf.concurrent else ""
+        known = ", ".join(_option(each) for each in sorted(shelf.options))
+        raise UnusableSizes(
+            f"{_option(strange[0])} is no size of the {noun(shelf.component)}{threads}; "
+            f"there are {known}"
+        )
+
+
+def _option(size: str) -> str:
+    """The option by which a size is given."""
+    return "--delay" if size == "delays" else f"--{size.replace('_', '-')}"

@@ -1,0 +1,42 @@
+"""A counterexample of the memory pool with threads, as a story."""
+
+from collections.abc import Mapping
+
+from purgatory_conformance.reporting.concurrent_story import narrate_threads
+from purgatory_model.concurrent_memory_pool import ConcurrentPoolState
+from purgatory_model.explorer import Counterexample
+from purgatory_model.interleaving import Step
+from purgatory_model.narrative import Narrative
+
+SAYINGS: Mapping[str, str] = {
+    "Ask": "asks for {0} bytes",
+    "Disown": "raises an error: not handed out by this pool",
+    "FailToSwap": "swap fails: it is {available}, no longer {of.seen_bytes}",
+    "Read": "reads {available} available, wants {of.request_bytes}",
+    "Refuse": "is refused: {of.seen_bytes} was too little",
+    "Reject": "raises an error: {of.request_bytes} bytes is no legal size",
+    "Release": "gives {of.held_bytes} bytes back",
+    "ReleaseAgain": "gives the same {of.spent_bytes} bytes back again",
+    "ReleaseForeign": "gives back {0} bytes that are not the pool's",
+    "Store": "stores {of.seen_bytes} less {of.request_bytes}, has its buffer",
+    "Subtract": "subtracts {of.request_bytes} unseen, has its buffer",
+    "Swap": "swaps {of.seen_bytes} for {of.request_bytes} less, has its buffer",
+}
+"""The actions in words: numbers are the arguments behind the thread, ``of`` the thread before."""
+
+
+def narrate_concurrent_pool(
+    instance: str, counterexample: Counterexample[ConcurrentPoolState, Step]
+) -> Narrative:
+    """The way to a step that breaks the claim; ``instance`` says what was explored."""
+    return narrate_threads(instance, counterexample, _says, _counts)
+
+
+def _says(before: ConcurrentPoolState, step: Step) -> str:
+    thread = before.thread(str(step.arguments[0]))
+    words = SAYINGS.get(step.action, "")
+    return words.format(*step.arguments[1:], of=thread, available=before.available_bytes)
+
+
+def _counts(state: ConcurrentPoolState) -> dict[str, str]:
+    return {"available": str(state.available_bytes), "outstanding": str(state.outstanding_bytes)}

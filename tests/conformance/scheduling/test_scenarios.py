@@ -1,0 +1,120 @@
+"""The bundled implementation under every schedule of its scenarios, and races planted in it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from purgatory_conformance.scheduling.bundled.scenarios import SCENARIOS, scheduled
+from purgatory_conformance.scheduling.bundled.seeded_races import SEEDED_RACES, SeededRace
+from purgatory_conformance.scheduling.errors import CheckFailed, Deadlock
+from purgatory_conformance.scheduling.scenario import Runs
+from purgatory_conformance.scheduling.schedule import from_text
+from purgatory_conformance.scheduling.search import exhaust, replay, sample
+
+PREEMPTIONS = 2
+MOST_SCHEDULES = 600
+"""Of one scenario, in the smaller form of the search: most of those with two preemptions."""
+
+RANDOM_RUNS = 50
+LARGE_PREEMPTIONS = 3
+LARGE_RUNS = 5_000
+
+WITH_OWN_THREADS = [name for name in SCENARIOS if "own" in name]
+
+
+@contextmanager
+def raced(race: SeededRace) -> Iterator[Runs]:
+    """Runs of a race's scenario with the race in the implementation."""
+    with race.planted(), scheduled(SCENARIOS[race.scenario]) as runs:
+        yield runs
+
+
+# The implementation as it is
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_no_schedule_breaks_a_scenario(name: str) -> None:
+    """Given a scenario.
+
+    When it runs under its schedules with at most two preemptions, and at random.
+    Then every run ends, and leaves what it must.
+    """
+    with scheduled(SCENARIOS[name]) as runs:
+        search = exhaust(runs, PREEMPTIONS, MOST_SCHEDULES)
+        assert search.failure is None, search.schedule
+        # All with one preemption, even where not all with two.
+        assert search.complete or search.by_preemptions[2] > 0 or name in WITH_OWN_THREADS
+        assert search.by_preemptions[1] >= 5
+        sampled = sample(runs, RANDOM_RUNS, seed=1)
+        assert sampled.failure is None, sampled.schedule
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_no_schedule_breaks_a_scenario_at_length(name: str) -> None:
+    """The same with three preemptions (two where threads of its own take part), and longer."""
+    preemptions = PREEMPTIONS if name in WITH_OWN_THREADS else LARGE_PREEMPTIONS
+    with scheduled(SCENARIOS[name]) as runs:
+        search = exhaust(runs, preemptions)
+        assert search.complete, search.schedule
+        sampled = sample(runs, LARGE_RUNS, seed=2)
+        assert sampled.failure is None, sampled.schedule
+
+
+def test_a_run_is_the_same_whenever_it_is_replayed() -> None:
+    """Given a schedule that another process has printed.
+
+    When it is replayed, twice.
+    Then the threads do the same, step by step.
+    """
+    with scheduled(SCENARIOS["exact-watch-and-check"]) as runs:
+        seen = []
+        for _ in range(2):
+            record = replay(runs, from_text("a12b4"))
+            seen.append(([mark.what for mark in record.marks], runs.world.history.events))
+        assert seen[0] == seen[1]
+        assert seen[0][0].count("calls") == 3
+
+
+# Races
+
+
+@pytest.mark.parametrize("race", SEEDED_RACES, ids=lambda race: race.name)
+def test_a_seeded_race_is_found_and_replayed(race: SeededRace) -> None:
+    """Given the implementation with a race.
+
+    When the schedules of the race's scenario are searched, with the budget that the correct
+    implementation passes.
+    Then it is found, with one preemption; the schedule shows it again, and shows nothing in
+    the correct implementation.
+    """
+    with raced(race) as runs:
+        search = exhaust(runs, PREEMPTIONS, MOST_SCHEDULES)
+        assert search.failure is not None
+        assert isinstance(search.failure.failure, CheckFailed | Deadlock)
+        assert len(search.by_preemptions) > 1
+        assert search.by_preemptions[2:] == (0,)
+        again = replay(runs, from_text(search.schedule))
+        assert str(again.failure) == str(search.failure.failure)
+    with scheduled(SCENARIOS[race.scenario]) as runs:
+        assert exhaust(runs, 0).failure is None
+
+
+@pytest.mark.parametrize("race", SEEDED_RACES, ids=lambda race: race.name)
+def test_a_seeded_race_is_found_at_random(race: SeededRace) -> None:
+    with raced(race) as runs:
+        search = sample(runs, 400, seed=1)
+        assert search.failure is not None
+        assert str(replay(runs, from_text(search.schedule)).failure) == str(search.failure.failure)
+
+
+@pytest.mark.parametrize("race", SEEDED_RACES, ids=lambda race: race.name)
+def test_a_seeded_race_needs_two_threads(race: SeededRace) -> None:
+    """Given the implementation with a race.
+
+    When the threads run one after the other.
+    Then nothing is wrong: it is the interleaving that shows the race.
+    """
+    with raced(race) as runs:
+        assert exhaust(runs, 0).failure is None

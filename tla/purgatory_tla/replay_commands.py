@@ -1,0 +1,363 @@
+"""The commands that ask an implementation what TLC has found: ``purgatory tla simulate|replay``.
+
+A behaviour of TLC becomes a case (see ``cases``), the case is asked of a subject of the conformance
+suite, and what the subject answers is compared with what the TLA+ states predict. Like ``commands``
+this module imports the command line's package; what it brings beside it does without.
+"""
+
+import difflib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from purgatory_conformance.command_line import (
+    EXIT_INCONCLUSIVE,
+    EXIT_MISSING_TOOL,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    Problem,
+)
+from purgatory_conformance.command_options import COMMAND, RELEASE, WORK, opened
+from purgatory_conformance.subjects.registry import OpenSubject
+from purgatory_conformance.subjects.subject import (
+    SubjectFailure,
+    UnsupportedConfigurationError,
+    profile_of,
+)
+from purgatory_conformance.supports import support_of
+from purgatory_spec.cases import encode_case
+from purgatory_spec.profiles import Profile, component_of
+from purgatory_tla.cases.comparison import Followed, follow, misfit
+from purgatory_tla.cases.instances import INSTANCES, Instance
+from purgatory_tla.cases.predictions import Driven, Prediction
+from purgatory_tla.cases.sources import Found, counterexample, instance_of, simulated
+from purgatory_tla.errors import CheckerError, InvalidSpecification, MissingTool, VacuousRun
+from purgatory_tla.manifest import InvalidManifest, Model, read_manifest
+from purgatory_tla.models import Settings
+from purgatory_tla.resources import modules_folder
+
+_JAR = click.option(
+    "--jar", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="TLC's jar."
+)
+_TIMEOUT = click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for TLC.")
+_SUBJECT = click.option(
+    "--subject", default="", help="Whom to ask; default: the bundled one of the module."
+)
+_STORE = click.option(
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write each case to this folder.",
+)
+
+
+@click.command()
+@click.argument("name")
+@click.option("--traces", type=click.IntRange(1), default=20, show_default=True, help="Behaviours.")
+@click.option("--depth", type=click.IntRange(1), default=40, show_default=True, help="Steps of one.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@_SUBJECT
+@_STORE
+@COMMAND
+@RELEASE
+@WORK
+@_TIMEOUT
+@_JAR
+@click.pass_context
+def simulate(
+    context: click.Context,
+    name: str,
+    traces: int,
+    depth: int,
+    seed: int,
+    subject: str,
+    store: Path | None,
+    command: str,
+    release: str,
+    work: Path,
+    timeout: float | None,
+    jar: Path | None,
+) -> None:
+    """Ask a subject random behaviours that TLC makes of NAME: an instance, or a model.
+
+    Exits with 0 where the subject does what TLA+ predicts, declared deviations apart, 1 where it
+    does not, 4 where no step could be driven.
+    """
+    console = Console(highlight=False)
+    settings = Settings(modules_folder(), timeout=timeout, jar=jar)
+    instance = _instance(name)
+    try:
+        found = list(simulated(instance, settings, traces=traces, depth=depth, seed=seed))
+    except MissingTool as error:
+        raise Problem(str(error), EXIT_MISSING_TOOL) from error
+    except CheckerError as error:
+        raise Problem(f"{name}: {error}", EXIT_INCONCLUSIVE) from error
+    _write(store, found)
+    asked = _opened(subject, instance.module, command, work, release)
+    tally = _Tally(len(found))
+    try:
+        for each in found:
+            tally.add(each.driven, _asked(asked, each.driven))
+            if tally.differs is not None:
+                break
+    finally:
+        asked.subject.close()
+    tally.print_to(console, instance)
+    if tally.differs is not None:
+        _tell(console, each, tally.differs)
+        context.exit(1)
+    context.exit(0 if tally.followed else EXIT_INCONCLUSIVE)
+
+
+@click.command()
+@click.argument("name", metavar="MODEL")
+@_SUBJECT
+@_STORE
+@COMMAND
+@RELEASE
+@WORK
+@_TIMEOUT
+@_JAR
+@click.pass_context
+def replay(
+    context: click.Context,
+    name: str,
+    subject: str,
+    store: Path | None,
+    command: str,
+    release: str,
+    work: Path,
+    timeout: float | None,
+    jar: Path | None,
+) -> None:
+    """Ask a subject the counterexample, or the witness, of MODEL, and tell it step by step.
+
+    Exits with 0 where the subject does what TLA+ predicts, 1 where it does not, 4 where the
+    behaviour cannot be driven to its end.
+    """
+    console = Console(highlight=False)
+    model = _model(name)
+    found = _drivable(console, model, Settings(modules_folder(), timeout=timeout, jar=jar))
+    _write(store, [found])
+    asked = _opened(subject, model.module or "", command, work, release)
+    try:
+        answer = _asked(asked, found.driven)
+    finally:
+        asked.subject.close()
+    _tell(console, found, answer)
+    if answer.followed.difference is not None:
+        context.exit(1)
+    stopped = found.driven.stopped is not None or answer.stopped or answer.followed.left
+    context.exit(EXIT_INCONCLUSIVE if stopped else 0)
+
+
+def _drivable(console: Console, model: Model, settings: Settings) -> Found:
+    """The counterexample; where it interleaves too much, one with a call at a time."""
+    try:
+        found = counterexample(model, settings)
+        if found.driven.stopped is None or not (model.module or "").startswith("Purgatory"):
+            return found
+        stopped = found.driven.stopped
+        console.print(f"Not drivable at step {stopped.step}: {stopped.reason}.", markup=False)
+        try:
+            other = counterexample(model, settings, sequential=True)
+        except VacuousRun:
+            console.print("With one call at a time there is no counterexample.\n")
+            return found
+        console.print("With one call at a time there is a counterexample as well.\n")
+        return other
+    except InvalidSpecification as error:
+        raise Problem(str(error), EXIT_USAGE) from error
+    except MissingTool as error:
+        raise Problem(str(error), EXIT_MISSING_TOOL) from error
+    except CheckerError as error:
+        raise Problem(f"{model.name}: {error}", EXIT_INCONCLUSIVE) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What came of one behaviour: how far it was followed, and what the rules say.
+
+    ``stopped`` says why not all of it was asked; ``rule`` is the rule that the subject diverges
+    from where it differs, and ``declared`` whether it is known to.
+    """
+
+    followed: Followed
+    driven: Driven
+    stopped: str = ""
+    rule: str = ""
+    declared: bool = False
+
+
+def _asked(asked: OpenSubject, driven: Driven) -> _Answer:
+    """Ask a subject as much of a behaviour as it offers.
+
+    Raises:
+        Problem: the subject does not answer as the protocol asks.
+    """
+    component = component_of(driven.configuration)
+    try:
+        declared = profile_of(asked.subject, component)
+        offered = driven.for_subject(declared)
+        stopped = f"step {offered.stopped.step}: {offered.stopped.reason}" if offered.stopped else ""
+        unfit = misfit(offered, declared)
+        if unfit:
+            return _Answer(Followed(), offered, unfit)
+        asked.subject.new("behaviour", driven.configuration)
+        operations = [prediction.operation for prediction in offered.predictions]
+        outcomes = asked.subject.do_all(operations)
+        followed = follow(offered, declared, outcomes)
+        for _ in outcomes:
+            pass
+        asked.subject.end()
+    except UnsupportedConfigurationError as error:
+        return _Answer(Followed(), driven, f"the subject makes no such instance: {error}")
+    except SubjectFailure as failure:
+        raise Problem(str(failure), EXIT_SUBJECT_FAILED) from failure
+    rule, known = _broken(asked, offered, declared, followed)
+    return _Answer(followed, offered, stopped, rule, known)
+
+
+def _broken(
+    asked: OpenSubject, driven: Driven, declared: Profile, followed: Followed
+) -> tuple[str, bool]:
+    """The rule that the outcomes break, empty for none, and whether that is declared."""
+    support = support_of(component_of(driven.configuration))
+    deviations = tuple(each for each in asked.deviations if each.variant in support.variants)
+    judge = support.judge(driven.configuration, declared, deviations)
+    for prediction, outcome in zip(driven.predictions, followed.outcomes, strict=False):
+        divergence = judge.step(prediction.operation, outcome).divergence
+        if divergence is not None:
+            return divergence.rule, False
+    return (judge.deviated.rule, True) if judge.deviated is not None else ("", False)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts steps of TLA+: of all behaviours, of what could be driven, of what was followed."""
+
+    behaviours: int
+    steps: int = 0
+    drivable: int = 0
+    followed: int = 0
+    differs: _Answer | None = None
+
+    def __post_init__(self) -> None:
+        self.ends: Counter[str] = Counter()
+
+    def add(self, driven: Driven, answer: _Answer) -> None:
+        self.steps += driven.length
+        self.drivable += driven.driven
+        self.followed += answer.followed.steps(answer.driven)
+        if answer.followed.difference is not None and answer.declared:
+            self.ends[f"declared deviation from {answer.rule}"] += 1
+        elif answer.followed.difference is not None:
+            self.differs = answer
+        elif answer.followed.left:
+            self.ends[answer.followed.left] += 1
+        elif answer.stopped:
+            self.ends[answer.stopped.partition(": ")[2] or answer.stopped] += 1
+
+    def print_to(self, console: Console, instance: Instance) -> None:
+        console.print(f"{instance.name}: {instance.title}", markup=False)
+        console.print(
+            f"{self.behaviours} behaviours of {instance.module}, {self.steps} steps; "
+            f"{self.drivable} drivable, {self.followed} as predicted",
+            markup=False,
+        )
+        for why, count in sorted(self.ends.items(), key=lambda each: (-each[1], each[0])):
+            console.print(f"  {count} end early: {why}", markup=False)
+
+
+def _tell(console: Console, found: Found, answer: _Answer) -> None:
+    """The case step by step, up to where it ends or differs."""
+    driven = answer.driven
+    support = support_of(component_of(driven.configuration))
+    console.print(f"{found.name}: {found.title}", markup=False)
+    console.print(found.origin, markup=False, style="dim")
+    console.print(f"made with {support.describe_configuration(driven.configuration)}", markup=False)
+    pairs = list(zip(driven.predictions, answer.followed.outcomes, strict=False))
+    for number, (prediction, outcome) in enumerate(pairs, start=1):
+        asked = support.describe_operation(prediction.operation)
+        answered = support.describe_outcome(prediction.operation, outcome)
+        console.print(f"{number:3}  {asked}  ->  {answered}", markup=False)
+        console.print(f"     {_steps(prediction)}", markup=False, style="dim")
+    difference = answer.followed.difference
+    if difference is not None:
+        console.print(f"     differs from TLA+: {difference.about.replace('_', ' ')}", markup=False)
+        console.print(f"     predicted: {difference.predicted}", markup=False)
+        console.print(f"     seen: {difference.seen}", markup=False)
+        console.print(f"     {_judged(answer)}", markup=False)
+    elif answer.followed.left:
+        console.print(f"     goes another way, which is as right: {answer.followed.left}")
+    elif answer.stopped:
+        console.print(f"Not driven further; {answer.stopped}", markup=False)
+    followed = answer.followed.steps(driven)
+    console.print(f"{driven.length} steps of TLA+, {followed} as predicted")
+    if difference is None and answer.rule:
+        console.print(_judged(answer), markup=False)
+
+
+def _judged(answer: _Answer) -> str:
+    if not answer.rule:
+        return "the rules allow what was seen"
+    known = ", as its declaration says" if answer.declared else ""
+    return f"What was seen diverges from {answer.rule}{known}."
+
+
+def _steps(prediction: Prediction) -> str:
+    numbers = prediction.steps
+    if not numbers:
+        return "TLA+: what an event makes true"
+    if len(numbers) == 1:
+        return f"TLA+ step {numbers[0]}"
+    if numbers == tuple(range(numbers[0], numbers[-1] + 1)):
+        return f"TLA+ steps {numbers[0]} to {numbers[-1]}"
+    return f"TLA+ steps {' '.join(map(str, numbers))}"
+
+
+def _write(folder: Path | None, found: list[Found]) -> None:
+    if folder is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in found:
+        case = each.driven.case(each.name, each.title, each.origin)
+        (folder / f"{each.name}.jsonl").write_text(encode_case(case), encoding="utf-8", newline="\n")
+
+
+def _opened(subject: str, module: str, command: str, work: Path, release: str) -> OpenSubject:
+    usual = "bundled-proposal" if module == "PurgatoryProposal" else "bundled"
+    return opened(subject or ("" if command else usual), command, work, release)
+
+
+def _instance(name: str) -> Instance:
+    known = {each.name: each for each in INSTANCES}
+    if name in known:
+        return known[name]
+    models = {model.name: model for model in _models()}
+    if name not in models:
+        near = difflib.get_close_matches(name, [*known, *models], n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
+        raise Problem(f"there is no instance or model {name!r}; {hint}", EXIT_USAGE)
+    try:
+        return instance_of(models[name], modules_folder())
+    except InvalidSpecification as error:
+        raise Problem(str(error), EXIT_USAGE) from error
+
+
+def _models() -> tuple[Model, ...]:
+    try:
+        return read_manifest().models
+    except InvalidManifest as error:
+        raise Problem(str(error), EXIT_USAGE) from error
+
+
+def _model(name: str) -> Model:
+    models = {model.name: model for model in _models()}
+    if name in models:
+        return models[name]
+    near = difflib.get_close_matches(name, models, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory tla list"
+    raise Problem(f"there is no model {name!r}; {hint}", EXIT_USAGE)
