@@ -117,6 +117,7 @@ CONSTANTS
   \*   "re-entrant-cancel"     the callback of operation 1 cancels a key
   \*   "post-early"            balances may be posted at any moment
   \*   "sweep-by-operation"    a purge looks at one operation of a list at a time
+  \*   "cancel-by-entry"       cancelling a key settles each place in its list by itself
   \*   "arm-in-two-steps"      into the timer, then the promise; out again if that is refused
   \*   "cancel-in-two-steps"   entries out of the word, then the time-out if none are left
   \*   "operation-lock"        the two above exclude each other, per operation
@@ -657,11 +658,11 @@ BeginCancel(x, k) ==
 \* @says self: settles operation {operation'[self]} of the detached list
 CancelOne(x, o) ==
   /\ pc[x] = "cancel"
-  /\ LET count == batch[x][o]
+  /\ batch[x][o] > 0
+  /\ LET count == IF "cancel-by-entry" \in Features THEN 1 ELSE batch[x][o]
          last == entries[o] = count \/ "cancel-takes-time-out" \in Defects IN
-     /\ count > 0
      /\ Unlocked(o)
-     /\ batch' = [batch EXCEPT ![x][o] = 0]
+     /\ batch' = [batch EXCEPT ![x][o] = @ - count]
      /\ operation' = [operation EXCEPT ![x] = o]
      /\ IF completed[o]
         THEN /\ balance' = IF "cancel-forgets-to-subtract" \in Defects THEN balance

@@ -9,13 +9,13 @@ Exit code 1 where something is wrong, or a planted race was not found.
 
 import sys
 import time
-from collections import Counter
 
 import click
 
 from benchmarks.stress.harness import PATIENCE_S
+from benchmarks.stress.hunting import hunt
 from benchmarks.stress.races import RACES, Race
-from benchmarks.stress.stress_run import COMPONENTS, StressRun, stress
+from benchmarks.stress.stress_run import COMPONENTS, stress
 
 _RACE_PATIENCE_S = 2.0
 
@@ -37,21 +37,16 @@ def _hunt(races: list[Race], seed: int, runs: int, rounds: int) -> bool:
     click.echo("|---|---|---:|---:|---:|---|")
     always = True
     for race in races:
-        found = [run for run in (_planted(race, seed + 1000 * n, rounds) for n in range(runs))]
-        hits = [run for run in found if any(each.kind in race.kinds for each in run.findings)]
-        needed = [run.rounds for run in hits] or [0]
-        kinds = Counter(run.findings[0].kind.value for run in hits)
+        hunts = [hunt(race, seed + 1000 * n, rounds, _RACE_PATIENCE_S) for n in range(runs)]
+        hits = [each for each in hunts if each.has_found(race)]
+        needed = [each.rounds for each in hits] or [0]
+        kinds = {each.kinds[0] for each in hits}
         click.echo(
             f"| {race.name} | {race.component} | {len(hits)} of {runs} | "
             f"{sum(needed) / len(needed):.1f} | {max(needed)} | {', '.join(sorted(kinds))} |"
         )
         always = always and len(hits) == runs
     return always
-
-
-def _planted(race: Race, seed: int, rounds: int) -> StressRun:
-    with race.planted():
-        return stress(race.component, seed, rounds, _RACE_PATIENCE_S)
 
 
 @click.command(help=(__doc__ or "").split("\n", 1)[0])

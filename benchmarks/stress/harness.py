@@ -29,8 +29,9 @@ COLLECTOR_THRESHOLDS = (40, 4, 4)
 PATIENCE_S = 60.0
 """How long nothing may go on, seconds; only what hangs reaches this."""
 
-NOISE: Final = float(__import__("os").environ.get("NOISE", "0.01"))
-NS=float(__import__("os").environ.get("NS", "0"))
+NOISE: Final = 0.01
+"""At what share of all calls a thread gives way, besides."""
+
 Body = Callable[[], Iterator[None]]
 
 
@@ -94,13 +95,14 @@ class Round:
 def harsh_interpreter() -> Iterator[None]:
     """Let threads interrupt each other all the time, and the collector run all the time.
 
-    What exists already is kept out of its way: it would make every collection long.
+    A thread may be interrupted at each call, but waking another one takes longer than a call does.
+    So threads that are started in here give way of their own accord, now and then, at a call. What exists already is kept out of its way: it would make every collection long.
     """
     interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    if NOISE: threading.setprofile(_give_way)
+    threading.setprofile(_give_way)
     gc.set_threshold(*COLLECTOR_THRESHOLDS)
     try:
         yield
@@ -114,7 +116,7 @@ def harsh_interpreter() -> Iterator[None]:
 def _give_way(frame: FrameType, event: str, argument: object) -> None:
     """Let another thread run, at one call in many: there the interpreter might do so anyway."""
     if event == "call" and _dice() < NOISE:
-        time.sleep(NS)
+        time.sleep(0)
 
 
 def run_together(bodies: Mapping[str, Body], result: Round, patience_s: float) -> bool:

@@ -11,6 +11,7 @@ completed after theirs; so no two can wait for each other, and whatever is stuck
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -50,10 +51,13 @@ class Load:
     Attributes:
         watches: Operations that each of the watching threads makes.
         events: Events that each of the completing threads raises.
+        duels: Operations that one thread watches while another one raises the only events of their
+            key and checks it: nothing that happens later hides a completion that was lost.
     """
 
     watches: int = 120
     events: int = 160
+    duels: int = 40
 
 
 class PurgatoryRound:
@@ -81,7 +85,8 @@ class PurgatoryRound:
         self.records: list[Record] = []
         self.calls = Calls()
         # Events of each key, as each completing thread has raised them: none adds to another's.
-        self.events = [[0] * KEYS for _ in range(3)]
+        self.events = [[0] * (KEYS + load.duels) for _ in range(3)]
+        self._duel = threading.Barrier(2)
         self._recent: list[Waiting | None] = [None] * _RECENT
         self._twins = [self._twin(number) for number in range(KEYS)]
 
@@ -93,6 +98,8 @@ class PurgatoryRound:
             "watcher 3": partial(self._watch, 3),
             "completer 1": partial(self._complete, 0),
             "completer 2": partial(self._complete, 1),
+            "duellist 1": partial(self._watch_in_duels, patience_s),
+            "duellist 2": partial(self._complete_in_duels, patience_s),
             "forcer": self._force,
             "canceller": self._cancel,
             "purger": self._advance,
@@ -146,6 +153,24 @@ class PurgatoryRound:
             number = chance.randrange(KEYS)
             self.events[slot][number] += 1
             self.check(number)
+            yield
+
+    def _watch_in_duels(self, patience_s: float) -> Iterator[None]:
+        for number in range(KEYS, KEYS + self.load.duels):
+            # One more waits already: with it the list goes, just as the other is put there.
+            waiting = self._duel_operation(number, 1)
+            coming = self._duel_operation(number, 1 + number % 2)
+            self._watch_under(waiting, [number])
+            self._duel.wait(patience_s)
+            self._watch_under(coming, [number])
+            yield
+
+    def _complete_in_duels(self, patience_s: float) -> Iterator[None]:
+        for number in range(KEYS, KEYS + self.load.duels):
+            self._duel.wait(patience_s)
+            for _ in range(1 + number % 2):
+                self.events[0][number] += 1
+                self.check(number)
             yield
 
     def _force(self) -> Iterator[None]:
@@ -202,13 +227,23 @@ class PurgatoryRound:
             delay_ms=chance.choice(_DELAYS_MS),
         )
         self.records.append(record)
+        if plain:
+            return self._operation(record, _QUIET)
         behaviour = Behaviour(
-            failures=frozenset() if plain else _failures(chance),
-            during_try=_nothing if plain else self._during_try(chance),
-            during_complete=_nothing if plain else self._during_complete(chance),
+            failures=_failures(chance),
+            during_try=self._during_try(chance),
+            during_complete=self._during_complete(chance),
             in_a_circle=chance.random() < 0.5,
             at_last=partial(self._at_last, number),
         )
+        return self._operation(record, behaviour)
+
+    def _duel_operation(self, number: int, threshold: int) -> Waiting:
+        record = Record(len(self.records), number, threshold, LONG_MS)
+        self.records.append(record)
+        return self._operation(record, _QUIET)
+
+    def _operation(self, record: Record, behaviour: Behaviour) -> Waiting:
         return Waiting(record, partial(self.holds, record), behaviour, self.calls)
 
     def _during_try(self, chance: random.Random) -> Callable[[], object]:
@@ -278,3 +313,6 @@ def _failures(chance: random.Random) -> frozenset[str]:
 
 def _nothing() -> None:
     """Do nothing."""
+
+
+_QUIET: Final = Behaviour(frozenset(), _nothing, _nothing, in_a_circle=False, at_last=_nothing)

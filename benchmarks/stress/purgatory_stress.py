@@ -77,7 +77,8 @@ def purgatory_round(
         run = PurgatoryRound(seed, accounting, closing, load, result)
         if run.run(patience_s):
             bodies = {"judge": partial(_judge, run, accounting, patience_s)}
-            run_together(bodies, result, patience_s)
+            # Judging itself waits that long, for one thing after the other.
+            run_together(bodies, result, 10 * patience_s)
             del bodies
     records, purgatory = run.records, weakref.ref(run.purgatory)
     del run

@@ -64,11 +64,11 @@ class Race:
 def _force_without_lock(self: DelayedOperation) -> bool:
     if self.is_completed:
         return False
-    self._completed = True
-    balance, self._entries = self._entries, 0
-    if self._accounting is not None:
-        self._accounting.post(balance - (self._place.drop() if self._place is not None else 0))
     self._take_time_out()
+    balance = self._entries - (self._place.drop() if self._place is not None else 0)
+    self._completed, self._entries = True, 0
+    if self._accounting is not None:
+        self._accounting.post(balance)
     self.on_complete()
     return True
 
@@ -116,9 +116,13 @@ def _remove_and_keep_list(self: WatcherList[Key], entry: Entry[Key]) -> bool:
 
 def _drop_list_if_empty(watched: WatcherList[Key]) -> None:
     """Take an empty list out of its dictionary, without the lock that others append under."""
-    if watched.length == 0 and watched.attached:
-        watched.shard.lists.pop(watched.key, None)
-        watched.attached = False
+    if watched.length == 0 and watched.shard.lists.get(watched.key) is watched:
+        _forget(watched)
+
+
+def _forget(watched: WatcherList[Key]) -> None:
+    watched.shard.lists.pop(watched.key, None)
+    watched.attached = False
 
 
 def _drop_then_list(self: Entry[Key]) -> int:
@@ -222,7 +226,7 @@ RACES: Final = (
     Race(
         "completed-outside-lock",
         "purgatory",
-        "force looks whether the operation is completed, and completes it, under no lock",
+        "a force looks whether the operation is completed, and marks it later, under no lock",
         frozenset({Kind.TWICE, Kind.RESULT, Kind.COUNT}),
         ((DelayedOperation, "force_complete", _force_without_lock),),
     ),
@@ -263,14 +267,14 @@ RACES: Final = (
         "cancel-without-lock",
         "timer",
         "a cancel takes the task out of its bucket under no lock",
-        frozenset({Kind.COUNT, Kind.RAISED, Kind.TIME_OUT_LOST}),
+        frozenset({Kind.COUNT, Kind.RAISED, Kind.TIME_OUT_LOST, Kind.STUCK}),
         ((Timer, "cancel", _cancel_without_lock),),
     ),
     Race(
         "add-without-lock",
         "timer",
         "an add puts the task into its bucket under no lock",
-        frozenset({Kind.COUNT, Kind.RAISED, Kind.TIME_OUT_LOST}),
+        frozenset({Kind.COUNT, Kind.RAISED, Kind.TIME_OUT_LOST, Kind.STUCK}),
         ((Timer, "_add_quietly", _add_without_lock),),
     ),
     Race(

@@ -170,9 +170,13 @@ class Entry(Generic[Key]):
 
 
 class Walk(Generic[Key]):
-    """A way through one list, from its first entry to the last one that was there at the start."""
+    """A way through one list, from its first entry to the last one that was there at the start.
 
-    __slots__ = ("_cursor", "_end", "_list", "_shard", "_tried", "key")
+    A walk may be the last who knows an entry that somebody else has taken out, and its operation.
+    So it keeps what it has passed until it has let go of the lock.
+    """
+
+    __slots__ = ("_cursor", "_end", "_list", "_passed", "_shard", "_tried", "key")
 
     def __init__(self, shard: Shard[Key], key: Key, watched: WatcherList[Key] | None) -> None:
         self.key = key
@@ -181,6 +185,7 @@ class Walk(Generic[Key]):
         self._cursor = None if watched is None else watched.first
         self._end = 0 if watched is None else watched.appended
         self._tried: Entry[Key] | None = None
+        self._passed: list[Entry[Key]] = []
 
     def next_live(self) -> tuple[Entry[Key] | None, int]:
         """Go on to the next entry of an operation that is not completed.
@@ -193,17 +198,21 @@ class Walk(Generic[Key]):
 
         Rules: PURGATORY-CHECK-ORDER, PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED.
         """
-        dropped: list[DelayedOperation] = []
+        dropped = 0
+        entry = None
         while True:
+            self._passed.clear()
             with self._shard.lock:
                 for _ in range(STEPS_PER_HOLD):
                     entry = self._present()
                     if entry is None:
-                        return None, len(dropped)
-                    if not self._removed(entry, dropped) and entry is not self._tried:
+                        return None, dropped
+                    dropped += self._drop_if_completed(entry)
+                    if entry.linked and entry is not self._tried:
                         self._tried = entry
-                        return entry, len(dropped)
-                    self._cursor = entry.next
+                        return entry, dropped
+                    self._go_on(entry)
+            entry = None
 
     def sweep(self) -> int:
         """Remove all entries of completed operations from here on.
@@ -213,19 +222,23 @@ class Walk(Generic[Key]):
 
         Rules: PURGATORY-PURGE-REMOVES.
         """
-        dropped: list[DelayedOperation] = []
+        dropped = 0
+        entry = None
         while True:
+            self._passed.clear()
             with self._shard.lock:
                 for _ in range(STEPS_PER_HOLD):
                     entry = self._present()
                     if entry is None:
-                        return len(dropped)
-                    self._removed(entry, dropped)
-                    self._cursor = entry.next
+                        return dropped
+                    dropped += self._drop_if_completed(entry)
+                    self._go_on(entry)
+            entry = None
 
     def next_operations(self) -> list[DelayedOperation]:
         """The operations of the next entries, removing none; an empty list at the end."""
         operations: list[DelayedOperation] = []
+        self._passed.clear()
         with self._shard.lock:
             while len(operations) < STEPS_PER_HOLD:
                 entry = self._present()
@@ -233,7 +246,7 @@ class Walk(Generic[Key]):
                     break
                 if entry.linked:
                     operations.append(entry.operation)
-                self._cursor = entry.next
+                self._go_on(entry)
         return operations
 
     def _present(self) -> Entry[Key] | None:
@@ -243,8 +256,13 @@ class Walk(Generic[Key]):
             return None
         return entry if entry.number <= self._end else None
 
-    def _removed(self, entry: Entry[Key], dropped: list[DelayedOperation]) -> bool:
-        """Whether an entry is out of the list, where it goes if its operation is completed."""
-        if entry.linked and entry.operation.is_completed and entry.owner.remove(entry):
-            dropped.append(entry.operation)
-        return not entry.linked
+    def _drop_if_completed(self, entry: Entry[Key]) -> int:
+        """Take an entry out if its operation is completed; 1, or 0 where it stays or was out."""
+        return int(entry.operation.is_completed and entry.owner.remove(entry))
+
+    def _go_on(self, entry: Entry[Key]) -> None:
+        """Stand on the entry behind the one that the walk stands on."""
+        if not entry.linked:
+            self._passed.append(entry)
+        self._tried = None
+        self._cursor = entry.next

@@ -9,6 +9,7 @@ Rules: PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEP
 from collections.abc import Iterator
 from dataclasses import replace
 
+from purgatory_model.concurrent_exact_state import without
 from purgatory_model.concurrent_exact_turn import Choice, Turn, ended
 
 
@@ -26,15 +27,17 @@ def begin_cancel(turn: Turn) -> Iterator[Choice]:
 
 
 def cancel_one(turn: Turn) -> Iterator[Choice]:
-    """Settle an operation of the detached list, all its places at once.
+    """Settle an operation of the detached list: all its places at once, or one of them.
 
     Rules: PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-STALE-ENTRIES.
     """
     batch = turn.me.batch
     numbers = batch[:1] if turn.instance.ordered else sorted(set(batch))
     for number in numbers:
-        count = batch.count(number)
-        rest = tuple(other for other in batch if other != number)
+        count = 1 if turn.has("cancel-by-entry") else batch.count(number)
+        rest = batch
+        for _ in range(count):
+            rest = without(rest, number)
         me = replace(turn.me, batch=rest, operation=number)
         operation = turn.operation(number)
         if operation.completed:

@@ -12,8 +12,9 @@ does what the sequential rules say of it. These are the parts:
                completed; then its time-out leaves the timer and, where a check has completed it,
                its entry is dropped, in either order
     check      meet the operation in the list; try it
-    cancel     take the list; then the time-out, where the entry was the last one. What a watch
-               under way is still to enter counts as an entry, if its time-out is armed.
+    cancel     take the list; then give up the key, and with the last key the time-out. What a
+               watch under way is still to enter counts as a key, if its time-out is armed, and
+               so does what another cancellation is about to give up.
     purge      list by list
 
 So a completed operation may stay for a moment in the timer, and in the list that is checked, and
@@ -47,7 +48,7 @@ from purgatory_spec.reasons import Reason
 
 _TRY_AGAIN, _ARM, _LOOK_AGAIN = "try again", "arm", "look again"
 _TRY, _LEAVE_TIMER, _DROP_THEN_LEAVE, _DROP = "try", "leave the timer", "drop, then leave", "drop"
-_PURGE = "purge"
+_GIVE_UP, _PURGE = "give up", "purge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ class OverlappedOperation:
         satisfied: Whether every try from now on completes it.
         completed: Whether it is completed.
         entries: The keys in whose lists it is.
-        promised: The keys in whose lists it will be, where its time-out is armed before.
+        promised: The keys that count as its own though it is not in their lists: still to be
+            entered by a watch that has armed the time-out, or just being cancelled.
         armed: Whether it is in the timer.
         queued: How often it is in the executor's queue.
         closed: Whether the purgatory has been shut down.
@@ -119,7 +121,7 @@ class OverlappingCalls:
             case Check(key):
                 yield from self._check(state, key, part)
             case CancelForKey(key):
-                yield self._cancel(state, key)
+                yield self._cancel(state, key, part)
             case Force():
                 yield self._force(state)
             case Advance():
@@ -160,10 +162,12 @@ class OverlappingCalls:
                 yield Effect(state, (tried(self.name),) * count, result=False)
         elif state.satisfied:
             yield self._completing(state, result=True)
+        elif self.arms_first:
+            promised = replace(state, promised=frozenset(keys))
+            for after, events in self._armed(promised):
+                yield Effect(after, (tried(self.name), *events), then=keys[0])
         else:
-            promised = replace(state, armed=True, promised=frozenset(keys))
-            after = promised if self.arms_first else state
-            yield Effect(after, (tried(self.name),), then=keys[0])
+            yield Effect(state, (tried(self.name),), then=keys[0])
 
     def _enter(self, state: OverlappedOperation, keys: tuple[str, ...], key: str) -> _Effects:
         """Enter one list, or none any longer where somebody has completed the operation."""
@@ -184,9 +188,17 @@ class OverlappingCalls:
 
     def _arm(self, state: OverlappedOperation) -> _Effects:
         """Who completes the operation just before it is armed finds no time-out to cancel."""
-        yield Effect(replace(state, armed=True), then=_LOOK_AGAIN)
+        for after, events in self._armed(state):
+            yield Effect(after, events, then=_LOOK_AGAIN)
         if state.completed:
             yield Effect(state, result=False)
+
+    def _armed(
+        self, state: OverlappedOperation
+    ) -> Iterator[tuple[OverlappedOperation, tuple[Event, ...]]]:
+        """With its time-out armed or, where that is due at once, handed over."""
+        yield replace(state, armed=True), ()
+        yield replace(state, queued=state.queued + 1), (expired(self.name),)
 
     def _completing(
         self, state: OverlappedOperation, result: Value, then: str = _LEAVE_TIMER
@@ -224,19 +236,21 @@ class OverlappingCalls:
         else:
             yield Effect(state, (tried(self.name),), result=0)
 
-    def _cancel(self, state: OverlappedOperation, key: str) -> _Effect:
-        """Take its entry, and with the last one its time-out.
+    def _cancel(self, state: OverlappedOperation, key: str, part: str) -> _Effect:
+        """Take its entry; then give up the key, and with the last one the time-out.
 
         Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
         PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-CANCEL-UNKNOWN.
         """
+        if part == _GIVE_UP:
+            left = replace(state, promised=state.promised - {key})
+            elsewhere = left.entries | left.promised and not self.any_key_takes_time_out
+            # The time-out of a completed operation is left to whoever has completed it.
+            return Effect(left if elsewhere or state.completed else left.disarmed())
         if key not in state.entries:
             return Effect(state, result=())
-        left = state.without(key)
-        elsewhere = left.entries | left.promised and not self.any_key_takes_time_out
-        # The time-out of a completed operation is left to whoever has completed it.
-        then = None if elsewhere or state.completed else _LEAVE_TIMER
-        return Effect(left, result=(self.name,), then=then)
+        taken = replace(state.without(key), promised=state.promised | {key})
+        return Effect(taken, result=(self.name,), then=_GIVE_UP)
 
     def _force(self, state: OverlappedOperation) -> _Effect:
         """Complete it, once. Rules: PURGATORY-FORCE, PURGATORY-FORCE-AGAIN."""

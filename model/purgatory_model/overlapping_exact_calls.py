@@ -5,8 +5,8 @@ its own, and what happens between two of them is seen by the later one. The exac
 the same calls in another order, and one more thing to remember, the operation's *word*: how many
 entries it has or has been promised, those of lists that are being cancelled included.
 
-    watch      try, and arm: into the timer, all entries into the word; for each key: enter its
-               list; try again. Who sees the operation completed may enter no more lists
+    watch      try; arm, unless it is completed: into the timer, all entries into the word; for each
+               key: enter its list; try again. Who sees the operation completed may enter no more
     check      meet the entries in the list; for each: try it, or drop it where it is completed
     complete   the operation is completed; where a check did it, that entry is dropped; its
                time-out leaves the timer
@@ -38,8 +38,9 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, Value, completed, expired, timed_out, tried
 
-_LIST, _TRY_AGAIN, _LEAVE_TIMER, _SETTLE, _PURGE = "list", "try again", "leave", "settle", "purge"
+_ARM, _LIST, _TRY_AGAIN, _LEAVE_TIMER = "arm", "list", "try again", "leave the timer"
 _MEET, _DROP, _LEAVE, _PASS = "meet", "drop", "leave", "pass"
+_SETTLE, _PURGE = "settle", "purge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,10 @@ class OverlappingExactCalls:
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS.
         """
         match part.split():
-            case [each] if each == WHOLE:
-                yield from self._first_try(state, len(keys))
+            case _ if part == WHOLE:
+                yield from self._first_try(state)
+            case _ if part == _ARM:
+                yield self._arm(state, len(keys))
             case [each, number] if each == _LIST:
                 yield from self._enter(state, keys, int(number))
             case _ if part == _TRY_AGAIN:
@@ -106,16 +109,22 @@ class OverlappingExactCalls:
             case _:
                 yield Effect(_disarmed(state))
 
-    def _first_try(self, state: CountedOperation, count: int) -> _Effects:
-        """Rules: PURGATORY-WATCH-COMPLETED, PURGATORY-TIME-OUT, PURGATORY-REWATCH."""
+    def _first_try(self, state: CountedOperation) -> _Effects:
+        """Try; whether one that is completed is tried is free. Rules: PURGATORY-WATCH-COMPLETED."""
         if state.completed:
             for tries in range(3):
                 yield Effect(state, (tried(self.name),) * tries, result=False)
         elif state.satisfied:
             yield self._completing(state, True, _LEAVE_TIMER)
         else:
-            armed = replace(state, armed=True, word=state.word + count)
-            yield Effect(armed, (tried(self.name),), then=f"{_LIST} 0")
+            yield Effect(state, (tried(self.name),), then=_ARM)
+
+    def _arm(self, state: CountedOperation, count: int) -> Effect[CountedOperation]:
+        """Arm or move the time-out. Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH."""
+        if state.completed:
+            return Effect(state, result=False)
+        armed = replace(state, armed=True, word=state.word + count)
+        return Effect(armed, then=f"{_LIST} 0")
 
     def _enter(self, state: CountedOperation, keys: tuple[str, ...], number: int) -> _Effects:
         """Enter one list, or no more where somebody has completed the operation."""

@@ -157,7 +157,7 @@ def test_a_broken_timer_fails_and_its_replay_reproduces_it(tmp_path: Path) -> No
         (("explain", "TIMER-NONE"), 2, "there is no rule TIMER-NONE"),
         (("replay", "missing.jsonl"), 2, "missing.jsonl:1: cannot be read"),
         (("report", "missing.jsonl", "html"), 2, "missing.jsonl:1: cannot be read"),
-        (("model", "break", "none"), 2, "there is no mutant 'none'"),
+        (("model", "break", "run", "none"), 2, "there is no mutant 'none'"),
         (("fly",), 2, "No such command"),
         (("check", "--command", "/no/such/program"), 3, "not started"),
         (("check", "--command", f"{sys.executable} -c pass"), 3, "subject failed"),
@@ -452,8 +452,8 @@ def test_model_break_names_who_catches_a_mutant(tmp_path: Path) -> None:
     """
     Given a mutant
     When it is judged
-    Then the table names the rule that catches it
+    Then the rule that catches it is named
     """
-    finished = purgatory(tmp_path, "model", "break", "lost-on-cascade")
+    finished = purgatory(tmp_path, "model", "break", "run", "lost-on-cascade")
     assert finished.returncode == 0
     assert "TIMER-CASCADE" in finished.stdout

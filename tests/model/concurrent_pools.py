@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from immutables import Map
 
 from purgatory_model.concurrent_memory_pool import ConcurrentMemoryPool, ConcurrentPoolState
+from purgatory_model.interleaving import Called, HistoryEvent, Returned
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.memory_pool_state import MemoryPoolState
 from purgatory_model.programs import Programmed
@@ -73,3 +74,12 @@ def programmed(
         calls = [(Allocate(thread, size), Release(thread)) for size in sizes]
         programs[thread] = tuple(call for pair in calls for call in pair)
     return Programmed(shared, programs, leaves_out=has_nothing)
+
+
+def asks(thread: str, size_bytes: int) -> tuple[HistoryEvent, HistoryEvent, HistoryEvent]:
+    """A request, and the two ways in which it may end."""
+    return (
+        Called(thread, Allocate(thread, size_bytes)),
+        Returned(thread, True),
+        Returned(thread, False),
+    )

@@ -61,7 +61,7 @@ CHANGES = (
         file="purgatory_model/timing_wheel.py",
         line="levels=max(self.levels, level),",
         instead="levels=level,",
-        action="Insert",
+        action="Advance",
     ),
     SeededChange(
         name="the model's own clock follows the reading",

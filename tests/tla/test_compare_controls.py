@@ -1,5 +1,6 @@
 """A change of one line on either side is reported, with a path to the step that differs."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,29 @@ CHANGES = (
 
 Explore = Callable[[Binding[Any]], Dump]
 
+AT_LEAST = 12
+OF_EACH_KIND = 2
+"""How many changes of each component and side every run of the tests plants; the others are large.
+
+The changes that show what the history is for are planted in every run, in tests of their own.
+"""
+
+
+def _kind(change: SeededChange) -> tuple[str, bool]:
+    """The component and the side."""
+    return change.binding.partition(".")[0], change.in_tla
+
+
+def _is_large(place: int) -> bool:
+    earlier = [each for each in CHANGES[:place] if _kind(each) == _kind(CHANGES[place])]
+    return len(earlier) >= OF_EACH_KIND
+
+
+PARAMETERS = [
+    pytest.param(change, id=change.name, marks=pytest.mark.large if _is_large(place) else ())
+    for place, change in enumerate(CHANGES)
+]
+
 
 @pytest.fixture(scope="session")
 def explored(tmp_path_factory: pytest.TempPathFactory) -> Explore:
@@ -72,7 +96,7 @@ def compared(change: SeededChange, folder: Path, explored: Explore) -> Compariso
 
 @pytest.mark.java
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [pytest.param(each, id=each.name) for each in CHANGES])
+@pytest.mark.parametrize("change", PARAMETERS)
 def test_a_change_of_one_line_is_reported(
     change: SeededChange, tmp_path: Path, explored: Explore
 ) -> None:
@@ -93,10 +117,14 @@ def test_there_are_changes_enough_on_both_sides() -> None:
     """
     Given the table of changes
     When they are counted
-    Then there are at least twelve, with names of their own, and both sides have some
+    Then there are at least twelve in every run, with names of their own, and each component has
+    three on either side
     """
-    assert len({each.name for each in CHANGES}) == len(CHANGES) >= 12
-    assert {each.in_tla for each in CHANGES} == {True, False}
+    assert len({each.name for each in CHANGES}) == len(CHANGES)
+    assert sum(not each.marks for each in PARAMETERS) >= AT_LEAST
+    kinds = Counter(map(_kind, CHANGES))
+    assert len(kinds) == 8
+    assert min(kinds.values()) >= 3, kinds
 
 
 @pytest.mark.java

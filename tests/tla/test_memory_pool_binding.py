@@ -1,66 +1,18 @@
-"""The concurrent memory pool of the model and that of TLA+ have one state graph."""
+"""What the history of the memory pool shows that its states do not.
 
-from collections.abc import Callable
+That both sides have one state graph is in ``test_state_graphs``.
+"""
+
 from pathlib import Path
 
 import pytest
 
-from purgatory_model.concurrent_memory_pool import ConcurrentPoolState
-from purgatory_tla.binding import Binding
 from purgatory_tla.bindings import memory_pool
-from purgatory_tla.compare_report import told
-from purgatory_tla.comparing import (
-    QUICK,
-    CompareSettings,
-    Verdict,
-    compare,
-    compare_with,
-    explore_module,
-)
+from purgatory_tla.comparing import QUICK, CompareSettings, Verdict, compare_with, explore_module
 from purgatory_tla.resources import modules_folder
 
 from .changes_memory_pool import HIDDEN_ARGUMENT
 from .seeded_changes import changed_binding
-
-Made = Callable[[], Binding[ConcurrentPoolState]]
-
-
-@pytest.mark.java
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "made",
-    [
-        pytest.param(memory_pool.binding, id="non-strict"),
-        pytest.param(memory_pool.strict_binding, id="strict"),
-        pytest.param(memory_pool.identity_binding, id="identity", marks=pytest.mark.large),
-    ],
-)
-def test_the_pools_have_the_same_states_and_the_same_steps(made: Made) -> None:
-    """
-    Given an instance of the pool in the model and in TLA+, with more than 10,000 states
-    When both are explored completely
-    Then they have the same states, and the same steps with the same arguments between them
-    """
-    found = compare(made())
-    assert found.verdict is Verdict.EQUAL, "\n".join(told(found))
-    assert found.states >= 10_000
-    assert found.edges > 4 * found.states
-
-
-@pytest.mark.java
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "made",
-    [
-        pytest.param(memory_pool.small_binding, id="non-strict"),
-        pytest.param(memory_pool.small_strict_binding, id="strict"),
-        pytest.param(memory_pool.small_identity_binding, id="identity"),
-    ],
-)
-def test_the_small_pools_are_equal_too(made: Made) -> None:
-    """The instances that the controls change."""
-    found = compare(made(), CompareSettings(modules_folder(), java_options=QUICK))
-    assert found.verdict is Verdict.EQUAL, "\n".join(told(found))
 
 
 @pytest.mark.java

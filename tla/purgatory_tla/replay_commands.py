@@ -7,7 +7,7 @@ this module imports the command line's package; what it brings beside it does wi
 
 import difflib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -56,7 +56,9 @@ _STORE = click.option(
 @click.command()
 @click.argument("name")
 @click.option("--traces", type=click.IntRange(1), default=20, show_default=True, help="Behaviours.")
-@click.option("--depth", type=click.IntRange(1), default=40, show_default=True, help="Steps of one.")
+@click.option(
+    "--depth", type=click.IntRange(1), default=60, show_default=True, help="Steps of one."
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @_SUBJECT
 @_STORE
@@ -201,7 +203,9 @@ def _asked(asked: OpenSubject, driven: Driven) -> _Answer:
     try:
         declared = profile_of(asked.subject, component)
         offered = driven.for_subject(declared)
-        stopped = f"step {offered.stopped.step}: {offered.stopped.reason}" if offered.stopped else ""
+        stopped = (
+            f"step {offered.stopped.step}: {offered.stopped.reason}" if offered.stopped else ""
+        )
         unfit = misfit(offered, declared)
         if unfit:
             return _Answer(Followed(), offered, unfit)
@@ -243,9 +247,7 @@ class _Tally:
     drivable: int = 0
     followed: int = 0
     differs: _Answer | None = None
-
-    def __post_init__(self) -> None:
-        self.ends: Counter[str] = Counter()
+    ends: Counter[str] = field(default_factory=Counter)
 
     def add(self, driven: Driven, answer: _Answer) -> None:
         self.steps += driven.length
@@ -263,7 +265,7 @@ class _Tally:
     def print_to(self, console: Console, instance: Instance) -> None:
         console.print(f"{instance.name}: {instance.title}", markup=False)
         console.print(
-            f"{self.behaviours} behaviours of {instance.module}, {self.steps} steps; "
+            f"{self.behaviours} behaviours of {instance.module}, {_steps_of(self.steps)}; "
             f"{self.drivable} drivable, {self.followed} as predicted",
             markup=False,
         )
@@ -295,7 +297,7 @@ def _tell(console: Console, found: Found, answer: _Answer) -> None:
     elif answer.stopped:
         console.print(f"Not driven further; {answer.stopped}", markup=False)
     followed = answer.followed.steps(driven)
-    console.print(f"{driven.length} steps of TLA+, {followed} as predicted")
+    console.print(f"{_steps_of(driven.length)} of TLA+, {followed} as predicted")
     if difference is None and answer.rule:
         console.print(_judged(answer), markup=False)
 
@@ -305,6 +307,10 @@ def _judged(answer: _Answer) -> str:
         return "the rules allow what was seen"
     known = ", as its declaration says" if answer.declared else ""
     return f"What was seen diverges from {answer.rule}{known}."
+
+
+def _steps_of(number: int) -> str:
+    return "1 step" if number == 1 else f"{number} steps"
 
 
 def _steps(prediction: Prediction) -> str:
@@ -324,7 +330,9 @@ def _write(folder: Path | None, found: list[Found]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for each in found:
         case = each.driven.case(each.name, each.title, each.origin)
-        (folder / f"{each.name}.jsonl").write_text(encode_case(case), encoding="utf-8", newline="\n")
+        (folder / f"{each.name}.jsonl").write_text(
+            encode_case(case), encoding="utf-8", newline="\n"
+        )
 
 
 def _opened(subject: str, module: str, command: str, work: Path, release: str) -> OpenSubject:

@@ -48,7 +48,7 @@ def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:
     if elsewhere:
         options = " or ".join(map(options_of, elsewhere))
         raise NoSuchClaim(f"there is no claim {name!r} here; it is one with {options}")
-    everything = [each for shelf in wanted for each in names_on(shelf)]
+    everything = list(dict.fromkeys(each for shelf in wanted for each in names_on(shelf)))
     near = difflib.get_close_matches(name, everything, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory model explore --list"
     raise NoSuchClaim(f"there is no claim {name!r}; {hint}")

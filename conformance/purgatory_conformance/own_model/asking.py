@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from purgatory_conformance.own_model.watch import Watch
+from purgatory_conformance.own_model.watch import Watching
 from purgatory_conformance.reporting.words import shortened
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
@@ -35,7 +35,7 @@ Answer = tuple[Outcome, Hashable]
 
 
 @contextmanager
-def guarded(path: Path, watch: Watch, what: Callable[[], str]) -> Iterator[None]:
+def guarded(path: Path, watch: Watching, what: Callable[[], str]) -> Iterator[None]:
     """Run code of the file; whatever it raises is told as its own failure.
 
     Raises:
@@ -60,7 +60,7 @@ class OwnInstance:
     """One instance of the model of a file."""
 
     path: Path
-    watch: Watch
+    watch: Watching
     start: Callable[..., object]
     arguments: tuple[object, ...]
     go: Callable[..., object]

@@ -18,7 +18,7 @@ import msgspec
 
 from purgatory_conformance.components import PROFILES
 from purgatory_conformance.own_model.asking import OwnInstance, guarded
-from purgatory_conformance.own_model.watch import Watch
+from purgatory_conformance.own_model.watch import Watching
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_spec.profiles import (
     Clock,
@@ -49,13 +49,13 @@ class OwnModel:
     begin: Callable[[Configuration], OwnInstance]
 
 
-def load(path: Path, component: str, watch: Watch) -> OwnModel:
+def load(path: Path, component: str, watch: Watching) -> OwnModel:
     """Load the model of a file.
 
     Args:
         path: The file.
         component: What it is a model of; empty where the file says so itself.
-        watch: Watches over the file's code.
+        watch: Watchinges over the file's code.
 
     Raises:
         InvalidOwnModel: the file holds no model.
@@ -87,7 +87,7 @@ def load(path: Path, component: str, watch: Watch) -> OwnModel:
     return OwnModel(path, of, profile, takes == 1, begin_class)
 
 
-def _imported(path: Path, watch: Watch) -> ModuleType:
+def _imported(path: Path, watch: Watching) -> ModuleType:
     if not path.is_file():
         raise InvalidOwnModel(f"{path} does not exist, or is no file")
     try:

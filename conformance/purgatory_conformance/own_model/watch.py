@@ -6,13 +6,21 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Protocol
 
 DONE = "done"
 """What the file that shows that a process is alive holds when the process comes to its own end."""
 
 _LOOKS_EVERY_SECONDS = 0.2
+
+
+class Watching(Protocol):
+    """Whoever wants to know what is being asked of code that is not ours."""
+
+    def asking(self, what: Callable[[], str]) -> AbstractContextManager[None]:
+        """While this is entered the code runs; ``what`` says of it what it was asked."""
 
 
 class Watch:
@@ -40,7 +48,7 @@ class Watch:
 
     @contextmanager
     def asking(self, what: Callable[[], str]) -> Iterator[None]:
-        """While this is entered the file's code runs; ``what`` says of it what it was asked."""
+        """See ``Watching``."""
         self._since = time.monotonic()
         self._asked = what
         try:

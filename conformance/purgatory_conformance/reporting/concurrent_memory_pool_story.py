@@ -18,11 +18,14 @@ SAYINGS: Mapping[str, str] = {
     "Release": "gives {of.held_bytes} bytes back",
     "ReleaseAgain": "gives the same {of.spent_bytes} bytes back again",
     "ReleaseForeign": "gives back {0} bytes that are not the pool's",
-    "Store": "stores {of.seen_bytes} less {of.request_bytes}, has its buffer",
+    "Store": "stores {left}, has its buffer",
     "Subtract": "subtracts {of.request_bytes} unseen, has its buffer",
-    "Swap": "swaps {of.seen_bytes} for {of.request_bytes} less, has its buffer",
+    "Swap": "swaps {of.seen_bytes} for {left}, has its buffer",
 }
-"""The actions in words: numbers are the arguments behind the thread, ``of`` the thread before."""
+"""The actions in words: numbers are the arguments behind the thread, ``of`` the thread before.
+
+``left`` is what it has read less what it asks for.
+"""
 
 
 def narrate_concurrent_pool(
@@ -34,8 +37,10 @@ def narrate_concurrent_pool(
 
 def _says(before: ConcurrentPoolState, step: Step) -> str:
     thread = before.thread(str(step.arguments[0]))
+    left = thread.seen_bytes - thread.request_bytes
     words = SAYINGS.get(step.action, "")
-    return words.format(*step.arguments[1:], of=thread, available=before.available_bytes)
+    available = before.available_bytes
+    return words.format(*step.arguments[1:], of=thread, available=available, left=left)
 
 
 def _counts(state: ConcurrentPoolState) -> dict[str, str]:

@@ -76,30 +76,35 @@ class Scenario:
         return (*self.setup, *(call for call in calls if not isinstance(call, Observe)))
 
 
+Look: TypeAlias = Callable[[World], list[str]]
+"""Looks for problems in what a run has left, besides those that its world knows."""
+
+
 class Runs:
     """Makes the runs of one scenario under one scheduler.
 
     Attributes:
         world: What the last run has left.
+        looks: What is asked after each run.
     """
 
     def __init__(
         self,
         scenario: Scenario,
         injection: Injection,
-        further: Sequence[Callable[[World], list[str]]] = (),
+        looks: Sequence[Look] = (),
     ) -> None:
         """Prepare the runs.
 
         Args:
             scenario: What is run.
             injection: Of the table of the implementation; it has to be active.
-            further: Look for problems besides those that the world knows.
+            looks: Asked after each run.
         """
         self.world: World
         self.scenario = scenario
         self.injection = injection
-        self._further = further
+        self.looks = tuple(looks)
 
     def __call__(self, strategy: Strategy) -> Record:
         """Make one run and check what it leaves."""
@@ -118,7 +123,7 @@ class Runs:
         record = scheduler.execute(strategy)
         if record.failure is None:
             # What the world looks at last it lets finish before.
-            problems = [problem for look in self._further for problem in look(world)]
+            problems = [problem for look in self.looks for problem in look(world)]
             problems += world.problems()
             if problems:
                 record.failure = CheckFailed("; ".join(problems))

@@ -2,7 +2,8 @@
 
 Both take one access to the shared count as one step. What the module calls defects of callers,
 buffers given back twice or given back to the wrong pool, the model has as variants of the same
-name; they show that a pool which checks releases finds them out.
+name; they show that a pool which checks releases finds them out. The defects of pools are not
+compared: what the model has of them is there to be found by claims.
 """
 
 from collections.abc import Callable

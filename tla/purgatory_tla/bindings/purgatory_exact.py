@@ -90,6 +90,15 @@ def cancelling_binding() -> Binding[ExactState]:
     )
 
 
+def by_entry_binding() -> Binding[ExactState]:
+    """One operation, twice under one key, which is cancelled place by place."""
+    return bound(
+        "purgatory-exact-by-entry",
+        "The purgatory, exact accounting: duplicate keys, cancelled place by place; a forcer.",
+        BY_ENTRY,
+    )
+
+
 def watched_again_binding() -> Binding[ExactState]:
     """One operation, twice in its list; tries and appending may raise."""
     return bound(
@@ -143,6 +152,13 @@ TWO_CALLERS = ExactInstance(
 )
 CANCELLING_AND_FORCING = replace(
     ONE, cancellers=("canceller",), forcers=("forcer",), purge_interval=1
+)
+BY_ENTRY = replace(
+    SMALL,
+    cancellers=("canceller",),
+    forcers=("forcer",),
+    duplicates=2,
+    features=SMALL.features | {"cancel-by-entry"},
 )
 WATCHED_AGAIN = ExactInstance(
     callers=("caller 1", "caller 2"),

@@ -30,6 +30,7 @@ _SMALL: tuple[_Made, ...] = (
     purgatory_exact.small_binding,
     purgatory_exact.small_cancelling_binding,
     purgatory_proposal.two_keys_binding,
+    purgatory_proposal.overlapping_watches_binding,
     purgatory_proposal.small_binding,
     purgatory_proposal.small_cancelling_binding,
 )

@@ -4,7 +4,7 @@ Both have an operation as one step; the model's step vocabulary has one operatio
 the module has two actions, and the outcome tells which of them it was.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from purgatory_model.interleaving import Step
 from purgatory_model.timer_instances import Instance, WheelState
@@ -22,6 +22,9 @@ from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import TimerConfiguration
 from purgatory_tla.binding import Binding, Variable
 from purgatory_tla.values import function, sequence, to_tla
+
+Made = Callable[[], Binding[WheelState]]
+"""A function that makes an instance."""
 
 VARIABLES: dict[str, Variable[WheelState]] = {
     "now": Variable("the reading of the clock (ms)", lambda state: state.now_ms),

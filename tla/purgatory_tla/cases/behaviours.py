@@ -7,6 +7,7 @@ the rest after it; only the moves are kept.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -91,7 +92,7 @@ def behaviour_of(trace: "Trace") -> Behaviour:
     """
     states = list(trace.states)
     moves: list[Move] = []
-    for before, after in zip(states, states[1:], strict=False):
+    for before, after in pairwise(states):
         label = _label(after)
         if label is not None and _label(before) is None:
             moves.append(

@@ -62,7 +62,7 @@ _TIMER = {
 _WHEEL = {**_TIMER, "Delays": "{0, 1, 2, 5, 9}", "WheelSize": "3", "MostLevels": "5"}
 _POOL = {
     "Threads": '{"t1", "t2", "t3"}',
-    "PoolSize": "7",
+    "PoolSize": "4",
     "MaxSingle": "3",
     "Features": "{}",
     "Defects": "{}",
@@ -91,7 +91,7 @@ _EXACT = {
     "MaxEvents": "2",
     "MaxCalls": "1",
     "Duplicates": "1",
-    "PurgeInterval": "2",
+    "PurgeInterval": "1",
     "Features": '{"time-outs"}',
     "Defects": "{}",
 }
@@ -102,7 +102,7 @@ INSTANCES = (
         "timer-shutdown",
         "The timer is shut down while tasks are pending and queued.",
         "Timer",
-        {**_TIMER, "Delays": "{2, 5}", "Features": '{"cancel", "shutdown"}'},
+        {**_TIMER, "Delays": "{5}", "Features": '{"cancel", "shutdown"}'},
     ),
     Instance("timing-wheel", "Three tasks on a wheel of three buckets.", "TimingWheel", _WHEEL),
     Instance(
@@ -123,6 +123,12 @@ INSTANCES = (
         "Buffers are released twice, which a pool with identities finds out.",
         "MemoryPool",
         {**_POOL, "Features": '{"identity"}', "Defects": '{"double-release"}'},
+    ),
+    Instance(
+        "memory-pool-foreign",
+        "Buffers are released that the pool has not granted, and it finds them out.",
+        "MemoryPool",
+        {**_POOL, "Features": '{"identity"}', "Defects": '{"foreign-release"}'},
     ),
     Instance(
         "purgatory-proposal",

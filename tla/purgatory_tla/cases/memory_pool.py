@@ -15,7 +15,7 @@ call                    operation, and the step at which it takes effect
 ======================  ============================================================================
 
 The observables follow from ``available``, of which ``PoolSize`` is the first value. Buffers are
-named b1, b2, … in the order in which they are asked for. Not driven: ``LoseBuffer``, an
+named b1, b2, … in the order in which their calls are over. Not driven: ``LoseBuffer``, an
 implementation's failure to create the buffer that it has granted.
 """
 

@@ -9,6 +9,8 @@ different operations within a check is not compared.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from purgatory_spec.operations import (
     Advance,
     Answer,
@@ -56,9 +58,7 @@ def drive_purgatory(behaviour: Behaviour, read: PurgatoryMap) -> Driven:
         found = [part for call in found if (part := before(call, stopped.step - 1)).moves]
     teller = _Teller(read, timing, read.shared(behaviour.first))
     predictions = tuple(teller.tell(order))
-    return Driven(
-        read.configuration, read.profile, predictions, len(behaviour.moves), stopped
-    )
+    return Driven(read.configuration, read.profile, predictions, len(behaviour.moves), stopped)
 
 
 @dataclass
@@ -77,9 +77,7 @@ class _Teller:
             kind = Kind(call.kind)
             was = self.shared
             for move in call.moves:
-                now = self.shared.after(
-                    self.read.shared(move.before), self.read.shared(move.after)
-                )
+                now = self.shared.after(self.read.shared(move.before), self.read.shared(move.after))
                 yield from self._satisfy(now)
                 self.shared = now
             yield self._prediction(kind, call, place, was)
@@ -148,8 +146,8 @@ class _Teller:
                 script = None if operation in self._introduced else _script(events)
                 self._introduced.add(operation)
                 delay_ms = self.timing.delays[operation]
-                name, keys = str(operation), self.read.keys
-                return Watch(name, keys, delay_ms, script) if script else Watch(name, keys, delay_ms)
+                watch = Watch(str(operation), self.read.keys, delay_ms)
+                return msgspec.structs.replace(watch, script=script) if script else watch
             case Kind.CHECK:
                 return Check(self.read.key(move))
             case Kind.CANCEL:

@@ -17,7 +17,8 @@ again.
 
 from collections.abc import Mapping
 
-from purgatory_spec.outcomes import Event, Value, completed, timed_out, tried
+from purgatory_spec.outcomes import Event, Value, timed_out, tried
+from purgatory_spec.outcomes import completed as called_back
 from purgatory_spec.profiles import (
     Accounting,
     PurgatoryConfiguration,
@@ -147,9 +148,10 @@ def _is_completed(state: TlaState, operation: int) -> bool:
 
 
 def _shared(state: TlaState) -> Shared:
+    completed = state.read("completed", dict[int, bool])
     return Shared(
         lists=state.read("lists", dict[str, dict[int, int]]),
-        completed=frozenset(o for o, yes in state.read("completed", dict[int, bool]).items() if yes),
+        completed=frozenset(operation for operation, yes in completed.items() if yes),
         timer=state.read("timer", frozenset[int]),
         queue=state.read("queue", frozenset[int]),
         count=state.read("stale", int),
@@ -175,9 +177,6 @@ def _events(move: Move, operation: int) -> tuple[Event, ...]:
         case "BeginWatch" | "SecondTry" | "Walk" if not _is_completed(move.before, operation):
             return (tried(name),)
         case "CallBack":
-            return (completed(name), timed_out(name)) if _is_expiry(move) else (completed(name),)
+            expires = move.thread == "executor"
+            return (called_back(name), *((timed_out(name),) if expires else ()))
     return ()
-
-
-def _is_expiry(move: Move) -> bool:
-    return move.thread == "executor"

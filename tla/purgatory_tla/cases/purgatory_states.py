@@ -1,12 +1,12 @@
 """What both modules of the purgatory have in shared memory, and what can be observed of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from purgatory_spec.outcomes import Value
 
-Name = TypeVar("Name", int, str)
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,10 @@ class Shared:
     def after(self, before: "Shared", after: "Shared") -> "Shared":
         """This state after the step that leads from ``before`` to ``after``."""
         return Shared(
-            {key: _moved(self.lists[key], before.lists[key], after.lists[key]) for key in self.lists},
+            {
+                key: _moved(self.lists[key], before.lists[key], after.lists[key])
+                for key in self.lists
+            },
             _changed(self.completed, before.completed, after.completed),
             _changed(self.timer, before.timer, after.timer),
             _changed(self.queue, before.queue, after.queue),
@@ -94,9 +97,7 @@ def differing(before: Shared, after: Shared) -> frozenset[str]:
     return frozenset(cells)
 
 
-def _changed(
-    here: frozenset[int], before: Iterable[int], after: Iterable[int]
-) -> frozenset[int]:
+def _changed(here: frozenset[int], before: Iterable[int], after: Iterable[int]) -> frozenset[int]:
     was, is_now = frozenset(before), frozenset(after)
     return (here | (is_now - was)) - (was - is_now)
 

@@ -1,4 +1,4 @@
-"""Where behaviours come from: TLC's simulation, and the counterexamples of the manifest's models."""
+"""Where behaviours come from: TLC's simulation, and its counterexamples of the models."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -51,13 +51,23 @@ class Stored:
 
 
 STORED = (
-    Stored("timer", "tlc-cascade", "wheel-witness-cascade", ("TIMER-CASCADE",)),
-    Stored("timer", "tlc-two-levels-down", "wheel-witness-two-levels-down", ("TIMER-CASCADE",)),
+    Stored(
+        "timer",
+        "tlc-cascade",
+        "wheel-witness-cascade",
+        ("TIMER-WAKE-UP", "TIMER-NOT-EARLY"),
+    ),
+    Stored(
+        "timer",
+        "tlc-two-levels-down",
+        "wheel-witness-two-levels-down",
+        ("TIMER-WAKE-UP", "TIMER-NOT-EARLY"),
+    ),
     Stored(
         "timer",
         "tlc-shared-cascade",
         "wheel-witness-shared-cascade",
-        ("TIMER-CASCADE", "TIMER-SPAN"),
+        ("TIMER-WAKE-UP", "TIMER-DELAY-QUEUE-BOUND"),
     ),
     Stored(
         "timer",
@@ -75,19 +85,19 @@ STORED = (
         "timer",
         "tlc-cancel-leaves-a-trace",
         "wheel-cancel-leaves-a-trace",
-        ("TIMER-EMPTIED-BUCKET", "TIMER-OWN-CLOCK", "TIMER-CANCEL"),
+        ("TIMER-EMPTIED-BUCKET", "TIMER-OWN-CLOCK", "TIMER-READD-PENDING"),
     ),
     Stored(
         "timer",
         "tlc-own-clock-lags",
         "wheel-witness-high-by-lag",
-        ("TIMER-OWN-CLOCK", "TIMER-SPAN"),
+        ("TIMER-OVERFLOW-ON-DEMAND",),
     ),
     Stored(
         "timer",
         "tlc-zero-delay-waits",
         "wheel-zero-delay-waits",
-        ("TIMER-OWN-CLOCK", "TIMER-ZERO-DELAY"),
+        ("TIMER-OWN-CLOCK",),
     ),
     Stored(
         "timer",
@@ -95,7 +105,12 @@ STORED = (
         "wheel-delay-queue-bound-is-tight",
         ("TIMER-DELAY-QUEUE-BOUND",),
     ),
-    Stored("timer", "tlc-same-expiry", "wheel-expiries-do-not-differ", ("TIMER-SPAN",)),
+    Stored(
+        "timer",
+        "tlc-same-expiry",
+        "wheel-expiries-do-not-differ",
+        ("TIMER-DELAY-QUEUE-BOUND", "TIMER-EMPTIED-BUCKET"),
+    ),
     Stored(
         "memory-pool",
         "tlc-bound-is-tight",
@@ -108,33 +123,31 @@ STORED = (
         "pool-witness-refused-with-some-left",
         ("POOL-STRICT", "POOL-REFUSAL"),
     ),
-    Stored("memory-pool", "tlc-released-twice", "pool-witness-disowned", ("POOL-RELEASE-AGAIN",)),
+    Stored(
+        "memory-pool",
+        "tlc-released-twice",
+        "pool-witness-disowned",
+        ("POOL-RELEASE-AGAIN",),
+    ),
     Stored(
         "purgatory",
         "tlc-mass-expiry",
         "exact-mass-expiry",
-        ("PURGATORY-STALE-ENTRIES", "PURGATORY-ESTIMATE-EXACT", "PURGATORY-PURGE-REMOVES"),
+        ("PURGATORY-STALE-OPERATIONS", "PURGATORY-STALE-ENTRIES", "PURGATORY-PURGE-REMOVES"),
         sequential=True,
     ),
     Stored(
         "purgatory",
         "tlc-full-interval",
         "exact-seen-full-interval",
-        ("PURGATORY-PURGE-START", "PURGATORY-STALE-ENTRIES", "PURGATORY-PENDING"),
+        ("PURGATORY-PURGE-START", "PURGATORY-PENDING"),
         sequential=True,
     ),
     Stored(
         "purgatory",
         "tlc-live-and-stale",
         "exact-seen-live-and-stale",
-        ("PURGATORY-ESTIMATE-EXACT", "PURGATORY-CHECK-DROPS"),
-        sequential=True,
-    ),
-    Stored(
-        "purgatory",
-        "tlc-purged",
-        "exact-seen-purged",
-        ("PURGATORY-PURGE-REMOVES", "PURGATORY-PURGE-START"),
+        ("PURGATORY-ESTIMATE-EXACT",),
         sequential=True,
     ),
     Stored(
@@ -175,9 +188,7 @@ def made_again(stored: Stored, models: dict[str, Model], settings: Settings) -> 
     return Case(header, case.steps)
 
 
-def all_made_again(
-    models: dict[str, Model], settings: Settings
-) -> Iterator[tuple[Stored, Case]]:
+def all_made_again(models: dict[str, Model], settings: Settings) -> Iterator[tuple[Stored, Case]]:
     """All files with their cases, one TLC run each."""
     for stored in STORED:
         yield stored, made_again(stored, models, settings)

@@ -7,21 +7,21 @@ its own, which may do it at any time or not at all. So it may come to ends that 
 cannot have, and the share of its ends that is seen says something about the programs, too.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from purgatory_conformance.scheduling.bundled.purgatory_world import PurgatoryWorld
 from purgatory_conformance.scheduling.history import SETUP
 from purgatory_conformance.scheduling.model_outcomes import End, Told, after_setup, ends
-from purgatory_conformance.scheduling.scenario import Program, Scenario
+from purgatory_conformance.scheduling.scenario import Program, Scenario, World
 from purgatory_model.concurrent_exact import ConcurrentExact, ExactInstance, ExactState
 from purgatory_model.concurrent_exact_instance import EXECUTOR, TIMER
 from purgatory_model.concurrent_proposal import ConcurrentProposal
 from purgatory_model.concurrent_proposal_state import REAPER, ProposalInstance, ProposalState
-from purgatory_model.interleaving import Happened
-from purgatory_model.programs import Programmed
+from purgatory_model.interleaving import ConcurrentModel, Happened
+from purgatory_model.programs import Programmed, settles_always
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -33,6 +33,7 @@ from purgatory_spec.operations import (
     Watch,
 )
 
+ModelState = TypeVar("ModelState", ExactState, ProposalState)
 Calls: TypeAlias = tuple[Operation, ...]
 Instance: TypeAlias = ExactInstance | ProposalInstance
 
@@ -54,6 +55,10 @@ class BoundScenario:
         setup: Calls that are over before.
         background: The threads of the model that do what some program here does with the clock,
             the executor or a purge.
+        settled: What the model's state has to be like in the end, because the programs here leave
+            it to no chance whether the executor runs and a purge is made.
+        stricter: Why the implementation lacks ends that the model has, if it does.
+        wider: Why it has ends that the model lacks, if it does.
     """
 
     name: str
@@ -61,6 +66,9 @@ class BoundScenario:
     programs: Mapping[str, Calls]
     setup: Calls = ()
     background: frozenset[str] = frozenset()
+    settled: Callable[[ExactState | ProposalState], bool] = settles_always
+    stricter: str = ""
+    wider: str = ""
 
     def scenario(self) -> Scenario:
         """For the implementation."""
@@ -71,15 +79,20 @@ class BoundScenario:
             purge_interval=self.instance.purge_interval,
         )
         programs = tuple(Program(thread, calls) for thread, calls in self.programs.items())
-        return Scenario(self.name, "as a concurrent model has it", programs, make, self.setup)
+        about = "every end of its runs is one of the concurrent model"
+        return Scenario(f"model-{self.name}", about, programs, make, self.setup)
+
+    def look(self) -> "EndsOf":
+        """Looks whether runs come to ends of the model."""
+        return EndsOf(self)
 
     def ends(self) -> frozenset[End]:
         """All ends that the model can reach."""
         if isinstance(self.instance, ExactInstance):
             exact = after_setup(ConcurrentExact(self.instance), self._setup_by_thread())
-            return ends(Programmed(exact, self._called(), self.background), exact_counts)
+            return ends(self._programmed(exact), exact_counts)
         proposal = after_setup(ConcurrentProposal(self.instance), self._setup_by_thread())
-        return ends(Programmed(proposal, self._called(), self.background), proposal_counts)
+        return ends(self._programmed(proposal), proposal_counts)
 
     def end_of(self, world: PurgatoryWorld) -> End:
         """The end that a run of the implementation has come to."""
@@ -92,6 +105,9 @@ class BoundScenario:
         counts = world.counts()
         exact = isinstance(self.instance, ExactInstance)
         return Told().after(events).ended(counts if exact else without_stale(counts))
+
+    def _programmed(self, model: ConcurrentModel[ModelState]) -> Programmed[ModelState]:
+        return Programmed(model, self._called(), self.background, settled=self.settled)
 
     def _called(self) -> dict[str, Calls]:
         """The programs as the model has them."""
@@ -115,6 +131,34 @@ class BoundScenario:
                     yield SETUP, call
                 case _:
                     raise ValueError(f"{call} cannot be in the setup of a bound scenario")
+
+
+class EndsOf:
+    """Looks whether the ends of runs are ends of the model.
+
+    Attributes:
+        known: All ends of the model.
+        seen: The ends that runs have come to.
+    """
+
+    def __init__(self, bound: BoundScenario) -> None:
+        self.known = bound.ends()
+        self.seen: set[End] = set()
+        self._bound = bound
+
+    @property
+    def outside(self) -> frozenset[End]:
+        """Ends of runs that the model does not have."""
+        return frozenset(self.seen) - self.known
+
+    def __call__(self, world: World) -> list[str]:
+        """What is wrong about the end of a run."""
+        assert isinstance(world, PurgatoryWorld)
+        end = self._bound.end_of(world)
+        self.seen.add(end)
+        if end in self.known or self._bound.wider:
+            return []
+        return [f"the model does not come to this end: {end.describe()}"]
 
 
 def exact_counts(state: ExactState) -> Mapping[str, int]:
@@ -145,6 +189,32 @@ def proposal_counts(state: ProposalState) -> Mapping[str, int]:
 def without_stale(counts: Mapping[str, int]) -> dict[str, int]:
     """Counts without that of stale entries."""
     return {name: count for name, count in counts.items() if name != "stale"}
+
+
+def queue_is_empty(state: ExactState | ProposalState) -> bool:
+    """The executor has run what there was to run."""
+    return not state.queue
+
+
+def nothing_is_stale(state: ExactState | ProposalState) -> bool:
+    """Everything stale was purged."""
+    completed = state.completed
+    return not any(number in completed for each in state.lists.values() for number in each)
+
+
+def first_is_purged(state: ExactState | ProposalState) -> bool:
+    """The entries of operation 1 were purged."""
+    return not any(1 in each for each in state.lists.values())
+
+
+def purged_before_time_outs(state: ExactState | ProposalState) -> bool:
+    """Everything stale was purged, and no time-out has come."""
+    return nothing_is_stale(state) and not state.queue
+
+
+def _event_of(key: str) -> Callable[[ExactState | ProposalState], bool]:
+    """The executor has run, and the check of a key came with an event of it."""
+    return lambda state: state.events[key] > 0 and queue_is_empty(state)
 
 
 def _watch(name: str, keys: tuple[str, ...]) -> Watch:
@@ -203,6 +273,7 @@ EXACT_SCENARIOS: Final = (
         _exact(keys=_KL),
         {"watch": (_watch("1", _KL),), "time": (Advance(1), RunOne())},
         background=_TIME,
+        settled=queue_is_empty,
     ),
     BoundScenario(
         "check-and-force",
@@ -216,6 +287,7 @@ EXACT_SCENARIOS: Final = (
         {"check": (Satisfy("1"), Check("l")), "time": (Advance(1), RunOne())},
         setup=(_watch("1", _KL),),
         background=_TIME,
+        settled=queue_is_empty,
     ),
     BoundScenario(
         "check-and-cancel",
@@ -238,6 +310,7 @@ EXACT_SCENARIOS: Final = (
         {"watch": (_watch("2", _KL),), "purge": (_PURGE,)},
         setup=(_watch("1", _KL), Force("1")),
         background=frozenset({"purge"}),
+        settled=nothing_is_stale,
     ),
     BoundScenario(
         "force-and-two-purges",
@@ -247,6 +320,7 @@ EXACT_SCENARIOS: Final = (
         {"force": (Force("2"),), "purge": (_PURGE,), "again": (_PURGE,)},
         setup=(_watch("1", _KL), _watch("2", _KL), Force("1")),
         background=frozenset({"purge", "again"}),
+        settled=first_is_purged,
     ),
     BoundScenario(
         "rewatch-and-cancel",
@@ -280,12 +354,22 @@ PROPOSAL_SCENARIOS: Final = (
         "proposal-watch-and-check",
         _proposal(),
         {"watch": (_watch("1", _K),), "check": (Satisfy("1"), Check("k"))},
+        settled=_event_of("k"),
+    ),
+    BoundScenario(
+        "proposal-watch-and-check-of-two-keys",
+        _proposal(keys=_KL),
+        {"watch": (_watch("1", _KL),), "check": (Satisfy("1"), Check("k"))},
+        settled=_event_of("k"),
+        wider="a caller does not hold the operation's lock from its first try to its second, so "
+        "that a walk of the first key may complete it before it is in the list of the second",
     ),
     BoundScenario(
         "proposal-watch-and-expiry",
         _proposal(completers=(), keys=_KL),
         {"watch": (_watch("1", _KL),), "time": (Advance(1), RunOne())},
         background=frozenset({REAPER, EXECUTOR}),
+        settled=queue_is_empty,
     ),
     BoundScenario(
         "proposal-check-and-expiry",
@@ -293,6 +377,9 @@ PROPOSAL_SCENARIOS: Final = (
         {"check": (Satisfy("1"), Check("l")), "time": (Advance(1), RunOne())},
         setup=(_watch("1", _KL),),
         background=frozenset({REAPER, EXECUTOR}),
+        settled=_event_of("l"),
+        stricter="a walk looks at an operation once more after its try, and drops it if somebody "
+        "else has completed it meanwhile; in the published order it stays for a purge",
     ),
     BoundScenario(
         "proposal-watch-and-purge",
@@ -300,6 +387,7 @@ PROPOSAL_SCENARIOS: Final = (
         {"watch": (_watch("2", _KL),), "purge": (_PURGE,)},
         setup=(_watch("1", _KL), Satisfy("1"), Check("k")),
         background=frozenset({REAPER}),
+        settled=purged_before_time_outs,
     ),
 )
 """With the accounting of the proposal."""

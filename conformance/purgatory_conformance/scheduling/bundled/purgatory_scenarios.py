@@ -20,6 +20,7 @@ from purgatory_spec.operations import (
 )
 
 Accounting = Literal["exact", "proposal"]
+ACCOUNTINGS: Final[tuple[Accounting, ...]] = ("exact", "proposal")
 
 _WATCH: Final = Watch("1", ("k",), 1)
 _TWO_KEYS: Final = Watch("1", ("k", "l"), 1)

@@ -1,6 +1,6 @@
 """The bundled purgatory in a run: virtual clock, stepped executor, calls in the step vocabulary."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final, Literal
 
@@ -17,6 +17,7 @@ from purgatory_impl import (
     PurgatoryError,
     SteppedExecutor,
     Timer,
+    TimerTask,
     VirtualClock,
 )
 from purgatory_impl.accounting import ExactAccounting
@@ -33,7 +34,7 @@ from purgatory_spec.operations import (
     Watch,
     operation_name,
 )
-from purgatory_spec.outcomes import Value, completed, timed_out
+from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
 
 _FAR_MS: Final = 1_000_000
@@ -62,6 +63,7 @@ class ScheduledOperation(DelayedOperation):
 
     def try_complete(self) -> bool:
         """Look at the condition, and complete the operation where it holds."""
+        self._world.history.happened(tried(self.name))
         self._world.scheduler.reach("looks at the condition", self)
         return self.satisfied and self.force_complete()
 
@@ -76,6 +78,22 @@ class ScheduledOperation(DelayedOperation):
         self._world.scheduler.reach("on_expiration", self)
         self.expirations += 1
         self._world.history.happened(timed_out(self.name))
+
+
+class _RecordingExecutor(SteppedExecutor):
+    """A stepped executor that notes what the timer hands over."""
+
+    def __init__(self, history: RecordedHistory) -> None:
+        super().__init__()
+        self._history = history
+
+    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
+        """Queue the operations, and note each."""
+        handed = list(tasks)
+        super().hand_over(handed)
+        for operation in handed:
+            assert isinstance(operation, ScheduledOperation)
+            self._history.happened(expired(operation.name))
 
 
 class PurgatoryWorld:
@@ -107,7 +125,7 @@ class PurgatoryWorld:
         self.scheduler = scheduler
         self.history = RecordedHistory(scheduler)
         self.clock = VirtualClock()
-        self.executor = SteppedExecutor()
+        self.executor = _RecordingExecutor(self.history)
         self.timer = Timer(clock=self.clock, executor=self.executor)
         self.purgatory: Purgatory[str] = Purgatory(
             purge_interval=purge_interval, timer=self.timer, accounting=accounting, reaper=reaper

@@ -1,32 +1,76 @@
-"""All scenarios of the bundled implementation, by name."""
+"""All scenarios of the bundled implementation, each with what its runs are held against."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
+from purgatory_conformance.scheduling.bundled.bound_scenarios import BOUND_SCENARIOS
+from purgatory_conformance.scheduling.bundled.explained import (
+    WHOLE_PASSES,
+    ExplainedOperations,
+    ExplainedTimer,
+)
 from purgatory_conformance.scheduling.bundled.memory_pool_scenarios import MEMORY_POOL_SCENARIOS
-from purgatory_conformance.scheduling.bundled.purgatory_scenarios import purgatory_scenarios
+from purgatory_conformance.scheduling.bundled.purgatory_scenarios import (
+    ACCOUNTINGS,
+    purgatory_scenarios,
+)
 from purgatory_conformance.scheduling.bundled.table import BUNDLED
-from purgatory_conformance.scheduling.bundled.timer_scenarios import TIMER_SCENARIOS
-from purgatory_conformance.scheduling.scenario import Runs, Scenario
+from purgatory_conformance.scheduling.bundled.timer_scenarios import (
+    EXPLAINED_TIMER_SCENARIOS,
+    TIMER_SCENARIOS,
+)
+from purgatory_conformance.scheduling.scenario import Look, Runs, Scenario
 from purgatory_conformance.scheduling.scheduler import Scheduler
-from purgatory_conformance.scheduling.yield_points import Injection
+from purgatory_conformance.scheduling.yield_points import Injection, Table
+from purgatory_spec.profiles import Component
 
-SCENARIOS: Final[dict[str, Scenario]] = {
-    scenario.name: scenario
-    for scenario in (
-        *purgatory_scenarios("exact"),
-        *purgatory_scenarios("proposal"),
-        *TIMER_SCENARIOS,
-        *MEMORY_POOL_SCENARIOS,
-    )
-}
-"""Of the purgatory with either accounting, of the timer, and of the memory pool."""
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A scenario, and what its runs are held against besides the checks of its world.
+
+    Attributes:
+        scenario: What is run.
+        component: Of what.
+        look: Makes what looks at the ends of a search's runs.
+        table: The yield points.
+    """
+
+    scenario: Scenario
+    component: Component
+    look: Callable[[], Look] | None = None
+    table: Table = BUNDLED
+
+
+def _all() -> Iterator[Prepared]:
+    for accounting in ACCOUNTINGS:
+        for scenario in purgatory_scenarios(accounting):
+            yield Prepared(scenario, Component.PURGATORY, ExplainedOperations)
+    for bound in BOUND_SCENARIOS.values():
+        yield Prepared(bound.scenario(), Component.PURGATORY, bound.look)
+    for scenario in TIMER_SCENARIOS:
+        yield Prepared(scenario, Component.TIMER)
+    for scenario in EXPLAINED_TIMER_SCENARIOS:
+        yield Prepared(scenario, Component.TIMER, ExplainedTimer, WHOLE_PASSES)
+    for scenario in MEMORY_POOL_SCENARIOS:
+        yield Prepared(scenario, Component.MEMORY_POOL)
+
+
+SCENARIOS: Final[dict[str, Prepared]] = {each.scenario.name: each for each in _all()}
+"""Of the purgatory with either accounting, alone and beside its models, of timer and pool."""
 
 
 @contextmanager
-def scheduled(scenario: Scenario) -> Iterator[Runs]:
-    """Have the bundled implementation under control, for runs of a scenario."""
-    injection = Injection(BUNDLED, Scheduler())
+def scheduled(name: str) -> Iterator[Runs]:
+    """Have the bundled implementation under control, for runs of a scenario.
+
+    Raises:
+        KeyError: there is no such scenario.
+    """
+    prepared = SCENARIOS[name]
+    injection = Injection(prepared.table, Scheduler())
+    looks = [] if prepared.look is None else [prepared.look()]
     with injection.active():
-        yield Runs(scenario, injection)
+        yield Runs(prepared.scenario, injection, looks)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from purgatory_impl import DelayedOperation, Purgatory, Timer, TimerTask
-from purgatory_impl.accounting import Accounting
+from purgatory_impl.accounting import Accounting, ProposalAccounting
 from purgatory_impl.watchers import Entry, Shard
 
 
@@ -64,6 +64,14 @@ def _post_in_two_steps(accounting: Accounting, balance: int) -> None:
         stale = accounting._stale
     with accounting._lock:
         accounting._stale = stale + balance
+
+
+def _count_in_two_steps(accounting: ProposalAccounting) -> None:
+    """The estimate is read under the lock and written under the lock, and not in between."""
+    with accounting._lock:
+        estimate = accounting._estimate
+    with accounting._lock:
+        accounting._estimate = estimate + 1
 
 
 def _drop_list_without_lock(entry: Entry[str]) -> int:
@@ -139,6 +147,15 @@ def _add_without_lock(timer: Timer, task: TimerTask, delay_ms: int) -> tuple[boo
     return was_pending, timer._arm(task, expiry_ms)
 
 
+def _cancel_answering_early(timer: Timer, task: TimerTask) -> bool:
+    """Whether the task was pending is looked up before the lock is taken."""
+    pending = task._timer is timer and task._bucket is not None
+    with timer._lock:
+        if task._timer is timer:
+            timer._wheel.remove(task)
+    return pending
+
+
 def _advance_resetting_late(timer: Timer) -> bool:
     """That a bucket was popped is noted when all have been emptied, after the lock."""
     now_ms = timer._clock.now_ms()
@@ -180,7 +197,7 @@ SEEDED_RACES: Final = (
         Purgatory,
         "_watch",
         _watch_without_second_try,
-        "exact-watch-and-check",
+        "model-watch-and-check",
     ),
     SeededRace(
         "count-in-two-steps",
@@ -189,6 +206,14 @@ SEEDED_RACES: Final = (
         "post",
         _post_in_two_steps,
         "exact-purge-and-watch",
+    ),
+    SeededRace(
+        "estimate-in-two-steps",
+        "the estimate of the proposal is read, and later written",
+        ProposalAccounting,
+        "count_watch",
+        _count_in_two_steps,
+        "model-proposal-watch-and-purge",
     ),
     SeededRace(
         "list-dropped-without-lock",
@@ -237,6 +262,14 @@ SEEDED_RACES: Final = (
         "_add_quietly",
         _add_without_lock,
         "timer-add-and-another-add",
+    ),
+    SeededRace(
+        "timer-cancel-answers-early",
+        "a cancel looks whether the task is pending before it takes the timer's lock",
+        Timer,
+        "cancel",
+        _cancel_answering_early,
+        "timer-cancel-and-advance-explained",
     ),
     SeededRace(
         "timer-bucket-reset-late",

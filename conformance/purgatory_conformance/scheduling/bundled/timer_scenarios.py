@@ -1,6 +1,7 @@
 """Scenarios of the timer: what may happen to a task, two things at a time."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -101,4 +102,14 @@ TIMER_SCENARIOS: Final = (
         _own_threads,
     ),
 )
-"""All of them."""
+"""All of them; where it matters the timer holds its lock for two steps at a time."""
+
+_BEYOND_ONE_TIMER: Final = ("timer-inline-runs", "timer-add-and-add-elsewhere", "timer-own-threads")
+"""Those that the rules of one timer with a stepped executor do not explain."""
+
+EXPLAINED_TIMER_SCENARIOS: Final = tuple(
+    replace(scenario, name=f"{scenario.name}-explained")
+    for scenario in TIMER_SCENARIOS
+    if scenario.name not in _BEYOND_ONE_TIMER
+)
+"""Those whose histories are explained by the sequential model of the timing wheel."""

@@ -29,6 +29,9 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Value, expired, ran
 from purgatory_spec.reasons import Reason
 
+TICK_MS: Final = 1
+WHEEL_SIZE: Final = 2
+
 _FAR_MS: Final = 1_000_000
 """Later than any expiry of a scenario."""
 
@@ -82,7 +85,7 @@ class TimerWorld:
         executor: Literal["stepped", "inline", "thread"] = "stepped",
         reaper: bool = False,
     ) -> None:
-        """Make a fresh timer with a tick of 1 ms and two buckets on each level.
+        """Make a fresh timer, with two buckets on each level.
 
         Args:
             scheduler: Who lets its threads move.
@@ -97,8 +100,16 @@ class TimerWorld:
             self.executor = _RecordingExecutor(self)
         elif executor == "inline":
             self.executor = InlineExecutor()
-        self.timer = Timer(wheel_size=2, clock=self.clock, executor=self.executor, reaper=reaper)
-        self.other = Timer(wheel_size=2, clock=self.clock, executor=SteppedExecutor())
+        self.timer = Timer(
+            tick_ms=TICK_MS,
+            wheel_size=WHEEL_SIZE,
+            clock=self.clock,
+            executor=self.executor,
+            reaper=reaper,
+        )
+        self.other = Timer(
+            tick_ms=TICK_MS, wheel_size=WHEEL_SIZE, clock=self.clock, executor=SteppedExecutor()
+        )
         self.tasks: dict[str, ScheduledTask] = {}
         self.own_threads = reaper or executor == "thread"
         self.late: list[str] = []
@@ -119,6 +130,18 @@ class TimerWorld:
             with self.scheduler.unobserved():
                 self.late = self._due()
             self.timer.close()
+
+    def observed(self) -> dict[str, Value]:
+        """The observables, when nothing is under way."""
+        timer = self.timer
+        observed: dict[str, Value] = {"queued": len(timer._executor._waiting)}
+        if not timer._closed:
+            observed["size"] = timer.size
+            observed["wheel_clock_ms"] = timer.wheel_clock_ms
+            observed["queued_buckets"] = timer.queued_buckets
+            observed["next_expiry_ms"] = timer.next_expiry_ms
+            observed["levels"] = timer.levels
+        return observed
 
     def settle(self) -> None:
         """Let every pending task expire and run."""

@@ -1,0 +1,77 @@
+"""Looking for a planted race, in a process of its own: what it breaks may never come to an end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from benchmarks.stress.races import RACES, Race
+from benchmarks.stress.stress_run import stress
+
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_LIMIT_S: Final = 600.0
+"""How long a process may take, seconds; only what hangs reaches this."""
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """How a race was looked for.
+
+    Attributes:
+        rounds: How many it took, or how many were in vain.
+        kinds: What was found, as the values of ``Kind``; empty where nothing was.
+        words: All of it, for people.
+    """
+
+    rounds: int
+    kinds: tuple[str, ...]
+    words: str
+
+    def has_found(self, race: Race) -> bool:
+        """Whether something was found that this race may cause."""
+        return any(kind.value in self.kinds for kind in race.kinds)
+
+
+def hunt(race: Race, seed: int, rounds: int, patience_s: float) -> Hunt:
+    """Plant a race and run the stress, in another process.
+
+    Args:
+        race: Which.
+        seed: Of the first round.
+        rounds: The budget.
+        patience_s: How long nothing may go on before it counts as stuck, seconds.
+
+    Raises:
+        subprocess.CalledProcessError: the process has failed.
+        subprocess.TimeoutExpired: it has not ended.
+    """
+    arguments = [race.name, str(seed), str(rounds), str(patience_s)]
+    finished = subprocess.run(
+        [sys.executable, "-m", "benchmarks.stress.hunting", *arguments],
+        cwd=_ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=_LIMIT_S,
+        check=True,
+    )
+    found = json.loads(finished.stdout)
+    return Hunt(found["rounds"], tuple(found["kinds"]), found["words"])
+
+
+def _hunt_here(name: str, seed: int, rounds: int, patience_s: float) -> Hunt:
+    race = next(race for race in RACES if race.name == name)
+    with race.planted():
+        run = stress(race.component, seed, rounds, patience_s)
+    return Hunt(run.rounds, tuple(each.kind.value for each in run.findings), str(run))
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(_hunt_here(sys.argv[1], *map(int, sys.argv[2:4]), float(sys.argv[4])))))
+    sys.stdout.flush()
+    # Threads that are stuck are not waited for, and no finaliser that would be stuck, too, is run.
+    os._exit(0)

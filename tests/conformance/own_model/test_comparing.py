@@ -1,0 +1,232 @@
+"""A right model agrees with the rules; a wrong one is told where, and which rule it is about."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from purgatory_conformance.own_model.blaming import blamed
+from purgatory_conformance.own_model.comparison import Difference
+from purgatory_conformance.own_model.exploring import Bounds, explore_small
+from purgatory_conformance.own_model.generating import generate
+from purgatory_conformance.own_model.loading import OwnModel
+from purgatory_conformance.own_model.words import verdict
+from purgatory_conformance.supports import support_of
+from purgatory_spec.profiles import Component
+
+from .own_files import loaded, template
+
+COMPONENTS = [component.value for component in Component]
+
+
+def bounds(most_pairs: int = 20_000) -> Bounds:
+    return Bounds(most_pairs, time.monotonic() + 120)
+
+
+def first_difference(own: OwnModel) -> Difference | None:
+    explored = explore_small(own, bounds())
+    if explored.difference is not None:
+        return explored.difference
+    return generate(own, 1, 60, bounds()).difference
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("component", ["purgatory", "memory_pool"])
+def test_a_template_agrees_with_the_rules_on_every_state(component: str, tmp_path: Path) -> None:
+    """
+    Given the template of a component
+    When every state of the small instances is visited
+    Then it allows what the rules allow, and nothing else
+    """
+    explored = explore_small(loaded(tmp_path, template(component)), bounds())
+    assert (explored.complete, explored.difference) == (True, None)
+    assert explored.pairs > 200
+
+
+@pytest.mark.slow
+def test_the_timers_template_agrees_as_far_as_it_is_explored(tmp_path: Path) -> None:
+    explored = explore_small(loaded(tmp_path, template("timer")), bounds(400))
+    assert explored.difference is None
+    assert explored.operations > 2_000
+    assert not explored.complete
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_a_template_agrees_with_the_rules_on_generated_cases(
+    component: str, tmp_path: Path
+) -> None:
+    generated = generate(loaded(tmp_path, template(component)), 1, 25, bounds())
+    assert generated.difference is None
+    assert generated.cases == 25
+    assert generated.steps > 200
+
+
+BOTH = "Yours allows what the rules forbid, and forbids what the rules allow."
+FORBIDS = "Yours forbids what the rules allow, and allows nothing that they forbid."
+ALLOWS = "Yours allows what the rules forbid, beside all that they allow."
+
+WRONG = [
+    (
+        "timer",
+        ("expiry_ms - expiry_ms % state.tick_ms", "-(-expiry_ms // state.tick_ms) * state.tick_ms"),
+        "TIMER-ROUNDING",
+        BOTH,
+    ),
+    ("timer", ("each[0] <= state.now_ms", "each[0] < state.now_ms"), "TIMER-NOT-LATE", BOTH),
+    (
+        "timer",
+        ("yield Outcome(), without(state, task)", "yield Outcome(), state"),
+        "TIMER-CANCEL",
+        BOTH,
+    ),
+    (
+        "timer",
+        (
+            "permutations(sorted(task for tick, task in due if tick == first))",
+            "[tuple(sorted(task for tick, task in due if tick == first))]",
+        ),
+        "TIMER-SAME-TICK-ORDER",
+        FORBIDS,
+    ),
+    ("timer", ("first = min(", "first = max("), "TIMER-NOT-LATE", BOTH),
+    (
+        "timer",
+        ("    if due_tick <= state.now_ms:\n        yield", "    if True:\n        yield"),
+        "TIMER-NOT-EARLY",
+        ALLOWS,
+    ),
+    (
+        "timer",
+        ("    if due_tick <= state.now_ms:\n        yield", "    if False:\n        yield"),
+        "TIMER-ALREADY-DUE",
+        FORBIDS,
+    ),
+    (
+        "purgatory",
+        ("        second, after = attempt(armed, name)\n", "        second, after = (), armed\n"),
+        "PURGATORY-WATCH-SECOND-TRY",
+        ALLOWS,
+    ),
+    (
+        "purgatory",
+        ("count += name not in state.answers", "count += 1"),
+        "PURGATORY-CHECK-COUNT",
+        BOTH,
+    ),
+    (
+        "purgatory",
+        ("(completed(name), timed_out(name))", "(timed_out(name), completed(name))"),
+        "PURGATORY-CALLBACK-ORDER",
+        BOTH,
+    ),
+    (
+        "purgatory",
+        ("answers=state.answers.delete(name), due=due", "answers=state.answers.delete(name)"),
+        "PURGATORY-TIMER-LEFT",
+        BOTH,
+    ),
+    (
+        "memory_pool",
+        ("size_bytes if self.configuration.strict else 1", "1"),
+        "POOL-STRICT",
+        BOTH,
+    ),
+    (
+        "memory_pool",
+        ("size_bytes if self.configuration.strict else 1", "size_bytes"),
+        "POOL-NON-STRICT",
+        BOTH,
+    ),
+    (
+        "memory_pool",
+        ("if not 1 <= size_bytes", "if not 0 <= size_bytes"),
+        "POOL-ZERO-REQUEST",
+        BOTH,
+    ),
+    ("memory_pool", ("available <= 0}", "available < 0}"), "POOL-OUT-OF-MEMORY", BOTH),
+]
+"""The component, one change of its template, the rule that it breaks, and in which direction."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("component", "change", "rule", "direction"), WRONG)
+def test_a_wrong_model_is_told_the_rule_and_the_direction(
+    component: str, change: tuple[str, str], rule: str, direction: str, tmp_path: Path
+) -> None:
+    """
+    Given a template with one line changed
+    When it is compared with the rules
+    Then the first difference is about the rule that the line states, in a few steps
+    """
+    own = loaded(tmp_path, template(component, change))
+    difference = first_difference(own)
+    assert difference is not None
+    assert verdict(difference) == direction
+    assert blamed(difference, own.profile).rule == rule
+    assert len(difference.steps) <= 4
+
+
+@pytest.mark.slow
+def test_what_only_generated_cases_show_is_made_shorter(tmp_path: Path) -> None:
+    """
+    Given a timer that is wrong for delays which no small instance has
+    When it is compared
+    Then the small instances show nothing, and a generated case does, with one or two steps
+    """
+    change = (
+        "    expiry_ms = state.now_ms + delay_ms\n",
+        "    expiry_ms = state.now_ms + min(delay_ms, 40)\n",
+    )
+    own = loaded(tmp_path, template("timer", change))
+    assert explore_small(own, bounds(300)).difference is None
+    generated = generate(own, 1, 60, bounds())
+    assert generated.difference is not None
+    assert len(generated.difference.steps) <= 2
+    describe = support_of(own.component).describe_operation
+    assert describe(generated.difference.operation).startswith("advance to")
+    assert blamed(generated.difference, own.profile).rule == "TIMER-NOT-EARLY"
+
+
+def test_a_model_that_allows_nothing_forbids_everything(tmp_path: Path) -> None:
+    """
+    Given a model without any outcome
+    When it is compared
+    Then the first operation differs, and a rule is named
+    """
+    text = "COMPONENT = 'timer'\ndef initial(): return 0\ndef step(state, operation): return []\n"
+    own = loaded(tmp_path, text)
+    difference = first_difference(own)
+    assert difference is not None
+    assert (difference.steps, difference.own_alone, difference.both) == ((), (), ())
+    assert verdict(difference) == FORBIDS
+    assert blamed(difference, own.profile).rule.startswith("TIMER-")
+
+
+def test_time_that_is_up_leaves_things_uncompared(tmp_path: Path) -> None:
+    own = loaded(tmp_path, template("timer"))
+    over = Bounds(100, time.monotonic())
+    explored, generated = explore_small(own, over), generate(own, 1, 10, over)
+    assert (explored.operations, explored.complete) == (0, False)
+    assert (generated.cases, generated.steps) == (0, 0)
+
+
+def test_a_model_of_one_configuration_is_compared_on_that_one(tmp_path: Path) -> None:
+    """
+    Given a timer whose tick is one millisecond whatever it is made with
+    When it takes no configuration, and when it takes one and ignores it
+    Then the first agrees, and the second is told the rule of rounding
+    """
+    no_argument = (
+        "def initial(configuration: TimerConfiguration) -> State:",
+        "def initial() -> State:",
+    )
+    ignored = ("State(configuration.tick_ms, configuration.start_ms)", "State(1, 0)")
+    fixed = loaded(tmp_path, template("timer", no_argument, ignored))
+    assert not fixed.for_any_configuration
+    assert explore_small(fixed, bounds(200)).difference is None
+    assert generate(fixed, 1, 10, bounds()).difference is None
+    other = loaded(tmp_path, template("timer", ignored))
+    difference = first_difference(other)
+    assert difference is not None
+    assert blamed(difference, other.profile).rule == "TIMER-ROUNDING"

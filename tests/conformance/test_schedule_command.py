@@ -1,0 +1,124 @@
+"""The commands about scheduling, as a user types them."""
+
+import sys
+
+import pytest
+
+from purgatory_conformance import command_line, schedule_command
+from purgatory_conformance.scheduling.bundled.scenarios import SCENARIOS
+from purgatory_conformance.scheduling.bundled.seeded_races import SEEDED_RACES
+
+
+@pytest.fixture
+def purgatory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> "Purgatory":
+    return Purgatory(monkeypatch, capsys)
+
+
+class Purgatory:
+    """The command line in this process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[int | str | None, str]:
+        self._monkeypatch.setattr(sys, "argv", ["purgatory", "schedule", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            command_line.main()
+        captured = self._capsys.readouterr()
+        return exit_.value.code, captured.out + captured.err
+
+
+def test_it_lists_scenarios_and_yield_points(purgatory: Purgatory) -> None:
+    code, words = purgatory("list")
+    assert code == 0
+    assert len(words.splitlines()) == len(SCENARIOS) + 1
+    code, words = purgatory("points")
+    assert code == 0
+    assert words.split()[:4] == ["module", "name", "where", "why"]
+    assert "DelayedOperation._word" in words
+
+
+def test_it_runs_a_scenario_and_counts_its_schedules(purgatory: Purgatory) -> None:
+    code, words = purgatory("run", "model-watch-and-check", "--preemptions", "1")
+    assert (code, words) == (
+        0,
+        "model-watch-and-check: 20 schedules (2 with 0, 18 with 1 preemptions); "
+        "3 of the model's 3 ends\n",
+    )
+    code, words = purgatory("run", "model-watch-and-check", "--random", "5", "--seed", "3")
+    assert (code, words.split(";")[0]) == (0, "model-watch-and-check: 5 random schedules")
+    code, words = purgatory("run", "exact-watch-and-check", "--limit", "3")
+    assert (code, words.rstrip().split("; ")[1]) == (0, "more are left")
+
+
+def test_it_runs_all_scenarios(purgatory: Purgatory, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {name: SCENARIOS[name] for name in ("exact-watch-and-check", "timer-add-and-advance")}
+    monkeypatch.setattr(schedule_command, "SCENARIOS", few)
+    code, words = purgatory("run", "--preemptions", "0")
+    assert code == 0
+    assert [line.split(":")[0] for line in words.splitlines()] == list(few)
+
+
+def test_a_failure_comes_with_its_interleaving_and_can_be_had_again(purgatory: Purgatory) -> None:
+    """Given the implementation with a race.
+
+    When the race's scenario runs.
+    Then the interleaving is shown in columns, with the command that shows it again; and that
+    shows the same, and without the race that nothing is wrong.
+    """
+    code, words = purgatory("run", "model-watch-and-check", "--race", "no-second-try")
+    assert code == 1
+    lines = words.splitlines()
+    first, second = lines[1].split()[:2], lines[1].split()[2:]
+    assert (first, second) == (["a:", "watch"], ["b:", "check"])
+    assert "  looks at the condition of 1" in lines
+    assert lines[-2].endswith("1 could be completed when k was checked, and is lost")
+    assert lines[-1].startswith("again: purgatory schedule replay model-watch-and-check a")
+    again = lines[-1].removeprefix("again: purgatory schedule ").split()
+    assert purgatory(*again) == (1, "\n".join(lines[1:]) + "\n")
+    code, words = purgatory(*again[:3])
+    assert (code, words.splitlines()[-2]) == (0, "nothing is wrong")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "nothing"), "there is no scenario 'nothing'; see: purgatory schedule list"),
+        (("replay", "all", "a"), "there is no scenario 'all'"),
+        (("replay", "exact-watch-and-check", "3"), "'3' is no schedule: give letters of threads"),
+        (
+            ("replay", "exact-watch-and-check", "a12b40"),
+            "the code or the scenario has changed since it was recorded",
+        ),
+        (("run", "--race", "nothing"), "'nothing' is not one of 'no-second-try'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    purgatory: Purgatory, arguments: tuple[str, ...], words: str
+) -> None:
+    code, said = purgatory(*arguments)
+    assert code == 2
+    assert words in said
+
+
+def test_every_race_is_found(purgatory: Purgatory) -> None:
+    code, words = purgatory("races", "--random", "300")
+    assert code == 0
+    rows = [line.split() for line in words.splitlines()[1:]]
+    assert [row[0] for row in rows] == [race.name for race in SEEDED_RACES]
+    assert "not in" not in words
+
+
+def test_a_race_that_escapes_is_a_failure(
+    purgatory: Purgatory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a race that no schedule without preemptions shows.
+
+    When only these are run.
+    Then that is said, and the command fails.
+    """
+    monkeypatch.setattr(schedule_command, "SEEDED_RACES", SEEDED_RACES[1:2])
+    code, words = purgatory("races", "--preemptions", "0", "--random", "1")
+    assert code == 1
+    assert "not in 2" in words
