@@ -117,6 +117,7 @@ CONSTANTS
   \*   "re-entrant-cancel"     the callback of operation 1 cancels a key
   \*   "post-early"            balances may be posted at any moment
   \*   "sweep-by-operation"    a purge looks at one operation of a list at a time
+  \*   "walk-looks-again"      a walk drops what it has tried in vain and somebody completed meanwhile
   \*   "cancel-by-entry"       cancelling a key settles each place in its list by itself
   \*   "arm-in-two-steps"      into the timer, then the promise; out again if that is refused
   \*   "cancel-in-two-steps"   entries out of the word, then the time-out if none are left
@@ -599,6 +600,8 @@ CopyList(x) ==
   /\ IF lists[key[x]] = Nothing THEN Return(x) ELSE Goto(x, "walk") /\ UNCHANGED <<operation, key>>
   /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, promised, unswept>>
 
+AfterTry == IF "walk-looks-again" \in Features THEN "look-behind" ELSE "walk"
+
 \* @says self: looks at operation {operation'[self]}
 Walk(x, o) ==
   /\ pc[x] = "walk"
@@ -609,7 +612,7 @@ Walk(x, o) ==
      \/ /\ completed[o] \/ ~Condition(o)
         /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
         /\ operation' = [operation EXCEPT ![x] = o]
-        /\ Goto(x, IF completed[o] THEN "drop" ELSE "walk")
+        /\ Goto(x, IF completed[o] THEN "drop" ELSE AfterTry)
         /\ UNCHANGED <<completed, entries, balance, key, raised>>
      \/ /\ MayRaise(o)
         /\ Raise(o)
@@ -620,9 +623,15 @@ Walk(x, o) ==
              [] OTHER ->
                   /\ batch' = [batch EXCEPT ![x][o] = @ - 1]
                   /\ operation' = [operation EXCEPT ![x] = o]
-                  /\ Goto(x, IF "throwing-try-drops" \in Defects THEN "drop" ELSE "walk")
+                  /\ Goto(x, IF "throwing-try-drops" \in Defects THEN "drop" ELSE AfterTry)
                   /\ UNCHANGED key
   /\ UNCHANGED <<events, timing, lists, stale, callbacks, calls, promised, unswept>>
+
+\* @says self: looks again at operation {operation[self]}, which it has tried in vain
+LookBehind(x) ==
+  /\ pc[x] = "look-behind"
+  /\ Goto(x, IF completed[operation[x]] THEN "drop" ELSE "walk")
+  /\ UNCHANGED <<events, words, timing, lists, stale, history, balance, locals>>
 
 \* @says self: has walked the list
 EndWalk(x) ==
@@ -796,7 +805,7 @@ ContinueWatch(c) ==
     \/ ArmLate(c) \/ LookAgain(c) \/ StopInserting(c) \/ FailInserting(c)
   \/ \E k \in Keys : Insert(c, k)
 ContinueCheck(x) ==
-  \/ LateEvent(x) \/ CopyList(x) \/ EndWalk(x) \/ Drop(x)
+  \/ LateEvent(x) \/ CopyList(x) \/ LookBehind(x) \/ EndWalk(x) \/ Drop(x)
   \/ \E o \in Operations : Walk(x, o)
 ContinueCancel(x) ==
   \/ CancelTimeOut(x) \/ EndCancel(x)
@@ -1076,6 +1085,9 @@ NeverGivesBack == ~\E c \in Callers : pc[c] = "settle"
 NeverWatchedInPart ==
   ~(Quiet /\ \E o \in Operations, k \in Keys :
       raised[o] /\ ~completed[o] /\ Listed(o) /\ lists[k][o] = 0)
+(* A walk finds completed what it has just tried in vain. *)
+NeverCompletedBehind ==
+  ~\E x \in Walkers : pc[x] = "look-behind" /\ completed[operation[x]]
 (* One who cancels waits for one who arms. *)
 NeverWaitsForLock ==
   ~\E c \in Watchers, x \in Detachers : pc[c] = "promise" /\ pc[x] = "cancel" /\ batch[x][operation[c]] > 0

@@ -56,6 +56,7 @@ LabelledCheck(x) ==
   \/ LateEvent(x) /\ step' = <<"LateEvent", x>>
   \/ CopyList(x) /\ step' = <<"CopyList", x>>
   \/ \E o \in Operations : Walk(x, o) /\ step' = <<"Walk", x, o>>
+  \/ LookBehind(x) /\ step' = <<"LookBehind", x>>
   \/ EndWalk(x) /\ step' = <<"EndWalk", x>>
   \/ Drop(x) /\ step' = <<"Drop", x>>
 

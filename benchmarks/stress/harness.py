@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Final
 
 SWITCH_INTERVAL_S = 1e-6
-"""How long a thread runs until another one may; the interpreter's own default is 5,000 times that."""
+"""How long a thread runs until another may; the interpreter's own default is 5,000 times that."""
 
 COLLECTOR_THRESHOLDS = (40, 4, 4)
 """The garbage collector looks after so many new objects; the default of the first is 700."""
@@ -96,7 +96,8 @@ def harsh_interpreter() -> Iterator[None]:
     """Let threads interrupt each other all the time, and the collector run all the time.
 
     A thread may be interrupted at each call, but waking another one takes longer than a call does.
-    So threads that are started in here give way of their own accord, now and then, at a call. What exists already is kept out of its way: it would make every collection long.
+    So threads that are started in here give way of their own accord, now and then, at a call. What
+    exists already is kept out of the collector's way: it would make every collection long.
     """
     interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
     gc.collect()
@@ -113,7 +114,7 @@ def harsh_interpreter() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _give_way(frame: FrameType, event: str, argument: object) -> None:
+def _give_way(_frame: FrameType, event: str, _argument: object) -> None:
     """Let another thread run, at one call in many: there the interpreter might do so anyway."""
     if event == "call" and _dice() < NOISE:
         time.sleep(0)

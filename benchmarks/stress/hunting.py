@@ -71,7 +71,8 @@ def _hunt_here(name: str, seed: int, rounds: int, patience_s: float) -> Hunt:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(_hunt_here(sys.argv[1], *map(int, sys.argv[2:4]), float(sys.argv[4])))))
+    name, seed, rounds, patience_s = sys.argv[1:]
+    print(json.dumps(asdict(_hunt_here(name, int(seed), int(rounds), float(patience_s)))))
     sys.stdout.flush()
     # Threads that are stuck are not waited for, and no finaliser that would be stuck, too, is run.
     os._exit(0)

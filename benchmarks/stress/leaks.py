@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import gc
 import logging
-import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -66,12 +65,12 @@ def impl_objects() -> Counter[str]:
 
 
 def judge_leaks(
-    gone: Mapping[str, weakref.ref[object]], before: Counter[str], result: Round
+    gone: Mapping[str, Callable[[], object]], before: Counter[str], result: Round
 ) -> None:
     """Find objects that should be gone.
 
     Args:
-        gone: Objects that must be gone once the collector has run.
+        gone: Weak references to objects that must be gone once the collector has run.
         before: The objects that there were before the round.
         result: Receives what is wrong.
     """

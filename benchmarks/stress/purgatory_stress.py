@@ -77,8 +77,8 @@ def purgatory_round(
         run = PurgatoryRound(seed, accounting, closing, load, result)
         if run.run(patience_s):
             bodies = {"judge": partial(_judge, run, accounting, patience_s)}
-            # Judging itself waits that long, for one thing after the other.
-            run_together(bodies, result, 10 * patience_s)
+            # Judging itself waits that long, for two things one after the other.
+            run_together(bodies, result, 2.5 * patience_s)
             del bodies
     records, purgatory = run.records, weakref.ref(run.purgatory)
     del run
@@ -134,9 +134,9 @@ def _judge_lost(run: PurgatoryRound) -> None:
     """
     for record in run.records:
         excused = record.has(CANCELLED, REFUSED, TRY_RAISED)
-        if record.delay_ms == LONG_MS and not excused:
-            if run.holds(record) and not record.completions:
-                run.result.find(Kind.LOST, f"the condition holds\n{record}")
+        waits = not record.completions and record.delay_ms == LONG_MS
+        if waits and not excused and run.holds(record):
+            run.result.find(Kind.LOST, f"the condition holds\n{record}")
 
 
 def _judge_time_outs(run: PurgatoryRound, patience_s: float) -> None:

@@ -1,4 +1,4 @@
-"""Races planted by substitution: what the stress run must find, each a mistake that is easy to make.
+"""Races planted by substitution: what the stress run must find, each of them easily made.
 
 Every one replaces a method of the implementation by one that does the same, in one thread. The
 interpreter changes threads at calls and at the ends of loops alone, so that a read and a write

@@ -268,7 +268,7 @@ def timer_round(seed: int, closing: bool, load: TimerLoad, patience_s: float) ->
         run = TimerRound(seed, closing, load, result)
         if run.run(patience_s):
             # Judging itself waits that long.
-            run_together({"judge": partial(_judge, run, patience_s)}, result, 3 * patience_s)
+            run_together({"judge": partial(_judge, run, patience_s)}, result, 1.5 * patience_s)
     records, round_ = run.records, weakref.ref(run)
     run.forget_shared()
     del run

@@ -57,7 +57,8 @@ def check_(
 
     Small instances are explored completely, then cases are generated. The first difference is told
     step by step, with the rule. FILE defines COMPONENT, initial(configuration) and
-    step(state, operation); see: purgatory model template.
+    step(state, operation); see: purgatory model template. An initial() without argument stands for
+    a tick of 1 ms, a purge interval of 0, or a pool of 3 bytes with buffers of up to 2.
 
     Exits with 0 where no difference is found, 1 where one is, 2 where FILE holds no model, 3 where
     its code fails or does not come to an end, 4 where nothing could be compared.

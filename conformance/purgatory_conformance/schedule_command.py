@@ -9,15 +9,19 @@ from rich.console import Console
 from rich.table import Table
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
-from purgatory_conformance.scheduling.bundled.bound_scenarios import EndsOf
-from purgatory_conformance.scheduling.bundled.scenarios import SCENARIOS, scheduled
+from purgatory_conformance.scheduling.bundled.scenarios import (
+    SCENARIOS,
+    prepared_scenario,
+    scheduled,
+)
 from purgatory_conformance.scheduling.bundled.seeded_races import SEEDED_RACES, SeededRace
 from purgatory_conformance.scheduling.bundled.table import BUNDLED
 from purgatory_conformance.scheduling.columns import columns
 from purgatory_conformance.scheduling.errors import SchedulingError, Stalled
+from purgatory_conformance.scheduling.model_outcomes import EndsOf
+from purgatory_conformance.scheduling.run import Record
 from purgatory_conformance.scheduling.scenario import Runs
 from purgatory_conformance.scheduling.schedule import as_text, from_text
-from purgatory_conformance.scheduling.scheduler import Record
 from purgatory_conformance.scheduling.search import Search, exhaust, replay, sample
 from purgatory_conformance.supports import support_of
 
@@ -79,18 +83,27 @@ def run(
     seed: int,
     race: str | None,
 ) -> None:
-    """Run SCENARIO, or all, under all schedules with few preemptions, or under random ones."""
+    """Run SCENARIO, or all, under all schedules with few preemptions, or under random ones.
+
+    Besides those of the list there are generated ones, by a number: generated-exact-17,
+    generated-proposal-17, generated-timer-17.
+    """
     console = _console()
-    for name in _named(scenario):
+    names = _named(scenario)
+    made = 0
+    for name in names:
         with _prepared(name, race) as prepared:
             if runs is None:
                 search = exhaust(prepared, preemptions, limit)
             else:
                 search = sample(prepared, runs, seed)
             console.print(f"{name}: {_counts(search)}{_ends(prepared)}", soft_wrap=True)
+        made += search.schedules
         if search.failure is not None:
             _show(console, name, search.failure, race)
             context.exit(1)
+    if len(names) > 1:
+        console.print(f"{len(names)} scenarios, {made:,} schedules: nothing is wrong")
 
 
 @schedule.command("replay")
@@ -139,10 +152,12 @@ def _named(scenario: str, *, one: bool = False) -> list[str]:
     """
     if scenario == "all" and not one:
         return list(SCENARIOS)
-    if scenario not in SCENARIOS:
+    try:
+        prepared_scenario(scenario)
+    except KeyError:
         raise Problem(
             f"there is no scenario {scenario!r}; see: purgatory schedule list", EXIT_USAGE
-        )
+        ) from None
     return [scenario]
 
 
@@ -190,7 +205,7 @@ def _ends(runs: Runs) -> str:
 
 def _show(console: Console, scenario: str, record: Record, race: str | None) -> None:
     """Print a run in columns, what came of it, and how to have it again."""
-    describe = support_of(SCENARIOS[scenario].component).describe_operation
+    describe = support_of(prepared_scenario(scenario).component).describe_operation
     for line in columns(record, describe, console.width):
         console.print(line, markup=False, soft_wrap=True)
     text = as_text(record.chosen())

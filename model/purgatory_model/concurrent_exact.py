@@ -61,6 +61,7 @@ from purgatory_model.concurrent_exact_walking import (
     drop,
     end_walk,
     fall,
+    look_behind,
     walk,
 )
 from purgatory_model.concurrent_exact_watching import (
@@ -93,6 +94,7 @@ _NEXT: Mapping[Stage, _Actions] = {
     "second-try": {"SecondTry": second_try},
     "copy-list": {"CopyList": copy_list},
     "walk": {"Walk": walk, "EndWalk": end_walk},
+    "look-behind": {"LookBehind": look_behind},
     "drop": {"Drop": drop},
     "drop-own": {"Drop": drop},
     "cancel": {"CancelOne": cancel_one, "EndCancel": end_cancel},

@@ -23,6 +23,7 @@ FEATURES: Mapping[str, str] = {
     "re-entrant-cancel": "the callback of operation 1 cancels a key",
     "post-early": "balances may be posted at any moment",
     "sweep-by-operation": "a purge looks at one operation of a list at a time",
+    "walk-looks-again": "a walk drops what it has tried in vain and somebody completed meanwhile",
     "cancel-by-entry": "cancelling a key settles each place in its list by itself",
     "stops-inserting": "who sees its operation completed appends it to no further list",
     "insert-fails": "appending may raise, once at most per operation",

@@ -28,6 +28,7 @@ Stage: TypeAlias = Literal[
     "second-try",
     "copy-list",
     "walk",
+    "look-behind",
     "drop",
     "cancel",
     "decide",

@@ -8,7 +8,7 @@ Rules: PURGATORY-CHECK-DROPS, PURGATORY-NOT-LOST, PURGATORY-CHECK-INSIDE.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from purgatory_model.concurrent_exact_state import without
+from purgatory_model.concurrent_exact_state import Stage, without
 from purgatory_model.concurrent_exact_turn import (
     Choice,
     Turn,
@@ -56,18 +56,28 @@ def walk(turn: Turn) -> Iterator[Choice]:
     """
     batch = turn.me.batch
     numbers = batch[:1] if turn.instance.ordered else sorted(set(batch))
+    behind: Stage = "look-behind" if turn.has("walk-looks-again") else "walk"
     for number in numbers:
         passed = turn.as_if(replace(turn.me, batch=without(batch, number)))
         completed = turn.operation(number).completed
         won = tried_and_won(passed, number)
         if won is None:
-            stage = replace(passed.me, stage="drop" if completed else "walk", operation=number)
-            yield (number,), turn.after(stage)
+            stage: Stage = "drop" if completed else behind
+            yield (number,), turn.after(replace(passed.me, stage=stage, operation=number))
         else:
             yield (number,), won
         if may_raise(turn, number):
-            failed = replace(passed.noted_failure(), operation=number)
+            failed = replace(passed.noted_failure(), stage=behind, operation=number)
             yield (number,), replace(turn.after(failed), operations=raising(turn, number))
+
+
+def look_behind(turn: Turn) -> Iterator[Choice]:
+    """Look again at the operation that was tried in vain: somebody may have completed it.
+
+    Rules: PURGATORY-CHECK-DROPS.
+    """
+    completed = turn.operation(turn.me.operation).completed
+    yield (), turn.after(replace(turn.me, stage="drop" if completed else "walk"))
 
 
 def end_walk(turn: Turn) -> Iterator[Choice]:

@@ -7,7 +7,8 @@ entries it has or has been promised, those of lists that are being cancelled inc
 
     watch      try; arm, unless it is completed: into the timer, all entries into the word; for each
                key: enter its list; try again. Who sees the operation completed may enter no more
-    check      meet the entries in the list; for each: try it, or drop it where it is completed
+    check      meet the entries in the list; for each: try it, and drop it where somebody has
+               completed it, before or perhaps since
     complete   the operation is completed; where a check did it, that entry is dropped; its
                time-out leaves the timer
     cancel     take the list; then take its entries out of the word, and with the last one the
@@ -39,7 +40,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Event, Value, completed, expired, timed_out, tried
 
 _ARM, _LIST, _TRY_AGAIN, _LEAVE_TIMER = "arm", "list", "try again", "leave the timer"
-_MEET, _DROP, _LEAVE, _PASS = "meet", "drop", "leave", "pass"
+_MEET, _LOOK, _DROP, _LEAVE, _PASS = "meet", "look", "drop", "leave", "pass"
 _SETTLE, _PURGE = "settle", "purge"
 
 
@@ -171,17 +172,24 @@ class OverlappingExactCalls:
         elif step == _PASS:
             yield Effect(_without_one(state, key), then=_next(_PASS, left - 1))
         else:
-            yield self._met(state, key, left)
+            yield from self._met(state, key, left, again=step == _LOOK)
 
-    def _met(self, state: CountedOperation, key: str, left: int) -> Effect[CountedOperation]:
-        """One of the entries that a check has met, before it has completed the operation itself."""
-        if not state.completed and state.satisfied:
-            return self._completing(state, 1, f"{_DROP} {left}")
+    def _met(self, state: CountedOperation, key: str, left: int, *, again: bool) -> _Effects:
+        """One of the entries that a check has met, before it has completed the operation itself.
+
+        Where it was tried in vain a check may look again, and drop it if it is completed by then.
+        """
         then = _next(_MEET, left - 1)
         result = 0 if then is None else None
         if state.completed:
-            return Effect(_without_one(state, key), result=result, then=then)
-        return Effect(state, (tried(self.name),), result=result, then=then)
+            yield Effect(_without_one(state, key), result=result, then=then)
+        elif again:
+            yield Effect(state, result=result, then=then)
+        elif state.satisfied:
+            yield self._completing(state, 1, f"{_DROP} {left}")
+        else:
+            yield Effect(state, (tried(self.name),), result=result, then=then)
+            yield Effect(state, (tried(self.name),), then=f"{_LOOK} {left}")
 
     def _cancel(self, state: CountedOperation, key: str, part: str) -> Effect[CountedOperation]:
         """Take the list, then lower the word.

@@ -73,7 +73,7 @@ def test_without_a_word_the_invariants_of_a_wheel_are_tested() -> None:
                 "--accounting",
                 "exact",
                 "--claim",
-                "stale-negative",
+                "stale-never-negative",
                 "--component",
                 "purgatory",
             ),

@@ -57,7 +57,9 @@ def test_it_runs_all_scenarios(purgatory: Purgatory, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(schedule_command, "SCENARIOS", few)
     code, words = purgatory("run", "--preemptions", "0")
     assert code == 0
-    assert [line.split(":")[0] for line in words.splitlines()] == list(few)
+    lines = words.splitlines()
+    assert [line.split(":")[0] for line in lines[:-1]] == list(few)
+    assert lines[-1] == "2 scenarios, 4 schedules: nothing is wrong"
 
 
 def test_a_failure_comes_with_its_interleaving_and_can_be_had_again(purgatory: Purgatory) -> None:

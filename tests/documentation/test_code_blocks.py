@@ -21,6 +21,7 @@ NOT_RUN = {
         "$ purgatory check kafka-real-clock --suite quick",
     ),
     ("docs/how-to/check-a-tla-module.md", "$ python -m pip install 'path/to/the/checkout[tla]'"),
+    ("docs/how-to/replay-a-tla-trace.md", "$ purgatory tla simulate"),
     ("docs/reference/figures.md", "$ python benchmarks/conformance_throughput.py"),
     ("docs/reference/mutation.md", "$ make mutation"),
     ("docs/tutorial/first-adapter.md", "$ python -m pip install path/to/the/checkout"),

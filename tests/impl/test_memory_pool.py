@@ -4,10 +4,6 @@ import gc
 import logging
 import pickle
 import random
-import sys
-import threading
-from collections.abc import Callable
-from functools import partial
 
 import pytest
 
@@ -29,9 +25,6 @@ from purgatory_impl import (
     memory_pool,
 )
 from purgatory_spec.reasons import Reason
-
-LONG_S = 30
-"""A limit that only a test that hangs reaches."""
 
 BOUNDED: list[type[SimpleMemoryPool]] = [SimpleMemoryPool, LeakDetectingMemoryPool]
 
@@ -523,7 +516,7 @@ def test_every_pool_is_a_memory_pool() -> None:
         assert pool.used_bytes == 0
 
 
-# Random calls and many threads
+# Random calls
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -557,49 +550,3 @@ def test_the_books_always_balance(seed: int) -> None:
         assert pool.available_bytes == size - lent
         assert pool.used_bytes == lent <= (size if strict else size + largest - 1)
         assert pool.is_out_of_memory == (lent >= size)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", BOUNDED)
-def test_many_threads_lose_and_gain_nothing(kind: type[SimpleMemoryPool]) -> None:
-    """Given threads that allocate, release, and release twice, one buffer in two threads at once.
-
-    When all is over.
-    Then everything is available again, and each double release was refused once.
-    """
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    pool = kind(100, 40, strict=True)
-    refused: list[type[Exception]] = []
-    most: list[int] = []
-
-    def release(buffer: memoryview) -> None:
-        try:
-            pool.release(buffer)
-        except InvalidRelease as refusal:
-            refused.append(type(refusal))
-
-    def work(number: int) -> None:
-        chance = random.Random(number)
-        for _ in range(300):
-            buffer = pool.try_allocate(chance.randint(1, 40))
-            if buffer is not None:
-                most.append(pool.used_bytes)
-                in_threads([partial(release, buffer)] * 2)
-
-    try:
-        in_threads([partial(work, number) for number in range(3)])
-    finally:
-        sys.setswitchinterval(interval)
-    assert (pool.available_bytes, pool.used_bytes) == (100, 0)
-    assert refused == [BufferReleased] * len(most)
-    assert max(most) <= 100
-
-
-def in_threads(bodies: list[Callable[[], None]]) -> None:
-    threads = [threading.Thread(target=body) for body in bodies]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG_S)
-    assert not any(thread.is_alive() for thread in threads)

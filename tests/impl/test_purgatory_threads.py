@@ -2,7 +2,6 @@
 
 import gc
 import logging
-import random
 import sys
 import threading
 import time
@@ -10,7 +9,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from functools import partial
-from typing import Literal
 
 import pytest
 
@@ -26,7 +24,7 @@ from purgatory_impl import (
 from purgatory_impl.accounting import ExactAccounting, ProposalAccounting
 from purgatory_impl.watcher_lists import WatcherLists
 
-from .purgatory_bench import Recorded, check_law, listed, sweep
+from .purgatory_bench import Recorded, check_law, sweep
 
 LONG_S = 30
 """A limit that only a test that hangs reaches."""
@@ -479,95 +477,6 @@ def test_what_a_walk_raises_keeps_no_operation() -> None:
 
 
 # Many callers at once
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("eager_switching")
-@pytest.mark.parametrize("accounting", ["exact", "proposal"])
-@pytest.mark.parametrize("seed", range(3))
-def test_everything_at_once(seed: int, accounting: Literal["exact", "proposal"]) -> None:
-    """Given threads that watch, check, force, cancel and purge the same operations and keys.
-
-    When all is over and every time-out has run.
-    Then each operation was completed once by exactly one of them, or belongs to who cancelled it;
-    the counts are those of the lists, and a purge leaves nothing stale.
-    """
-    events = [0] * 8
-    executor = ThreadExecutor()
-    timer = Timer(executor=executor)
-    purgatory: Purgatory[int] = Purgatory(
-        timer=timer, purge_interval=5, accounting=accounting, reaper=False
-    )
-    watched: list[Counted] = []
-    wins = [0] * 8
-    cancelled: set[int] = set()
-    done = threading.Event()
-
-    def watch(number: int) -> None:
-        chance = random.Random(1000 * seed + number)
-        for _ in range(1000):
-            key = chance.randrange(8)
-            operation = Counted(
-                chance.choice([0, 1, 5, 20, 10**6]), events, key, events[key] + chance.randint(0, 3)
-            )
-            keys = [key, *(chance.randrange(8) for _ in range(chance.randrange(3)))]
-            watched.append(operation)
-            wins[number] += purgatory.try_complete_else_watch(operation, keys)
-            if chance.random() < 0.2:
-                wins[number] += purgatory.try_complete_else_watch(operation, keys[:1])
-
-    def complete(number: int) -> None:
-        chance = random.Random(1000 * seed + number)
-        for _ in range(1000):
-            key = chance.randrange(8)
-            events[key] += 1
-            wins[number] += purgatory.check_and_complete(key)
-
-    def force(number: int) -> None:
-        chance = random.Random(1000 * seed + number)
-        for _ in range(1000):
-            if watched:
-                wins[number] += chance.choice(watched[-20:]).force_complete()
-
-    def cancel(number: int) -> None:
-        chance = random.Random(1000 * seed + number)
-        for _ in range(40):
-            time.sleep(0.0005)
-            taken = purgatory.cancel_for_key(chance.randrange(8))
-            cancelled.update(id(operation) for operation in taken)
-
-    def purge() -> None:
-        while not done.is_set():
-            purgatory.advance()
-
-    purger = threading.Thread(target=purge)
-    purger.start()
-    bodies = [partial(watch, 0), partial(watch, 1), partial(complete, 2), partial(complete, 3)]
-    in_threads([*bodies, partial(force, 4), partial(cancel, 5)])
-    for key in range(8):
-        events[key] += 10
-        wins[6] += purgatory.check_and_complete(key)
-    done.set()
-    purger.join(LONG_S)
-    wait_until(lambda: purgatory.pending == timer.size)
-    assert executor.wait_until_idle(LONG_S * 1000)
-    left_live = [one for one in watched if not one.is_completed]
-    assert {id(one) for one in left_live} <= cancelled
-    assert [one for one in watched if one.completions != one.is_completed] == []
-    expired = sum(one.expirations for one in watched)
-    assert sum(wins) + expired == sum(one.completions for one in watched)
-    assert min(sum(wins), expired, len(cancelled)) > 0
-    check_law(purgatory)
-    for operation in left_live:
-        operation.force_complete()
-    assert purgatory.pending == timer.size == 0
-    check_law(purgatory)
-    sweep(purgatory)
-    assert (purgatory.stale, purgatory.entries, purgatory.keys) == (0, 0, 0)
-    assert listed(purgatory) == {}
-    purgatory.close()
-    timer.close()
-    executor.close()
 
 
 @pytest.mark.slow

@@ -457,49 +457,6 @@ def test_each_arming_runs_once_or_was_cancelled() -> None:
 
 
 @pytest.mark.usefixtures("eager_switching")
-def test_threads_may_fight_over_the_same_tasks() -> None:
-    """Given four threads that add and cancel the same ten tasks of a running timer.
-
-    When all is over, and each task is added once more.
-    Then no task ran more often than it was armed, no count is left, and each runs that last time.
-    """
-    runs = [0] * 10
-    armings = [[0] * 10 for _ in range(4)]
-
-    class Counting(TimerTask):
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
-
-        def run(self) -> None:
-            runs[self.number] += 1
-
-    tasks = [Counting(number) for number in range(10)]
-    with Timer() as timer:
-
-        def work(worker: int) -> None:
-            chance = random.Random(worker)
-            for _ in range(500):
-                number = chance.randrange(10)
-                if chance.random() < 0.7:
-                    timer.add(tasks[number], chance.randrange(-1, 30))
-                    armings[worker][number] += 1
-                else:
-                    tasks[number].cancel()
-
-        in_threads(*[partial(work, worker) for worker in range(4)])
-        drain(timer)
-        ran_before = list(runs)
-        for task in tasks:
-            timer.add(task, 1)
-        drain(timer)
-        assert (timer.size, timer.queued_buckets) == (0, 0)
-    assert runs == [count + 1 for count in ran_before]
-    for number, count in enumerate(ran_before):
-        assert count <= sum(armings[worker][number] for worker in range(4))
-
-
-@pytest.mark.usefixtures("eager_switching")
 def test_passes_that_overlap_keep_the_order_of_ticks() -> None:
     """Given tasks of many ticks, among them one with a thousand tasks.
 

@@ -1,5 +1,11 @@
 """The watcher lists by themselves: entries, their removal, and walks on which others remove."""
 
+import gc
+import weakref
+from collections.abc import Callable
+
+import pytest
+
 from purgatory_impl.watchers import Entry, Shard, Walk
 
 from .purgatory_bench import Recorded
@@ -115,3 +121,34 @@ def test_a_look_at_the_operations_removes_none() -> None:
     (walk,) = shard.all_walks()
     assert (walk.key, walk.next_operations(), walk.next_operations()) == ("k", operations, [])
     assert names(shard) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("go_on", [Walk.next_live, Walk.sweep, Walk.next_operations])
+@pytest.mark.parametrize("tried", [False, True])
+def test_what_only_a_walk_still_knows_is_let_go_outside_the_lock(
+    go_on: Callable[[Walk[str]], object], tried: bool
+) -> None:
+    """Given a walk that stands on the first of three operations, and somebody else takes that out.
+
+    When nobody else knows the operation any more, and the walk goes on.
+    Then its finaliser runs, and not under the lock of the list.
+    """
+    shard, operations = shard_of("abc")
+    held: list[bool] = []
+    weakref.finalize(operations[0], lambda: held.append(shard.lock.locked()))
+    walk = shard.walk("k")
+    if tried:
+        walk.next_live()
+    gc.disable()
+    try:
+        entry = shard.lists["k"].first
+        assert entry is not None
+        entry.drop()
+        del entry
+        operations.clear()
+        assert held == []
+        go_on(walk)
+        walk = shard.walk("k")
+    finally:
+        gc.enable()
+    assert held == [False]

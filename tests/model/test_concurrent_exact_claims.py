@@ -48,7 +48,7 @@ def test_every_true_claim_holds_in_every_state(
     ("name", "actions"),
     [
         (
-            "stale-negative",
+            "stale-never-negative",
             "BeginWatch Arm Insert Insert BeginCheck SecondTry CopyList Walk Drop Settle",
         ),
         ("timer-always-live", "BeginWatch Arm Insert BeginCheck SecondTry"),

@@ -39,6 +39,12 @@ ONE = ExactInstance(
 ONE_KEY = replace(ONE, keys=("k1",))
 PURGED = replace(ONE_KEY, purgers=("purger",))
 TWO_CALLERS = replace(ONE_KEY, callers=("caller 1", "caller 2"), max_calls=2)
+LOOKS_AGAIN = replace(
+    ONE_KEY,
+    demanding=frozenset({1}),
+    max_events=2,
+    features=frozenset({"walk-looks-again", "cancel-by-entry"}),
+)
 NOBODY: Programs = {"completer": (), "canceller": (), "forcer": ()}
 
 BOTH = (Watch("1", ("k1", "k2"), 1),)
@@ -75,6 +81,16 @@ def _of_operation_1(
             ONE_KEY,
             {"caller": K1, "completer": (Check("k1"),), "forcer": (Force("1"),)},
             id="checked, and forced",
+        ),
+        pytest.param(
+            LOOKS_AGAIN,
+            {
+                "caller": K1,
+                "completer": (Check("k1"),),
+                "canceller": (CancelForKey("k1"),),
+                "forcer": (Force("1"),),
+            },
+            id="tried in vain, forced, looked at again",
         ),
     ],
 )

@@ -205,6 +205,17 @@ def test_rules_can_be_listed(elsewhere: Path) -> None:
     assert "TIMER-WAKE-UP" in output
 
 
+def test_defects_and_own_models_travel_with_it(elsewhere: Path) -> None:
+    """What is planted in TLA+ is known without the checkers; a template is there to be copied."""
+    listed = purgatory(elsewhere, "model", "break", "list", "--component", "memory-pool")
+    assert "pool-strict-ignores-size" in listed
+    assert "Planted: admits-at-zero in MemoryPool." in " ".join(listed.split())
+    template = purgatory(elsewhere, "model", "template", "memory-pool")
+    (elsewhere / "mine.py").write_text(template, encoding="utf-8")
+    output = purgatory(elsewhere, "model", "check", "mine.py", "--cases", "5")
+    assert "mine.py agrees with the rules of the memory pool" in output
+
+
 def test_a_rule_is_explained_with_the_places_that_state_it(elsewhere: Path) -> None:
     output = purgatory(elsewhere, "explain", "TIMER-CASCADE")
     assert "stated in purgatory_model.timing_wheel." in output

@@ -46,10 +46,11 @@ CHANGES = (
 Explore = Callable[[Binding[Any]], Dump]
 
 AT_LEAST = 12
-OF_EACH_KIND = 2
-"""How many changes of each component and side every run of the tests plants; the others are large.
+IN_EVERY_RUN = {True: 1, False: 2}
+"""How many changes of each component every run plants, in TLA+ and in Python; others are large.
 
-The changes that show what the history is for are planted in every run, in tests of their own.
+One in TLA+ takes a run of TLC of its own. The changes that show what the history is for are
+planted in every run, in tests of their own.
 """
 
 
@@ -60,7 +61,7 @@ def _kind(change: SeededChange) -> tuple[str, bool]:
 
 def _is_large(place: int) -> bool:
     earlier = [each for each in CHANGES[:place] if _kind(each) == _kind(CHANGES[place])]
-    return len(earlier) >= OF_EACH_KIND
+    return len(earlier) >= IN_EVERY_RUN[CHANGES[place].in_tla]
 
 
 PARAMETERS = [

@@ -5,11 +5,17 @@ from dataclasses import replace
 
 import pytest
 
+from purgatory_model.concurrent_exact_claims import CLAIMS
+from purgatory_model.concurrent_exact_instance import ExactInstance
+from purgatory_model.concurrent_exact_instances import FALSE_CLAIMS, FAULTS, examine
 from purgatory_model.concurrent_exact_state import ExactState
 from purgatory_tla.binding import Binding
 from purgatory_tla.bindings import purgatory_exact
 from purgatory_tla.compare_report import told
 from purgatory_tla.comparing import Verdict, compare
+from purgatory_tla.manifest import read_manifest
+from purgatory_tla.resources import modules_folder
+from purgatory_tla.vocabulary import vocabulary
 
 
 @pytest.mark.java
@@ -18,11 +24,11 @@ from purgatory_tla.comparing import Verdict, compare
     ("made", "states", "edges"),
     [
         (purgatory_exact.interval_zero_binding, 31655, 129936),
-        (purgatory_exact.cancelling_binding, 43423, 206162),
+        (purgatory_exact.cancelled_and_purged_binding, 43423, 206162),
         (purgatory_exact.by_entry_binding, 10108, 43331),
         (purgatory_exact.watched_again_binding, 32986, 123055),
         (purgatory_exact.re_entrant_binding, 12415, 36601),
-        (purgatory_exact.legal_choices_binding, 17103, 79087),
+        (purgatory_exact.legal_choices_binding, 17451, 80287),
     ],
 )
 def test_the_graphs_are_equal(
@@ -48,3 +54,64 @@ def test_what_the_module_does_not_know_is_not_bound(flag: str) -> None:
     instance = replace(purgatory_exact.SMALL, **{flag: True})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="neither results of calls nor orders of lists"):
         purgatory_exact.bound("a", "b", instance)
+
+
+def in_tla(claim: str) -> str:
+    """The name of a claim in TLA+: ``live-is-pending`` is ``LiveIsPending``."""
+    return "".join(word.capitalize() for word in claim.split("-"))
+
+
+def test_every_claim_of_the_model_is_one_of_the_module() -> None:
+    """
+    Given the claims about the model
+    When their names are looked up in the module
+    Then it has a definition of each
+    """
+    defined = vocabulary(modules_folder(), "PurgatoryExact")
+    assert {in_tla(claim) for claim in CLAIMS} <= defined.keys()
+
+
+MODELS = {model.name: model for model in read_manifest().models}
+SHARED = sorted(name for name in {**FALSE_CLAIMS, **FAULTS} if f"exact-{name}" in MODELS)
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_false_claim_fails_after_as_many_steps_as_in_tla(name: str) -> None:
+    """
+    Given an instance and a claim that it breaks, of which the manifest has a model
+    When both are laid side by side
+    Then claim and constants are the same, and so is the length of the counterexample
+    """
+    model = MODELS[f"exact-{name}"]
+    instance, claim = {**FALSE_CLAIMS, **FAULTS}[name]
+    assert model.violated == in_tla(claim)
+    bound = purgatory_exact.bound(name, name, replace(instance, variants=frozenset()))
+    constants = {**bound.constants, "Defects": _set_of(instance)}
+    for constant, value in model.constants.items():
+        assert _elements(constants[constant]) == _elements(value), constant
+    counterexample = examine(instance, claim).found.counterexample
+    assert counterexample is not None
+    assert model.depth == len(counterexample.path) + 1
+
+
+def test_most_counterexamples_are_laid_beside_tla() -> None:
+    """
+    Given the counterexamples of the model
+    When those are left out that the manifest has no model of
+    Then these are left out, and no others
+    """
+    assert {*FALSE_CLAIMS, *FAULTS} - set(SHARED) == {
+        "cancel-takes-time-out-estimate",
+        "promise-one-too-few",
+        "promise-one-too-few-counted",
+        "purge-subtracts-nothing",
+    }
+
+
+def _set_of(instance: ExactInstance) -> str:
+    return "{" + ", ".join(f'"{each}"' for each in sorted(instance.variants)) + "}"
+
+
+def _elements(value: str) -> frozenset[str]:
+    """The elements of a set as it is written, in no order."""
+    return frozenset(each.strip() for each in value.strip("{}").split(","))

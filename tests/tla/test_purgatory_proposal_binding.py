@@ -31,12 +31,6 @@ MODELS = {model.name: model for model in read_manifest().models}
     [
         pytest.param(purgatory_proposal.two_keys_binding, 12_334, id="two keys"),
         pytest.param(
-            purgatory_proposal.overlapping_watches_binding,
-            15_972,
-            id="two watches",
-            marks=pytest.mark.large,
-        ),
-        pytest.param(
             purgatory_proposal.cancelling_binding, 27_693, id="cancelling", marks=pytest.mark.large
         ),
         pytest.param(purgatory_proposal.binding, 45_166, id="reported", marks=pytest.mark.large),

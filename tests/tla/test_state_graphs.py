@@ -13,11 +13,11 @@ from purgatory_tla.resources import modules_folder
 
 REPORTED = reported_bindings()
 SMALL = small_bindings()
-QUICKEST = ("timing-wheel", "memory-pool-strict", "purgatory-exact")
-"""These are compared in every run of the tests; the others, which take longer, in the large one."""
+IN_EVERY_RUN = ("timing-wheel", "memory-pool-strict", "purgatory-exact")
+"""One of each component, but for what is compared elsewhere; the others take longer."""
 
-LARGE_ENOUGH = "purgatory-proposal-two-keys"
-"""The small instance of the last component that has more than 10,000 states all the same."""
+ELSEWHERE = "purgatory-proposal"
+"""Its small instances are compared in ``test_purgatory_proposal_binding.py`` in every run."""
 
 
 def equal(found: Comparison) -> None:
@@ -28,7 +28,10 @@ def equal(found: Comparison) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=() if name in QUICKEST else pytest.mark.large) for name in REPORTED],
+    [
+        pytest.param(name, marks=() if name in IN_EVERY_RUN else pytest.mark.large)
+        for name in REPORTED
+    ],
 )
 def test_a_reported_pair_is_equal_and_as_large_as_is_told(name: str) -> None:
     """
@@ -43,7 +46,13 @@ def test_a_reported_pair_is_equal_and_as_large_as_is_told(name: str) -> None:
 
 @pytest.mark.java
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.large if name.startswith(ELSEWHERE) else ())
+        for name in SMALL
+    ],
+)
 def test_a_small_pair_is_equal(name: str) -> None:
     """
     Given a small binding
@@ -52,8 +61,6 @@ def test_a_small_pair_is_equal(name: str) -> None:
     """
     found = compare(SMALL[name], CompareSettings(modules_folder(), java_options=QUICK))
     equal(found)
-    if name == LARGE_ENOUGH:
-        assert found.states >= 10_000
 
 
 def test_the_figures_are_those_of_the_reported_bindings() -> None:

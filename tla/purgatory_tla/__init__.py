@@ -11,7 +11,8 @@ The bindings know nothing of this project: they check any module.
 - ``to_tla`` writes a Python value as TLA+; ``read_module`` reads declarations and their types;
   ``ill_typed`` compares a trace with them.
 
-What the project says about its own models is in ``manifest`` and ``models``.
+What the project says about its own models is in ``manifest`` and ``models``; ``comparing`` holds
+the executable models of ``bindings`` against the modules.
 """
 
 from purgatory_tla.apalache import typecheck

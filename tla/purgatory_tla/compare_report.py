@@ -88,8 +88,7 @@ def told_difference(difference: Difference) -> list[str]:
     only, other = difference.only.value, _OTHER[difference.only].value
     if difference.label is None:
         return [f"an initial state that only {only} has:", *_state(difference.at)]
-    steps = _number(len(difference.path), "step")
-    lines = [f"the shortest path to an edge that only {only} has, {steps} long:"]
+    lines = [_heading(only, len(difference.path))]
     for number, step in enumerate(difference.path, start=1):
         lines += [f"  {number}. {step.label}", *_changes(step.changes)]
     lines.append(f"  then {difference.label}")
@@ -100,6 +99,12 @@ def told_difference(difference: Difference) -> list[str]:
             f"     {other} has no such step there",
         ]
     return [*lines, *(line for each in difference.others for line in _apart(difference, each))]
+
+
+def _heading(only: str, steps: int) -> str:
+    if steps == 0:
+        return f"an edge that only {only} has, from the initial state:"
+    return f"the shortest path to an edge that only {only} has, {_number(steps, 'step')} long:"
 
 
 def _apart(difference: Difference, others: Changes) -> list[str]:

@@ -6,8 +6,8 @@ this module imports the command line's package; what it brings beside it does wi
 """
 
 import difflib
-from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -37,6 +37,7 @@ from purgatory_tla.cases.sources import Found, counterexample, instance_of, simu
 from purgatory_tla.errors import CheckerError, InvalidSpecification, MissingTool, VacuousRun
 from purgatory_tla.manifest import InvalidManifest, Model, read_manifest
 from purgatory_tla.models import Settings
+from purgatory_tla.replay_tally import Answer, Tally, steps_of
 from purgatory_tla.resources import modules_folder
 
 _JAR = click.option(
@@ -54,7 +55,7 @@ _STORE = click.option(
 
 
 @click.command()
-@click.argument("name")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--traces", type=click.IntRange(1), default=20, show_default=True, help="Behaviours.")
 @click.option(
     "--depth", type=click.IntRange(1), default=60, show_default=True, help="Steps of one."
@@ -70,7 +71,7 @@ _STORE = click.option(
 @click.pass_context
 def simulate(
     context: click.Context,
-    name: str,
+    names: tuple[str, ...],
     traces: int,
     depth: int,
     seed: int,
@@ -82,35 +83,43 @@ def simulate(
     timeout: float | None,
     jar: Path | None,
 ) -> None:
-    """Ask a subject random behaviours that TLC makes of NAME: an instance, or a model.
+    """Ask a subject random behaviours that TLC makes of NAMEs: instances, or models.
 
-    Exits with 0 where the subject does what TLA+ predicts, declared deviations apart, 1 where it
-    does not, 4 where no step could be driven.
+    Without a NAME it is all instances. Exits with 0 where the subject does what TLA+ predicts,
+    declared deviations apart, 1 where it does not, 4 where no step could be driven.
     """
     console = Console(highlight=False)
     settings = Settings(modules_folder(), timeout=timeout, jar=jar)
-    instance = _instance(name)
+    codes: set[int] = set()
+    for instance in [_instance(name) for name in names] or INSTANCES:
+        with _checker_problems(instance.name):
+            found = list(simulated(instance, settings, traces=traces, depth=depth, seed=seed))
+        _write(store, found)
+        tally = Tally(len(found))
+        asked = _opened(subject, instance.module, command, work, release)
+        try:
+            for each in found:
+                tally.add(each, _asked(asked, each.driven))
+        finally:
+            asked.subject.close()
+        tally.print_to(console, instance, asked.name)
+        if tally.differs is not None:
+            _tell(console, *tally.differs)
+        codes.add(1 if tally.differs else 0 if tally.followed else EXIT_INCONCLUSIVE)
+    context.exit(1 if 1 in codes else max(codes))
+
+
+@contextmanager
+def _checker_problems(name: str) -> Iterator[None]:
+    """What TLC may run into, as a sentence and an exit code."""
     try:
-        found = list(simulated(instance, settings, traces=traces, depth=depth, seed=seed))
+        yield
+    except InvalidSpecification as error:
+        raise Problem(str(error), EXIT_USAGE) from error
     except MissingTool as error:
         raise Problem(str(error), EXIT_MISSING_TOOL) from error
     except CheckerError as error:
         raise Problem(f"{name}: {error}", EXIT_INCONCLUSIVE) from error
-    _write(store, found)
-    asked = _opened(subject, instance.module, command, work, release)
-    tally = _Tally(len(found))
-    try:
-        for each in found:
-            tally.add(each.driven, _asked(asked, each.driven))
-            if tally.differs is not None:
-                break
-    finally:
-        asked.subject.close()
-    tally.print_to(console, instance)
-    if tally.differs is not None:
-        _tell(console, each, tally.differs)
-        context.exit(1)
-    context.exit(0 if tally.followed else EXIT_INCONCLUSIVE)
 
 
 @click.command()
@@ -141,7 +150,8 @@ def replay(
     """
     console = Console(highlight=False)
     model = _model(name)
-    found = _drivable(console, model, Settings(modules_folder(), timeout=timeout, jar=jar))
+    with _checker_problems(name):
+        found = _drivable(console, model, Settings(modules_folder(), timeout=timeout, jar=jar))
     _write(store, [found])
     asked = _opened(subject, model.module or "", command, work, release)
     try:
@@ -157,43 +167,23 @@ def replay(
 
 def _drivable(console: Console, model: Model, settings: Settings) -> Found:
     """The counterexample; where it interleaves too much, one with a call at a time."""
+    found = counterexample(model, settings)
+    stopped = found.driven.stopped
+    if stopped is None or not (model.module or "").startswith("Purgatory"):
+        return found
+    console.print(
+        f"Not drivable at step {stopped.step}: {stopped.reason}.", markup=False, soft_wrap=True
+    )
     try:
-        found = counterexample(model, settings)
-        if found.driven.stopped is None or not (model.module or "").startswith("Purgatory"):
-            return found
-        stopped = found.driven.stopped
-        console.print(f"Not drivable at step {stopped.step}: {stopped.reason}.", markup=False)
-        try:
-            other = counterexample(model, settings, sequential=True)
-        except VacuousRun:
-            console.print("With one call at a time there is no counterexample.\n")
-            return found
-        console.print("With one call at a time there is a counterexample as well.\n")
-        return other
-    except InvalidSpecification as error:
-        raise Problem(str(error), EXIT_USAGE) from error
-    except MissingTool as error:
-        raise Problem(str(error), EXIT_MISSING_TOOL) from error
-    except CheckerError as error:
-        raise Problem(f"{model.name}: {error}", EXIT_INCONCLUSIVE) from error
+        other = counterexample(model, settings, sequential=True)
+    except VacuousRun:
+        console.print("With one call at a time there is no counterexample.\n")
+        return found
+    console.print("With one call at a time there is a counterexample as well.\n")
+    return other
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What came of one behaviour: how far it was followed, and what the rules say.
-
-    ``stopped`` says why not all of it was asked; ``rule`` is the rule that the subject diverges
-    from where it differs, and ``declared`` whether it is known to.
-    """
-
-    followed: Followed
-    driven: Driven
-    stopped: str = ""
-    rule: str = ""
-    declared: bool = False
-
-
-def _asked(asked: OpenSubject, driven: Driven) -> _Answer:
+def _asked(asked: OpenSubject, driven: Driven) -> Answer:
     """Ask a subject as much of a behaviour as it offers.
 
     Raises:
@@ -208,7 +198,7 @@ def _asked(asked: OpenSubject, driven: Driven) -> _Answer:
         )
         unfit = misfit(offered, declared)
         if unfit:
-            return _Answer(Followed(), offered, unfit)
+            return Answer(Followed(), offered, unfit)
         asked.subject.new("behaviour", driven.configuration)
         operations = [prediction.operation for prediction in offered.predictions]
         outcomes = asked.subject.do_all(operations)
@@ -217,11 +207,11 @@ def _asked(asked: OpenSubject, driven: Driven) -> _Answer:
             pass
         asked.subject.end()
     except UnsupportedConfigurationError as error:
-        return _Answer(Followed(), driven, f"the subject makes no such instance: {error}")
+        return Answer(Followed(), driven, f"the subject makes no such instance: {error}")
     except SubjectFailure as failure:
         raise Problem(str(failure), EXIT_SUBJECT_FAILED) from failure
     rule, known = _broken(asked, offered, declared, followed)
-    return _Answer(followed, offered, stopped, rule, known)
+    return Answer(followed, offered, stopped, rule, known)
 
 
 def _broken(
@@ -238,79 +228,48 @@ def _broken(
     return (judge.deviated.rule, True) if judge.deviated is not None else ("", False)
 
 
-@dataclass(slots=True)
-class _Tally:
-    """Counts steps of TLA+: of all behaviours, of what could be driven, of what was followed."""
-
-    behaviours: int
-    steps: int = 0
-    drivable: int = 0
-    followed: int = 0
-    differs: _Answer | None = None
-    ends: Counter[str] = field(default_factory=Counter)
-
-    def add(self, driven: Driven, answer: _Answer) -> None:
-        self.steps += driven.length
-        self.drivable += driven.driven
-        self.followed += answer.followed.steps(answer.driven)
-        if answer.followed.difference is not None and answer.declared:
-            self.ends[f"declared deviation from {answer.rule}"] += 1
-        elif answer.followed.difference is not None:
-            self.differs = answer
-        elif answer.followed.left:
-            self.ends[answer.followed.left] += 1
-        elif answer.stopped:
-            self.ends[answer.stopped.partition(": ")[2] or answer.stopped] += 1
-
-    def print_to(self, console: Console, instance: Instance) -> None:
-        console.print(f"{instance.name}: {instance.title}", markup=False)
-        console.print(
-            f"{self.behaviours} behaviours of {instance.module}, {_steps_of(self.steps)}; "
-            f"{self.drivable} drivable, {self.followed} as predicted",
-            markup=False,
-        )
-        for why, count in sorted(self.ends.items(), key=lambda each: (-each[1], each[0])):
-            console.print(f"  {count} end early: {why}", markup=False)
-
-
-def _tell(console: Console, found: Found, answer: _Answer) -> None:
+def _tell(console: Console, found: Found, answer: Answer) -> None:
     """The case step by step, up to where it ends or differs."""
     driven = answer.driven
     support = support_of(component_of(driven.configuration))
-    console.print(f"{found.name}: {found.title}", markup=False)
-    console.print(found.origin, markup=False, style="dim")
-    console.print(f"made with {support.describe_configuration(driven.configuration)}", markup=False)
+    console.print(f"{found.name}: {found.title}", markup=False, soft_wrap=True)
+    console.print(found.origin, markup=False, soft_wrap=True, style="dim")
+    console.print(
+        f"made with {support.describe_configuration(driven.configuration)}",
+        markup=False,
+        soft_wrap=True,
+    )
     pairs = list(zip(driven.predictions, answer.followed.outcomes, strict=False))
     for number, (prediction, outcome) in enumerate(pairs, start=1):
         asked = support.describe_operation(prediction.operation)
         answered = support.describe_outcome(prediction.operation, outcome)
-        console.print(f"{number:3}  {asked}  ->  {answered}", markup=False)
-        console.print(f"     {_steps(prediction)}", markup=False, style="dim")
+        console.print(f"{number:3}  {asked}  ->  {answered}", markup=False, soft_wrap=True)
+        console.print(f"     {_steps(prediction)}", markup=False, soft_wrap=True, style="dim")
     difference = answer.followed.difference
     if difference is not None:
-        console.print(f"     differs from TLA+: {difference.about.replace('_', ' ')}", markup=False)
-        console.print(f"     predicted: {difference.predicted}", markup=False)
-        console.print(f"     seen: {difference.seen}", markup=False)
-        console.print(f"     {_judged(answer)}", markup=False)
+        console.print(
+            f"     differs from TLA+: {difference.about.replace('_', ' ')}",
+            markup=False,
+            soft_wrap=True,
+        )
+        console.print(f"     predicted: {difference.predicted}", markup=False, soft_wrap=True)
+        console.print(f"     seen: {difference.seen}", markup=False, soft_wrap=True)
+        console.print(f"     {_judged(answer)}", markup=False, soft_wrap=True)
     elif answer.followed.left:
         console.print(f"     goes another way, which is as right: {answer.followed.left}")
     elif answer.stopped:
-        console.print(f"Not driven further; {answer.stopped}", markup=False)
+        console.print(f"Not driven further; {answer.stopped}", markup=False, soft_wrap=True)
     followed = answer.followed.steps(driven)
-    console.print(f"{_steps_of(driven.length)} of TLA+, {followed} as predicted")
+    console.print(f"{steps_of(driven.length)} of TLA+, {followed} as predicted")
     if difference is None and answer.rule:
-        console.print(_judged(answer), markup=False)
+        console.print(_judged(answer), markup=False, soft_wrap=True)
 
 
-def _judged(answer: _Answer) -> str:
+def _judged(answer: Answer) -> str:
     if not answer.rule:
-        return "the rules allow what was seen"
+        return "The rules allow what was seen."
     known = ", as its declaration says" if answer.declared else ""
     return f"What was seen diverges from {answer.rule}{known}."
-
-
-def _steps_of(number: int) -> str:
-    return "1 step" if number == 1 else f"{number} steps"
 
 
 def _steps(prediction: Prediction) -> str:

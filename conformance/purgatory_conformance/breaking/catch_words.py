@@ -1,9 +1,11 @@
 """Who catches a planted defect, in words: a table, and a sentence for each of the four."""
 
+import textwrap
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from purgatory_conformance.breaking.who_catches import Caught
 from purgatory_conformance.reporting.words import counted, noun, printable
@@ -21,8 +23,8 @@ def print_mutant(console: Console, mutant: Mutant) -> None:
     """What is wrong with a mutant, and which rule that breaks."""
     rule = requirement(mutant.rule)
     console.print(f"{mutant.name}, a wrong {noun(mutant.component)}", style="bold", markup=False)
-    console.print(mutant.summary, markup=False)
-    console.print(f"It breaks {rule.id} ({rule.level.value}): {rule.title}.", markup=False)
+    _say(console, mutant.summary, 0)
+    _say(console, f"It breaks {rule.id} ({rule.level.value}): {rule.title}.", 0)
     console.print()
 
 
@@ -43,9 +45,9 @@ def print_shrunk(console: Console, caught: Caught) -> None:
         assert step.outcome is not None
         asked = support.describe_operation(step.operation)
         answered = support.describe_outcome(step.operation, step.outcome)
-        console.print(printable(f"  {number}  {asked}  ->  {answered}"), markup=False)
-    console.print(printable(f"     expected: {divergence.expected}"), markup=False)
-    console.print(printable(f"     seen: {divergence.seen}"), markup=False)
+        _say(console, f"  {number}  {asked}  ->  {answered}", 7)
+    _say(console, f"     expected: {divergence.expected}", 7)
+    _say(console, f"     seen: {divergence.seen}", 7)
 
 
 def print_who_catches(console: Console, caught: Caught) -> None:
@@ -58,7 +60,19 @@ def print_who_catches(console: Console, caught: Caught) -> None:
     console.print(table)
     console.print()
     for sentence in sentences(caught):
-        console.print(printable(sentence), markup=False)
+        _say(console, sentence, 2)
+
+
+def _say(console: Console, words: str, margin: int) -> None:
+    """A sentence, wrapped to the width of the console; all lines but the first are indented."""
+    lines = textwrap.wrap(
+        printable(words),
+        max(console.width, 40),
+        subsequent_indent=" " * margin,
+        break_on_hyphens=False,
+    )
+    for line in lines:
+        console.print(Text(line), no_wrap=True, overflow="ignore", crop=False)
 
 
 def answers(caught: Caught) -> dict[str, str]:

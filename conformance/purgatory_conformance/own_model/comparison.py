@@ -5,7 +5,7 @@ operation is compared by its outcomes alone, never by states, since everybody ma
 like: an outcome that leaves one side no state is one that this side forbids.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Generic
@@ -18,7 +18,7 @@ from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Configuration
 
-MOST_STATES = 256
+MOST_STATES = 64
 """How many states each side may be in; a course on which there are more is not followed."""
 
 _MOST_LOOKED_AT = 120
@@ -49,6 +49,11 @@ class Look(Generic[State]):
     both: list[tuple[Outcome, Pair[State]]] = field(default_factory=list)
     own_alone: list[Outcome] = field(default_factory=list)
     rules_alone: list[Outcome] = field(default_factory=list)
+
+    @property
+    def was_compared(self) -> bool:
+        """Whether there was anything to compare; the rules allow something of every operation."""
+        return bool(self.both or self.own_alone or self.rules_alone)
 
     @property
     def differs(self) -> bool:
@@ -137,7 +142,9 @@ class Comparison(Generic[State]):
                 key = _key(outcome)
                 outcomes.setdefault(key, outcome)
                 states.setdefault(key, set()).add(after)
-        return [(outcome, frozenset(states[key])) for key, outcome in outcomes.items()]
+        return [
+            (outcome, frozenset(states[_key(outcome)])) for outcome in _ordered(outcomes.values())
+        ]
 
     def _has_as_many(self, pair: Pair[State], operation: Operation) -> bool:
         """Whether the rules, too, allow more outcomes than are compared."""
@@ -151,7 +158,13 @@ class Comparison(Generic[State]):
         for state in pair.rules:
             for outcome, _ in islice(self.rules.successors(state, operation), _MOST_LOOKED_AT):
                 outcomes.setdefault(_key(outcome), outcome)
-        return list(outcomes.values())
+        return _ordered(outcomes.values())
+
+
+def _ordered(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Always in the same order, whatever strings hash to."""
+    found = list(outcomes)
+    return sorted(found, key=repr) if len(found) > 1 else found
 
 
 def _key(outcome: Outcome) -> object:

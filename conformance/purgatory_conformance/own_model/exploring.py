@@ -126,7 +126,7 @@ def _walk(world: World[State], comparison: Comparison[State], bounds: Bounds) ->
     waiting = [start]
     depth, next_level = 0, 1
     forbidden: tuple[int, Difference] | None = None
-    operations = 0
+    operations, everything = 0, True
     for number, place in enumerate(waiting):
         if number == next_level:
             depth, next_level = depth + 1, len(waiting)
@@ -134,7 +134,7 @@ def _walk(world: World[State], comparison: Comparison[State], bounds: Bounds) ->
             break
         if bounds.is_over or len(reached_by) > bounds.most_pairs:
             return Explored(len(reached_by), operations, False, forbidden[1] if forbidden else None)
-        state = next(iter(place.pair.rules))  # names and clock are the same in all of them
+        state = _one_of(place.pair.rules)  # names and clock are the same in all of them
         for operation in world.operations(state, place.names):
             operations += 1
             look = comparison.look(place.pair, operation)
@@ -145,12 +145,18 @@ def _walk(world: World[State], comparison: Comparison[State], bounds: Bounds) ->
                     return Explored(len(reached_by), operations, False, difference)
                 forbidden = depth, difference
             names = tuple(sorted(introduced_by(place.names, operation).items()))
+            everything &= look.was_compared and all(pair.is_followed for _, pair in look.both)
             for outcome, pair in look.both:
                 target = _Place(pair, names)
                 if target not in reached_by and pair.is_followed:
                     reached_by[target] = place, Step(operation, outcome)
                     waiting.append(target)
-    return Explored(len(reached_by), operations, True, forbidden[1] if forbidden else None)
+    return Explored(len(reached_by), operations, everything, forbidden[1] if forbidden else None)
+
+
+def _one_of(states: frozenset[State]) -> State:
+    """Always the same one, whatever strings hash to."""
+    return min(states, key=repr) if len(states) > 1 else next(iter(states))
 
 
 def _steps_to(

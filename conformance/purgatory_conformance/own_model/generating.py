@@ -126,7 +126,7 @@ def _follow(
         if look.differs:
             difference = comparison.difference(pair, tuple(steps), operation, look)
             return Course(len(steps) + 1, difference)
-        if not look.both:
+        if not look.was_compared:
             break
         outcome, pair = random.choice(look.both)
         steps.append(Step(operation, outcome))

@@ -3,7 +3,8 @@
 The file defines ``COMPONENT`` and either two functions or a class ``Model`` with two methods:
 ``initial`` gives the state at the beginning, ``step(state, operation)`` gives an outcome with the
 state after it, or a list of such pairs where several are possible. ``PROFILE`` says which optional
-operations and observables it knows.
+operations and observables it knows. Whoever makes ``initial`` or ``Model`` take no configuration
+is compared on the first small instance alone.
 """
 
 import importlib.util

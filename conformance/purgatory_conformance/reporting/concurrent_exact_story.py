@@ -26,6 +26,7 @@ SAYINGS: Mapping[str, str] = {
     "FailInserting": "cannot append operation {of.operation}, gives back what it has promised",
     "Fall": "an event of {0} is undone",
     "Insert": "appends operation {of.operation} to the list of {0}",
+    "LookBehind": "looks again at operation {of.operation}, which it has tried in vain",
     "NestedNothing": "the callback does nothing",
     "Post": "adds {of.balance} to stale",
     "PostEarly": "adds {of.balance} to stale",

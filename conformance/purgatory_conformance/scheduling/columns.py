@@ -5,8 +5,8 @@ from textwrap import wrap
 from typing import Final, cast
 
 from purgatory_conformance.scheduling.history import CALLS, RETURNS
+from purgatory_conformance.scheduling.run import Mark, Record
 from purgatory_conformance.scheduling.schedule import letter
-from purgatory_conformance.scheduling.scheduler import Mark, Record
 from purgatory_model.interleaving import Returned
 from purgatory_spec.operations import Operation
 

@@ -55,14 +55,21 @@ class RecordedHistory:
         """Note an event in the running thread."""
         self.events.append(Happened(self.thread(), event))
 
-    def calls(self) -> Iterator[tuple[Operation, Returned]]:
-        """Each call with what it returned, in the order of the returns."""
-        open_calls: dict[str, Operation] = {}
+    def opened(self) -> Iterator[tuple[Operation, Returned | None]]:
+        """Each call twice: where it begins with None, and where it ends with what it returned."""
+        inside: dict[str, Operation] = {}
         for event in self.events:
             if isinstance(event, Called):
-                open_calls[event.thread] = event.operation
+                inside[event.thread] = event.operation
+                yield event.operation, None
             elif isinstance(event, Returned):
-                yield open_calls.pop(event.thread), event
+                yield inside.pop(event.thread), event
+
+    def calls(self) -> Iterator[tuple[Operation, Returned]]:
+        """Each call with what it returned, in the order of the returns."""
+        for operation, returned in self.opened():
+            if returned is not None:
+                yield operation, returned
 
     def called(self) -> Iterator[Operation]:
         """What was called, in the order of the calls."""

@@ -10,6 +10,7 @@ from typing import Generic, TypeAlias
 
 from immutables import Map
 
+from purgatory_conformance.scheduling.scenario import World
 from purgatory_model.histories import LIMIT, LimitReached, too_many
 from purgatory_model.interleaving import (
     Called,
@@ -22,13 +23,21 @@ from purgatory_model.interleaving import (
     Step,
 )
 from purgatory_model.programs import Programmed, Progress
-from purgatory_spec.operations import CancelForKey, Check, Force, Operation, Satisfy, Watch
+from purgatory_spec.operations import (
+    Allocate,
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    Satisfy,
+    Watch,
+)
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.reasons import Reason
 
 Answer: TypeAlias = tuple[Value, Reason | None]
 
-_WITH_RESULT = (Watch, Check, Force, CancelForKey)
+_WITH_RESULT = (Watch, Check, Force, CancelForKey, Allocate)
 """The operations whose results are told; what an executor or a clock does has none."""
 
 _CALLBACKS = {EventKind.COMPLETED: "on_complete", EventKind.TIMED_OUT: "on_expiration"}
@@ -187,6 +196,43 @@ def ends(
                 met.add(further)
                 fresh.append(further)
     return frozenset(found)
+
+
+class EndsOf:
+    """Looks whether the ends of runs are ends of the model.
+
+    Attributes:
+        known: All ends of the model.
+        seen: The ends that runs have come to.
+    """
+
+    def __init__(
+        self, known: frozenset[End], end_of: Callable[[World], End], *, wider: bool = False
+    ) -> None:
+        """Make one for the runs of a search.
+
+        Args:
+            known: All ends of the model.
+            end_of: The end that a run has come to.
+            wider: Whether it is known that runs come to other ends as well.
+        """
+        self.known = known
+        self.seen: set[End] = set()
+        self._end_of = end_of
+        self._wider = wider
+
+    @property
+    def outside(self) -> frozenset[End]:
+        """Ends of runs that the model does not have."""
+        return frozenset(self.seen) - self.known
+
+    def __call__(self, world: World) -> list[str]:
+        """What is wrong about the end of a run."""
+        end = self._end_of(world)
+        self.seen.add(end)
+        if end in self.known or self._wider:
+            return []
+        return [f"the model does not come to this end: {end.describe()}"]
 
 
 def _answer(answer: Answer) -> str:

@@ -7,7 +7,8 @@ from typing import Protocol, TypeAlias
 
 from purgatory_conformance.scheduling.errors import CheckFailed
 from purgatory_conformance.scheduling.history import RecordedHistory
-from purgatory_conformance.scheduling.scheduler import AtRest, Record, Scheduler, Strategy
+from purgatory_conformance.scheduling.run import AtRest, Record, Strategy
+from purgatory_conformance.scheduling.scheduler import Scheduler
 from purgatory_conformance.scheduling.yield_points import Injection
 from purgatory_spec.operations import Operation
 

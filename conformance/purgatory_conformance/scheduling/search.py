@@ -14,8 +14,8 @@ from random import Random
 from typing import Final
 
 from purgatory_conformance.scheduling.errors import Diverged
+from purgatory_conformance.scheduling.run import Record, Strategy
 from purgatory_conformance.scheduling.schedule import as_text
-from purgatory_conformance.scheduling.scheduler import Record, Strategy
 from purgatory_conformance.scheduling.strategies import (
     Prefix,
     RandomPriorities,

@@ -16,13 +16,11 @@ from enum import Enum
 from operator import attrgetter
 from types import ModuleType
 
-from purgatory_conformance.scheduling.controlled import (
-    ControlledLock,
-    ControlledThreading,
-    GivingWay,
-)
+from purgatory_conformance.scheduling.controlled import ControlledLock
+from purgatory_conformance.scheduling.controlled_threading import ControlledThreading, GivingWay
 from purgatory_conformance.scheduling.errors import UndeclaredLock
-from purgatory_conformance.scheduling.scheduler import LogicalThread, Scheduler
+from purgatory_conformance.scheduling.run import LogicalThread
+from purgatory_conformance.scheduling.scheduler import Scheduler
 
 
 class Where(Enum):

@@ -1,4 +1,4 @@
-"""The bundled implementation as a subject, in process: virtual clock, stepped executor."""
+"""The bundled implementation as subjects, in process, on a virtual clock."""
 
 import platform
 from importlib import metadata
@@ -52,6 +52,22 @@ def bundled_proposal_subject() -> InProcessSubject:
     )
     profiles = {Component.PURGATORY: bundled_purgatory.PROPOSAL_PROFILE}
     return InProcessSubject(named, profiles, bundled_purgatory.proposal_instance)
+
+
+def bundled_inline_subject() -> InProcessSubject:
+    """The subject ``bundled-inline``: what expires runs in the thread that made it expire."""
+    named = msgspec.structs.replace(implementation(), name="purgatory_impl, inline executor")
+    profiles: dict[Component, Profile] = {
+        Component.TIMER: bundled_timer.INLINE_PROFILE,
+        Component.PURGATORY: bundled_purgatory.INLINE_PROFILE,
+    }
+    return InProcessSubject(named, profiles, _inline_instance)
+
+
+def _inline_instance(configuration: Configuration) -> Instance:
+    if component_of(configuration) is Component.TIMER:
+        return TimerInstance(narrowed(configuration, TimerConfiguration), inline=True)
+    return PurgatoryInstance(configuration, inline=True)
 
 
 def _instance(configuration: Configuration) -> Instance:

@@ -1,4 +1,4 @@
-"""The bundled purgatory behind the step vocabulary: virtual clock, stepped executor."""
+"""The bundled purgatory behind the step vocabulary: virtual clock, stepped or inline executor."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -10,6 +10,7 @@ from purgatory_conformance.subjects.bundled_timer import ScriptFailure
 from purgatory_conformance.support import narrowed
 from purgatory_impl import (
     DelayedOperation,
+    InlineExecutor,
     Purgatory,
     PurgatoryError,
     SteppedExecutor,
@@ -72,6 +73,9 @@ PROFILE = PurgatoryProfile(
 
 PROPOSAL_PROFILE = msgspec.structs.replace(PROFILE, accounting=Accounting.PROPOSAL)
 """What it declares with the accounting as published."""
+
+INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
+"""What it declares where time-outs run in the thread that made them expire."""
 
 
 class _ScriptedOperation(DelayedOperation):
@@ -140,13 +144,18 @@ class PurgatoryInstance:
     """One purgatory with its timer, its clock, its executor and the operations of the steps."""
 
     def __init__(
-        self, configuration: Configuration, accounting: Literal["exact", "proposal"] = "exact"
+        self,
+        configuration: Configuration,
+        accounting: Literal["exact", "proposal"] = "exact",
+        *,
+        inline: bool = False,
     ) -> None:
-        """Make a fresh purgatory."""
+        """Make a fresh purgatory, with a stepped executor or an inline one."""
         given = narrowed(configuration, PurgatoryConfiguration)
         self.events: list[Event] = []
         self.clock = VirtualClock(given.start_ms)
-        self.executor = _RecordingExecutor(self.events.append)
+        # What goes to an inline executor has run in the same step: only the run is an event.
+        self.executor = InlineExecutor() if inline else _RecordingExecutor(self.events.append)
         self.timer = Timer(
             tick_ms=given.tick_ms,
             wheel_size=given.wheel_size,
@@ -223,7 +232,7 @@ class PurgatoryInstance:
             case Advance(to_ms):
                 self.clock.set_ms(to_ms)
                 self.purgatory.advance()
-            case RunOne():
+            case RunOne() if isinstance(self.executor, SteppedExecutor):
                 self.executor.run_one()
             case Shutdown():
                 self.purgatory.close()

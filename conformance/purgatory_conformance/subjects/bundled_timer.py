@@ -1,10 +1,13 @@
-"""The bundled timer behind the step vocabulary: virtual clock, stepped executor."""
+"""The bundled timer behind the step vocabulary: virtual clock, stepped or inline executor."""
 
 import logging
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from purgatory_impl import (
     LARGEST_DELAY_MS,
+    InlineExecutor,
     SteppedExecutor,
     Timer,
     TimerError,
@@ -43,6 +46,9 @@ PROFILE = TimerProfile(
     observables=frozenset(Observable),
 )
 """What the bundled timer declares: everything that the suite can ask for."""
+
+INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
+"""What it declares where tasks run in the thread that made them expire."""
 
 
 class ScriptFailure(Exception):
@@ -95,11 +101,12 @@ class _RecordingExecutor(SteppedExecutor):
 class TimerInstance:
     """One timer with its clock, its executor and the tasks that steps have named."""
 
-    def __init__(self, configuration: TimerConfiguration) -> None:
-        """Make a fresh timer."""
+    def __init__(self, configuration: TimerConfiguration, *, inline: bool = False) -> None:
+        """Make a fresh timer, with a stepped executor or an inline one."""
         self.events: list[Event] = []
         self.clock = VirtualClock(configuration.start_ms)
-        self.executor = _RecordingExecutor(self.events.append)
+        # What goes to an inline executor has run in the same step: only the run is an event.
+        self.executor = InlineExecutor() if inline else _RecordingExecutor(self.events.append)
         self.timer = Timer(
             tick_ms=configuration.tick_ms,
             wheel_size=configuration.wheel_size,
@@ -144,9 +151,7 @@ class TimerInstance:
     def _perform(self, operation: Operation) -> Value:
         match operation:
             case Add(name, delay_ms, script):
-                task = self.task(name)
-                self.timer.add(task, delay_ms)
-                task.script = script
+                self._add(self.task(name), delay_ms, script)
             case Cancel(name):
                 self.timer.cancel(self.task(name))
             case Elapse(to_ms):
@@ -154,13 +159,22 @@ class TimerInstance:
             case Advance(to_ms):
                 self.clock.set_ms(to_ms)
                 return self.timer.advance()
-            case RunOne():
+            case RunOne() if isinstance(self.executor, SteppedExecutor):
                 self.executor.run_one()
             case Shutdown():
                 self.timer.close()
             case _:
                 raise ValueError(f"no such operation on a virtual clock: {operation}")
         return None
+
+    def _add(self, task: _ScriptedTask, delay_ms: int, script: tuple[Action, ...]) -> None:
+        """Add a task with its script: it may run before this returns, or be refused."""
+        before, task.script = task.script, script
+        try:
+            self.timer.add(task, delay_ms)
+        except TimerError:
+            task.script = before
+            raise
 
     def _observe(self) -> dict[str, Value]:
         timer = self.timer

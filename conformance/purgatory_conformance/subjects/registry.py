@@ -10,7 +10,11 @@ from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
-from purgatory_conformance.subjects.bundled import bundled_proposal_subject, bundled_subject
+from purgatory_conformance.subjects.bundled import (
+    bundled_inline_subject,
+    bundled_proposal_subject,
+    bundled_subject,
+)
 from purgatory_conformance.subjects.bundled_real_clock import bundled_real_clock_subject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.declaration import (
@@ -59,6 +63,7 @@ REGISTERED: tuple[Registered, ...] = (
         "bundled-proposal",
         "our own purgatory with the accounting as published: breaks PURGATORY-STALE-OPERATIONS",
     ),
+    Registered("bundled-inline", "our own timer and purgatory with an executor that runs at once"),
     Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
     Registered("heap-timer", "a naive timer on a heap, as a child process: the adapter template"),
     Registered(
@@ -153,6 +158,8 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_subject())
         case "bundled-proposal":
             return OpenSubject(word, bundled_proposal_subject())
+        case "bundled-inline":
+            return OpenSubject(word, bundled_inline_subject())
         case "bundled-real-clock":
             return OpenSubject(word, bundled_real_clock_subject())
         case "heap-timer" | "naive-purgatory":

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.stress.hunting import hunt
 from benchmarks.stress.races import RACES, Race
 
-PATIENCE_S = 3.0
+PATIENCE_S = 2.0
 BUDGET = 150
 """Rounds in which a race has to be found; most take one or two."""
 
@@ -48,5 +48,5 @@ def test_a_deadlock_is_reported_with_the_stacks() -> None:
     """
     race = next(race for race in RACES if race.name == "finaliser-under-shard-lock")
     words = hunt(race, seed=50, rounds=BUDGET, patience_s=PATIENCE_S).words
-    assert "nothing went on for 3 s" in words
+    assert "nothing went on for 2 s" in words
     assert words.index("_sweep_and_let_go_under_lock") < words.rindex("__del__")

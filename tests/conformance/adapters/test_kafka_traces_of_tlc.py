@@ -16,12 +16,13 @@ from purgatory_tla.cases.sources import counterexample, named_instance, simulate
 from purgatory_tla.manifest import read_manifest
 from purgatory_tla.models import Settings
 from purgatory_tla.resources import modules_folder
+from purgatory_tla.tools import wheel_jar
 
 from .adapter_process import WORK_FOLDER, need_java_and_maven
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
-SETTINGS = Settings(modules_folder())
+SETTINGS = Settings(modules_folder(), jar=wheel_jar())
 
 
 @pytest.fixture(scope="module")
@@ -47,20 +48,31 @@ def asked(opened: OpenSubject, driven: Driven) -> tuple[int, Difference | None]:
 
 
 @pytest.mark.parametrize(
-    ("name", "least"),
+    ("name", "traces", "least"),
     [
-        ("timing-wheel-one-delay", 600),
-        ("memory-pool", 500),
-        ("purgatory-proposal", 700),
-        ("purgatory-proposal-cancelled", 700),
-        pytest.param("timing-wheel", 50, marks=pytest.mark.large),
-        pytest.param("memory-pool-strict", 500, marks=pytest.mark.large),
-        pytest.param("purgatory-proposal-interleaved", 100, marks=pytest.mark.large),
+        ("timing-wheel-one-delay", 8, 300),
+        ("memory-pool", 8, 300),
+        ("purgatory-proposal", 8, 300),
+        ("purgatory-proposal-cancelled", 8, 300),
+        *(
+            pytest.param(name, 40, least, marks=pytest.mark.large)
+            for name, least in (
+                ("timing-wheel", 150),
+                ("timing-wheel-one-delay", 2000),
+                ("memory-pool", 1800),
+                ("memory-pool-strict", 1800),
+                ("purgatory-proposal", 1800),
+                ("purgatory-proposal-cancelled", 1800),
+                ("purgatory-proposal-interleaved", 300),
+            )
+        ),
     ],
 )
-def test_kafka_does_what_tlc_predicts(name: str, least: int, kafka: OpenSubject) -> None:
+def test_kafka_does_what_tlc_predicts(
+    name: str, traces: int, least: int, kafka: OpenSubject
+) -> None:
     """
-    Given twenty random behaviours
+    Given random behaviours of sixty steps
     When they are asked of Kafka, as far as it offers what they take
     Then nothing differs, cancelling for a key included, and several hundred steps are followed
     """
@@ -68,7 +80,7 @@ def test_kafka_does_what_tlc_predicts(name: str, least: int, kafka: OpenSubject)
     assert instance is not None
     answers = [
         asked(kafka, found.driven)
-        for found in simulated(instance, SETTINGS, traces=20, depth=60, seed=1)
+        for found in simulated(instance, SETTINGS, traces=traces, depth=60, seed=1)
     ]
     assert [difference for _, difference in answers if difference is not None] == []
     assert sum(steps for steps, _ in answers) >= least

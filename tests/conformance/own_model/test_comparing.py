@@ -5,14 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_conformance.own_model.asking import TooManyOutcomes
 from purgatory_conformance.own_model.blaming import blamed
-from purgatory_conformance.own_model.comparison import Difference
+from purgatory_conformance.own_model.comparison import Comparison, Difference
 from purgatory_conformance.own_model.exploring import Bounds, explore_small
 from purgatory_conformance.own_model.generating import generate
 from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.own_model.words import verdict
+from purgatory_conformance.own_model.worlds import timer_world
 from purgatory_conformance.supports import support_of
-from purgatory_spec.profiles import Component
+from purgatory_spec.operations import Add, Advance
+from purgatory_spec.profiles import Component, TimerConfiguration, TimerProfile
 
 from .own_files import loaded, template
 
@@ -230,3 +233,30 @@ def test_a_model_of_one_configuration_is_compared_on_that_one(tmp_path: Path) ->
     difference = first_difference(other)
     assert difference is not None
     assert blamed(difference, other.profile).rule == "TIMER-ROUNDING"
+
+
+def test_what_leaves_too_much_open_is_not_compared(tmp_path: Path) -> None:
+    """
+    Given eight tasks that are due in one tick, and a model that allows all their orders
+    When the clock is advanced
+    Then nothing is compared there; a model that has as many where the rules have one has failed
+    """
+    own = loaded(tmp_path, template("timer"))
+    configuration = TimerConfiguration()
+    profile = own.profile
+    assert isinstance(profile, TimerProfile)
+    rules = timer_world(configuration, profile).model
+    comparison = Comparison(configuration, rules, own.begin(configuration))
+    pair = comparison.start()
+    for number in range(8):
+        look = comparison.look(pair, Add(f"t{number}", 1))
+        assert look.was_compared
+        ((_, pair),) = look.both
+    assert not comparison.look(pair, Advance(1)).was_compared
+    endless = "COMPONENT = 'timer'\nfrom purgatory_spec.outcomes import Outcome\n"
+    endless += "def initial(): return 0\n"
+    endless += "def step(state, operation):\n    while True: yield Outcome(), state\n"
+    other = loaded(tmp_path, endless)
+    comparison = Comparison(configuration, rules, other.begin(configuration))
+    with pytest.raises(TooManyOutcomes):
+        comparison.look(comparison.start(), Advance(1))

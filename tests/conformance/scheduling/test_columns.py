@@ -1,7 +1,7 @@
 """A run in columns."""
 
 from purgatory_conformance.scheduling.columns import columns
-from purgatory_conformance.scheduling.scheduler import Mark, Record
+from purgatory_conformance.scheduling.run import Mark, Record
 from purgatory_model.interleaving import Returned
 from purgatory_spec.operations import Check, Operation, operation_name
 from purgatory_spec.reasons import Reason

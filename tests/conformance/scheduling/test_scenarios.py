@@ -5,16 +5,18 @@ from contextlib import contextmanager
 
 import pytest
 
-from purgatory_conformance.scheduling.bundled.bound_scenarios import (
-    BOUND_SCENARIOS,
-    BoundScenario,
-    EndsOf,
-)
+from purgatory_conformance.scheduling.bundled.bound_scenario import BoundScenario
+from purgatory_conformance.scheduling.bundled.bound_scenarios import BOUND_SCENARIOS
 from purgatory_conformance.scheduling.bundled.explained import ExplainedOperations, ExplainedTimer
+from purgatory_conformance.scheduling.bundled.generated import KINDS, generated_scenario
+from purgatory_conformance.scheduling.bundled.memory_pool_scenarios import (
+    BOUND_MEMORY_POOL_SCENARIOS,
+)
 from purgatory_conformance.scheduling.bundled.scenarios import SCENARIOS, scheduled
 from purgatory_conformance.scheduling.bundled.seeded_races import SEEDED_RACES, SeededRace
 from purgatory_conformance.scheduling.errors import CheckFailed, Deadlock
-from purgatory_conformance.scheduling.scenario import Runs
+from purgatory_conformance.scheduling.model_outcomes import EndsOf
+from purgatory_conformance.scheduling.scenario import Runs, Scenario
 from purgatory_conformance.scheduling.schedule import from_text
 from purgatory_conformance.scheduling.search import exhaust, replay, sample
 
@@ -83,6 +85,45 @@ def test_a_run_is_the_same_whenever_it_is_replayed() -> None:
         assert seen[0][0].count("calls") == 3
 
 
+# Random programs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_schedule_breaks_a_generated_scenario(kind: str) -> None:
+    """Given random programs of two or three threads.
+
+    When they run under random schedules.
+    Then every run ends, and leaves what it must.
+    """
+    run_generated(kind, range(25), 8)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_schedule_breaks_a_generated_scenario_at_length(kind: str) -> None:
+    run_generated(kind, range(1_000, 2_000), 40)
+
+
+def run_generated(kind: str, numbers: range, schedules: int) -> None:
+    choices = 0
+    for number in numbers:
+        name = f"generated-{kind}-{number}"
+        with scheduled(name) as runs:
+            search = sample(runs, schedules, seed=number)
+            assert search.failure is None, f"{name} {search.schedule}: {search.failure.failure}"
+            choices += len(runs.injection.scheduler.record.choices)
+    # Programs that do not meet would show nothing.
+    assert choices > 5 * len(numbers)
+
+
+def test_a_generated_scenario_is_always_the_same() -> None:
+    seen = [generated_scenario("generated-exact-17") for _ in range(2)]
+    assert seen[0].programs == seen[1].programs
+    assert generated_scenario("generated-exact-18").programs != seen[0].programs
+    with pytest.raises(KeyError):
+        generated_scenario("generated-pool-17")
+
+
 # The models
 
 
@@ -100,6 +141,17 @@ def test_a_scenario_comes_to_the_ends_of_the_model(bound: BoundScenario) -> None
     assert (ends.known - ends.seen != set()) == bool(bound.stricter)
     assert (ends.outside != set()) == bool(bound.wider)
     assert len(ends.known & ends.seen) > 0
+
+
+@pytest.mark.parametrize("scenario", BOUND_MEMORY_POOL_SCENARIOS, ids=lambda each: each.name)
+def test_the_memory_pool_comes_to_the_ends_of_its_model(scenario: Scenario) -> None:
+    """The same for the memory pool, whose model swaps where the implementation has a lock."""
+    with scheduled(scenario.name) as runs:
+        assert exhaust(runs, PREEMPTIONS).failure is None
+        (ends,) = runs.looks
+    assert isinstance(ends, EndsOf)
+    assert ends.seen == ends.known
+    assert len(ends.known) > 3
 
 
 def test_histories_of_many_kinds_are_explained() -> None:

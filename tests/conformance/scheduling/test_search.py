@@ -5,8 +5,8 @@ from math import comb
 import pytest
 
 from purgatory_conformance.scheduling.errors import Diverged
+from purgatory_conformance.scheduling.run import Record, Strategy
 from purgatory_conformance.scheduling.schedule import as_text, from_text
-from purgatory_conformance.scheduling.scheduler import Record, Strategy
 from purgatory_conformance.scheduling.search import exhaust, replay, sample
 
 from .toys import Toy, ToyRuns

@@ -21,8 +21,9 @@ import purgatory_impl
 from purgatory_conformance.scheduling.bundled.scenarios import SCENARIOS
 from purgatory_conformance.scheduling.bundled.table import BUNDLED
 from purgatory_conformance.scheduling.errors import NotUnderControl, UndeclaredLock
+from purgatory_conformance.scheduling.run import Mark, Record, Strategy
 from purgatory_conformance.scheduling.scenario import Runs
-from purgatory_conformance.scheduling.scheduler import Mark, Record, Scheduler, Strategy
+from purgatory_conformance.scheduling.scheduler import Scheduler
 from purgatory_conformance.scheduling.search import exhaust
 from purgatory_conformance.scheduling.strategies import Prefix
 from purgatory_conformance.scheduling.yield_points import Injection, Table, Where, YieldPoint

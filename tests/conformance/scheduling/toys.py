@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import cast
 
-from purgatory_conformance.scheduling.controlled import ControlledLock, ControlledThreading
-from purgatory_conformance.scheduling.scheduler import Record, Scheduler, Strategy
+from purgatory_conformance.scheduling.controlled import ControlledLock
+from purgatory_conformance.scheduling.controlled_threading import ControlledThreading
+from purgatory_conformance.scheduling.run import Record, Strategy
+from purgatory_conformance.scheduling.scheduler import Scheduler
 
 Body = Callable[[], object]
 

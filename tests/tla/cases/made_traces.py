@@ -13,6 +13,7 @@ from purgatory_tla.cases.sources import Found, named_instance, simulated
 from purgatory_tla.itf import make_state, make_trace
 from purgatory_tla.models import Settings
 from purgatory_tla.resources import modules_folder
+from purgatory_tla.tools import wheel_jar
 
 REST: tuple[object, ...] = ()
 
@@ -33,7 +34,7 @@ def simulated_by_tlc(name: str, traces: int = 20, depth: int = 60) -> tuple[Foun
     """TLC's behaviours of a named instance, always those of one seed."""
     instance = named_instance(name)
     assert instance is not None
-    settings = Settings(modules_folder())
+    settings = Settings(modules_folder(), jar=wheel_jar())
     return tuple(simulated(instance, settings, traces=traces, depth=depth, seed=1))
 
 

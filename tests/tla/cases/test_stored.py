@@ -16,7 +16,7 @@ from purgatory_tla.models import Settings
 from purgatory_tla.resources import modules_folder
 from purgatory_tla.tools import wheel_jar
 
-IN_EVERY_RUN = ("tlc-popped-empty", "tlc-mass-expiry", "tlc-mass-expiry-passed-over")
+IN_EVERY_RUN = ("tlc-mass-expiry", "tlc-mass-expiry-passed-over")
 
 
 @cache

@@ -22,6 +22,7 @@ FIGURES = {
     "memory-pool-strict": Figures(15_691, 73_521, 6),
     "memory-pool-identity": Figures(14_882, 92_914, 6),
     "purgatory-exact": Figures(14_998, 54_880, 11),
+    "purgatory-exact-cancelling": Figures(17_423, 69_550, 14),
     "purgatory-proposal": Figures(45_166, 152_539, 25),
     "purgatory-proposal-cancelling": Figures(27_693, 93_465, 20),
 }

@@ -52,6 +52,7 @@ BY_FEATURE: Mapping[str, Mapping[str, str]] = {
     "evaluate-then-win": {"SwapWord": "a thread whose try has seen the condition swaps the word"},
     "conditions-fall": {"Fall": "an event of a key is undone"},
     "post-early": {"PostEarly": "a thread adds its balance to the count of stale entries"},
+    "walk-looks-again": {"LookBehind": "a walk looks again at what it has tried in vain"},
     "stops-inserting": {
         "StopInserting": "a caller sees its operation completed and gives back what it promised"
     },
@@ -87,6 +88,15 @@ def cancelling_binding() -> Binding[ExactState]:
         "purgatory-exact-cancelling",
         "The purgatory, exact accounting, with a canceller, a forcer and two keys.",
         CANCELLING_AND_FORCING,
+    )
+
+
+def cancelled_and_purged_binding() -> Binding[ExactState]:
+    """The same with a purger."""
+    return bound(
+        "purgatory-exact-cancelled-and-purged",
+        "The purgatory, exact accounting, with a canceller, a forcer, two keys and a purger.",
+        replace(CANCELLING_AND_FORCING, purgers=("purger",), purge_interval=1),
     )
 
 
@@ -150,9 +160,7 @@ SMALL_CANCELLING = replace(ONE, completers=(), cancellers=("canceller",), forcer
 TWO_CALLERS = ExactInstance(
     callers=("caller 1", "caller 2"), keys=("k1",), demanding=frozenset({2}), purge_interval=1
 )
-CANCELLING_AND_FORCING = replace(
-    ONE, cancellers=("canceller",), forcers=("forcer",), purge_interval=1
-)
+CANCELLING_AND_FORCING = replace(ONE, cancellers=("canceller",), forcers=("forcer",), purgers=())
 BY_ENTRY = replace(
     SMALL,
     cancellers=("canceller",),
@@ -172,7 +180,14 @@ WATCHED_AGAIN = ExactInstance(
 LEGAL_CHOICES = ExactInstance(
     operations=1,
     features=frozenset(
-        {"time-outs", "post-early", "evaluate-then-win", "conditions-fall", "sweep-by-operation"}
+        {
+            "time-outs",
+            "post-early",
+            "evaluate-then-win",
+            "conditions-fall",
+            "sweep-by-operation",
+            "walk-looks-again",
+        }
     ),
 )
 RE_ENTRANT = ExactInstance(

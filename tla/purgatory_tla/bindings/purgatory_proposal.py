@@ -107,21 +107,6 @@ def two_keys_binding() -> Binding[ProposalState]:
     )
 
 
-def overlapping_watches_binding() -> Binding[ProposalState]:
-    """Two operations under one key, of which nothing becomes due."""
-    return bound(
-        "purgatory-proposal-overlapping-watches",
-        "The purgatory, proposal's accounting: two watches at the same time, without time-outs.",
-        ProposalInstance(
-            callers=("c1", "c2"),
-            keys=("k1",),
-            most_events=1,
-            purge_interval=1,
-            features=frozenset({Feature.NO_TIME_OUTS}),
-        ),
-    )
-
-
 def small_binding() -> Binding[ProposalState]:
     """One operation under one key, for a comparison of a few seconds."""
     return bound(

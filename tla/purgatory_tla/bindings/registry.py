@@ -18,8 +18,10 @@ _REPORTED: tuple[_Made, ...] = (
     memory_pool.strict_binding,
     memory_pool.identity_binding,
     purgatory_exact.binding,
+    purgatory_exact.cancelling_binding,
     purgatory_proposal.binding,
     purgatory_proposal.cancelling_binding,
+    purgatory_proposal.two_keys_binding,
 )
 _SMALL: tuple[_Made, ...] = (
     timing_wheel.small_binding,
@@ -29,8 +31,6 @@ _SMALL: tuple[_Made, ...] = (
     memory_pool.small_identity_binding,
     purgatory_exact.small_binding,
     purgatory_exact.small_cancelling_binding,
-    purgatory_proposal.two_keys_binding,
-    purgatory_proposal.overlapping_watches_binding,
     purgatory_proposal.small_binding,
     purgatory_proposal.small_cancelling_binding,
 )

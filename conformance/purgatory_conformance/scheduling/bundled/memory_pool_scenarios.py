@@ -1,31 +1,38 @@
 """Scenarios of the memory pool: requests, releases and losses, two threads at a time."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from purgatory_conformance.scheduling.bundled.memory_pool_world import MemoryPoolWorld
-from purgatory_conformance.scheduling.scenario import Observe, Program, Scenario
-from purgatory_spec.operations import Allocate, Elapse, Lose, Release
+from purgatory_conformance.scheduling.bundled.memory_pool_world import (
+    MAX_SINGLE_BYTES,
+    SIZE_BYTES,
+    MemoryPoolWorld,
+)
+from purgatory_conformance.scheduling.model_outcomes import End, EndsOf, Told, ends
+from purgatory_conformance.scheduling.scenario import Observe, Program, Scenario, World
+from purgatory_model.concurrent_memory_pool import ConcurrentMemoryPool, ConcurrentPoolState
+from purgatory_model.programs import Programmed
+from purgatory_spec.operations import Allocate, Elapse, Lose, Operation, Release
+from purgatory_spec.profiles import MemoryPoolConfiguration
 
+_REQUESTS: Final = (
+    Program("t1", (Allocate("t1", 2), Release("t1"), Allocate("t1", 1))),
+    Program("t2", (Allocate("t2", 2), Release("t2"), Allocate("t2", 2))),
+)
 _strict: Final = partial(MemoryPoolWorld, strict=True)
 
 MEMORY_POOL_SCENARIOS: Final = (
     Scenario(
         "pool-requests",
         "two threads ask for more than there is, and give back what they get",
-        (
-            Program("t1", (Allocate("t1", 2), Release("t1"), Allocate("t1", 1))),
-            Program("t2", (Allocate("t2", 2), Release("t2"), Allocate("t2", 2))),
-        ),
+        _REQUESTS,
         MemoryPoolWorld,
     ),
     Scenario(
         "pool-strict-requests",
         "the same, and a request is refused that exceeds what is available",
-        (
-            Program("t1", (Allocate("t1", 2), Release("t1"), Allocate("t1", 1))),
-            Program("t2", (Allocate("t2", 2), Release("t2"), Allocate("t2", 2))),
-        ),
+        _REQUESTS,
         _strict,
     ),
     Scenario(
@@ -40,3 +47,37 @@ MEMORY_POOL_SCENARIOS: Final = (
     ),
 )
 """All of them."""
+
+BOUND_MEMORY_POOL_SCENARIOS: Final = tuple(
+    replace(scenario, name=f"model-{scenario.name}") for scenario in MEMORY_POOL_SCENARIOS[:2]
+)
+"""Those that the concurrent model runs as well; the second one is strict."""
+
+
+def pool_ends(scenario: Scenario) -> EndsOf:
+    """Looks whether runs of a bound scenario come to ends of the concurrent model."""
+    configuration = MemoryPoolConfiguration(SIZE_BYTES, MAX_SINGLE_BYTES, "strict" in scenario.name)
+    names = tuple(program.thread for program in scenario.programs)
+    calls = {program.thread: _operations(program) for program in scenario.programs}
+    model = ConcurrentMemoryPool(configuration, names)
+    programmed = Programmed(model, calls, leaves_out=_has_nothing)
+    return EndsOf(ends(programmed, _available), _end_of)
+
+
+def _operations(program: Program) -> tuple[Operation, ...]:
+    return tuple(call for call in program.calls if not isinstance(call, Observe))
+
+
+def _has_nothing(state: ConcurrentPoolState, thread: str, operation: Operation) -> bool:
+    """Whether a thread is to give back a buffer that it was not granted."""
+    return isinstance(operation, Release) and not state.thread(thread).held_bytes
+
+
+def _available(state: ConcurrentPoolState) -> dict[str, int]:
+    return {"available_bytes": state.available_bytes}
+
+
+def _end_of(world: World) -> End:
+    assert isinstance(world, MemoryPoolWorld)
+    counts = {"available_bytes": world.pool.available_bytes}
+    return Told().after(world.history.events).ended(counts)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 from purgatory_conformance.scheduling.history import RecordedHistory
 from purgatory_conformance.scheduling.scheduler import Scheduler
@@ -9,6 +10,9 @@ from purgatory_impl import LeakDetectingMemoryPool, MemoryPoolError, VirtualCloc
 from purgatory_spec.operations import Allocate, Elapse, Lose, Operation, Release, operation_name
 from purgatory_spec.outcomes import Value
 from purgatory_spec.reasons import Reason
+
+SIZE_BYTES: Final = 2
+MAX_SINGLE_BYTES: Final = 2
 
 
 class MemoryPoolWorld:
@@ -25,8 +29,8 @@ class MemoryPoolWorld:
         self,
         scheduler: Scheduler,
         *,
-        size_bytes: int = 3,
-        max_single_bytes: int = 2,
+        size_bytes: int = SIZE_BYTES,
+        max_single_bytes: int = MAX_SINGLE_BYTES,
         strict: bool = False,
     ) -> None:
         """Make a fresh pool; see the pool itself for the arguments."""

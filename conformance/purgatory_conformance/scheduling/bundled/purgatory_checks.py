@@ -137,16 +137,16 @@ def _promised(world: PurgatoryWorld) -> Counter[tuple[str, str]]:
 
 
 def _not_lost(world: PurgatoryWorld) -> Iterator[str]:
-    """What was satisfied before a check of one of its keys began is completed.
+    """What was satisfied before a check of one of its keys was called is completed.
 
     Rules: PURGATORY-NOT-LOST, PURGATORY-WATCH-SECOND-TRY.
     """
     satisfied: set[str] = set()
     told: set[tuple[str, str]] = set()
-    for operation in world.history.called():
-        if isinstance(operation, Satisfy):
+    for operation, returned in world.history.opened():
+        if isinstance(operation, Satisfy) and returned:
             satisfied.add(operation.operation)
-        elif isinstance(operation, Check):
+        elif isinstance(operation, Check) and not returned:
             told.update((name, operation.key) for name in satisfied)
     for name, key in told & _promised(world).keys():
         one = world.operations[name]

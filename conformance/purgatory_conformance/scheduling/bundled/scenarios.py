@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from purgatory_conformance.scheduling.bundled.bound_scenarios import BOUND_SCENARIOS
@@ -11,7 +12,12 @@ from purgatory_conformance.scheduling.bundled.explained import (
     ExplainedOperations,
     ExplainedTimer,
 )
-from purgatory_conformance.scheduling.bundled.memory_pool_scenarios import MEMORY_POOL_SCENARIOS
+from purgatory_conformance.scheduling.bundled.generated import generated_scenario
+from purgatory_conformance.scheduling.bundled.memory_pool_scenarios import (
+    BOUND_MEMORY_POOL_SCENARIOS,
+    MEMORY_POOL_SCENARIOS,
+    pool_ends,
+)
 from purgatory_conformance.scheduling.bundled.purgatory_scenarios import (
     ACCOUNTINGS,
     purgatory_scenarios,
@@ -21,6 +27,7 @@ from purgatory_conformance.scheduling.bundled.timer_scenarios import (
     EXPLAINED_TIMER_SCENARIOS,
     TIMER_SCENARIOS,
 )
+from purgatory_conformance.scheduling.bundled.timer_world import TimerWorld
 from purgatory_conformance.scheduling.scenario import Look, Runs, Scenario
 from purgatory_conformance.scheduling.scheduler import Scheduler
 from purgatory_conformance.scheduling.yield_points import Injection, Table
@@ -56,10 +63,26 @@ def _all() -> Iterator[Prepared]:
         yield Prepared(scenario, Component.TIMER, ExplainedTimer, WHOLE_PASSES)
     for scenario in MEMORY_POOL_SCENARIOS:
         yield Prepared(scenario, Component.MEMORY_POOL)
+    for scenario in BOUND_MEMORY_POOL_SCENARIOS:
+        yield Prepared(scenario, Component.MEMORY_POOL, partial(pool_ends, scenario))
 
 
 SCENARIOS: Final[dict[str, Prepared]] = {each.scenario.name: each for each in _all()}
 """Of the purgatory with either accounting, alone and beside its models, of timer and pool."""
+
+
+def prepared_scenario(name: str) -> Prepared:
+    """The scenario of a name, one of the list or a generated one.
+
+    Raises:
+        KeyError: there is no such scenario.
+    """
+    if name in SCENARIOS:
+        return SCENARIOS[name]
+    scenario = generated_scenario(name)
+    if scenario.make is TimerWorld:
+        return Prepared(scenario, Component.TIMER, ExplainedTimer, WHOLE_PASSES)
+    return Prepared(scenario, Component.PURGATORY)
 
 
 @contextmanager
@@ -69,7 +92,7 @@ def scheduled(name: str) -> Iterator[Runs]:
     Raises:
         KeyError: there is no such scenario.
     """
-    prepared = SCENARIOS[name]
+    prepared = prepared_scenario(name)
     injection = Injection(prepared.table, Scheduler())
     looks = [] if prepared.look is None else [prepared.look()]
     with injection.active():
