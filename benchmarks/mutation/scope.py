@@ -34,6 +34,7 @@ class Trial:
 
 TIMER = Trial("bundled_subject", Component.TIMER)
 PURGATORY = Trial("bundled_subject", Component.PURGATORY)
+INLINE = Trial("bundled_inline_subject", Component.TIMER)
 POOL = Trial("bundled_subject", Component.MEMORY_POOL)
 AS_PUBLISHED = Trial(
     "bundled_proposal_subject",
@@ -57,7 +58,7 @@ MODULES: dict[str, tuple[Trial, ...]] = {
     "bucket": _TIMER,
     "task": _TIMER,
     "timer": _TIMER,
-    "executors": _TIMER,
+    "executors": (*_TIMER, INLINE),
     "watchers": _PURGATORY,
     "watcher_lists": _PURGATORY,
     "delayed_operation": _PURGATORY,
@@ -105,7 +106,6 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("wheel", "Wheel.advance", _HOLD, "return True"),
     LeftOut("executors", "ThreadExecutor", "a thread"),
     LeftOut("executors", "join", "a thread"),
-    LeftOut("executors", "InlineExecutor", "no subject of ours declares to run tasks inline"),
     LeftOut(
         "executors",
         "_run",

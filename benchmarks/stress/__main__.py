@@ -26,7 +26,7 @@ def _stress_all(components: tuple[str, ...], seed: int, rounds: int, patience_s:
     for component in components:
         began = time.monotonic()
         run = stress(component, seed, rounds, patience_s)
-        click.echo(f"{run}\n{'seconds':>30} {time.monotonic() - began:>9.1f}\n")
+        click.echo(f"{run}\n{'seconds':>30} {time.monotonic() - began:>9.1f}")
         well = well and not run.findings
     return well
 

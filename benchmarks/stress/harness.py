@@ -70,7 +70,8 @@ class Round:
 
     Attributes:
         counts: How often each thing was done, by its name.
-        findings: What is wrong; empty where all is well.
+        findings: What is wrong; empty where all is well. Once something is, locks may be held
+            for ever.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -79,11 +80,6 @@ class Round:
     def find(self, kind: Kind, words: str) -> None:
         """Note that something is wrong; any thread may."""
         self.findings.append(Finding(kind, words))
-
-    @property
-    def stuck(self) -> bool:
-        """Whether threads wait for each other for ever; then nothing may touch a lock any more."""
-        return any(finding.kind is Kind.STUCK for finding in self.findings)
 
     def expect(self, kind: Kind, name: str, expected: object, seen: object) -> None:
         """Note it where two values differ."""

@@ -70,6 +70,8 @@ class MemoryPoolRound:
         # One of each thread, as none of them may count for another.
         self.tallies: list[Counter[str]] = []
         self._slots: list[memoryview | None] = [None] * _SLOTS
+        self._between: memoryview | None = None
+        self._duel = threading.Barrier(2)
 
     def run(self, patience_s: float) -> bool:
         """Let all threads run to their end; whether they have come to it."""
@@ -78,6 +80,8 @@ class MemoryPoolRound:
         }
         bodies["thief 1"] = partial(self._release_of_others, 1)
         bodies["thief 2"] = partial(self._release_of_others, 2)
+        bodies["duellist 1"] = partial(self._release_together, patience_s, True)
+        bodies["duellist 2"] = partial(self._release_together, patience_s, False)
         bodies["onlooker"] = self._look_on
         return run_together(bodies, self.result, patience_s)
 
@@ -88,6 +92,7 @@ class MemoryPoolRound:
     def release_rest(self) -> None:
         """Release what still lies between the threads."""
         tally = self._tally()
+        self._between = None
         for slot in range(_SLOTS):
             self._release(self._slots[slot], tally)
             self._slots[slot] = None
@@ -149,6 +154,20 @@ class MemoryPoolRound:
                 self._release(memoryview(bytearray(3)), tally)
             elif chance.random() < 0.7:
                 self._release(buffer, tally)
+            del buffer
+            yield
+
+    def _release_together(self, patience_s: float, allocates: bool) -> Iterator[None]:
+        """Two threads release the same buffers, one of which has allocated them, at once."""
+        tally = self._tally()
+        for _ in range(self.steps // 5):
+            if allocates:
+                self._between = self.pool.try_allocate(1)
+                tally[GRANTED if self._between is not None else REFUSED] += 1
+            self._duel.wait(patience_s)
+            buffer = self._between
+            self._duel.wait(patience_s)
+            self._release(buffer, tally)
             del buffer
             yield
 

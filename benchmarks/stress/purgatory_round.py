@@ -269,8 +269,11 @@ class PurgatoryRound:
         self._watch_under(operation, [operation.record.key])
 
     def _at_last(self, number: int) -> None:
-        """Use the purgatory, from inside a finaliser: under the lock of its list it would hang."""
-        if not self.result.stuck:
+        """Use the purgatory, from inside a finaliser: under the lock of its list it would hang.
+
+        Not once something is wrong: then a lock may be held for ever.
+        """
+        if not self.result.findings:
             self.purgatory.check_and_complete(self._twins[number])
 
     def _twin(self, number: int) -> Partition:

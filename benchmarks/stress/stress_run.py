@@ -46,7 +46,7 @@ class StressRun:
         """What was found, and how to look for it again."""
         last = self.seed + self.rounds - 1
         lines = [f"{self.component}: {self.rounds} rounds from seed {self.seed}"]
-        lines += [f"{what:>30} {count:>9,}" for what, count in self.counts.items()]
+        lines += [f"{what:>30} {count:>9}" for what, count in self.counts.items()]
         if self.findings:
             again = f"python -m benchmarks.stress --component {self.component} --seed {last}"
             lines += [f"wrong in the round of seed {last}, {self.setting}:", ""]

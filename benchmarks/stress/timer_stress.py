@@ -127,7 +127,7 @@ class Noted(TimerTask):
         """Note it, and use the timer where that is safe: under its lock this would hang."""
         self.record.note(FINALISED)
         try:
-            if self._myself is None and not self._round.result.stuck:
+            if self._myself is None and not self._round.result.findings:
                 self._round.timer.cancel(self)
         except BaseException as failure:
             self.record.note(f"{FINALISER_FAILED}: {failure!r}")

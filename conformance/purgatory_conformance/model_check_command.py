@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, Problem
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_SUBJECT_FAILED, Problem
 from purgatory_conformance.command_options import ComponentName
 from purgatory_conformance.own_model.comparing_process import EXIT_ITSELF_FAILED, Task
 from purgatory_conformance.own_model.watch import DONE
@@ -17,6 +17,7 @@ from purgatory_conformance.resources import model_template
 
 _STARTING_SECONDS = 20.0
 _GRACE_SECONDS = 5.0
+_PATIENCE = 3.0
 _LOOKS_EVERY_SECONDS = 0.1
 
 
@@ -99,6 +100,11 @@ def _run(task: Task, alive: Path) -> int:
                 return process.wait(_LOOKS_EVERY_SECONDS)
             except subprocess.TimeoutExpired:
                 pass
+            if time.time() - started > _PATIENCE * task.seconds + _STARTING_SECONDS:
+                raise Problem(
+                    f"{task.file}: nothing was decided in time; give it fewer --states and --cases",
+                    EXIT_INCONCLUSIVE,
+                )
             seen = alive.stat().st_mtime
             began = seen if seen > touched else started + _STARTING_SECONDS
             if time.time() - began > task.time_limit + _GRACE_SECONDS:

@@ -37,6 +37,9 @@ ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT_SECONDS = 120.0
 _SOURCES = ("spec", "model", "impl", "tla", "conformance", "benchmarks", "docs", "README.md")
 
+_OF_A_CHECKOUT = ("figures.md", "under-many-threads.md")
+"""Pages with commands that are there in a checkout alone."""
+
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<info>[^`\n]*)$")
 _TITLE = re.compile(r'title="(?P<title>[^"]*)"')
 _EXIT = re.compile(r"\[exit (?P<code>\d+)\]")
@@ -122,7 +125,7 @@ class PageRun:
         adapters.mkdir(parents=True, exist_ok=True)
         (self.folder / "purgatory-work").mkdir()
         (self.folder / "purgatory-work" / "adapters").symlink_to(adapters)
-        if page.parent != ROOT and page.parent.name != "spec" and page.name != "figures.md":
+        if page.parent != ROOT and page.parent.name != "spec" and page.name not in _OF_A_CHECKOUT:
             return
         for name in _SOURCES:
             (self.folder / name).symlink_to(ROOT / name)

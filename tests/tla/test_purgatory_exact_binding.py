@@ -1,5 +1,6 @@
 """The purgatory with the exact accounting: every legal choice has the same graph on both sides."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from purgatory_model.concurrent_exact_instance import ExactInstance
 from purgatory_model.concurrent_exact_instances import FALSE_CLAIMS, FAULTS, examine
 from purgatory_model.concurrent_exact_state import ExactState
 from purgatory_tla.binding import Binding
-from purgatory_tla.bindings import purgatory_exact
+from purgatory_tla.bindings import purgatory_exact, purgatory_exact_actions
 from purgatory_tla.compare_report import told
 from purgatory_tla.comparing import Verdict, compare
 from purgatory_tla.manifest import read_manifest
@@ -115,3 +116,26 @@ def _set_of(instance: ExactInstance) -> str:
 def _elements(value: str) -> frozenset[str]:
     """The elements of a set as it is written, in no order."""
     return frozenset(each.strip() for each in value.strip("{}").split(","))
+
+
+def test_every_action_is_in_words_or_belongs_to_what_the_model_leaves_out() -> None:
+    """
+    Given the actions that the history module labels
+    When those are looked up that have words
+    Then what is missing are the steps of two choices that argue for a reduction, and of faults
+    """
+    text = (modules_folder() / "PurgatoryExactHistory.tla").read_text(encoding="utf-8")
+    labelled = set(re.findall(r'<<"(\w+)"', text))
+    groups = (
+        vars(purgatory_exact_actions)[name]
+        for name in ("COMPLETING", "WATCHING", "CHECKING", "CANCELLING", "FORCING", "PURGING")
+    )
+    told = {
+        action
+        for group in (*groups, *purgatory_exact_actions.BY_FEATURE.values())
+        for action in group
+    }
+    in_two_steps = {"PromiseAlone", "Withdraw", "CancelTimeOut", "ArmLate", "LookAgain"}
+    of_faults = {"LatePromise", "LateEvent", "Reset", "Remove"}
+    assert labelled - told == in_two_steps | of_faults | {"NestedNothing"}
+    assert told <= labelled

@@ -9,6 +9,8 @@ from click.testing import CliRunner, Result
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_spec.cases import read_case
 from purgatory_tla import commands
+from purgatory_tla.cases import stored
+from purgatory_tla.cases.stored import STORED
 
 
 def run(*words: str) -> Result:
@@ -133,6 +135,23 @@ def test_a_simulation_of_a_wrong_implementation_tells_the_difference() -> None:
     assert result.exit_code == 1, result.output
     assert "differs from TLA+" in result.output
     assert "What was seen diverges from TIMER-" in result.output
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_vectors_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given the list of TLC's vectors, of which two are left
+    When they are made again in a folder
+    Then they are there, and what they are from is printed
+    """
+    two = [each for each in STORED if each.name in ("tlc-zero-delay-waits", "tlc-bound-is-tight")]
+    monkeypatch.setattr(stored, "STORED", two)
+    result = run("vectors", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert "TLC's counterexample of pool-bound-minus-one (MemoryPool)" in result.output
+    made = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.jsonl")}
+    assert made == {"timer/tlc-zero-delay-waits.jsonl", "memory-pool/tlc-bound-is-tight.jsonl"}
 
 
 @pytest.mark.parametrize(

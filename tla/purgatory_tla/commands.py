@@ -28,6 +28,7 @@ from purgatory_tla.narration import narrate
 from purgatory_tla.replay_commands import replay, simulate
 from purgatory_tla.resources import modules_folder
 from purgatory_tla.tables import ModelTable, print_list, progress_line
+from purgatory_tla.vector_commands import vectors
 
 _KINDS = click.Choice([kind.value for kind in Kind])
 _JAR = click.option(
@@ -42,6 +43,7 @@ def register(group: click.Group) -> None:
     tla.add_command(compare_)
     tla.add_command(simulate)
     tla.add_command(replay)
+    tla.add_command(vectors)
 
 
 @click.group()

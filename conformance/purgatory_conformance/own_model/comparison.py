@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Generic
 
 from purgatory_conformance.own_model.asking import MOST_OUTCOMES, OwnInstance, TooManyOutcomes
-from purgatory_conformance.own_model.worlds import RulesModel, State
+from purgatory_conformance.own_model.worlds import State, World
 from purgatory_model.transition import observables_match, result_matches
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
@@ -83,12 +83,12 @@ class Comparison(Generic[State]):
     """A model of the rules and one's own, for one configuration."""
 
     configuration: Configuration
-    rules: RulesModel[State]
+    world: World[State]
     own: OwnInstance
 
     def start(self) -> Pair[State]:
         """Where both begin."""
-        return Pair(frozenset({self.rules.initial()}), frozenset({self.own.initial()}))
+        return Pair(frozenset({self.world.model.initial()}), frozenset({self.own.initial()}))
 
     def look(self, pair: Pair[State], operation: Operation) -> Look[State]:
         """What both sides say of an operation.
@@ -97,6 +97,8 @@ class Comparison(Generic[State]):
             OwnModelFailure: one's own model failed.
         """
         look: Look[State] = Look()
+        if any(self.world.is_crowded(state, operation) for state in pair.rules):
+            return look
         try:
             answers = self._own_answers(pair, operation)
         except TooManyOutcomes:
@@ -105,7 +107,7 @@ class Comparison(Generic[State]):
             raise
         for outcome, states in answers:
             after = frozenset[State]().union(
-                *(self.rules.accept(state, operation, outcome) for state in pair.rules)
+                *(self.world.model.accept(state, operation, outcome) for state in pair.rules)
             )
             if after:
                 look.both.append((outcome, Pair(after, states)))
@@ -149,14 +151,16 @@ class Comparison(Generic[State]):
     def _has_as_many(self, pair: Pair[State], operation: Operation) -> bool:
         """Whether the rules, too, allow more outcomes than are compared."""
         state = next(iter(pair.rules))
-        counted = islice(self.rules.successors(state, operation), MOST_OUTCOMES + 1)
+        counted = islice(self.world.model.successors(state, operation), MOST_OUTCOMES + 1)
         return sum(1 for _ in counted) > MOST_OUTCOMES
 
     def _rules_outcomes(self, pair: Pair[State], operation: Operation) -> list[Outcome]:
         """The outcomes that the rules allow, no more than are worth looking at."""
         outcomes: dict[object, Outcome] = {}
         for state in pair.rules:
-            for outcome, _ in islice(self.rules.successors(state, operation), _MOST_LOOKED_AT):
+            for outcome, _ in islice(
+                self.world.model.successors(state, operation), _MOST_LOOKED_AT
+            ):
                 outcomes.setdefault(_key(outcome), outcome)
         return _ordered(outcomes.values())
 

@@ -10,7 +10,6 @@ from purgatory_conformance.own_model.worlds import (
     SMALL_TIMERS,
     Introduced,
     State,
-    World,
     introduced_by,
     memory_pool_world,
     purgatory_world,
@@ -93,13 +92,13 @@ def _explore(own: OwnModel, configuration: Configuration, bounds: Bounds) -> Exp
     match configuration, own.profile:
         case TimerConfiguration(), TimerProfile():
             timer = timer_world(configuration, own.profile)
-            return _walk(timer, Comparison(configuration, timer.model, instance), bounds)
+            return _walk(Comparison(configuration, timer, instance), bounds)
         case PurgatoryConfiguration(), PurgatoryProfile():
             purgatory = purgatory_world(configuration, own.profile)
-            return _walk(purgatory, Comparison(configuration, purgatory.model, instance), bounds)
+            return _walk(Comparison(configuration, purgatory, instance), bounds)
         case MemoryPoolConfiguration(), MemoryPoolProfile():
             pool = memory_pool_world(configuration, own.profile)
-            return _walk(pool, Comparison(configuration, pool.model, instance), bounds)
+            return _walk(Comparison(configuration, pool, instance), bounds)
     raise TypeError(f"{configuration} is no configuration of a {own.component.value}")
 
 
@@ -115,7 +114,7 @@ class _Place(Generic[State]):
         return dict(self.introduced)
 
 
-def _walk(world: World[State], comparison: Comparison[State], bounds: Bounds) -> Explored:
+def _walk(comparison: Comparison[State], bounds: Bounds) -> Explored:
     """Visit every pair of states, at most so many.
 
     Where one's own model only forbids something, a few more steps often show what it allows
@@ -135,7 +134,7 @@ def _walk(world: World[State], comparison: Comparison[State], bounds: Bounds) ->
         if bounds.is_over or len(reached_by) > bounds.most_pairs:
             return Explored(len(reached_by), operations, False, forbidden[1] if forbidden else None)
         state = _one_of(place.pair.rules)  # names and clock are the same in all of them
-        for operation in world.operations(state, place.names):
+        for operation in comparison.world.operations(state, place.names):
             operations += 1
             look = comparison.look(place.pair, operation)
             if look.differs and (look.own_alone or forbidden is None):

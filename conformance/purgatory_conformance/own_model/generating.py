@@ -105,14 +105,14 @@ def _course(own: OwnModel, case: Candidate, seed: int) -> Course:
     random = Random(seed)
     match case.configuration, own.profile:
         case TimerConfiguration() as timer, TimerProfile() as profile:
-            rules = timer_world(timer, profile).model
-            return _follow(Comparison(timer, rules, instance), case.operations, random)
+            timers = timer_world(timer, profile)
+            return _follow(Comparison(timer, timers, instance), case.operations, random)
         case PurgatoryConfiguration() as purgatory, PurgatoryProfile() as profile:
-            model = purgatory_world(purgatory, profile).model
-            return _follow(Comparison(purgatory, model, instance), case.operations, random)
+            purgatories = purgatory_world(purgatory, profile)
+            return _follow(Comparison(purgatory, purgatories, instance), case.operations, random)
         case MemoryPoolConfiguration() as pool, MemoryPoolProfile() as profile:
-            of_pool = memory_pool_world(pool, profile).model
-            return _follow(Comparison(pool, of_pool, instance), case.operations, random)
+            pools = memory_pool_world(pool, profile)
+            return _follow(Comparison(pool, pools, instance), case.operations, random)
     raise TypeError(f"{case.configuration} is no configuration of a {own.component.value}")
 
 

@@ -68,12 +68,38 @@ class RulesModel(Protocol[State]):
         """Every outcome that the rules allow, with the state after it."""
 
 
+MOST_DUE = 6
+"""How many tasks may expire in a step that is compared: 720 orders, if they are due together."""
+
+
+def _nothing_due(_: object, __: int | None) -> int:
+    """Where nothing ever expires."""
+    return 0
+
+
+def _due_in(timer: TimerState[Store], now_ms: int | None) -> int:
+    """How many tasks of a timer are due."""
+    reading_ms = timer.now_ms if now_ms is None else now_ms
+    return sum(due_tick <= reading_ms for due_tick in timer.store.due_ticks.values())
+
+
 @dataclass(frozen=True)
 class World(Generic[State]):
     """One instance of the model of the rules, and what is worth asking in a state of it."""
 
     model: RulesModel[State]
     operations: Callable[[State, Introduced], Iterator[Operation]]
+    due: Callable[[State, int | None], int] = _nothing_due
+    """How many tasks are due at a reading, None standing for that of the state's own clock."""
+
+    def is_crowded(self, state: State, operation: Operation) -> bool:
+        """Whether an operation may expire so many tasks that their orders cannot be compared."""
+        match operation:
+            case Advance(to_ms):
+                return self.due(state, to_ms) > MOST_DUE
+            case RunOne():  # what runs may advance its timer
+                return self.due(state, None) > MOST_DUE
+        return False
 
 
 def timer_world(
@@ -100,7 +126,7 @@ def timer_world(
         if Feature.SHUTDOWN in features:
             yield Shutdown()
 
-    return World(model, operations)
+    return World(model, operations, _due_in)
 
 
 def purgatory_world(
@@ -131,7 +157,7 @@ def purgatory_world(
         if PurgatoryFeature.SHUTDOWN in features:
             yield Shutdown()
 
-    return World(model, operations)
+    return World(model, operations, lambda state, now_ms: _due_in(state.timer, now_ms))
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def test_threads_that_wait_for_each_other_are_found_and_slow_ones_are_not() -> N
     try:
         assert run_together({"waiting": waiting, "slow": slow}, result, 0.6) is False
         assert len(steps) == 8
-        assert result.stuck
+        assert [finding.kind for finding in result.findings] == [Kind.STUCK]
         assert "for_ever.wait()" in str(result.findings[0])
     finally:
         for_ever.set()

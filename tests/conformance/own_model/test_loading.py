@@ -175,3 +175,12 @@ def test_modules_of_the_files_folder_can_be_imported(tmp_path: Path) -> None:
     own = loaded(tmp_path, text + "def step(state, operation): return Outcome(), state\n")
     assert own.begin(TimerConfiguration()).initial() == 7
     assert written(tmp_path, text).is_file()
+
+
+def test_a_class_that_lacks_a_method_is_rejected_when_it_is_made(tmp_path: Path) -> None:
+    text = f"{HEAD}class Model:\n    def initial(self): return 0\n"
+    with pytest.raises(InvalidOwnModel, match="Model has no step"):
+        loaded(tmp_path, text).begin(TimerConfiguration())
+    failing = f"{HEAD}class Model:\n    def __init__(self): raise KeyError(1)\n"
+    with pytest.raises(OwnModelFailure, match=r"Model\(\) raised KeyError: 1"):
+        loaded(tmp_path, failing).begin(TimerConfiguration())

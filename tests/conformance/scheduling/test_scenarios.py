@@ -26,7 +26,7 @@ MOST_SCHEDULES = 200
 
 RANDOM_RUNS = 20
 LARGE_PREEMPTIONS = 3
-LARGE_SCHEDULES = 20_000
+LARGE_SCHEDULES = 8_000
 LARGE_RUNS = 2_000
 
 WITH_OWN_THREADS = [name for name in SCENARIOS if "own" in name]
@@ -145,13 +145,16 @@ def test_a_scenario_comes_to_the_ends_of_the_model(bound: BoundScenario) -> None
 
 @pytest.mark.parametrize("scenario", BOUND_MEMORY_POOL_SCENARIOS, ids=lambda each: each.name)
 def test_the_memory_pool_comes_to_the_ends_of_its_model(scenario: Scenario) -> None:
-    """The same for the memory pool, whose model swaps where the implementation has a lock."""
+    """The same for the memory pool, whose model swaps where the implementation has a lock.
+
+    Two of its ends take three preemptions.
+    """
     with scheduled(scenario.name) as runs:
-        assert exhaust(runs, PREEMPTIONS).failure is None
+        assert exhaust(runs, LARGE_PREEMPTIONS).failure is None
         (ends,) = runs.looks
     assert isinstance(ends, EndsOf)
     assert ends.seen == ends.known
-    assert len(ends.known) > 3
+    assert len(ends.known) > 5
 
 
 def test_histories_of_many_kinds_are_explained() -> None:
