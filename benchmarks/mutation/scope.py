@@ -95,6 +95,8 @@ _STARTS_REAPER = "whether a second thread is started"
 _WAKES_REAPER = "only a sleeping reaper's thread is concerned"
 _HOLD = "how many steps a lock is held; only threads that wait for it are concerned"
 _OTHER_THREAD = "only where another thread completes the operation meanwhile, or a key fails"
+_INTERRUPT = "an interrupt in the main thread; the suite's tasks throw ordinary exceptions"
+_FINALISER = "whether a finaliser runs under a lock; no step's operation has one"
 _ORDER = "whether timer or lists come first is seen by other threads alone"
 _ONE_EACH = "for a second timer or purgatory; no step is about two of them"
 _FOR_PEOPLE = "words for people; they all have one reason code"
@@ -106,10 +108,12 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("wheel", "Wheel.advance", _HOLD, "return True"),
     LeftOut("executors", "ThreadExecutor", "a thread"),
     LeftOut("executors", "join", "a thread"),
+    LeftOut("executors", "InlineExecutor.wake", _INTERRUPT, "except BaseException:"),
+    LeftOut("executors", "InlineExecutor.wake", _INTERRUPT, "self._running = False"),
     LeftOut(
         "executors",
         "_run",
-        "an interrupt in the main thread; the suite's tasks throw ordinary exceptions",
+        _INTERRUPT,
         "if asks_to_leave and threading.current_thread() is threading.main_thread():",
     ),
     LeftOut("timer", "", _HOLD, "_STEPS_PER_HOLD: Final = 1024"),
@@ -130,6 +134,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("timer", "Timer.advance", _HOLD, "if more:"),
     LeftOut("timer", "Timer.advance", _HOLD, "time.sleep(0)"),
     LeftOut("watchers", "", _HOLD, "STEPS_PER_HOLD: Final = 256"),
+    LeftOut("watchers", "Walk._go_on", _FINALISER, "if not entry.linked:"),
     LeftOut("watchers", "Walk.next_operations", _HOLD, "while len(operations) < STEPS_PER_HOLD:"),
     LeftOut(
         "watcher_lists",
@@ -174,12 +179,10 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         _REAPER,
         'self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)',
     ),
-    LeftOut(
-        "purgatory", "Purgatory.check_and_complete", _FOR_PEOPLE, "for further in failures[1:]:"
-    ),
+    LeftOut("purgatory", "_first_of", _FOR_PEOPLE, "for further in failures[1:]:"),
     LeftOut(
         "purgatory",
-        "Purgatory.check_and_complete",
+        "_first_of",
         _FOR_PEOPLE,
         'failures[0].add_note(f"another operation of the same walk raised {further!r}")',
     ),

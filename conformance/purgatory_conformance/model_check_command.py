@@ -18,6 +18,7 @@ from purgatory_conformance.resources import model_template
 _STARTING_SECONDS = 20.0
 _GRACE_SECONDS = 5.0
 _PATIENCE = 3.0
+_MORE_SECONDS = 60.0
 _LOOKS_EVERY_SECONDS = 0.1
 
 
@@ -100,7 +101,7 @@ def _run(task: Task, alive: Path) -> int:
                 return process.wait(_LOOKS_EVERY_SECONDS)
             except subprocess.TimeoutExpired:
                 pass
-            if time.time() - started > _PATIENCE * task.seconds + _STARTING_SECONDS:
+            if time.time() - started > _PATIENCE * task.seconds + _MORE_SECONDS:
                 raise Problem(
                     f"{task.file}: nothing was decided in time; give it fewer --states and --cases",
                     EXIT_INCONCLUSIVE,

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -139,9 +138,7 @@ def test_what_does_not_come_to_an_end_is_ended(text: str, words: str, tmp_path: 
     When it is compared with a limit of half a second
     Then it is ended, and it is said where it was
     """
-    began = time.monotonic()
     done = check(tmp_path, text, "--time-limit", "0.5")
-    assert time.monotonic() - began < 60
     assert (done.returncode, done.stdout) == (3, "")
     assert words in done.stderr
 
