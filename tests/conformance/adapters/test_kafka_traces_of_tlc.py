@@ -1,10 +1,10 @@
 """What TLC finds, asked of Apache Kafka: random behaviours, and the mass expiry."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.subjects.registry import OpenSubject, open_subject
 from purgatory_conformance.subjects.subject import profile_of
@@ -133,7 +133,7 @@ def test_the_replay_file_of_tlc_still_fails(kafka: OpenSubject) -> None:
     When it is run without the declaration
     Then it fails, for the rule that it names
     """
-    deviations = Path("conformance/adapters/kafka/deviations")
+    deviations = adapters_folder() / "kafka" / "deviations"
     case = read_case(deviations / "tlc-mass-expiry-passed-over.jsonl")
     run = run_case(kafka.subject, case.header.case, case.header.configuration, case.operations)
     assert run.verdict is CaseVerdict.FAIL

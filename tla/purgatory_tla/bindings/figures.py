@@ -25,5 +25,6 @@ FIGURES = {
     "purgatory-exact-cancelling": Figures(17_423, 69_550, 14),
     "purgatory-proposal": Figures(45_166, 152_539, 25),
     "purgatory-proposal-cancelling": Figures(27_693, 93_465, 20),
+    "purgatory-proposal-two-keys": Figures(12_334, 39_492, 10),
 }
 """By the names of the bindings."""
