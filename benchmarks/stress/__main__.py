@@ -17,8 +17,6 @@ from benchmarks.stress.hunting import hunt
 from benchmarks.stress.races import RACES, Race
 from benchmarks.stress.stress_run import COMPONENTS, stress
 
-_RACE_PATIENCE_S = 2.0
-
 
 def _stress_all(components: tuple[str, ...], seed: int, rounds: int, patience_s: float) -> bool:
     """Run each component; whether all is well."""
@@ -37,7 +35,7 @@ def _hunt(races: list[Race], seed: int, runs: int, rounds: int) -> bool:
     click.echo("|---|---|---:|---:|---:|---|")
     always = True
     for race in races:
-        hunts = [hunt(race, seed + 1000 * n, rounds, _RACE_PATIENCE_S) for n in range(runs)]
+        hunts = [hunt(race, seed + 1000 * n, rounds) for n in range(runs)]
         hits = [each for each in hunts if each.has_found(race)]
         needed = [each.rounds for each in hits] or [0]
         kinds = {each.kinds[0] for each in hits}

@@ -37,20 +37,19 @@ class Hunt:
         return any(kind.value in self.kinds for kind in race.kinds)
 
 
-def hunt(race: Race, seed: int, rounds: int, patience_s: float) -> Hunt:
+def hunt(race: Race, seed: int, rounds: int) -> Hunt:
     """Plant a race and run the stress, in another process.
 
     Args:
         race: Which.
         seed: Of the first round.
         rounds: The budget.
-        patience_s: How long nothing may go on before it counts as stuck, seconds.
 
     Raises:
         subprocess.CalledProcessError: the process has failed.
         subprocess.TimeoutExpired: it has not ended.
     """
-    arguments = [race.name, str(seed), str(rounds), str(patience_s)]
+    arguments = [race.name, str(seed), str(rounds)]
     finished = subprocess.run(
         [sys.executable, "-m", "benchmarks.stress.hunting", *arguments],
         cwd=_ROOT,
@@ -63,16 +62,16 @@ def hunt(race: Race, seed: int, rounds: int, patience_s: float) -> Hunt:
     return Hunt(found["rounds"], tuple(found["kinds"]), found["words"])
 
 
-def _hunt_here(name: str, seed: int, rounds: int, patience_s: float) -> Hunt:
+def _hunt_here(name: str, seed: int, rounds: int) -> Hunt:
     race = next(race for race in RACES if race.name == name)
     with race.planted():
-        run = stress(race.component, seed, rounds, patience_s)
+        run = stress(race.component, seed, rounds, race.patience_s)
     return Hunt(run.rounds, tuple(each.kind.value for each in run.findings), str(run))
 
 
 if __name__ == "__main__":
-    name, seed, rounds, patience_s = sys.argv[1:]
-    print(json.dumps(asdict(_hunt_here(name, int(seed), int(rounds), float(patience_s)))))
+    name, seed, rounds = sys.argv[1:]
+    print(json.dumps(asdict(_hunt_here(name, int(seed), int(rounds)))))
     sys.stdout.flush()
     # Threads that are stuck are not waited for, and no finaliser that would be stuck, too, is run.
     os._exit(0)

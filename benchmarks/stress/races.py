@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.stress.harness import Kind
+from benchmarks.stress.harness import PATIENCE_S, Kind
 from purgatory_impl import (
     DelayedOperation,
     LeakDetectingMemoryPool,
@@ -44,6 +44,11 @@ class Race:
     says: str
     kinds: frozenset[Kind]
     substitutes: tuple[tuple[type, str, object], ...]
+
+    @property
+    def patience_s(self) -> float:
+        """How long nothing may go on before it counts as stuck: short only where that is likely."""
+        return 2.0 if Kind.STUCK in self.kinds else PATIENCE_S
 
     @contextmanager
     def planted(self) -> Iterator[None]:

@@ -5,7 +5,6 @@ import pytest
 from benchmarks.stress.hunting import hunt
 from benchmarks.stress.races import RACES, Race
 
-PATIENCE_S = 2.0
 BUDGET = 150
 """Rounds in which a race has to be found; most take one or two."""
 
@@ -15,14 +14,14 @@ NAMES = [race.name for race in RACES]
 @pytest.mark.slow
 @pytest.mark.parametrize("race", RACES, ids=NAMES)
 def test_a_planted_race_is_found(race: Race) -> None:
-    found = hunt(race, seed=0, rounds=BUDGET, patience_s=PATIENCE_S)
+    found = hunt(race, seed=0, rounds=BUDGET)
     assert found.has_found(race), found.words
 
 
 @pytest.mark.large
 @pytest.mark.parametrize("race", RACES, ids=NAMES)
 def test_a_planted_race_is_found_every_time(race: Race) -> None:
-    hunts = [hunt(race, 1000 * n, BUDGET, PATIENCE_S) for n in range(1, 11)]
+    hunts = [hunt(race, 1000 * n, BUDGET) for n in range(1, 11)]
     assert [each.words for each in hunts if not each.has_found(race)] == []
 
 
@@ -47,6 +46,6 @@ def test_a_deadlock_is_reported_with_the_stacks() -> None:
     Then the run ends, and shows a thread that waits in a finaliser below a purge.
     """
     race = next(race for race in RACES if race.name == "finaliser-under-shard-lock")
-    words = hunt(race, seed=50, rounds=BUDGET, patience_s=PATIENCE_S).words
+    words = hunt(race, seed=50, rounds=BUDGET).words
     assert "nothing went on for 2 s" in words
     assert words.index("_sweep_and_let_go_under_lock") < words.rindex("__del__")
