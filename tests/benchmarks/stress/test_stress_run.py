@@ -5,7 +5,7 @@ import pytest
 from benchmarks.stress.stress_run import COMPONENTS, StressRun, stress
 
 ROUNDS = {"purgatory": 12, "timer": 9, "memory_pool": 12}
-TIMES = 40
+TIMES = 20
 """How many times as many rounds the long form has, each seed for itself."""
 
 
