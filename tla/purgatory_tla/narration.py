@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from purgatory_model.narrative import Narrative, NarrativeStep
 from purgatory_tla.actors import tell
+from purgatory_tla.history_dump import STEP
 from purgatory_tla.manifest import Kind, Model
 from purgatory_tla.results import CheckResult, Outcome
 from purgatory_tla.sayings import State
@@ -49,6 +50,8 @@ def _steps(trace: "Trace", known: Mapping[str, Owned], model: Model) -> list[Nar
     """The steps from the initial state on; that of a lasso which leads back is the last."""
     states: list[State] = [state.values for state in trace.states]
     actions = [str(state.meta.get("action", "")) for state in trace.states]
+    if STEP in states[0]:
+        states, actions = _labelled(states)
     if trace.loop is not None and trace.loop < len(states) - 1:
         states.append(states[trace.loop])
         actions.append(str(trace.meta.get("loop_action", "")))
@@ -58,6 +61,18 @@ def _steps(trace: "Trace", known: Mapping[str, Owned], model: Model) -> list[Nar
         told = tell(actions[number], before, after, known)
         steps.append(NarrativeStep(number, told.actor, told.text, counts[number]))
     return steps
+
+
+def _labelled(states: list[State]) -> tuple[list[State], list[str]]:
+    """The steps of a history module's trace, by their labels, without those that lead to rest."""
+    bearing = [states[0], *(state for state in states[1:] if _label(state))]
+    return bearing, [_label(state) for state in bearing]
+
+
+def _label(state: State) -> str:
+    """The action that a history module's state shows; empty at rest."""
+    label = state[STEP]
+    return str(label[0]) if isinstance(label, tuple) and label else ""
 
 
 def _remark(model: Model, result: CheckResult) -> str:

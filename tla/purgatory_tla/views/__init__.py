@@ -26,6 +26,7 @@ VIEWS: dict[str, Callable[[State, Constants], Counts]] = {
     "PurgatoryExact": exact,
     "PurgatoryExactRefinement": exact,
     "PurgatoryProposal": proposal,
+    "PurgatoryProposalPasses": proposal,
     "Timer": timer,
     "TimingWheel": timing_wheel,
     "TimingWheelSteps": timing_wheel_steps,
