@@ -8,7 +8,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
+from purgatory_conformance.command_line import (
+    EXIT_INCONCLUSIVE,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    Problem,
+)
 from purgatory_conformance.scheduling.bundled.scenarios import (
     SCENARIOS,
     prepared_scenario,
@@ -31,8 +36,9 @@ _RACES: Final = {race.name: race for race in SEEDED_RACES}
 _race_option = click.option(
     "--race",
     type=click.Choice(list(_RACES)),
+    metavar="RACE",
     default=None,
-    help="Plant this race in the implementation first.",
+    help="Plant this race in the implementation first; see: purgatory schedule races.",
 )
 
 
@@ -49,11 +55,9 @@ def schedule() -> None:
 @schedule.command("list")
 def list_() -> None:
     """List the scenarios."""
-    table = _table("scenario", "threads", "about")
     for name, prepared in SCENARIOS.items():
         threads = ", ".join(program.thread for program in prepared.scenario.programs)
-        table.add_row(name, threads, prepared.scenario.about)
-    _print(table)
+        click.echo(f"{name}  {threads}\n    {prepared.scenario.about}")
 
 
 @schedule.command()
@@ -68,8 +72,20 @@ def points() -> None:
 
 @schedule.command()
 @click.argument("scenario", default="all")
-@click.option("--preemptions", type=click.IntRange(0, 9), default=2, show_default=True)
-@click.option("--limit", type=click.IntRange(1), default=1_000_000, help="Most schedules of each.")
+@click.option(
+    *("--preemptions", "preemptions"),
+    type=click.IntRange(0, 9),
+    default=2,
+    show_default=True,
+    help="The most that a schedule has.",
+)
+@click.option(
+    *("--limit", "limit"),
+    type=click.IntRange(1),
+    default=1_000_000,
+    show_default=True,
+    help="Most schedules of each.",
+)
 @click.option("--random", "runs", type=click.IntRange(1), default=None, help="So many random ones.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the random ones.")
 @_race_option
@@ -87,10 +103,14 @@ def run(
 
     Besides those of the list there are generated ones, by a number: generated-exact-17,
     generated-proposal-17, generated-timer-17.
+
+    Exits with 0 where nothing is wrong, 1 where a schedule fails, which is shown, 4 where the
+    limit was reached, so that schedules are left.
     """
     console = _console()
     names = _named(scenario)
     made = 0
+    complete = True
     for name in names:
         with _prepared(name, race) as prepared:
             if runs is None:
@@ -99,11 +119,14 @@ def run(
                 search = sample(prepared, runs, seed)
             console.print(f"{name}: {_counts(search)}{_ends(prepared)}", soft_wrap=True)
         made += search.schedules
+        complete &= search.complete or runs is not None
         if search.failure is not None:
             _show(console, name, search.failure, race)
             context.exit(1)
     if len(names) > 1:
-        console.print(f"{len(names)} scenarios, {made:,} schedules: nothing is wrong")
+        rest = "" if complete else " in these; more are left"
+        console.print(f"{len(names)} scenarios, {made:,} schedules: nothing is wrong{rest}")
+    context.exit(0 if complete else EXIT_INCONCLUSIVE)
 
 
 @schedule.command("replay")
@@ -112,7 +135,10 @@ def run(
 @_race_option
 @click.pass_context
 def replay_(context: click.Context, scenario: str, text: str, race: str | None) -> None:
-    """Run SCENARIO once, under SCHEDULE, and show what each thread does."""
+    """Run SCENARIO once, under SCHEDULE, and show what each thread does.
+
+    Exits with 0 where nothing is wrong, 1 where something is.
+    """
     (name,) = _named(scenario, one=True)
     with _prepared(name, race) as prepared:
         record = replay(prepared, from_text(text))
@@ -127,7 +153,10 @@ def replay_(context: click.Context, scenario: str, text: str, race: str | None) 
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.pass_context
 def races(context: click.Context, preemptions: int, runs: int, seed: int) -> None:
-    """Plant each race, and say after how many schedules it is found."""
+    """Plant each race, and say after how many schedules it is found.
+
+    Exits with 0 where each is found by the schedules with few preemptions, 1 where one is not.
+    """
     table = _table("race", "scenario", "found after", "schedule", "at random after")
     escaped = 0
     for race in SEEDED_RACES:

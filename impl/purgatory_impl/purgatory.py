@@ -130,7 +130,8 @@ class Purgatory(Generic[Key]):
             Whether this call has completed the operation.
 
         Raises:
-            PurgatoryClosed: the purgatory is closed; the operation was not tried.
+            PurgatoryClosed: the purgatory is closed; the operation was not tried. Where that
+                happens in the middle of the call, the operation may be in its lists, without a time-out.
             NoKeys: there is no key; the operation was not tried.
             OperationOfAnotherPurgatory: it was given to another one before.
 

@@ -32,7 +32,10 @@ class Purgatory:
 def test_it_lists_scenarios_and_yield_points(purgatory: Purgatory) -> None:
     code, words = purgatory("list")
     assert code == 0
-    assert len(words.splitlines()) == len(SCENARIOS) + 1
+    lines = words.splitlines()
+    assert [line.split()[0] for line in lines[::2]] == list(SCENARIOS)
+    assert lines[0] == "exact-watch-and-check  watch, check"
+    assert all(line.startswith("    ") for line in lines[1::2])
     code, words = purgatory("points")
     assert code == 0
     assert words.split()[:4] == ["module", "name", "where", "why"]
@@ -49,7 +52,7 @@ def test_it_runs_a_scenario_and_counts_its_schedules(purgatory: Purgatory) -> No
     code, words = purgatory("run", "model-watch-and-check", "--random", "5", "--seed", "3")
     assert (code, words.split(";")[0]) == (0, "model-watch-and-check: 5 random schedules")
     code, words = purgatory("run", "exact-watch-and-check", "--limit", "3")
-    assert (code, words.rstrip().split("; ")[1]) == (0, "more are left")
+    assert (code, words.rstrip().split("; ")[1]) == (4, "more are left")
 
 
 def test_it_runs_all_scenarios(purgatory: Purgatory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,6 +63,9 @@ def test_it_runs_all_scenarios(purgatory: Purgatory, monkeypatch: pytest.MonkeyP
     lines = words.splitlines()
     assert [line.split(":")[0] for line in lines[:-1]] == list(few)
     assert lines[-1] == "2 scenarios, 4 schedules: nothing is wrong"
+    code, words = purgatory("run", "--limit", "1")
+    assert code == 4
+    assert words.endswith("2 scenarios, 2 schedules: nothing is wrong in these; more are left\n")
 
 
 def test_a_failure_comes_with_its_interleaving_and_can_be_had_again(purgatory: Purgatory) -> None:

@@ -1,5 +1,7 @@
 """The executable models and the TLA+ modules have one state graph each."""
 
+from pathlib import Path
+
 import pytest
 
 from purgatory_model.state_graph import complete_graph
@@ -72,6 +74,22 @@ def test_the_figures_are_those_of_the_reported_bindings() -> None:
     assert FIGURES.keys() == REPORTED.keys()
     assert all(10_000 <= each.states <= 100_000 for each in FIGURES.values())
     assert not REPORTED.keys() & SMALL.keys()
+
+
+def test_the_page_of_figures_has_them() -> None:
+    """
+    Given the page of the figures
+    When its rows about bindings are read
+    Then there is one for each reported binding, with its figures
+    """
+    page = Path(__file__).parents[2] / "docs" / "reference" / "figures.md"
+    rows = [
+        f"| `{name}` | {each.states:,} | {each.edges:,} | {each.seconds} |"
+        for name, each in FIGURES.items()
+    ]
+    below = page.read_text(encoding="utf-8").partition("| binding | states | edges | seconds |\n")
+    table = below[2].partition("\n\n")[0].splitlines()[1:]
+    assert table == rows
 
 
 def test_every_map_is_told_in_words() -> None:

@@ -42,7 +42,8 @@ def compare_(
     the same steps between them, with the same arguments. Where they differ, the shortest path to
     what only one side has is told.
 
-    Exits with 0 where all are equal, 1 where a pair differs, 4 where TLC gave no graph.
+    Exits with 0 where all are equal, 1 where a pair differs, 4 where TLC gave no graph, 5 where
+    TLC or Java is missing.
     """
     chosen = _chosen(names, small=small)
     settings = CompareSettings(modules_folder(), jar, timeout, QUICK if small else ())
@@ -79,5 +80,5 @@ def _named(name: str, known: dict[str, Binding[Any]]) -> Binding[Any]:
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = " or ".join(near) if near else ", ".join(known)
-    raise Problem(f"there is no binding {name!r}; did you mean {hint}?", EXIT_USAGE)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
+    raise Problem(f"there is no binding {name!r}; {hint}", EXIT_USAGE)

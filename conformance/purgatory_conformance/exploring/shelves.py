@@ -12,6 +12,7 @@ from purgatory_conformance.exploring.memory_pool_claims import MemoryPoolClaims
 from purgatory_conformance.exploring.purgatory_claims import PurgatoryClaims
 from purgatory_conformance.exploring.timer_claims import TimerClaims
 from purgatory_conformance.reporting.words import noun
+from purgatory_spec.profiles import Component
 
 SHELVES: tuple[Shelf, ...] = (
     TimerClaims(),
@@ -40,13 +41,19 @@ def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:
     ]
     if not wanted:
         known = ", ".join(noun(shelf.component) for shelf in SHELVES if shelf.concurrent)
-        raise NoSuchClaim(f"there are no claims with threads about this; there are of: {known}")
+        about = "this" if component is None else f"the {noun(Component(component))}"
+        raise NoSuchClaim(f"there are no claims with threads about {about}; there are of: {known}")
     for shelf in wanted:
         if name in names_on(shelf):
             return shelf
     elsewhere = [shelf for shelf in SHELVES if name in names_on(shelf)]
     if elsewhere:
         options = " or ".join(map(options_of, elsewhere))
+        if concurrent and not any(shelf.concurrent for shelf in elsewhere):
+            raise NoSuchClaim(
+                f"there is no claim {name!r} with threads; it is one without them, with {options}; "
+                "name one by --claim: purgatory model explore --list --concurrent"
+            )
         raise NoSuchClaim(f"there is no claim {name!r} here; it is one with {options}")
     everything = list(dict.fromkeys(each for shelf in wanted for each in names_on(shelf)))
     near = difflib.get_close_matches(name, everything, n=3, cutoff=0.5)

@@ -94,7 +94,8 @@ def _imported(path: Path, watch: Watching) -> ModuleType:
     try:
         compile(path.read_bytes(), str(path), "exec")
     except SyntaxError as error:
-        raise InvalidOwnModel(f"{path}:{error.lineno}: {error.msg}") from error
+        place = "" if error.lineno is None else f":{error.lineno}"  # none for a null byte
+        raise InvalidOwnModel(f"{path}{place}: {error.msg}") from error
     except ValueError as error:
         raise InvalidOwnModel(f"{path} is no Python: {error}") from error
     specification = importlib.util.spec_from_file_location("own_model", path.resolve())
