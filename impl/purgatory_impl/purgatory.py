@@ -131,7 +131,8 @@ class Purgatory(Generic[Key]):
 
         Raises:
             PurgatoryClosed: the purgatory is closed; the operation was not tried. Where that
-                happens in the middle of the call, the operation may be in its lists, without a time-out.
+                happens in the middle of the call, the operation may be in its lists,
+                without a time-out.
             NoKeys: there is no key; the operation was not tried.
             OperationOfAnotherPurgatory: it was given to another one before.
 
