@@ -138,7 +138,7 @@ class Purgatory(Generic[Key]):
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-WAITS, PURGATORY-NO-KEYS,
         PURGATORY-WATCH-COMPLETED, PURGATORY-REWATCH, PURGATORY-FIRST-TRY-THROWS,
-        PURGATORY-SHUTDOWN-CLOSED, PURGATORY-WATCH-INSIDE.
+        PURGATORY-SHUTDOWN-CLOSED, PURGATORY-WATCH-INSIDE, PURGATORY-OVERLAPPING-CALLS.
         """
         if self._closed:
             raise PurgatoryClosed
@@ -163,7 +163,7 @@ class Purgatory(Generic[Key]):
 
         Rules: PURGATORY-CHECK-ORDER, PURGATORY-CHECK-COUNT, PURGATORY-CHECK-DROPS,
         PURGATORY-CHECK-UNKNOWN, PURGATORY-CHECK-THROWS, PURGATORY-NOT-LOST, PURGATORY-CHECK-INSIDE,
-        PURGATORY-SHUTDOWN-COMPLETES.
+        PURGATORY-SHUTDOWN-COMPLETES, PURGATORY-OVERLAPPING-CALLS.
         """
         walk = self._lists.shard_of(key).walk(key)
         completed = 0
@@ -197,7 +197,7 @@ class Purgatory(Generic[Key]):
 
         Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
         PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-CANCEL-UNKNOWN, PURGATORY-CANCEL-INSIDE,
-        PURGATORY-SHUTDOWN-COMPLETES.
+        PURGATORY-SHUTDOWN-COMPLETES, PURGATORY-OVERLAPPING-CALLS.
         """
         operations = self._lists.shard_of(key).detach(key)
         balance = 0
@@ -254,7 +254,7 @@ class Purgatory(Generic[Key]):
 
         Not one instant's number where other threads are at work.
 
-        Rules: PURGATORY-ENTRIES.
+        Rules: PURGATORY-ENTRIES, PURGATORY-COUNTS-WHEN-QUIET.
         """
         return self._lists.entries
 
@@ -273,7 +273,7 @@ class Purgatory(Generic[Key]):
         Those whose time-out is due and has not run yet are not among them. Of a timer that serves
         others too, it is the size of all.
 
-        Rules: PURGATORY-TIMER-SIZE.
+        Rules: PURGATORY-TIMER-SIZE, PURGATORY-COUNTS-WHEN-QUIET.
         """
         return 0 if self._time_outs is None else self._time_outs.size
 
@@ -281,7 +281,7 @@ class Purgatory(Generic[Key]):
     def pending(self) -> int:
         """Time-outs owed: in the timer, in the executor's queue, or being decided.
 
-        Rules: PURGATORY-PENDING.
+        Rules: PURGATORY-PENDING, PURGATORY-COUNTS-WHEN-QUIET.
         """
         return self._accounting.pending
 
@@ -297,7 +297,7 @@ class Purgatory(Generic[Key]):
     def estimate(self) -> int:
         """Operations in the lists, completed ones included, as the accounting estimates them.
 
-        Rules: PURGATORY-ESTIMATE-EXACT, PURGATORY-ESTIMATE-PROPOSAL.
+        Rules: PURGATORY-ESTIMATE-EXACT, PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-COUNTS-WHEN-QUIET.
         """
         return self._accounting.estimate()
 

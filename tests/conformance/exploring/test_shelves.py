@@ -190,7 +190,7 @@ def test_sizes_of_another_model_are_rejected(sizes: Sizes, words: str) -> None:
         ("within-size", "timer", False, "it is one with --component memory-pool"),
         ("law", None, False, "it is one with --component purgatory --concurrent"),
         ("zzz", None, False, "see: purgatory model explore --list"),
-        ("invariants", "timer", True, "no claims with threads about this"),
+        ("invariants", "timer", True, "no claims with threads about the timer"),
     ],
 )
 def test_a_claim_that_there_is_not_leads_to_those_there_are(
