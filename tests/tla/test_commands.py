@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from purgatory_conformance.command_line import Problem
-from purgatory_tla import commands
+from purgatory_tla import commands, recorded_models_commands
 from purgatory_tla.manifest import InvalidManifest, Manifest
 
 from .conftest import Toys
@@ -29,7 +29,7 @@ class Run:
 
     def __init__(self, toys: Toys, models: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(commands, "modules_folder", lambda: toys.folder)
-        monkeypatch.setattr(commands, "read_manifest", lambda: models)
+        monkeypatch.setattr(recorded_models_commands, "read_manifest", lambda: models)
 
     def __call__(self, *words: str) -> Result:
         return CliRunner(env={"COLUMNS": "120"}).invoke(commands.tla, words)
@@ -151,7 +151,7 @@ def test_a_run_that_takes_too_long_exits_with_four(
     Then both exit with 4
     """
     endless = toys.manifest({**toys.claim, "constants": {"Most": "100000000"}})
-    monkeypatch.setattr(commands, "read_manifest", lambda: endless)
+    monkeypatch.setattr(recorded_models_commands, "read_manifest", lambda: endless)
     result = run("check", "--timeout", "2")
     assert (result.exit_code, "1 inconclusive" in result.output) == (4, True)
     assert problem(run("explain", "toy-bound", "--timeout", "2")).exit_code == 4
@@ -176,7 +176,7 @@ def test_a_faulty_manifest_is_a_usage_error(run: Run, monkeypatch: pytest.Monkey
     def broken() -> Manifest:
         raise InvalidManifest("toy: no title")
 
-    monkeypatch.setattr(commands, "read_manifest", broken)
+    monkeypatch.setattr(recorded_models_commands, "read_manifest", broken)
     found = problem(run("list"))
     assert (found.exit_code, str(found)) == (2, "toy: no title")
 

@@ -4,7 +4,6 @@ This module alone of the package imports the command line's own package: the roo
 its exit codes and its renderers are there, and the bindings beside it do without them.
 """
 
-import difflib
 import os
 from pathlib import Path
 
@@ -22,9 +21,10 @@ from purgatory_conformance.reporting.narrative_html import render_narrative
 from purgatory_tla.campaign import run_models
 from purgatory_tla.compare_commands import compare_
 from purgatory_tla.errors import CheckerError, MissingTool
-from purgatory_tla.manifest import InvalidManifest, Kind, Model, RunTime, read_manifest
+from purgatory_tla.manifest import Kind, Model, RunTime
 from purgatory_tla.models import Finding, Settings, Standing, checked_by_tlc, expected_words
 from purgatory_tla.narration import narrate
+from purgatory_tla.recorded_models_commands import recorded_model, recorded_models
 from purgatory_tla.replay_commands import replay, simulate
 from purgatory_tla.resources import modules_folder
 from purgatory_tla.tables import ModelTable, print_list, progress_line
@@ -99,32 +99,16 @@ def _chosen(
     names: tuple[str, ...], large: bool, everything: bool, kind: str | None
 ) -> tuple[Model, ...]:
     if names:
-        return tuple(_model(name) for name in names)
+        return tuple(recorded_model(name) for name in names)
     wanted = {RunTime.LARGE} if large else {RunTime.SMALL}
     models = tuple(
         model
-        for model in _models()
+        for model in recorded_models()
         if (everything or model.run_time in wanted) and kind in (None, model.kind.value)
     )
     if not models:
         raise Problem("no model is of that kind and run time", EXIT_INCONCLUSIVE)
     return models
-
-
-def _models() -> tuple[Model, ...]:
-    try:
-        return read_manifest().models
-    except InvalidManifest as error:
-        raise Problem(str(error), EXIT_USAGE) from error
-
-
-def _model(name: str) -> Model:
-    models = {model.name: model for model in _models()}
-    if name in models:
-        return models[name]
-    near = difflib.get_close_matches(name, models, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory tla list"
-    raise Problem(f"there is no model {name!r}; {hint}", EXIT_USAGE)
 
 
 def _exit_code(findings: list[Finding]) -> int:
@@ -138,7 +122,7 @@ def _exit_code(findings: list[Finding]) -> int:
 @click.option("--kind", type=_KINDS, help="Only models of this kind.")
 def list_(kind: str | None) -> None:
     """List the models with what they show and what a run must find."""
-    models = [model for model in _models() if kind in (None, model.kind.value)]
+    models = [model for model in recorded_models() if kind in (None, model.kind.value)]
     print_list(Console(highlight=False), models)
 
 
@@ -159,7 +143,7 @@ def explain(
 
     Exits with 0 where the run ends as the manifest records, also where that is a violation.
     """
-    model = _model(name)
+    model = recorded_model(name)
     console = Console(highlight=False)
     if model.module is None:
         raise Problem(f"{name} is a proof: it has no steps; see: purgatory tla check", EXIT_USAGE)

@@ -35,8 +35,9 @@ from purgatory_tla.cases.instances import INSTANCES, Instance
 from purgatory_tla.cases.predictions import Driven, Prediction
 from purgatory_tla.cases.sources import Found, counterexample, instance_of, simulated
 from purgatory_tla.errors import CheckerError, InvalidSpecification, MissingTool, VacuousRun
-from purgatory_tla.manifest import InvalidManifest, Model, read_manifest
+from purgatory_tla.manifest import Model
 from purgatory_tla.models import Settings
+from purgatory_tla.recorded_models_commands import recorded_model, recorded_models
 from purgatory_tla.replay_tally import Answer, Tally, steps_of
 from purgatory_tla.resources import modules_folder
 
@@ -149,7 +150,7 @@ def replay(
     behaviour cannot be driven to its end.
     """
     console = Console(highlight=False)
-    model = _model(name)
+    model = recorded_model(name)
     with _checker_problems(name):
         found = _drivable(console, model, Settings(modules_folder(), timeout=timeout, jar=jar))
     _write(store, [found])
@@ -303,7 +304,7 @@ def _instance(name: str) -> Instance:
     known = {each.name: each for each in INSTANCES}
     if name in known:
         return known[name]
-    models = {model.name: model for model in _models()}
+    models = {model.name: model for model in recorded_models()}
     if name not in models:
         near = difflib.get_close_matches(name, [*known, *models], n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
@@ -312,19 +313,3 @@ def _instance(name: str) -> Instance:
         return instance_of(models[name], modules_folder())
     except InvalidSpecification as error:
         raise Problem(str(error), EXIT_USAGE) from error
-
-
-def _models() -> tuple[Model, ...]:
-    try:
-        return read_manifest().models
-    except InvalidManifest as error:
-        raise Problem(str(error), EXIT_USAGE) from error
-
-
-def _model(name: str) -> Model:
-    models = {model.name: model for model in _models()}
-    if name in models:
-        return models[name]
-    near = difflib.get_close_matches(name, models, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory tla list"
-    raise Problem(f"there is no model {name!r}; {hint}", EXIT_USAGE)
