@@ -9,7 +9,7 @@ WORKERS ?= 2
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla,mutation]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla,spark,mutation]'
 	touch $@
 
 conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer, purgatory and memory pools

@@ -1,0 +1,21 @@
+"""What can go wrong in the pipeline itself; none of it is ever a verdict."""
+
+
+class PipelineError(Exception):
+    """The pipeline did something wrong, or was given something that it cannot work with."""
+
+
+class OutOfOrder(PipelineError):
+    """An engine handed the lines of a run to the replay in the wrong order."""
+
+
+class MissingExtra(Exception):
+    """A library is not installed; the message says which extra has it."""
+
+
+class Unusable(Exception):
+    """A line cannot be what it says in this place of its run; the message says why."""
+
+
+class Undecided(Exception):
+    """The rules leave too much open to follow the run any further; the message says why."""

@@ -1,0 +1,51 @@
+"""What a replay asks of the judge of one run."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from purgatory_pipeline.trace_lines import Call, End, Happened, Return, Snapshot, Step
+
+JudgedLine: TypeAlias = Snapshot | Step | Call | Happened | Return | End
+"""Every line but the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A line that the rules do not allow.
+
+    ``rule`` is the requirement id that is broken, ``kind`` a plain word for the sort of mismatch;
+    ``also`` are further rules it may be put down to. ``operation`` is in the words of a person.
+    """
+
+    rule: str
+    kind: str
+    expected: str
+    seen: str
+    operation: str = ""
+    thread: str = ""
+    also: tuple[str, ...] = ()
+
+
+class TraceJudge(Protocol):
+    """Follows one run; after a finding or an exception it is not used further.
+
+    It can be pickled at any time. What it remembers is bounded by what is live in the instance and
+    by the calls that are open, not by how long the run is.
+    """
+
+    @property
+    def visits(self) -> Counter[str]:
+        """How often each rule was put to the test so far."""
+
+    @property
+    def deviated(self) -> tuple[str, ...]:
+        """The declared deviations that were seen so far, by their rules."""
+
+    def take(self, line: JudgedLine) -> Finding | None:
+        """Judge one line.
+
+        Raises:
+            Unusable: the line cannot stand here, for example a return without a call.
+            Undecided: too many states are possible.
+        """

@@ -1,0 +1,181 @@
+"""The replay of one run: what each of its lines is worth, and the verdict at its end.
+
+Theory of operation. Lines come in the order of their numbers. A line that cannot be used, or a
+number that is missing, leaves a hole; behind it nothing is judged, until a further ``Begin`` with a
+``Snapshot`` says anew what is live. A run with a hole, without a beginning or without an end is
+incomplete; whatever it did wrong before is told all the same.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from purgatory_pipeline.errors import OutOfOrder, Undecided, Unusable
+from purgatory_pipeline.parsing import parse
+from purgatory_pipeline.replay.judge import Finding, TraceJudge
+from purgatory_pipeline.replay.judges import judge_of
+from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, Verdict, VerdictRow
+from purgatory_pipeline.trace_lines import Begin, End, Located, Snapshot, TraceLine
+from purgatory_pipeline.version import MODEL_VERSION
+
+
+@dataclass(slots=True)
+class RunReplay:
+    """Follows one run; it can be pickled between any two lines."""
+
+    run: str
+    _next: int | None = None
+    """The number that comes next; None before the first line."""
+    _latest: int = -1
+    _begin: Begin | None = None
+    _judge: TraceJudge | None = None
+    _awaits_snapshot: bool = False
+    _events: int = 0
+    _judged: int = 0
+    _visits: Counter[str] = field(default_factory=Counter)
+    _deviated: set[str] = field(default_factory=set)
+    _divergence: tuple[Finding, Located] | None = None
+    _undecided: str = ""
+    _hole: str = ""
+    _ended: bool = False
+
+    def take(self, located: Located) -> QuarantineRow | None:
+        """Take in the next line; a row where it is set aside.
+
+        Raises:
+            OutOfOrder: the engine handed it over after a later one.
+        """
+        if located.seq < self._latest:
+            raise OutOfOrder(
+                f"line {located.seq} of run {located.run!r} was handed over after line "
+                f"{self._latest}: the engine has to sort by run and seq"
+            )
+        self._events += 1
+        if located.seq == self._latest:
+            return _aside(located, "this number was given to an earlier line of the run")
+        self._latest = located.seq
+        try:
+            line = parse(located.raw)
+            self._place(located, line)
+        except Unusable as problem:
+            self._leave_hole(f"line {located.seq} is unusable: {problem}")
+            return _aside(located, str(problem))
+        return None
+
+    def finish(self) -> Iterator[VerdictRow | CoverageRow]:
+        """The rows of the run; no line follows any more."""
+        self._keep_what_the_judge_knows()
+        if not self._ended and not self._hole:
+            self._hole = "its last line is missing"
+        yield self._verdict_row()
+        for rule, visits in sorted(self._visits.items()):
+            yield CoverageRow(self.run, rule, visits)
+
+    def _place(self, located: Located, line: TraceLine) -> None:
+        """Judge a line, or see why it cannot be judged."""
+        if self._ended:
+            raise Unusable("it stands behind the last line of the run")
+        if self._next is None:
+            if not isinstance(line, Begin):
+                self._leave_hole(f"its first line is missing: the run begins with {located.seq}")
+        elif located.seq != self._next:
+            self._leave_hole(f"lines {self._next} to {located.seq - 1} are missing")
+        self._next = located.seq + 1
+        if isinstance(line, Begin):
+            self._begin_with(line)
+            return
+        if self._judge is None or self._divergence is not None or self._undecided:
+            self._ended = isinstance(line, End)
+            return
+        if self._awaits_snapshot and not isinstance(line, Snapshot):
+            raise Unusable("a snapshot has to follow a first line whose seq is not 0")
+        self._awaits_snapshot = False
+        try:
+            finding = self._judge.take(line)
+        except Undecided as problem:
+            self._undecided = str(problem)
+            return
+        self._judged += 1
+        self._ended = isinstance(line, End)
+        if finding is not None:
+            self._divergence = finding, located._replace(raw=b"")
+
+    def _begin_with(self, line: Begin) -> None:
+        if self._begin is not None and _said(self._begin) != _said(line):
+            raise Unusable("it says something else than the first line of the run")
+        if self._begin is not None and line.seq == 0:
+            raise Unusable("the run has begun already")
+        if self._judge is None and self._divergence is None and not self._undecided:
+            self._keep_what_the_judge_knows()
+            self._judge = judge_of(line)
+            self._awaits_snapshot = line.seq != 0
+        self._begin = line
+        self._judged += 1
+
+    def _leave_hole(self, why: str) -> None:
+        self._hole = self._hole or why
+        self._keep_what_the_judge_knows()
+        if self._divergence is None and not self._undecided:
+            self._judge = None
+
+    def _keep_what_the_judge_knows(self) -> None:
+        if self._judge is not None:
+            self._visits.update(self._judge.visits)
+            self._deviated.update(self._judge.deviated)
+            self._judge = None
+
+    def _verdict_row(self) -> VerdictRow:
+        begin = self._begin
+        row = VerdictRow(
+            run=self.run,
+            subject="" if begin is None else begin.subject,
+            component="" if begin is None else str(begin.instance.__struct_config__.tag),
+            verdict=self._verdict().value,
+            events=self._events,
+            judged=self._judged,
+            reason=self._undecided or self._hole,
+            deviated=tuple(sorted(self._deviated)),
+            model_version=MODEL_VERSION,
+        )
+        if self._divergence is None:
+            return row
+        finding, located = self._divergence
+        return row._replace(
+            seq=located.seq,
+            file=located.file,
+            line=located.number,
+            thread=finding.thread,
+            operation=finding.operation,
+            rule=finding.rule,
+            kind=finding.kind,
+            expected=finding.expected,
+            seen=finding.seen,
+            also=finding.also,
+            cause=f"{finding.rule}, {finding.kind}",
+        )
+
+    def _verdict(self) -> Verdict:
+        if self._divergence is not None:
+            return Verdict.DIVERGES
+        if self._undecided:
+            return Verdict.INCONCLUSIVE
+        return Verdict.INCOMPLETE if self._hole else Verdict.CONFORMS
+
+
+def _said(line: Begin) -> tuple[object, ...]:
+    """What every first line of a run has to say alike."""
+    return line.instance, line.clock, line.subject, line.deviations
+
+
+def _aside(located: Located, reason: str) -> QuarantineRow:
+    raw = located.raw.decode("utf-8", "backslashreplace")
+    return QuarantineRow(located.file, located.number, raw, reason, located.run, located.seq)
+
+
+def rows_of(replay: RunReplay, lines: Iterator[Located]) -> Iterator[Row]:
+    """The rows of a run whose remaining lines are given, in order."""
+    for located in lines:
+        row = replay.take(located)
+        if row is not None:
+            yield row
+    yield from replay.finish()

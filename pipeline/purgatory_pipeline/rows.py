@@ -1,0 +1,72 @@
+"""The rows that a check produces: one verdict per run, coverage, and what was set aside."""
+
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+
+class Verdict(Enum):
+    """What is said of one run."""
+
+    CONFORMS = "conforms"
+    """Every line was judged, up to the run's last line, and all are allowed."""
+    DIVERGES = "diverges"
+    """Some line is not allowed by the rules; the row tells the first one."""
+    INCOMPLETE = "incomplete"
+    """What could be judged is allowed; lines are missing or unusable, the end included."""
+    INCONCLUSIVE = "inconclusive"
+    """The rules leave so much open that the run could not be followed to its end."""
+
+
+class VerdictRow(NamedTuple):
+    """The verdict on one run.
+
+    Of a divergence: ``seq``, ``thread`` and ``operation`` of the first line that is not allowed,
+    with its file and line number, the rule it breaks, what was expected and seen. ``cause`` is the
+    same for runs that fail in the same way. ``reason`` says why a run is incomplete or
+    inconclusive. ``events`` counts the lines of the run, ``judged`` those that were judged.
+    """
+
+    run: str
+    subject: str
+    component: str
+    verdict: str
+    events: int
+    judged: int
+    seq: int | None = None
+    file: str = ""
+    line: int | None = None
+    thread: str = ""
+    operation: str = ""
+    rule: str = ""
+    kind: str = ""
+    expected: str = ""
+    seen: str = ""
+    also: tuple[str, ...] = ()
+    cause: str = ""
+    reason: str = ""
+    deviated: tuple[str, ...] = ()
+    """Declared deviations that were seen."""
+    model_version: str = ""
+
+
+class CoverageRow(NamedTuple):
+    """How often one run put one rule to the test."""
+
+    run: str
+    rule: str
+    visits: int
+
+
+class QuarantineRow(NamedTuple):
+    """A line that could not be used; ``run`` and ``seq`` where they could be read."""
+
+    file: str
+    line: int
+    raw: str
+    reason: str
+    run: str = ""
+    seq: int | None = None
+
+
+Row: TypeAlias = VerdictRow | CoverageRow | QuarantineRow
+"""A row of one of the three tables."""

@@ -1,0 +1,259 @@
+"""The lines of a trace: what a running system wrote down of its calls, one JSON object per line.
+
+A *run* is one instance of a component from a first line on. Its lines are numbered: ``seq`` grows
+by one from line to line, over all threads, and is given out at the moment that the line tells of.
+So the lines of a run stand in one order, in which each call stands where it began, its return
+where it returned, and a callback where it was called. A file may hold several runs, mixed, and a
+run may lie in several files. See ``docs/reference/trace-format.md``.
+
+Times are readings in nanoseconds of the clock that the instance itself goes by; its milliseconds
+are ``at_ns // 1_000_000``. On a manual clock they may be left away, since ``elapse`` and
+``advance`` say what time it is.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from purgatory_spec.operations import Operation, Script
+from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.profiles import (
+    Component,
+    MemoryPoolConfiguration,
+    MemoryPoolProfile,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+)
+from purgatory_spec.reasons import Reason
+
+TRACE_FORMAT = 1
+"""Version of the format; a reader rejects any other."""
+
+
+class Located(NamedTuple):
+    """One raw line with its place in its run and in its file; what engines move about."""
+
+    run: str
+    seq: int
+    file: str
+    number: int
+    """Counted from 1; of a Parquet file, the row."""
+    raw: bytes
+
+
+class TimerInstance(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="component",
+    tag=Component.TIMER.value,
+):
+    """A run of a timer. The profile's clock and lateness mean nothing: the first line says them."""
+
+    configuration: TimerConfiguration = TimerConfiguration()
+    profile: TimerProfile = TimerProfile()
+
+
+class PurgatoryInstance(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="component",
+    tag=Component.PURGATORY.value,
+):
+    """A run of a purgatory."""
+
+    configuration: PurgatoryConfiguration = PurgatoryConfiguration()
+    profile: PurgatoryProfile = PurgatoryProfile()
+
+
+class MemoryPoolInstance(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="component",
+    tag=Component.MEMORY_POOL.value,
+):
+    """A run of a memory pool."""
+
+    configuration: MemoryPoolConfiguration = MemoryPoolConfiguration()
+    profile: MemoryPoolProfile = MemoryPoolProfile()
+
+
+Instance: TypeAlias = TimerInstance | PurgatoryInstance | MemoryPoolInstance
+"""What a run is a run of."""
+
+
+class ManualClock(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="manual"
+):
+    """The clock is moved by ``elapse`` and ``advance``."""
+
+
+class WallClock(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    tag="wall",
+):
+    """The clock moves by itself; ``lateness_ms`` is how late an expiry may be seen."""
+
+    lateness_ms: int = 50
+
+
+class DeclaredDeviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A rule that the traced system is known to break, and the variant of the model it follows."""
+
+    rule: str
+    variant: str
+
+
+class _Line(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="kind",
+    kw_only=True,
+):
+    """What every line says: its run, its number in it, and when it was."""
+
+    run: str
+    seq: int
+    at_ns: int | None = None
+
+
+class Begin(_Line, frozen=True, tag="begin", kw_only=True):
+    """The first line of a run.
+
+    With ``seq`` 0 the instance is fresh. With any other number the line begins a further file of
+    the run, and a ``Snapshot`` follows; it says the same as the run's first line.
+    """
+
+    format: int = TRACE_FORMAT
+    instance: Instance
+    clock: ManualClock | WallClock = ManualClock()
+    subject: str = ""
+    """Whom reports are about: name and version."""
+    deviations: tuple[DeclaredDeviation, ...] = ()
+
+
+class PendingTask(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A task that is armed when a snapshot is taken.
+
+    ``early_ms`` and ``late_ms``: its expiry, before rounding, lies between the two; on a manual
+    clock they are equal.
+    """
+
+    task: str
+    early_ms: int
+    late_ms: int
+
+
+class WaitingOperation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A delayed operation that has an entry or an owed time-out when a snapshot is taken.
+
+    ``entries`` names a key once for each entry in its list, in the order of watching. ``early_ms``
+    and ``late_ms``: as in ``PendingTask``, absent where its time-out is not armed. ``queued``: how
+    often it waits in the executor's queue.
+    """
+
+    operation: str
+    entries: tuple[str, ...] = ()
+    delay_ms: int = 0
+    completed: bool = False
+    satisfied: bool = False
+    early_ms: int | None = None
+    late_ms: int | None = None
+    queued: int = 0
+    tried: int = 0
+    """How many of the script's tries are used up."""
+    script: Script = Script()
+
+
+class HeldBuffer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A buffer that is outstanding when a snapshot is taken."""
+
+    buffer: str
+    size_bytes: int
+
+
+class OpenCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A call that is under way when a snapshot is taken, with when it began."""
+
+    thread: str
+    operation: Operation
+    at_ns: int
+
+
+class Snapshot(_Line, frozen=True, tag="snapshot", kw_only=True):
+    """What is live: a run may be judged from here on, and must agree where it was judged before.
+
+    ``now_ms`` is the clock's reading (of a manual clock; otherwise ``at_ns`` is). Of a timer it
+    holds ``tasks`` and the executor's queue, first to run first, in ``queued``; of a purgatory
+    ``operations``, and ``queued``; of a pool ``buffers``. After it the insides of a timing wheel
+    are unknown, and what shows them is not compared.
+    """
+
+    now_ms: int | None = None
+    tasks: tuple[PendingTask, ...] = ()
+    queued: tuple[str, ...] = ()
+    operations: tuple[WaitingOperation, ...] = ()
+    buffers: tuple[HeldBuffer, ...] = ()
+    calls: tuple[OpenCall, ...] = ()
+    closed: bool = False
+
+
+class Step(_Line, frozen=True, tag="step", kw_only=True):
+    """A whole call at once: nothing else was written between its beginning and its return.
+
+    ``at_ns`` is when it returned, ``called_ns`` when it began. The outcome is as in the protocol.
+    """
+
+    thread: str = "main"
+    called_ns: int | None = None
+    operation: Operation
+    result: Value = None
+    rejected: Reason | None = None
+    events: tuple[Event, ...] = ()
+    observed: Mapping[str, Value] = {}
+
+
+class Call(_Line, frozen=True, tag="call", kw_only=True):
+    """A thread begins a call. Where no ``Return`` follows, its outcome is unknown."""
+
+    thread: str
+    operation: Operation
+
+
+class Happened(_Line, frozen=True, tag="event", kw_only=True):
+    """A callback begins, in a thread: inside a call of it, or in a thread of the instance."""
+
+    thread: str
+    event: EventKind
+    task: str
+    reason: Reason | None = None
+
+
+class Return(_Line, frozen=True, tag="return", kw_only=True):
+    """The latest open call of a thread returns."""
+
+    thread: str
+    result: Value = None
+    rejected: Reason | None = None
+
+
+class End(_Line, frozen=True, tag="end", kw_only=True):
+    """The last line: the recorder was closed, no line is missing after this one."""
+
+
+TraceLine: TypeAlias = Begin | Snapshot | Step | Call | Happened | Return | End
+"""One line of a trace."""
