@@ -35,16 +35,18 @@ def _skip_without_java(items: list[pytest.Item]) -> None:
     if os.environ.get("REQUIRE_JAVA") == "1":
         return
     for item in items:
-        if item.get_closest_marker("java"):
+        if item.get_closest_marker("java") or item.get_closest_marker("spark"):
             missing = [tool for tool in _tools_of(item) if shutil.which(tool) is None]
             if missing:
-                reason = f"{' and '.join(missing)} not installed (Java 17 and Maven)"
+                reason = f"{' and '.join(missing)} not installed (Java 17, and Maven for Kafka's jars)"
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def _tools_of(item: pytest.Item) -> tuple[str, ...]:
-    """Kafka's jars come by Maven; the TLA+ checker comes with a Python package."""
-    return ("java",) if item.nodeid.startswith("tests/tla/") else ("java", "mvn")
+    """Kafka's jars come by Maven; the TLA+ checker and Spark come with Python packages."""
+    if item.get_closest_marker("spark") or item.nodeid.startswith("tests/tla/"):
+        return ("java",)
+    return ("java", "mvn")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -68,7 +70,7 @@ def pytest_terminal_summary(
         for report in terminalreporter.stats.get(outcome, []):
             if report.when == "call":
                 leg = report.nodeid.split("/")[1]
-                for marker in ("java", "package", "documentation"):
+                for marker in ("java", "spark", "package", "documentation"):
                     if marker in report.keywords:
                         leg = marker
                 legs[leg] = legs.get(leg, 0) + 1

@@ -163,7 +163,7 @@ def _results(check: _Check, campaign: Campaign) -> Results:
         implementation, profile = Implementation(name=opened.name), PROFILES[component]()
     folder = check.folder / "replays"
     replays = {
-        index: str(_write_replay(folder, cause.shrunk, cause.rule, opened, profile))
+        index: str(write_replay(folder, cause.shrunk, cause.rule, opened, profile))
         for index, cause in enumerate(campaign.causes)
     }
     return results_of(
@@ -183,9 +183,10 @@ def plain(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in name)
 
 
-def _write_replay(
+def write_replay(
     folder: Path, run: CaseRun, rule: str, opened: OpenSubject, profile: Profile
 ) -> Path:
+    """Write the case that shows a cause, and tell where."""
     kind = run.divergence.kind if run.divergence else ""
     name = plain(f"{rule}-{kind}")
     header = case_header(

@@ -23,6 +23,7 @@ from purgatory_conformance.running.memory_pool_reductions import (
 )
 from purgatory_conformance.support import Candidate, narrowed
 from purgatory_model.memory_pool import VARIANTS
+from purgatory_model.memory_pool_state import MemoryPoolState
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
@@ -57,16 +58,26 @@ class MemoryPoolSupport:
     variants: Mapping[str, str] = VARIANTS
 
     def judge(
-        self, configuration: Configuration, profile: Profile, deviations: tuple[Deviation, ...]
+        self,
+        configuration: Configuration,
+        profile: Profile,
+        deviations: tuple[Deviation, ...],
+        *,
+        forgetful: bool = False,
+        state: object = None,
     ) -> Judge:
         """The judge of one case; the lenient one follows the variants that are declared."""
         configuration, profile = _narrowed(configuration, profile)
-        strict = MemoryPoolJudge(configuration, profile)
+        begun = None if state is None else narrowed(state, MemoryPoolState)
+        strict = MemoryPoolJudge(configuration, profile, forgetful=forgetful, state=begun)
         if not deviations:
-            return CaseJudge(strict)
+            return CaseJudge(strict, forgetful=forgetful)
         variants = frozenset(deviation.variant for deviation in deviations)
-        lenient = MemoryPoolJudge(configuration, profile, variants)
-        return CaseJudge(strict, lenient, frozenset(deviation.rule for deviation in deviations))
+        lenient = MemoryPoolJudge(
+            configuration, profile, variants, forgetful=forgetful, state=begun
+        )
+        declared = frozenset(deviation.rule for deviation in deviations)
+        return CaseJudge(strict, lenient, declared, forgetful=forgetful)
 
     def judged_rules(self, profile: Profile) -> tuple[Requirement, ...]:
         """The rules that apply, those of bounded pools only where there are such pools."""

@@ -1,6 +1,7 @@
 """What the suite knows of the purgatory."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import msgspec
 
@@ -11,6 +12,7 @@ from purgatory_conformance.generation.purgatory_table import (
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.judging.case_judge import CaseJudge, Deviation, Judge
 from purgatory_conformance.judging.purgatory_judge import PurgatoryJudge
+from purgatory_conformance.judging.purgatory_step import State
 from purgatory_conformance.judging.retraced_case import RetracedCase
 from purgatory_conformance.reporting.purgatory_states import describe_purgatory_state
 from purgatory_conformance.reporting.purgatory_words import (
@@ -24,6 +26,7 @@ from purgatory_conformance.running.purgatory_reductions import (
     simpler_purgatory_cases,
 )
 from purgatory_conformance.support import Candidate, narrowed
+from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.purgatory_variants import VARIANTS
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation, RunOne
@@ -78,22 +81,28 @@ class PurgatorySupport:
     variants: Mapping[str, str] = VARIANTS
 
     def judge(
-        self, configuration: Configuration, profile: Profile, deviations: tuple[Deviation, ...]
+        self,
+        configuration: Configuration,
+        profile: Profile,
+        deviations: tuple[Deviation, ...],
+        *,
+        forgetful: bool = False,
+        state: object = None,
     ) -> Judge:
         """The judge of one case; the lenient one follows the variants that are declared."""
         configuration, profile = _narrowed(configuration, profile)
-        strict = PurgatoryJudge(configuration, profile)
-        if not deviations:
-            return CaseJudge(strict)
+        begun = None if state is None else narrowed(state, PurgatoryState)
         variants = {deviation.rule: deviation.variant for deviation in deviations}
-
-        def lenient(rules: frozenset[str]) -> PurgatoryJudge:
-            names = frozenset(variants[rule] for rule in rules)
-            return PurgatoryJudge(configuration, profile, rules, names)
-
+        judges = _Judges(configuration, profile, variants, forgetful, begun)
+        if not deviations:
+            return CaseJudge(judges.excusing(frozenset()), forgetful=forgetful)
         declared = frozenset(variants)
         return CaseJudge(
-            strict, lenient(declared), declared, lambda rule: lenient(frozenset({rule}))
+            judges.excusing(frozenset()),
+            judges.excusing(declared),
+            declared,
+            judges.excusing_one,
+            forgetful=forgetful,
         )
 
     def judged_rules(self, profile: Profile) -> tuple[Requirement, ...]:
@@ -185,6 +194,33 @@ class PurgatorySupport:
     def picture(self, case: RetracedCase, number: int) -> str:
         """There is none: the lists are read more easily in words."""
         return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judges:
+    """The judges of one case, which differ in what they excuse."""
+
+    configuration: PurgatoryConfiguration
+    profile: PurgatoryProfile
+    variants: Mapping[str, str]
+    forgetful: bool
+    state: State | None
+
+    def excusing(self, rules: frozenset[str]) -> PurgatoryJudge:
+        """The judge of a subject that deviates from these rules as it is declared to."""
+        names = frozenset(self.variants[rule] for rule in rules)
+        return PurgatoryJudge(
+            self.configuration,
+            self.profile,
+            rules,
+            names,
+            forgetful=self.forgetful,
+            state=self.state,
+        )
+
+    def excusing_one(self, rule: str) -> PurgatoryJudge:
+        """The judge of a subject that deviates from this rule alone."""
+        return self.excusing(frozenset({rule}))
 
 
 def _narrowed(

@@ -52,9 +52,27 @@ class Support(Protocol):
         """The variants of its model that a declaration may name, each with a sentence."""
 
     def judge(
-        self, configuration: Configuration, profile: Profile, deviations: tuple[Deviation, ...]
+        self,
+        configuration: Configuration,
+        profile: Profile,
+        deviations: tuple[Deviation, ...],
+        *,
+        forgetful: bool = False,
+        state: object = None,
     ) -> Judge:
-        """The judge of one case of a subject of this profile."""
+        """The judge of one case of a subject of this profile.
+
+        Args:
+            configuration: What the instance was made with.
+            profile: The declared choices.
+            deviations: What the subject is known to do against the rules.
+            forgetful: Whether names that are finished are forgotten, see ``finished_names``.
+            state: The model's state to begin with; None for that of a fresh instance.
+
+        Raises:
+            ValueError: there is no such variant, or none that may begin with a state, or no model
+                of such a profile.
+        """
 
     def judged_rules(self, profile: Profile) -> tuple[Requirement, ...]:
         """The rules that a subject of this profile is judged by."""

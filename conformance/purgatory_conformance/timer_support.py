@@ -26,6 +26,7 @@ from purgatory_conformance.reporting.wheel_picture import wheel_picture
 from purgatory_conformance.reporting.wheel_scene import scene_of
 from purgatory_conformance.running.timer_reductions import TimerCase, simpler_timer_cases
 from purgatory_conformance.support import Candidate, narrowed
+from purgatory_model.timer import TimerState
 from purgatory_model.variants import VARIANTS
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation, RunOne
@@ -75,18 +76,28 @@ class TimerSupport:
     variants: Mapping[str, str] = VARIANTS
 
     def judge(
-        self, configuration: Configuration, profile: Profile, deviations: tuple[Deviation, ...]
+        self,
+        configuration: Configuration,
+        profile: Profile,
+        deviations: tuple[Deviation, ...],
+        *,
+        forgetful: bool = False,
+        state: object = None,
     ) -> Judge:
         """The judge of one case: by intervals on a real clock, by the model on a manual one."""
         configuration, profile = _narrowed(configuration, profile)
         if profile.clock is Clock.WALL:
             return RealClockJudge(configuration, profile)
-        strict = TimerJudge(configuration, profile)
+        begun = None if state is None else narrowed(state, TimerState)
+        strict = TimerJudge(configuration, profile, forgetful=forgetful, state=begun)
         if not deviations:
-            return CaseJudge(strict)
+            return CaseJudge(strict, forgetful=forgetful)
+        if state is not None:
+            raise ValueError("the variants of a timer begin with a fresh one")
         names = frozenset(deviation.variant for deviation in deviations)
-        lenient = VariantJudge(configuration, profile, names)
-        return CaseJudge(strict, lenient, frozenset(deviation.rule for deviation in deviations))
+        lenient = VariantJudge(configuration, profile, names, forgetful=forgetful)
+        declared = frozenset(deviation.rule for deviation in deviations)
+        return CaseJudge(strict, lenient, declared, forgetful=forgetful)
 
     def judged_rules(self, profile: Profile) -> tuple[Requirement, ...]:
         """The rules that apply, on a real clock those that can be judged there."""

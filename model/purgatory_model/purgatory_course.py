@@ -123,7 +123,8 @@ def begin(state: PurgatoryState[Kept], seen: tuple[Event, ...] | None = None) ->
 
 def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
     """Each once, in the order in which they come."""
-    return tuple(dict.fromkeys(found))
+    all_found = tuple(found)
+    return all_found if len(all_found) < 2 else tuple(dict.fromkeys(all_found))
 
 
 def likely(found: Iterable[Same], course_of: Callable[[Same], Course[Kept]]) -> tuple[Same, ...]:

@@ -190,8 +190,11 @@ class TimerModel(Generic[Kept]):
         Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED, TIMER-CANCEL-TOO-LATE,
         TIMER-CANCEL-UNKNOWN.
         """
+        store = state.store.remove(task)
+        if store is state.store:
+            return state
         order = tuple(other for other in state.order if other != task)
-        return replace(state, store=state.store.remove(task), order=order)
+        return replace(state, store=store, order=order)
 
     def _advance(self, state: TimerState[Kept]) -> list[_Branch[Kept]]:
         """Expire what is due.

@@ -62,7 +62,11 @@ def orders(groups: tuple[frozenset[Event], ...]) -> Iterator[tuple[Event, ...]]:
 
 def accepted(expectations: Iterable[Expectation[State]], outcome: Outcome) -> frozenset[State]:
     """The states in which an observed outcome leaves the component; empty means divergence."""
-    states: set[State] = set()
+    return frozenset(matching(expectations, outcome))
+
+
+def matching(expectations: Iterable[Expectation[State]], outcome: Outcome) -> Iterator[State]:
+    """The same states one by one, some perhaps twice: to hash a large state takes its time."""
     for expectation in expectations:
         if outcome.rejected is not expectation.rejected:
             continue
@@ -72,8 +76,7 @@ def accepted(expectations: Iterable[Expectation[State]], outcome: Outcome) -> fr
             continue
         state = expectation.complete(outcome.events)
         if observables_match(expectation.observe(state), outcome.observed):
-            states.add(state)
-    return frozenset(states)
+            yield state
 
 
 def result_matches(expected: Value, seen: Value) -> bool:

@@ -12,6 +12,12 @@ from purgatory_spec.jsonlines import InvalidDocument, decode_line
 MOST_BYTES = 1 << 20
 """A longer line is no line of a trace."""
 
+LARGEST_SEQ = 2**63 - 1
+"""A larger number does not go into the tables."""
+
+MOST_SEQ = (1 << 63) - 1
+"""What tables and engines have room for."""
+
 _ANY_LINE: type[TraceLine] = TraceLine  # type: ignore[assignment]
 
 
@@ -39,10 +45,18 @@ def place_of(raw: bytes) -> tuple[str, int]:
         raise Unusable(f"the line is longer than {MOST_BYTES} bytes")
     try:
         place = _PLACES.decode(raw)
+        if raw.count(b'"run"') != 1 or raw.count(b'"seq"') != 1:  # one of them may be given twice
+            place = decode_line(raw, _Place)
+    except InvalidDocument as error:
+        raise Unusable(error.problem) from None
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise Unusable(_why(raw, error)) from None
     if place.seq < 0:
         raise Unusable(f"seq is {place.seq}; it counts from 0")
+    if place.seq > LARGEST_SEQ:
+        raise Unusable(f"seq is {place.seq}; the largest number is {LARGEST_SEQ}")
+    if place.seq > MOST_SEQ:
+        raise Unusable(f"seq is {place.seq}; it is at most {MOST_SEQ}")
     return place.run, place.seq
 
 
@@ -100,4 +114,6 @@ def _why(raw: bytes, error: Exception) -> str:
         return f"not JSON, or cut off: {problem.msg} in column {problem.colno}"
     except RecursionError:
         return "nested too deeply"
+    except ValueError as problem:
+        return " ".join(str(problem).split())
     return " ".join(str(error).split())

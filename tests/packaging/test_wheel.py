@@ -23,6 +23,7 @@ JUNK = (
     "spec/vectors/timer/__pycache__/some.pyc",
     "spec/purgatory_spec/__pycache__/some.pyc",
     "tla/purgatory_tla/__pycache__/some.pyc",
+    "pipeline/purgatory_pipeline/__pycache__/some.pyc",
     "tla/models/__pycache__/some.pyc",
     "tla/purgatory-work/some.jar",
 )
@@ -148,6 +149,7 @@ def test_packages_are_in_it_with_templates_and_type_markers(names: set[str]) -> 
         "impl/purgatory_impl": "purgatory_impl",
         "tla/purgatory_tla": "purgatory_tla",
         "conformance/purgatory_conformance": "purgatory_conformance",
+        "pipeline/purgatory_pipeline": "purgatory_pipeline",
     }
     for folder, package in packages.items():
         assert files_under(folder, package) <= names
@@ -173,6 +175,7 @@ def test_nothing_else_is_in_it(names: set[str]) -> None:
         "purgatory_impl",
         "purgatory_tla",
         "purgatory_conformance",
+        "purgatory_pipeline",
     }
 
 

@@ -12,7 +12,7 @@ put down to the deviation that explains the case by itself, or the longest part 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
 from purgatory_spec.operations import Operation
@@ -48,6 +48,13 @@ class BaseJudge(Protocol):
         """
 
 
+@runtime_checkable
+class _SeveralStates(Protocol):
+    """A judge that can tell all the states that it believes possible."""
+
+    states: tuple[object, ...]
+
+
 class Judge(BaseJudge, Protocol):
     """A judge that tells declared divergences from others."""
 
@@ -62,6 +69,8 @@ class CaseJudge:
 
     A divergence of the lenient judge need not name a rule; it is then put down to the deviation.
     ``alone`` gives the lenient judge of a subject with the deviation from one declared rule only.
+    A forgetful one has these judges follow the case from the beginning; any other keeps the steps
+    and has them follow when they are needed, which they seldom are.
     """
 
     strict: BaseJudge
@@ -70,8 +79,17 @@ class CaseJudge:
     alone: Callable[[str], BaseJudge] | None = None
     deviated: Divergence | None = None
     """The first divergence that is declared; from there on the lenient judge is followed."""
+    forgetful: bool = False
     _lost: TooManyStates | None = field(init=False, default=None)
     _steps: list[tuple[Operation, Outcome]] = field(init=False, default_factory=list)
+    _following: dict[str, "_Following"] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin to follow by each deviation alone, where that is not put off."""
+        if self.forgetful and self.alone is not None:
+            self._following = {
+                rule: _Following(self.alone(rule)) for rule in sorted(self.declared_rules)
+            }
 
     @property
     def state(self) -> object:
@@ -80,6 +98,14 @@ class CaseJudge:
             return self.lenient.state
         return self.strict.state
 
+    @property
+    def states(self) -> tuple[object, ...]:
+        """All that the judge that is followed believes possible."""
+        followed = self.strict
+        if self.deviated is not None and self.lenient is not None:
+            followed = self.lenient
+        return followed.states if isinstance(followed, _SeveralStates) else (followed.state,)
+
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
         """Judge one step."""
         if self.deviated is not None and self.lenient is not None:
@@ -87,7 +113,10 @@ class CaseJudge:
             if judgement.divergence is not None:
                 judgement.divergence = _beyond(judgement.divergence, self.deviated)
             return judgement
-        if self.declared_rules:
+        if self.forgetful:
+            for following in self._following.values():
+                following.step(operation, outcome)
+        elif self.declared_rules:
             self._steps.append((operation, outcome))
         allowed = self._is_allowed_leniently(operation, outcome)
         judgement = self.strict.step(operation, outcome)
@@ -100,6 +129,7 @@ class CaseJudge:
             raise self._lost
         if declared is not None and allowed:
             self.deviated = declared
+            self._following.clear()
             judgement.divergence = None
         return judgement
 
@@ -126,22 +156,43 @@ class CaseJudge:
         """The divergence by the rule whose deviation alone explains the most of the case."""
         if self.alone is None:
             return None
-        explained = {
-            rule: _allowed_steps(self.alone(rule), self._steps)
-            for rule in sorted(self.declared_rules)
-        }
+        explained = {rule: following.allowed for rule, following in self._following.items()}
+        if not self.forgetful:
+            explained = {
+                rule: _allowed_steps(self.alone(rule), self._steps)
+                for rule in sorted(self.declared_rules)
+            }
         return replace(divergence, rule=max(explained, key=lambda rule: explained[rule]))
+
+
+@dataclass(slots=True)
+class _Following:
+    """A judge that follows a case, and how many steps it has allowed; None where it cannot."""
+
+    judge: BaseJudge | None
+    allowed: int = 0
+
+    def step(self, operation: Operation, outcome: Outcome) -> None:
+        """Follow one step further, unless the judge has diverged or lost its way."""
+        if self.judge is None:
+            return
+        try:
+            if self.judge.step(operation, outcome).divergence is None:
+                self.allowed += 1
+                return
+        except TooManyStates:
+            pass
+        self.judge = None
 
 
 def _allowed_steps(judge: BaseJudge, steps: list[tuple[Operation, Outcome]]) -> int:
     """How many steps a judge allows before it diverges, or cannot follow any more."""
-    for number, (operation, outcome) in enumerate(steps):
-        try:
-            if judge.step(operation, outcome).divergence is not None:
-                return number
-        except TooManyStates:
-            return number
-    return len(steps)
+    following = _Following(judge)
+    for operation, outcome in steps:
+        following.step(operation, outcome)
+        if following.judge is None:
+            break
+    return following.allowed
 
 
 def _beyond(divergence: Divergence, deviated: Divergence) -> Divergence:

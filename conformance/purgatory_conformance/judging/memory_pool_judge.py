@@ -5,14 +5,18 @@ that does not tell its own buffers from others may credit what it never granted,
 follows it; the state in which that leaves it is then held against the invariants.
 """
 
+from dataclasses import replace
+
+from purgatory_conformance.judging.finished_names import without_returned_buffers
 from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
 from purgatory_conformance.judging.memory_pool_blame import blame, blame_state
 from purgatory_conformance.judging.memory_pool_history import MemoryPoolHistory
+from purgatory_conformance.judging.reached import reached
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.memory_pool_invariants import Invariant
 from purgatory_model.memory_pool_state import MemoryPoolState
 from purgatory_model.transition import Expectation
-from purgatory_spec.operations import Operation
+from purgatory_spec.operations import Operation, Release
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
@@ -25,27 +29,39 @@ STATES_CAP = 256
 
 
 class MemoryPoolJudge:
-    """Follows one case. After a divergence it must not be used further."""
+    """Follows one case. After a divergence it must not be used further.
+
+    A forgetful one keeps nothing of a buffer that was given back. A release of a name that it does
+    not know is that of a buffer that was granted once, of unknown size: such a release is judged
+    where the size does not matter, which is where the pool tells its own buffers from others and
+    where it has no bound. Elsewhere that release must not be given to it.
+    """
 
     def __init__(
         self,
         configuration: MemoryPoolConfiguration,
         profile: MemoryPoolProfile,
         variants: frozenset[str] = frozenset(),
+        *,
+        forgetful: bool = False,
+        state: MemoryPoolState | None = None,
     ) -> None:
-        """Start with a fresh pool of the configuration, judged under the profile.
+        """Start with a pool of the configuration in a state, or fresh, judged under the profile.
 
         ``variants`` are those of the model that the subject is declared to follow.
         """
         self.model = MemoryPoolModel(configuration, profile, variants)
-        self.states: frozenset[MemoryPoolState] = frozenset({self.model.initial()})
+        self.states: tuple[MemoryPoolState, ...] = (
+            self.model.initial() if state is None else state,
+        )
+        self._forgetful = forgetful
         self._history = MemoryPoolHistory(self.model)
 
     @property
     def state(self) -> MemoryPoolState:
         """One of the states in which the subject may be."""
         if len(self.states) == 1:
-            return next(iter(self.states))
+            return self.states[0]
         return min(self.states, key=_order)
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
@@ -54,14 +70,16 @@ class MemoryPoolJudge:
         Raises:
             TooManyStates: more than ``STATES_CAP`` states are possible.
         """
+        if self._forgetful and isinstance(operation, Release):
+            self._recall(operation.buffer)
         before = self.state
-        after: set[MemoryPoolState] = set()
-        for state in self.states:
-            after |= self.model.accept(state, operation, outcome)
+        after = reached(
+            self.states, lambda state: self.model.expectations(state, operation), outcome
+        )
         if not after:
             expectations = self.model.expectations(before, operation)
             return Judgement(divergence=self.blamed(operation, outcome, expectations))
-        sound = frozenset(state for state in after if not broken_where_shown(self.model, state))
+        sound = tuple(state for state in after if not broken_where_shown(self.model, state))
         if not sound:
             state = min(after, key=_order)
             (invariant, *_) = broken_where_shown(self.model, state)
@@ -70,7 +88,19 @@ class MemoryPoolJudge:
         if len(sound) > STATES_CAP:
             raise TooManyStates
         self.states = sound
-        return Judgement(visited=self._history.note(before, operation, outcome, self.state))
+        visited = self._history.note(before, operation, outcome, self.state)
+        if self._forgetful:
+            self.states = without_returned_buffers(sound)
+        return Judgement(visited=visited)
+
+    def _recall(self, buffer: str) -> None:
+        """A buffer that is not outstanding was given back before."""
+        self.states = tuple(
+            state
+            if buffer in state.held
+            else replace(state, returned=state.returned.set(buffer, 0))
+            for state in self.states
+        )
 
     def blamed(
         self,

@@ -113,11 +113,15 @@ def rule_of_events(history: PurgatoryHistory, step: PurgatoryStep) -> tuple[str,
     missing = next((event for event in step.events if wanted[event] > seen[event]), None)
     extra = next((event for event in step.outcome.events if seen[event] > wanted[event]), None)
     difference = _Difference(missing, extra)
-    rule = _rule_of_count_of_completions(step, difference) or _rule_of_action(step, difference)
+    rule = _rule_of_count_of_completions(history, step, difference) or _rule_of_action(
+        step, difference
+    )
     return rule or _rule_by_operation(history, step, difference), difference.kind
 
 
-def _rule_of_count_of_completions(step: PurgatoryStep, difference: _Difference) -> str | None:
+def _rule_of_count_of_completions(
+    history: PurgatoryHistory, step: PurgatoryStep, difference: _Difference
+) -> str | None:
     """The rules about callbacks that any step may break."""
     extra = difference.extra
     if difference.event is None:
@@ -132,7 +136,8 @@ def _rule_of_count_of_completions(step: PurgatoryStep, difference: _Difference) 
         return "PURGATORY-CALLBACK-ORDER"
     watched = step.operation.operation if isinstance(step.operation, Watch) else None
     forced = step.operation.operation if isinstance(step.operation, Force) else None
-    again = step.was_completed(extra.task) and extra.task not in (watched, forced)
+    before = step.was_completed(extra.task) or history.has_forgotten(step, extra.task)
+    again = before and extra.task not in (watched, forced)
     twice = sum(e.kind is COMPLETED and e.task == extra.task for e in step.outcome.events) > 1
     if extra.kind is COMPLETED and not closed_or_lost and (again or twice):
         return "PURGATORY-EXACTLY-ONCE"
@@ -317,6 +322,8 @@ def _rule_of_extra_expiry(history: PurgatoryHistory, step: PurgatoryStep, name: 
         return "PURGATORY-SHUTDOWN-DROPS"
     if not step.model.configuration.time_outs:
         return _NO_TIME_OUTS
+    if history.has_forgotten(step, name):
+        return "PURGATORY-EXACTLY-ONCE"
     if step.was_completed(name):
         watched = history.refused.get(name)
         return watched or history.completed_by.get(name, "PURGATORY-TIMER-LEFT")

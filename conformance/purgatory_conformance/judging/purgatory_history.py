@@ -3,10 +3,19 @@
 The model's state is all that decides whether a step is right. Which rule it is right or wrong by
 depends on how the state came about: a time-out that is missing was moved when its operation was
 watched again, or was kept when one of its keys was cancelled. These facts are kept here.
+
+A *forgetful* history keeps facts only about operations that are not finished, and about keys that
+have a list, so that it does not grow with the number of steps. What took a time-out from the timer
+(PURGATORY-TIMER-LEFT, PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-INSIDE, PURGATORY-SHUTDOWN-DROPS)
+is visited then, and not when the time comes at which the operation would have expired. A rule that
+would be seen only when an empty list's key is used again (PURGATORY-CANCEL-LEAVES where entries are
+not shown) is not visited. An operation that is completed or expires although nothing is known of it
+is put down to PURGATORY-EXACTLY-ONCE, whatever it was that had ended it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from purgatory_conformance.judging.purgatory_step import (
     RULE_OF_ACTION,
@@ -31,6 +40,8 @@ from purgatory_spec.reasons import Reason
 
 __all__ = ["PurgatoryHistory", "State"]
 
+Fact = TypeVar("Fact")
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -46,6 +57,7 @@ class PurgatoryHistory:
     """The facts about one case so far."""
 
     model: Model
+    forgetful: bool = False
     ended: list[Ended] = field(default_factory=list)
     marks: dict[str, set[str]] = field(default_factory=dict)
     """Rules that the time-out of an armed operation depends on."""
@@ -73,7 +85,28 @@ class PurgatoryHistory:
         self._watched(step)
         self._ends(step)
         self._callbacks(step)
+        if self.forgetful:
+            visited.update(ended.rule for ended in self.ended if self._is_seen(step, ended))
+            self.ended.clear()
         return visited
+
+    def forget(self, after: State) -> None:
+        """Drop what is known of operations that are not in the state, and of keys without list."""
+        _drop_all_but(after.operations, self.marks)
+        _drop_all_but(after.operations, self.completed_by)
+        _drop_all_but(after.operations, self.refused)
+        _drop_all_but(after.lists, self.unseen)
+        for names in (self.duplicated, self.rewatched, self.cancelled_in_queue):
+            names.intersection_update(after.operations)
+        self.thrown_in_check.intersection_update(after.lists)
+
+    def has_forgotten(self, step: PurgatoryStep, name: str) -> bool:
+        """Whether an operation is unknown before a step, and so may have been finished before."""
+        return self.forgetful and name not in step.before.operations
+
+    def _is_seen(self, step: PurgatoryStep, ended: Ended) -> bool:
+        """Whether it would be seen that a time-out which has ended expires."""
+        return ended.rule != "PURGATORY-TIMER-LEFT" or step.is_stepped
 
     def _expiries(self, step: PurgatoryStep) -> Iterator[str]:
         """Rules that show when a time-out comes, or does not come any more."""
@@ -90,8 +123,7 @@ class PurgatoryHistory:
         if isinstance(step.operation, Advance):
             now_ms = step.after.timer.now_ms
             for ended in self.ended:
-                hidden = ended.rule == "PURGATORY-TIMER-LEFT" and not step.is_stepped
-                if ended.due_tick <= now_ms and not hidden:
+                if ended.due_tick <= now_ms and self._is_seen(step, ended):
                     yield ended.rule
             self.ended = [ended for ended in self.ended if ended.due_tick > now_ms]
 
@@ -185,3 +217,8 @@ class PurgatoryHistory:
             if getattr(action, "operation", None) == name:
                 return RULE_OF_ACTION[type(action)]
         return "PURGATORY-TIMER-LEFT"
+
+
+def _drop_all_but(names: Container[str], facts: dict[str, Fact]) -> None:
+    for name in [name for name in facts if name not in names]:
+        del facts[name]

@@ -8,15 +8,20 @@ was observed, after a step that the model allows.
 from collections.abc import Iterator
 
 from purgatory_conformance.judging.composed_expectations import composed_expectations
+from purgatory_conformance.judging.finished_names import (
+    with_finished_operation,
+    without_finished_operations,
+)
 from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
 from purgatory_conformance.judging.purgatory_blame import blame
 from purgatory_conformance.judging.purgatory_history import PurgatoryHistory, State
+from purgatory_conformance.judging.reached import reached
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
 from purgatory_model.purgatory_variants import purgatory_variant_model
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_model.transition import Expectation
-from purgatory_spec.operations import Advance, Operation
+from purgatory_spec.operations import Advance, Force, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     Accounting,
@@ -40,6 +45,10 @@ class PurgatoryJudge:
 
     The lenient judge of a subject with declared deviations is this one, too: over the variants of
     the model that it follows, and with the rules *excused* that it is declared to break.
+
+    A forgetful one keeps nothing of an operation that is finished (``finished_names``). Forcing a
+    name that it does not know may be right in two ways: the operation is new, or was completed
+    before. What it gives up besides in naming and counting rules, see ``purgatory_history``.
     """
 
     def __init__(
@@ -48,15 +57,19 @@ class PurgatoryJudge:
         profile: PurgatoryProfile,
         excused: frozenset[str] = frozenset(),
         variants: frozenset[str] = frozenset(),
+        *,
+        forgetful: bool = False,
+        state: State | None = None,
     ) -> None:
-        """Start with a fresh purgatory of the configuration, judged under the profile.
+        """Start with a purgatory of the configuration in a state, or fresh, judged by the profile.
 
         Raises:
             ValueError: there is no such variant.
         """
         self.model = _model(configuration, profile, variants)
-        self.states: frozenset[State] = frozenset({self.model.initial()})
-        self._history = PurgatoryHistory(self.model)
+        self.states: tuple[State, ...] = (self.model.initial() if state is None else state,)
+        self._history = PurgatoryHistory(self.model, forgetful)
+        self._forgetful = forgetful
         self._excused = excused
         rules = requirements(Component.PURGATORY)
         self._judged = {rule.id for rule in rules if rule.applies_to(profile)} - excused
@@ -65,7 +78,7 @@ class PurgatoryJudge:
     def state(self) -> State:
         """One of the states in which the subject may be."""
         if len(self.states) == 1:
-            return next(iter(self.states))
+            return self.states[0]
         return min(self.states, key=_rank)  # always the same one, whatever strings hash to
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
@@ -74,10 +87,14 @@ class PurgatoryJudge:
         Raises:
             TooManyStates: more than ``STATES_CAP`` states are possible.
         """
+        if self._forgetful and isinstance(operation, Force):
+            self._recall(operation.operation, outcome)
         before = self.state
-        after: set[State] = set()
-        for state in self.states:
-            after |= self.model.accept(state, operation, outcome)
+        after = reached(
+            self.states,
+            lambda state: self.model.expectations(state, operation, outcome.events),
+            outcome,
+        )
         if not after:
             expectations = self.model.expectations(before, operation, outcome.events) or tuple(
                 composed_expectations(self.model, before, operation, outcome.events)
@@ -86,10 +103,20 @@ class PurgatoryJudge:
             return Judgement(divergence=divergence)
         if len(after) > STATES_CAP:
             raise TooManyStates
-        self.states = frozenset(after)
+        self.states = after
         visited = self._history.note(before, operation, outcome, self.state)
         broken = self._broken_bounds(before, operation, outcome)
-        return Judgement(visited & self._judged, next(broken, None))
+        judgement = Judgement(visited & self._judged, next(broken, None))
+        if self._forgetful:
+            self.states = without_finished_operations(after, before)
+            self._history.forget(self.state)
+        return judgement
+
+    def _recall(self, name: str, outcome: Outcome) -> None:
+        """An unknown operation that could not be forced is one that was completed before."""
+        unknown = all(name not in state.operations for state in self.states)
+        if unknown and outcome.result is False and outcome.rejected is None:
+            self.states = with_finished_operation(self.states, name)
 
     def blamed(
         self, operation: Operation, outcome: Outcome, expected: tuple[Expectation[State], ...]

@@ -3,8 +3,18 @@
 The model's state is all that decides whether a step is right. Which rule it is right or wrong by
 depends on how the state came about: a task that is missing was late, or was lost on its way down,
 or because its bucket had been used before. These facts are kept here, beside the state.
+
+A *forgetful* history keeps facts only about tasks that are pending or in the executor's queue, so
+that it does not grow with the number of steps. A name that comes again after that is a new task to
+it. So the rules about a task that was cancelled or has fired (TIMER-CANCEL-AGAIN,
+TIMER-CANCEL-FIRED, TIMER-READD-CANCELLED, TIMER-READD-FIRED but for a task that still has to run)
+are not visited: such a cancel counts for TIMER-CANCEL-UNKNOWN, and such an add for none. What ends
+an arming (TIMER-CANCEL, TIMER-READD-PENDING, TIMER-SHUTDOWN-DROPS) is visited then, and not when
+the time comes at which the task would have fired; a task that fires all the same does so without
+being pending, which is put down to TIMER-EXACTLY-ONCE whatever had ended its arming.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from purgatory_model.arithmetic import bucket_index, level_end, level_of
@@ -54,6 +64,7 @@ class History:
     """The facts about one case so far."""
 
     model: TimerModel[Store]
+    forgetful: bool = False
     armings: dict[str, Arming] = field(default_factory=dict)
     ended: list[Ended] = field(default_factory=list)
     cancelled: set[str] = field(default_factory=set)
@@ -64,6 +75,11 @@ class History:
     popped_empty: bool = False
     """Whether the bucket that was popped last had no task left."""
 
+    def begin_with(self, state: State) -> None:
+        """Nothing is known of the tasks that are pending but when they are due."""
+        for task, due_tick in state.store.due_ticks.items():
+            self.armings[task] = Arming(due_tick, due_tick, due_tick - state.now_ms, set())
+
     def note(self, before: State, operation: Operation, outcome: Outcome, after: State) -> set[str]:
         """Take in a step that was right; returns the rules that it put to the test."""
         visited: set[str] = set()
@@ -73,7 +89,7 @@ class History:
             case Cancel(task):
                 self._cancel(before, task, visited, frozenset())
             case Advance():
-                self._advance(before, after, visited)
+                self._advance(before, after, self._handed_over(outcome), visited)
             case RunOne():
                 self._run_one(before, after, visited)
             case Shutdown():
@@ -83,7 +99,7 @@ class History:
         for event in outcome.events:
             if event.kind is EventKind.EXPIRED:
                 self._expire(event.task, visited)
-        self._places(before, after)
+        self._places(before, operation, after)
         self._observables(before, operation, outcome, visited)
         return visited
 
@@ -117,7 +133,7 @@ class History:
         earlier = self.armings.pop(task, None)
         if earlier is not None:
             rules.add("TIMER-READD-PENDING")
-            self._end(task, earlier, frozenset({"TIMER-READD-PENDING"}))
+            self._end(task, earlier, frozenset({"TIMER-READD-PENDING"}), visited)
         elif task in self.cancelled:
             rules.add("TIMER-READD-CANCELLED")
         elif task in self.expired:
@@ -155,8 +171,9 @@ class History:
     def _cancel(self, before: State, task: str, visited: set[str], inside: frozenset[str]) -> None:
         arming = self.armings.pop(task, None)
         if arming is not None:
-            self._end(task, arming, inside or frozenset({"TIMER-CANCEL"}))
-            self.cancelled.add(task)
+            self._end(task, arming, inside or frozenset({"TIMER-CANCEL"}), visited)
+            if not self.forgetful:
+                self.cancelled.add(task)
         elif task in before.queue:
             self.runs_owed.setdefault(task, set()).add("TIMER-CANCEL-TOO-LATE")
         elif task in self.cancelled:
@@ -167,18 +184,30 @@ class History:
             visited.add("TIMER-CANCEL-UNKNOWN")
         visited.update(inside)
 
-    def _end(self, task: str, arming: Arming, rules: frozenset[str]) -> None:
-        self.ended.append(Ended(task, arming.due_tick, rules))
+    def _end(self, task: str, arming: Arming, rules: frozenset[str], visited: set[str]) -> None:
+        if self.forgetful:
+            visited.update(rules)
+        else:
+            self.ended.append(Ended(task, arming.due_tick, rules))
 
-    def _advance(self, before: State, after: State, visited: set[str]) -> None:
+    def _handed_over(self, outcome: Outcome) -> list[int]:
+        """The due ticks of the tasks that expire in an advance: all those that are due."""
+        expired = (event.task for event in outcome.events if event.kind is EventKind.EXPIRED)
+        return [self.armings[task].due_tick for task in expired if task in self.armings]
+
+    def _due(self, now_ms: int) -> list[int]:
+        """The due ticks that have come by now."""
+        return [a.due_tick for a in self.armings.values() if a.due_tick <= now_ms]
+
+    def _advance(self, before: State, after: State, due: list[int], visited: set[str]) -> None:
         now = after.now_ms
-        passed = [ended for ended in self.ended if ended.due_tick <= now]
-        for ended in passed:
-            visited.update(ended.rules)
-        self.ended = [ended for ended in self.ended if ended.due_tick > now]
+        if self.ended:
+            passed = [ended for ended in self.ended if ended.due_tick <= now]
+            for ended in passed:
+                visited.update(ended.rules)
+            self.ended = [ended for ended in self.ended if ended.due_tick > now]
         if before.closed:
             return
-        due = [arming.due_tick for arming in self.armings.values() if arming.due_tick <= now]
         if len(due) < len(self.armings):
             visited.add("TIMER-NOT-EARLY")
         if len(set(due)) > 1:
@@ -215,6 +244,8 @@ class History:
             visited.add("TIMER-EXECUTOR-ORDER")
         if task not in before.queue[1:]:
             visited.update(self.runs_owed.pop(task, ()))
+            if self.forgetful:
+                self.expired.discard(task)
         if before.closed:
             visited.add("TIMER-SHUTDOWN-QUEUE")
         if self.thrown:
@@ -234,7 +265,7 @@ class History:
                 self._cancel(before, task, visited, frozenset({"TIMER-CANCEL-INSIDE"}))
             case AdvanceInside():
                 visited.add("TIMER-ADVANCE-INSIDE")
-                self._advance(before, after, visited)
+                self._advance(before, after, self._due(after.now_ms), visited)
             case Throw():
                 pass
 
@@ -242,7 +273,7 @@ class History:
         if before.closed:
             visited.add("TIMER-SHUTDOWN-AGAIN")
         for task, arming in self.armings.items():
-            self._end(task, arming, frozenset({"TIMER-SHUTDOWN-DROPS"}))
+            self._end(task, arming, frozenset({"TIMER-SHUTDOWN-DROPS"}), visited)
         self.armings.clear()
 
     def _expire(self, task: str, visited: set[str]) -> None:
@@ -254,19 +285,21 @@ class History:
         if self.thrown:
             visited.add("TIMER-THROWING-TASK")
 
-    def _places(self, before: State, after: State) -> None:
+    def _places(self, before: State, operation: Operation, after: State) -> None:
         """Remember which places of the rings were used, and which armings reuse one."""
         if not isinstance(before.store, TimingWheel) or not isinstance(after.store, TimingWheel):
             return
-        for bucket in before.store.buckets:
-            if bucket not in after.store.buckets:
-                self.used_places.add(_place(after.store, bucket))
+        gone: list[Bucket] = []
+        if after.closed or after.store.own_clock_ms != before.store.own_clock_ms:
+            gone = [bucket for bucket in before.store.buckets if bucket not in after.store.buckets]
+            self.used_places.update(_place(after.store, bucket) for bucket in gone)
         if not self.used_places:
             return
-        for task, bucket in after.store.places.items():
-            if before.store.places.get(task) == bucket or task not in self.armings:
+        for task in _perhaps_moved(before, operation, gone, after.store):
+            bucket = after.store.places.get(task)
+            if bucket is None or before.store.places.get(task) == bucket:
                 continue
-            if _place(after.store, bucket) in self.used_places:
+            if task in self.armings and _place(after.store, bucket) in self.used_places:
                 self.armings[task].rules.add("TIMER-BUCKET-REUSE")
 
     def _observables(
@@ -287,6 +320,21 @@ class History:
             end = level_end(wheel.own_clock_ms, wheel.tick_ms, wheel.wheel_size)
             if "levels" in observed and due_tick >= end:
                 visited.add("TIMER-OVERFLOW-ON-DEMAND")
+
+
+def _perhaps_moved(
+    before: State, operation: Operation, gone: list[Bucket], wheel: TimingWheel
+) -> Iterable[str]:
+    """The tasks that a step may have put into another bucket."""
+    match operation:
+        case Add(task):
+            return (task,)
+        case Advance() if isinstance(before.store, TimingWheel):
+            buckets = before.store.buckets
+            return [task for bucket in gone if bucket[1] > 1 for task in buckets[bucket]]
+        case RunOne() if before.queue and before.queue[0] in before.scripts:
+            return wheel.places
+    return ()
 
 
 def is_boundary(wheel: TimingWheel, due_tick: int) -> bool:

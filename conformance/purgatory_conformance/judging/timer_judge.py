@@ -1,7 +1,9 @@
 """The judge of a timer with a manual clock: it follows a subject step by step with the model."""
 
 from purgatory_conformance.judging.derived_steps import base_steps
+from purgatory_conformance.judging.finished_names import without_finished_tasks
 from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
+from purgatory_conformance.judging.reached import reached
 from purgatory_conformance.judging.timer_blame import blame
 from purgatory_conformance.judging.timer_history import History, State
 from purgatory_model.pending_tasks import Store
@@ -28,20 +30,34 @@ def model_for(configuration: TimerConfiguration, profile: TimerProfile) -> Timer
 
 
 class TimerJudge:
-    """Follows one case. After a divergence it must not be used further."""
+    """Follows one case. After a divergence it must not be used further.
 
-    def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
-        """Start with a fresh timer of the configuration, judged under the profile."""
+    A forgetful one keeps nothing of a task that is neither pending nor in the executor's queue;
+    what it gives up in naming and counting rules, see ``timer_history``.
+    """
+
+    def __init__(
+        self,
+        configuration: TimerConfiguration,
+        profile: TimerProfile,
+        *,
+        forgetful: bool = False,
+        state: State | None = None,
+    ) -> None:
+        """Start with a timer of the configuration in a state, or fresh, judged by the profile."""
         self.model = model_for(configuration, profile)
-        self.states: frozenset[State] = frozenset({self.model.initial()})
-        self._history = History(self.model)
+        first = self.model.initial() if state is None else state
+        self.states: tuple[State, ...] = (first,)
+        self._history = History(self.model, forgetful)
+        self._history.begin_with(first)
+        self._forgetful = forgetful
         self._derived = profile.executor is not Executor.STEPPED
 
     @property
     def state(self) -> State:
         """One of the states in which the subject may be."""
         if len(self.states) == 1:
-            return next(iter(self.states))
+            return self.states[0]
         return min(self.states, key=repr)  # always the same one, whatever strings hash to
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
@@ -81,14 +97,16 @@ class TimerJudge:
 
     def _base(self, operation: Operation, outcome: Outcome, visited: set[str]) -> Divergence | None:
         before = self.state
-        after: set[State] = set()
-        for state in self.states:
-            after |= self.model.accept(state, operation, outcome)
+        after = reached(
+            self.states, lambda state: self.model.expectations(state, operation), outcome
+        )
         if not after:
             expectations = self.model.expectations(before, operation)
             return blame(self._history, before, operation, outcome, expectations)
         if len(after) > STATES_CAP:
             raise TooManyStates
-        self.states = frozenset(after)
+        self.states = after
         visited |= self._history.note(before, operation, outcome, self.state)
+        if self._forgetful:
+            self.states = without_finished_tasks(after)
         return None

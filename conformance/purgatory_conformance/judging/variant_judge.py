@@ -1,6 +1,7 @@
 """The lenient judge of a timer: what the declared variants of the model allow."""
 
 from purgatory_conformance.judging.derived_steps import base_steps
+from purgatory_conformance.judging.finished_names import without_finished_tasks
 from purgatory_conformance.judging.judgement import Divergence, Judgement
 from purgatory_conformance.judging.timer_history import State
 from purgatory_model.variants import variant_model
@@ -13,15 +14,22 @@ class VariantJudge:
     """Follows a timer in the states in which it may be if it follows the named variants.
 
     It visits no rules, and its divergences name none: a variant says what may be seen, no more.
+    A forgetful one keeps nothing of a task that is neither pending nor in the executor's queue.
     """
 
     def __init__(
-        self, configuration: TimerConfiguration, profile: TimerProfile, names: frozenset[str]
+        self,
+        configuration: TimerConfiguration,
+        profile: TimerProfile,
+        names: frozenset[str],
+        *,
+        forgetful: bool = False,
     ) -> None:
         """Start with a fresh timer."""
         self._model = variant_model(configuration, profile, names)
         self._states = frozenset({self._model.initial()})
         self._derived = profile.executor is not Executor.STEPPED
+        self._forgetful = forgetful
         self.state: State = self._model.initial()
         """One of the states in which the subject may be."""
 
@@ -39,5 +47,7 @@ class VariantJudge:
         if not self._states:
             unnamed = Divergence("", "", "", "", operation, outcome, before)
             return Judgement(divergence=unnamed)
+        if self._forgetful:
+            self._states = frozenset(without_finished_tasks(tuple(self._states)))
         self.state = next(iter(self._states))
         return Judgement()

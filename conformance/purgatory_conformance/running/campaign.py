@@ -275,11 +275,12 @@ def _count(campaign: Campaign, run: CaseRun, failing: dict[tuple[str, str], list
 
 def _concluded(campaign: Campaign, began: float) -> Campaign:
     campaign.seconds = time.monotonic() - began
-    campaign.verdict, campaign.why = _conclusion(campaign)
+    campaign.verdict, campaign.why = conclusion(campaign)
     return campaign
 
 
-def _conclusion(campaign: Campaign) -> tuple[Verdict, str]:
+def conclusion(campaign: Campaign) -> tuple[Verdict, str]:
+    """What the counts of a campaign say of its subject, and why, in a sentence."""
     if any(cause.answers is None for cause in campaign.causes):
         count = len(campaign.causes)
         words = "1 cause of failure" if count == 1 else f"{count} causes of failure"

@@ -1,14 +1,28 @@
 """Which judge follows a run."""
 
 from purgatory_pipeline.replay.judge import TraceJudge
+from purgatory_pipeline.replay.overlapping_judge import OverlappingJudge
+from purgatory_pipeline.replay.overlapping_timer import TimerFollower
 from purgatory_pipeline.replay.sequential import SequentialJudge
-from purgatory_pipeline.trace_lines import Begin
+from purgatory_pipeline.trace_lines import (
+    Begin,
+    ManualClock,
+    TimerInstance,
+)
 
 
 def judge_of(begin: Begin) -> TraceJudge:
     """The judge of the run that this line begins.
 
+    On a clock that is moved by the lines calls follow one another; on one that moves by itself
+    they may overlap.
+
     Raises:
         Unusable: no judge can follow such a run.
     """
+    if isinstance(begin.clock, ManualClock):
+        return SequentialJudge(begin)
+    match begin.instance:
+        case TimerInstance() as instance:
+            return OverlappingJudge(begin, TimerFollower(begin, instance))
     return SequentialJudge(begin)

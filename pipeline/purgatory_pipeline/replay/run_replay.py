@@ -50,9 +50,9 @@ class RunReplay:
                 f"line {located.seq} of run {located.run!r} was handed over after line "
                 f"{self._latest}: the engine has to sort by run and seq"
             )
-        self._events += 1
         if located.seq == self._latest:
-            return _aside(located, "this number was given to an earlier line of the run")
+            return self.repeated(located)
+        self._events += 1
         self._latest = located.seq
         try:
             line = parse(located.raw)
@@ -61,6 +61,16 @@ class RunReplay:
             self._leave_hole(f"line {located.seq} is unusable: {problem}")
             return _aside(located, str(problem))
         return None
+
+    def repeated(self, located: Located) -> QuarantineRow:
+        """Set a line aside whose number was given to a line that was taken in before."""
+        self._events += 1
+        return _aside(located, "this number was given to an earlier line of the run")
+
+    def too_late(self, located: Located) -> QuarantineRow:
+        """Set a line aside that comes after it was taken for missing."""
+        self._events += 1
+        return _aside(located, "it came too late: the lines behind it were judged without it")
 
     def finish(self) -> Iterator[VerdictRow | CoverageRow]:
         """The rows of the run; no line follows any more."""

@@ -1,0 +1,44 @@
+"""Columns of Arrow out of Python values, without pandas.
+
+``pyarrow.array`` imports pandas where that is installed, which costs a worker 60 MiB that it has no
+use for. These columns have no nulls, and are laid out by hand: it takes no longer.
+"""
+
+from array import array
+from collections.abc import Sequence
+from itertools import accumulate
+
+import pyarrow as pa
+
+
+def integers(values: Sequence[int]) -> pa.Array:
+    """A column of 64 bits each.
+
+    Raises:
+        OverflowError: one needs more.
+    """
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(array("q", values))])
+
+
+def binaries(values: Sequence[bytes]) -> pa.Array:
+    """A column of bytes; together less than 2 GiB.
+
+    Raises:
+        OverflowError: they are more.
+    """
+    return _laid_out(values, pa.binary())
+
+
+def texts(values: Sequence[str]) -> pa.Array:
+    """A column of texts; together less than 2 GiB.
+
+    Raises:
+        OverflowError: they are more.
+    """
+    return _laid_out([value.encode() for value in values], pa.string())
+
+
+def _laid_out(values: Sequence[bytes], kind: pa.DataType) -> pa.Array:
+    ends = array("i", accumulate((len(value) for value in values), initial=0))
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(values))]
+    return pa.Array.from_buffers(kind, len(values), buffers)

@@ -1,0 +1,88 @@
+"""From a number to a case: its seed, what it is steered towards, its steps and its id."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from purgatory_conformance.generation.source import SeededSource
+from purgatory_conformance.support import Candidate
+from purgatory_conformance.supports import support_of
+from purgatory_spec.operations import Operation
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    MemoryPoolConfiguration,
+    Profile,
+    PurgatoryConfiguration,
+    TimerConfiguration,
+)
+
+_CONFIGURATIONS: Mapping[Component, type[Configuration]] = {
+    Component.TIMER: TimerConfiguration,
+    Component.PURGATORY: PurgatoryConfiguration,
+    Component.MEMORY_POOL: MemoryPoolConfiguration,
+}
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+_DECODERS = {
+    component: msgspec.json.Decoder(tuple[kind, tuple[Operation, ...]])  # type: ignore[valid-type]
+    for component, kind in _CONFIGURATIONS.items()
+}
+
+
+def seed_of(seed: int, number: int) -> str:
+    """The seed of one number of a campaign, as the tables name it."""
+    return f"{seed}-{number}"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How the cases of one component are drawn.
+
+    Attributes:
+        component: Of which component.
+        profile: What the subject declares of it.
+        seed: The campaign's seed.
+        steps: About how many operations a case has at the most.
+    """
+
+    component: Component
+    profile: Profile
+    seed: int
+    steps: int
+
+    def draw(self, number: int) -> Candidate:
+        """The case of this number.
+
+        Every second number is steered towards one rule, in turn, so that rules that few steps put
+        to the test are put to it all the same. Nothing that has run has a say in it: the case of a
+        number is the same whatever was drawn before it, and wherever.
+        """
+        support = support_of(self.component)
+        wanted: frozenset[str] = frozenset()
+        if number % 2:
+            rules = [rule.id for rule in support.judged_rules(self.profile)]
+            wanted = frozenset({rules[number // 2 % len(rules)]})
+        source = SeededSource(seed_of(self.seed, number))
+        configuration = support.draw_configuration(self.profile, source, wanted)
+        operations = support.draw_operations(
+            configuration, self.profile, source, most=self.steps, wanted=wanted
+        )
+        return Candidate(configuration, operations)
+
+    def run_id(self, case: Candidate) -> str:
+        """128 bits in hexadecimal, equal for what asks the same of a subject of this profile."""
+        content = (self.component, self.profile, case.configuration, case.operations)
+        return hashlib.sha256(_ENCODER.encode(content)).hexdigest()[:32]
+
+
+def encode_drawn(case: Candidate) -> bytes:
+    """The case as bytes that go from where it was drawn to where it is carried out."""
+    return _ENCODER.encode((case.configuration, case.operations))
+
+
+def decode_drawn(component: Component, encoded: bytes) -> Candidate:
+    """The case that was encoded."""
+    configuration, operations = _DECODERS[component].decode(encoded)
+    return Candidate(configuration, operations)

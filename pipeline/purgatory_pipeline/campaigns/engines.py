@@ -1,0 +1,130 @@
+"""Where the work of a campaign is done: in this process, or in tasks of Spark."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import pyarrow as pa
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from purgatory_pipeline.campaigns.tables import spark_columns
+from purgatory_pipeline.session import is_connect
+from purgatory_pipeline.spark_errors import job_failure
+from purgatory_pipeline.spark_progress import run_watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Work: TypeAlias = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+_TASKS_OF_A_CORE = 2
+_LEAST_ROWS_OF_A_TASK = 4
+_CORES_BEHIND_CONNECT = 8
+
+
+class Engine(Protocol):
+    """Maps a function over a table; the rows of the result may come in any order."""
+
+    @property
+    def name(self) -> str:
+        """What the command calls it."""
+
+    @property
+    def cores(self) -> int:
+        """How many runs go on at a time, about."""
+
+    @property
+    def seconds_of_a_wave(self) -> float:
+        """How long one mapping should take: long beside what each costs, short beside patience."""
+
+    def map(self, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> pa.Table:
+        """The rows that the work makes of the table's rows.
+
+        Args:
+            work: What is done; it can be pickled.
+            table: To what.
+            schema: The columns that it makes.
+            label: What a progress bar says.
+
+        Raises:
+            PipelineError: the work could not be done; a subject's failure is never the reason.
+            KeyboardInterrupt: Ctrl-C.
+        """
+
+
+class LocalEngine:
+    """One row after another, in this process."""
+
+    name = "local"
+    cores = 1
+    seconds_of_a_wave = 5.0
+
+    def map(self, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> pa.Table:
+        """The rows that the work makes of the table's rows, in their order."""
+        console = Console(stderr=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        made: list[pa.RecordBatch] = []
+        with Progress(
+            *columns, console=console, transient=True, disable=not console.is_terminal
+        ) as progress:
+            task = progress.add_task(label, total=table.num_rows)
+            for batch in work(table.to_batches(max_chunksize=_rows_of_a_look(console))):
+                made.append(batch)
+                progress.advance(task, batch.num_rows)
+        return pa.Table.from_batches(made, schema)
+
+
+def _rows_of_a_look(console: Console) -> int:
+    """Few where somebody is watching the bar."""
+    return 10 if console.is_terminal else 1000
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """A job for each mapping; its tasks take the rows in any order.
+
+    Attributes:
+        spark: The session.
+        partitions: How many tasks; by default, by the number of cores and of rows.
+    """
+
+    spark: "SparkSession"
+    partitions: int = 0
+    name = "spark"
+    seconds_of_a_wave = 20.0
+
+    @property
+    def cores(self) -> int:
+        """How many tasks run at a time; through Connect, which does not tell, a guess."""
+        if is_connect(self.spark):
+            return _CORES_BEHIND_CONNECT
+        return self.spark.sparkContext.defaultParallelism
+
+    def map(self, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> pa.Table:
+        """The rows that the work makes of the table's rows, in any order."""
+        tasks = self.partitions or min(
+            self.cores * _TASKS_OF_A_CORE, -(-table.num_rows // _LEAST_ROWS_OF_A_TASK)
+        )
+        frame = self.spark.createDataFrame(table).repartition(max(1, tasks))
+        made = frame.mapInArrow(work, spark_columns(schema))
+        try:
+            result = run_watched(self.spark, made.toArrow, tasks=tasks, label=label)
+        except Exception as error:
+            raise job_failure(error) from error
+        return result.cast(schema)
+
+
+def timed(engine: Engine, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> tuple[
+    pa.Table, float
+]:
+    """What ``map`` gives, and the seconds that it took."""
+    began = time.monotonic()
+    made = engine.map(work, table, schema, label)
+    return made, time.monotonic() - began

@@ -1,0 +1,133 @@
+"""The subject of a campaign, in a process of its own wherever the work is done."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from purgatory_conformance.command_options import opened
+from purgatory_conformance.subjects.child_process import ChildProcessSubject
+from purgatory_conformance.subjects.registry import OpenSubject
+from purgatory_conformance.subjects.subject import (
+    FailureKind,
+    Subject,
+    SubjectFailure,
+    UnsupportedConfigurationError,
+)
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import Component, Configuration, Profile
+
+
+@dataclass(frozen=True)
+class SubjectChoice:
+    """Which subject, as it was asked for; small, and the same on every machine.
+
+    Attributes:
+        word: Its name on the command line; empty where there is a command.
+        command: The command line of an adapter.
+        release: The release of Apache Kafka.
+        work: The folder where adapters are built.
+        folder: Where modules and declarations are looked for.
+        seconds: How long one answer of a subject that is no adapter may take.
+        mebibytes: How much memory such a subject may take.
+    """
+
+    word: str
+    command: str = ""
+    release: str = ""
+    work: str = "purgatory-work"
+    folder: str = ""
+    seconds: float = 10.0
+    mebibytes: int = 1024
+
+    def opened(self) -> OpenSubject:
+        """The subject as its author declares it; nothing is asked of it.
+
+        Raises:
+            UnknownSubject: nothing goes by this word.
+        """
+        return opened(self.word, self.command, Path(self.work), self.release)
+
+    def isolated(self, *, served: bool) -> Subject:
+        """The subject in a child process, which starts when it is first asked.
+
+        Args:
+            served: it is no adapter, and needs ``serving``.
+        """
+        if not served:
+            return self.opened().subject
+        words = (sys.executable, "-m", "purgatory_pipeline.campaigns.serving", self.word)
+        options = ("--release", self.release, "--work", self.work, "--memory", str(self.mebibytes))
+        return ChildProcessSubject(
+            (*words, *options),
+            name=self.word,
+            time_limit_seconds=self.seconds,
+            working_folder=Path(self.folder) if os.path.isdir(self.folder) else None,
+        )
+
+
+def is_adapter(subject: OpenSubject) -> bool:
+    """Whether it lives in a child process by itself."""
+    return isinstance(subject.subject, ChildProcessSubject)
+
+
+class Forbearing:
+    """A subject that is asked no more once it has failed too often.
+
+    Shrinking asks hundreds of times; a subject that hangs each time would keep it for hours.
+    """
+
+    def __init__(self, subject: Subject, most_failures: int) -> None:
+        """Ask this subject, as long as it has failed fewer times than this."""
+        self._subject = subject
+        self._left = most_failures
+
+    @property
+    def implementation(self) -> Implementation:
+        """Whom a report is about."""
+        return self._subject.implementation
+
+    @property
+    def profiles(self) -> Mapping[Component, Profile]:
+        """What it declares."""
+        return self._subject.profiles
+
+    def new(self, case: str, configuration: Configuration) -> None:
+        """Make a fresh instance.
+
+        Raises:
+            UnsupportedConfigurationError: it offers no such instance.
+            SubjectFailure: it failed, now or too often before.
+        """
+        if self._left <= 0:
+            raise SubjectFailure(FailureKind.ERRORED, "it failed too often and is asked no more")
+        try:
+            self._subject.new(case, configuration)
+        except UnsupportedConfigurationError:
+            raise
+        except SubjectFailure:
+            self._left -= 1
+            raise
+
+    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
+        """Carry out operations one after another.
+
+        Raises:
+            SubjectFailure: it failed.
+        """
+        try:
+            yield from self._subject.do_all(operations)
+        except SubjectFailure:
+            self._left -= 1
+            raise
+
+    def end(self) -> None:
+        """Drop the instance."""
+        self._subject.end()
+
+    def close(self) -> None:
+        """End the child process."""
+        self._subject.close()

@@ -1,0 +1,104 @@
+"""The columns of what goes between the steps of a campaign, and of what it leaves.
+
+Whatever is imported here needs pyarrow; the command says so where it is absent.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pyarrow as pa
+
+_VISITS = pa.list_(pa.struct([("rule", pa.string()), ("visits", pa.int64())]))
+
+
+def _declared(columns: Mapping[str, pa.DataType]) -> pa.Schema:
+    """A schema without missing values."""
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
+
+
+NUMBERS = _declared({"component": pa.string(), "number": pa.int64()})
+"""What is to be drawn."""
+
+DRAWN = _declared(
+    {"component": pa.string(), "number": pa.int64(), "run": pa.string(), "case": pa.binary()}
+)
+"""What was drawn: the id of the run and, encoded, what is to be carried out."""
+
+_JUDGED = {
+    "verdict": pa.string(),
+    "steps": pa.int64(),
+    "rule": pa.string(),
+    "kind": pa.string(),
+    "expected": pa.string(),
+    "seen": pa.string(),
+    "visits": _VISITS,
+}
+
+DONE = _declared({"component": pa.string(), "number": pa.int64(), "run": pa.string(), **_JUDGED})
+"""What came of runs; ``number`` is the one that they were drawn by."""
+
+RUNS = _declared(
+    {
+        "run": pa.string(),
+        "component": pa.string(),
+        "seed": pa.string(),
+        "times": pa.int64(),
+        **_JUDGED,
+    }
+)
+"""The table ``runs``: ``seed`` is the first that draws the run, ``times`` how many of them do."""
+
+COVERAGE = _declared(
+    {
+        "component": pa.string(),
+        "rule": pa.string(),
+        "level": pa.string(),
+        "visits": pa.int64(),
+        "runs": pa.int64(),
+    }
+)
+"""The table ``coverage``: steps that put a rule to the test, and runs that have such steps."""
+
+CAUSES = _declared(
+    {
+        "component": pa.string(),
+        "rule": pa.string(),
+        "kind": pa.string(),
+        "runs": pa.int64(),
+        "seed": pa.string(),
+        "steps": pa.int64(),
+        "expected": pa.string(),
+        "seen": pa.string(),
+        "replay": pa.string(),
+    }
+)
+"""The table ``causes``: ``steps`` and ``replay`` are those of the shrunk case."""
+
+SPARK_TYPES: Mapping[pa.DataType, str] = {
+    pa.string(): "string",
+    pa.int64(): "bigint",
+    pa.binary(): "binary",
+    _VISITS: "array<struct<rule: string, visits: bigint>>",
+}
+
+
+def spark_columns(schema: pa.Schema) -> str:
+    """The same columns in Spark's words; that none is missing, Spark does not say."""
+    return ", ".join(f"`{field.name}` {SPARK_TYPES[field.type]}" for field in schema)
+
+
+def table_of(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.Table:
+    """Rows, each a value for every column, as a table."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def batch_of(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
+    """Rows, each a value for every column, as a batch."""
+    return table_of(rows, schema).combine_chunks().to_batches()[0]
+
+
+def numbers_of(components: Iterable[str], numbers: Sequence[int]) -> pa.Table:
+    """These numbers of these components, number after number."""
+    names = list(components)
+    return table_of(((name, number) for number in numbers for name in names), NUMBERS)

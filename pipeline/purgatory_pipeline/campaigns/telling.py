@@ -1,0 +1,113 @@
+"""What a campaign found, in the words and files of ``purgatory check``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.reporting.results import Results, results_of
+from purgatory_conformance.reporting.words import counted
+from purgatory_conformance.running.campaign import (
+    Budget,
+    Campaign,
+    DeviationSeen,
+    Verdict,
+    conclusion,
+)
+from purgatory_conformance.running.case_run import CaseVerdict
+from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
+from purgatory_conformance.supports import support_of
+from purgatory_conformance.version import SUITE_VERSION
+from purgatory_pipeline.campaigns.drawing import Drawing
+from purgatory_pipeline.campaigns.first_failures import FirstFailures
+from purgatory_pipeline.campaigns.merging import Unanswered, coverage_of, unanswered
+from purgatory_spec.messages import Implementation, schema_digest
+
+_MOST_FAILURES_TOLD = 3
+
+
+@dataclass
+class Found:
+    """What a campaign found about one component.
+
+    Attributes:
+        drawing: How its runs were drawn.
+        runs: Their rows.
+        deviations: What the subject is declared to break of it.
+        failures: The causes.
+        replays: The replay file of each cause, by its position.
+    """
+
+    drawing: Drawing
+    runs: pa.Table
+    deviations: tuple[Deviation, ...] = ()
+    failures: FirstFailures = field(default_factory=FirstFailures)
+    replays: Mapping[int, str] = field(default_factory=dict)
+
+
+def results_about(found: Found, subject: str, implementation: Implementation) -> Results:
+    """The results that every report is made of."""
+    return results_of(
+        _campaign(found),
+        subject=subject,
+        implementation=implementation,
+        profile=found.drawing.profile,
+        suite="campaign",
+        suite_version=SUITE_VERSION,
+        schema=schema_digest(),
+        replays=dict(found.replays),
+    )
+
+
+def _campaign(found: Found) -> Campaign:
+    """The same as a campaign of ``purgatory check`` would hold at its end."""
+    drawing, runs = found.drawing, found.runs
+    campaign = Campaign(drawing.component, drawing.seed, Budget(), found.deviations)
+    campaign.rules = support_of(drawing.component).judged_rules(drawing.profile)
+    campaign.cases = runs.num_rows
+    campaign.steps = pc.sum(runs.column("steps")).as_py() or 0
+    campaign.visits.update({rule: steps for rule, (steps, _) in coverage_of(runs).items()})
+    for verdict, number in _counts(runs, "verdict").items():
+        if verdict in {each.value for each in CaseVerdict}:
+            campaign.verdicts[CaseVerdict(verdict)] = number
+    campaign.causes = found.failures.causes
+    campaign.hint = found.failures.hint
+    deviating = runs.filter(pc.equal(runs.column("verdict"), CaseVerdict.DEVIATES.value))
+    cases = _counts(deviating, "rule")
+    campaign.seen = {d.rule: DeviationSeen(d, cases.get(d.rule, 0)) for d in found.deviations}
+    groups = unanswered(runs)
+    campaign.failures = [_failure(group) for group in groups[:_MOST_FAILURES_TOLD]]
+    campaign.verdict, campaign.why = conclusion(campaign)
+    if campaign.verdict is Verdict.SUBJECT_FAILED:
+        campaign.why = _why(groups, runs.num_rows)
+    if found.failures.passing and campaign.verdict is not Verdict.NOT_CONFORMANT:
+        first = found.failures.passing[0]
+        campaign.verdict = Verdict.NONDETERMINISTIC
+        campaign.why = (
+            f"{counted(first.runs, 'run')} broke {first.rule} ({first.kind}), the first of them "
+            f"with seed {first.seeds[0]}, and passed when the same was asked again"
+        )
+    return campaign
+
+
+def _counts(runs: pa.Table, column: str) -> dict[str, int]:
+    return {
+        each["values"]: each["counts"] for each in pc.value_counts(runs.column(column)).to_pylist()
+    }
+
+
+def _failure(group: Unanswered) -> SubjectFailure:
+    where = f"in {counted(group.runs, 'run')}, the first of them with seed {group.seed}"
+    return SubjectFailure(
+        FailureKind(group.kind), f"{where}: {group.seen}", asked=group.expected
+    )
+
+
+def _why(groups: Sequence[Unanswered], runs: int) -> str:
+    numbers: dict[str, int] = {}
+    for group in groups:
+        numbers[group.verdict] = numbers.get(group.verdict, 0) + group.runs
+    words = ", ".join(f"{number} {verdict}" for verdict, number in sorted(numbers.items()))
+    return f"of {counted(runs, 'run')} {words}"

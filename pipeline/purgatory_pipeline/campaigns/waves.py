@@ -1,0 +1,101 @@
+"""The waves of a campaign: draw, leave out what is on record, carry out, put on record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from purgatory_pipeline.campaigns.drawing import Drawing
+from purgatory_pipeline.campaigns.engines import Engine, timed
+from purgatory_pipeline.campaigns.folder import CampaignFolder
+from purgatory_pipeline.campaigns.tables import DONE, DRAWN, numbers_of
+from purgatory_pipeline.campaigns.work import CarryOut, DrawCases
+
+_RUNS_OF_THE_FIRST_WAVE = 40
+_MOST_RUNS_OF_A_WAVE = 50_000
+_GROWTH = 4
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a campaign is to do.
+
+    Attributes:
+        drawings: How the cases of each component are drawn.
+        runs: How many numbers there are for each component.
+        work: How a case is carried out.
+        wave: How many numbers are drawn at a time; by default, as many as take some seconds.
+    """
+
+    drawings: Mapping[str, Drawing]
+    runs: int
+    work: CarryOut
+    wave: int = 0
+
+
+@dataclass
+class Progress:
+    """What came of the waves.
+
+    Attributes:
+        drawn: Component, number and run of all that was drawn.
+        carried_out: How many runs were carried out now.
+        seconds: How long that took, with drawing them.
+    """
+
+    drawn: pa.Table = field(default_factory=lambda: DRAWN.remove(3).empty_table())
+    carried_out: int = 0
+    seconds: float = 0.0
+
+
+def run_waves(request: Request, engine: Engine, folder: CampaignFolder) -> Progress:
+    """Carry out what is not on record; then everything that the request draws is.
+
+    Raises:
+        PipelineError: the engine could not do its work; the parts so far stay.
+        KeyboardInterrupt: Ctrl-C; the parts so far stay.
+    """
+    progress = Progress()
+    known = set(folder.done().column("run").to_pylist())
+    size = request.wave or _RUNS_OF_THE_FIRST_WAVE * engine.cores
+    first = 0
+    while first < request.runs:
+        numbers = range(first, min(first + size, request.runs))
+        label = f"runs {numbers.start + 1} to {numbers.stop} of {request.runs}"
+        seconds = _wave(request, engine, folder, numbers, known, progress, label)
+        first = numbers.stop
+        if not request.wave:
+            wished = size * engine.seconds_of_a_wave / max(seconds, 0.001)
+            size = int(min(max(wished, engine.cores), size * _GROWTH, _MOST_RUNS_OF_A_WAVE))
+    return progress
+
+
+def _wave(
+    request: Request,
+    engine: Engine,
+    folder: CampaignFolder,
+    numbers: range,
+    known: set[str],
+    progress: Progress,
+    label: str,
+) -> float:
+    """One wave; ``known`` and ``progress`` take in what came of it. The seconds that it took."""
+    asked = numbers_of(request.drawings, numbers)
+    drawn, seconds = timed(engine, DrawCases(request.drawings), asked, DRAWN, f"drawing {label}")
+    drawn = drawn.sort_by([("number", "ascending"), ("component", "ascending")])
+    fresh: list[bool] = []
+    for run in drawn.column("run").to_pylist():
+        fresh.append(run not in known)
+        known.add(run)
+    cases = drawn.filter(pa.array(fresh, pa.bool_()))
+    if cases.num_rows:
+        rows, took = timed(engine, request.work, cases, DONE, label)
+        seconds += took
+        if not pc.all(pc.is_in(cases.column("run"), value_set=rows.column("run"))).as_py():
+            raise AssertionError("the engine has lost a run")
+        folder.add(rows)
+    progress.drawn = pa.concat_tables([progress.drawn, drawn.drop_columns("case")])
+    progress.carried_out += cases.num_rows
+    progress.seconds += seconds
+    return seconds

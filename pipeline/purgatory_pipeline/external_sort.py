@@ -1,0 +1,161 @@
+"""Sorting what does not fit into memory.
+
+Theory of operation. Items are gathered until they take up a chunk's worth of memory. A chunk is
+sorted; if nothing follows, that was all, and no file is written. Otherwise it is written to a file,
+and at the end the files are merged. Chunks that follow one another without overlapping, which is
+what comes of input that was in order, are read one after the other instead. Before there are more
+files than can be open together, those that exist are merged into one.
+
+So memory is bounded by a chunk and by a block of each file, and disk space by twice the input.
+"""
+
+import struct
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from heapq import merge
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRichComparison
+
+Item = TypeVar("Item", bound=tuple[object, ...])
+
+Key: TypeAlias = "SupportsRichComparison"
+"""What items are compared by."""
+
+CHUNK_BYTES = 64 << 20
+"""How much is sorted in memory at a time, about."""
+_BLOCK_BYTES = 1 << 18
+"""How much of a file is decoded at a time."""
+_MOST_FILES = 64
+_OVERHEAD_BYTES = 300
+"""What an item takes up beside its bytes and strings, about."""
+
+_LENGTH = struct.Struct("<Q")
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk(Generic[Item]):
+    path: Path
+    first: Item
+    last: Item
+
+
+@dataclass
+class ExternalSort(Generic[Item]):
+    """Takes named tuples in any order and gives them back in theirs.
+
+    Attributes:
+        kind: The type of the items, which msgspec must be able to read and write.
+        key: What they are compared by; items with equal keys stay in the order they came in.
+        folder: Where files are written, in a folder of their own; it must exist.
+        chunk_bytes: How much is held in memory at a time, about.
+    """
+
+    kind: type[Item]
+    key: Callable[[Item], Key]
+    folder: Path | None = None
+    chunk_bytes: int = CHUNK_BYTES
+    _waiting: list[Item] = field(default_factory=list)
+    _waiting_bytes: int = 0
+    _chunks: list[_Chunk[Item]] = field(default_factory=list)
+    _files: "tempfile.TemporaryDirectory[str] | None" = None
+    _written: int = 0
+
+    def __enter__(self) -> "ExternalSort[Item]":
+        """Nothing to be prepared; files are made when they are needed."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the files."""
+        if self._files is not None:
+            self._files.cleanup()
+
+    @property
+    def chunks_written(self) -> int:
+        """How many files there are."""
+        return len(self._chunks)
+
+    def add(self, item: Item) -> None:
+        """Take in an item."""
+        self._waiting.append(item)
+        size = _OVERHEAD_BYTES
+        for value in item:
+            if isinstance(value, str | bytes):
+                size += len(value)
+        self._waiting_bytes += size
+        if self._waiting_bytes >= self.chunk_bytes:
+            self._write_waiting()
+
+    def in_order(self) -> Iterator[Item]:
+        """All items, sorted; to be called once, after the last ``add``."""
+        self._waiting.sort(key=self.key)
+        if not self._chunks:
+            items, self._waiting = self._waiting, []
+            return iter(items)
+        self._write_waiting()
+        return self._merged(self._chunks)
+
+    def _write_waiting(self) -> None:
+        if not self._waiting:
+            return
+        self._waiting.sort(key=self.key)
+        items, self._waiting, self._waiting_bytes = self._waiting, [], 0
+        if len(self._chunks) >= _MOST_FILES:
+            before, self._chunks = self._chunks, []
+            self._chunks.append(self._write(self._merged(before)))
+            for chunk in before:
+                chunk.path.unlink()
+        self._chunks.append(self._write(items))
+
+    def _merged(self, chunks: list[_Chunk[Item]]) -> Iterator[Item]:
+        follow = all(
+            before.last is min(before.last, after.first, key=self.key)
+            for before, after in pairwise(chunks)
+        )
+        read = [self._read(chunk) for chunk in chunks]
+        return chain.from_iterable(read) if follow else merge(*read, key=self.key)
+
+    def _write(self, items: Iterable[Item]) -> _Chunk[Item]:
+        if self._files is None:
+            self._files = tempfile.TemporaryDirectory(prefix="sorting-", dir=self.folder)
+        self._written += 1
+        path = Path(self._files.name) / f"{self._written}.chunk"
+        encoder = msgspec.msgpack.Encoder()
+        first: Item | None = None
+        last: Item | None = None
+        block: list[Item] = []
+        size = 0
+        with path.open("wb") as file:
+
+            def put() -> None:
+                packed = encoder.encode(block)
+                file.write(_LENGTH.pack(len(packed)))
+                file.write(packed)
+
+            for item in items:
+                first = item if first is None else first
+                last = item
+                block.append(item)
+                size += sum(len(each) for each in item if isinstance(each, str | bytes)) + 16
+                if size >= _BLOCK_BYTES:
+                    put()
+                    block.clear()
+                    size = 0
+            if block:
+                put()
+        assert first is not None
+        assert last is not None
+        return _Chunk(path, first, last)
+
+    def _read(self, chunk: _Chunk[Item]) -> Iterator[Item]:
+        decoder = msgspec.msgpack.Decoder(list[self.kind])  # type: ignore[name-defined]
+        with chunk.path.open("rb") as file:
+            while head := file.read(_LENGTH.size):
+                (length,) = _LENGTH.unpack(head)
+                yield from decoder.decode(file.read(length))

@@ -1,0 +1,109 @@
+"""Calls as a search needs them: where they begin and end, what they showed, what they answered.
+
+A *share* is what of a run one search has to explain: the whole of it, or what concerns one task or
+one delayed operation. Its entries are the calls, events and returns of a history, each with its
+place in the run.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, TypeVar
+
+from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
+from purgatory_model.sequential_rules import Effect
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Event
+
+Rule = TypeVar("Rule", bound=Hashable)
+
+
+class Entry(NamedTuple):
+    """One event of a history, with the number of its line and, where it is known, the time."""
+
+    seq: int
+    event: HistoryEvent
+    at_ms: int | None = None
+
+
+@dataclass(slots=True)
+class RecordedCall:
+    """A call, numbered in the order in which calls of a share begin.
+
+    ``events`` are those of its thread while it was the thread's innermost call. A call without
+    ``returned`` has an unknown outcome: it may take effect at any time after it began, or never.
+    """
+
+    number: int
+    thread: str
+    operation: Operation
+    called: Entry
+    events: tuple[Event, ...] = ()
+    shown: list[Entry] = field(default_factory=list)
+    returned: Returned | None = None
+    ended: Entry | None = None
+
+
+class CallRules(Protocol[Rule]):
+    """Sequential rules that know the call that they are asked for: what it showed, and when."""
+
+    def initial(self) -> Rule:
+        """Where they begin."""
+
+    def effects(self, state: Rule, call: RecordedCall, part: str) -> Iterable[Effect[Rule]]:
+        """The ways in which a part of a call may take effect; the first one is ``WHOLE``.
+
+        Those that contradict the call's events or its answer may be left out.
+        """
+
+
+def thread_inside(thread: str, depth: int) -> str:
+    """How a thread is called while it is so many calls deep: a call inside a call is one more."""
+    return thread if depth == 0 else f"{thread}{_INSIDE}{depth + 1}"
+
+
+def thread_of_line(thread: str) -> str:
+    """The thread of the trace that a name made by ``thread_inside`` stands for."""
+    return thread.partition(_INSIDE)[0]
+
+
+_INSIDE = "\N{DOWNWARDS ARROW}"
+
+
+class NoHistory(Exception):
+    """An event or a return outside every call; ``place`` is its index among the entries."""
+
+    def __init__(self, place: int) -> None:
+        """Keep it."""
+        super().__init__(place)
+        self.place = place
+
+
+def calls_of(entries: Sequence[Entry], first: int = 0) -> list[RecordedCall]:
+    """The calls of a history, in the order in which they begin, numbered from ``first`` on.
+
+    Raises:
+        NoHistory: an event or a return stands outside every call.
+        ValueError: a thread calls while it is inside a call.
+    """
+    calls: list[RecordedCall] = []
+    opened: dict[str, RecordedCall] = {}
+    for place, entry in enumerate(entries):
+        event = entry.event
+        if isinstance(event, Called):
+            if event.thread in opened:
+                raise ValueError(f"thread {event.thread!r} calls while it is inside a call")
+            call = RecordedCall(first + len(calls), event.thread, event.operation, entry)
+            calls.append(call)
+            opened[event.thread] = call
+            continue
+        present = opened.get(event.thread)
+        if present is None:
+            raise NoHistory(place)
+        if isinstance(event, Happened):
+            present.events = (*present.events, event.event)
+            present.shown.append(entry)
+        else:
+            present.returned = event
+            present.ended = entry
+            del opened[event.thread]
+    return calls

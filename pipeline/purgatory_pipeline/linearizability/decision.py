@@ -1,0 +1,151 @@
+"""Whether some order of the calls of one share is allowed: long histories piece by piece.
+
+Theory of operation. Where every call that returns has returned the history is *quiet*, and can be
+cut: what follows depends only on the states in which the pieces before may leave the rules, and on
+how far calls are that never return. A piece is searched from all these states. Where finding them
+all is costly the search goes on with those that it has, and comes back for more only if nothing
+explains what follows. A piece that holds nothing any more is forgotten, and with it what it met.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from immutables import Map
+
+from purgatory_model.interleaving import Called
+from purgatory_pipeline.linearizability.budget import Budget
+from purgatory_pipeline.linearizability.calls import (
+    CallRules,
+    Entry,
+    RecordedCall,
+    Rule,
+    calls_of,
+)
+from purgatory_pipeline.linearizability.search import Piece, PieceSearch, Reached, Taken, in_order
+
+ALLOWANCE = 2_000
+"""So many configurations are spent to find all ends of a piece, before some have to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An order that explains the history."""
+
+    order: list[Taken]
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck(Generic[Rule]):
+    """No order does: the first piece that cannot be explained, from all states that lead there.
+
+    ``places`` are the indices of the piece's first entry and of the one behind its last.
+    """
+
+    places: tuple[int, int]
+    piece: Piece
+    starts: Sequence[Reached[Rule]]
+
+
+def decide(
+    entries: Sequence[Entry], rules: CallRules[Rule], budget: Budget
+) -> Explained | Stuck[Rule]:
+    """Whether rules explain a history.
+
+    Args:
+        entries: Calls, events and returns; none of them outside a call.
+        rules: What is allowed.
+        budget: What it may cost.
+
+    Raises:
+        OutOfBudget: the budget is used up before it is known.
+    """
+    pieces = _pieces(entries)
+    first = next(pieces, None)
+    if first is None:
+        return Explained([])
+    searches: deque[_Cut[Rule]] = deque(
+        [_Cut(*first, rules, budget, [Reached(rules.initial(), Map())])]
+    )
+    coming = next(pieces, None)
+    present = 0
+    while True:
+        budget.look_at_clock()
+        cut = searches[present]
+        found = cut.search.more(ALLOWANCE)
+        if found and present + 1 < len(searches):
+            present += 1
+            searches[present].search.start_from(found)
+        elif found and coming is None:
+            return Explained(in_order(found[0].order))
+        elif found and coming is not None:
+            searches.append(_Cut(*coming, rules, budget, found))
+            coming = next(pieces, None)
+            present += 1
+        elif present > 0:
+            present -= 1
+        else:
+            furthest = searches[-1]
+            return Stuck(furthest.places, furthest.search.piece, furthest.search.starts)
+        while present > 0 and searches[0].search.is_exhausted:
+            budget.forget(len(searches.popleft().search.visited))
+            present -= 1
+
+
+class _Cut(Generic[Rule]):
+    """A piece, where it stands, and its search."""
+
+    def __init__(
+        self,
+        places: tuple[int, int],
+        piece: Piece,
+        rules: CallRules[Rule],
+        budget: Budget,
+        starts: Sequence[Reached[Rule]],
+    ) -> None:
+        self.places = places
+        self.search = PieceSearch(piece, rules, budget)
+        self.search.start_from(starts)
+
+
+def _pieces(entries: Sequence[Entry]) -> Iterator[tuple[tuple[int, int], Piece]]:
+    """The pieces of a history, each with the places where it begins and ends."""
+    calls = calls_of(entries)
+    unreturned: tuple[RecordedCall, ...] = ()
+    begun = first = began = 0
+    order: list[int] = []
+    opened: dict[str, RecordedCall] = {}
+    for place, entry in enumerate(entries):
+        if isinstance(entry.event, Called):
+            call = calls[begun]
+            begun += 1
+            order.append(call.number)
+            if call.returned is not None:
+                opened[call.thread] = call
+        elif opened.get(entry.event.thread) is not None and (
+            opened[entry.event.thread].ended is entry
+        ):
+            order.append(~opened.pop(entry.event.thread).number)
+            if not opened:
+                yield (began, place + 1), Piece(first, unreturned, calls[first:begun], order)
+                left = (call for call in calls[first:begun] if call.returned is None)
+                unreturned = (*unreturned, *left)
+                first, began, order = begun, place + 1, []
+
+
+def piece_of(
+    entries: Sequence[Entry], first: int = 0, unreturned: tuple[RecordedCall, ...] = ()
+) -> Piece:
+    """A history that follows a quiet place, as one piece.
+
+    Args:
+        entries: What follows, but for events of the calls that never return.
+        first: The number of the first call in it.
+        unreturned: The calls before it that never return.
+    """
+    calls = calls_of(entries, first)
+    numbers = {id(call.called): call.number for call in calls}
+    numbers |= {id(call.ended): ~call.number for call in calls if call.ended is not None}
+    order = [numbers[id(entry)] for entry in entries if id(entry) in numbers]
+    return Piece(first, unreturned, calls, order)

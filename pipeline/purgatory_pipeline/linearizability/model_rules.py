@@ -1,0 +1,23 @@
+"""Rules of the model as a search asks for them: the rules of a call, whatever it showed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Generic
+
+from purgatory_model.sequential_rules import Effect, Rules
+from purgatory_pipeline.linearizability.calls import RecordedCall, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRules(Generic[Rule]):
+    """Sequential rules of ``purgatory_model``."""
+
+    rules: Rules[Rule]
+
+    def initial(self) -> Rule:
+        """Where they begin."""
+        return self.rules.initial()
+
+    def effects(self, state: Rule, call: RecordedCall, part: str) -> Iterable[Effect[Rule]]:
+        """The ways in which a part of a call may take effect."""
+        return self.rules.effects(state, call.operation, part)

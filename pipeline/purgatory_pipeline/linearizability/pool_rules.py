@@ -1,0 +1,75 @@
+"""The rules of a memory pool, for a search.
+
+Every call is one effect. What the future of a pool does not depend on is left out of its state, so
+that fewer of them are told apart: dry spells, which no call answers, and buffers that were given
+back and are not named again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.sequential_rules import Effect
+from purgatory_pipeline.linearizability.calls import RecordedCall
+from purgatory_pipeline.trace_lines import MemoryPoolInstance, Snapshot
+from purgatory_spec.operations import Lose, Operation, Release
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRules:
+    """The rules of one pool.
+
+    Attributes:
+        model: Which shows nothing: observables are no part of a history.
+        first: Where it begins.
+        named_again: The buffers that are given back more than once.
+    """
+
+    model: MemoryPoolModel
+    first: MemoryPoolState
+    named_again: frozenset[str]
+
+    def initial(self) -> MemoryPoolState:
+        """The pool when the history begins."""
+        return self.first
+
+    def effects(
+        self, state: MemoryPoolState, call: RecordedCall, part: str
+    ) -> Iterator[Effect[MemoryPoolState]]:
+        """The ways in which a call may take effect."""
+        for outcome, after in self.model.successors(state, call.operation):
+            known = after.returned
+            for name in (*known,):
+                if name not in self.named_again:
+                    known = known.delete(name)
+            forgetful = replace(after, returned=known, spell_began_ms=None, depleted_spells=0)
+            yield Effect(forgetful, outcome.events, outcome.result, outcome.rejected)
+
+
+def pool_rules(
+    instance: MemoryPoolInstance, snapshot: Snapshot | None, operations: list[Operation]
+) -> PoolRules:
+    """The rules of the pool of a run, whose operations are given."""
+    profile = msgspec.structs.replace(instance.profile, observables=frozenset())
+    model = MemoryPoolModel(instance.configuration, profile)
+    state = model.initial()
+    for held in () if snapshot is None else snapshot.buffers:
+        debit_bytes = 0 if instance.configuration.unbounded else held.size_bytes
+        state = replace(
+            state,
+            available_bytes=state.available_bytes - debit_bytes,
+            held=state.held.set(held.buffer, held.size_bytes),
+        )
+    back = [each.buffer for each in operations if isinstance(each, Release | Lose)]
+    again = frozenset(name for name, count in _counts(back).items() if count > 1)
+    return PoolRules(model, state, again)
+
+
+def _counts(names: list[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return counts

@@ -1,0 +1,153 @@
+"""The rules of a timer on a manual clock, for a search.
+
+Two calls are not one effect where calls overlap. An add reads the clock, and the task is armed
+later: the clock may have gone on meanwhile, so that the task is due already when it is armed. An
+advance to a time sets the clock, and expires what is due later. Both reach the same as one effect
+where nothing comes in between. Every part does what the model of the timer says.
+
+Where the executor is not stepped, the calls show that tasks ran, not that they were handed over. A
+call then runs what it hands over. In the executor's own thread a task runs outside every call
+(``shares``).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import msgspec
+from immutables import Map
+
+from purgatory_model.pending_tasks import PendingTasks
+from purgatory_model.sequential_rules import WHOLE, Effect
+from purgatory_model.timer import TimerModel, TimerState, timer_model
+from purgatory_model.transition import Expectation, in_groups
+from purgatory_pipeline.linearizability.calls import RecordedCall
+from purgatory_pipeline.trace_lines import Snapshot, TimerInstance
+from purgatory_spec.operations import Add, Advance, Elapse, Operation, RunOne
+from purgatory_spec.outcomes import Event, EventKind
+from purgatory_spec.profiles import Executor, Observable, SameTickOrder
+
+State: TypeAlias = TimerState[PendingTasks]
+
+_EXPIRES_AT = "arm, expiring at "
+_ADVANCE = "advance"
+
+
+@dataclass(frozen=True, slots=True)
+class TimerCalls:
+    """The rules of one timer.
+
+    Attributes:
+        model: The timer, whatever keeps its tasks.
+        first: Where it begins.
+    """
+
+    model: TimerModel[PendingTasks]
+    first: State
+
+    def initial(self) -> State:
+        """The timer when the history begins."""
+        return self.first
+
+    def effects(self, state: State, call: RecordedCall, part: str) -> Iterator[Effect[State]]:
+        """The ways in which a part of a call may take effect."""
+        match call.operation:
+            case Add(delay_ms=delay_ms) if part == WHOLE:
+                reason = self.model.refusal(state, delay_ms)
+                if reason is not None:
+                    yield Effect(state, raised=reason)
+                else:
+                    yield Effect(state, then=f"{_EXPIRES_AT}{state.now_ms + delay_ms}")
+            case Add(task, _, script):
+                delay_ms = int(part.removeprefix(_EXPIRES_AT)) - state.now_ms
+                yield from self._done(state, call, Add(task, delay_ms, script))
+            case Advance(to_ms) if part == WHOLE:
+                yield Effect(_at(state, to_ms), then=_ADVANCE)
+            case Advance():
+                yield from self._done(state, call, Advance(state.now_ms))
+            case Elapse(to_ms):
+                yield Effect(_at(state, to_ms))
+            case operation:
+                yield from self._done(state, call, operation)
+
+    def _done(
+        self, state: State, call: RecordedCall, operation: Operation
+    ) -> Iterator[Effect[State]]:
+        """What the model says, in the orders that agree with what the call has shown."""
+        executor = self.model.profile.executor
+        for expectation in self.model.expectations(state, operation):
+            if executor is Executor.STEPPED or isinstance(operation, RunOne):
+                ways = _shown(expectation, call.events)
+            elif executor is Executor.INLINE:
+                ways = self._run_inside(expectation, call.events)
+            else:
+                ways = _handed_over(expectation)
+            for after, events in ways:
+                yield Effect(after, events, expectation.result, expectation.rejected)
+
+    def _run_inside(
+        self, expectation: Expectation[State], seen: tuple[Event, ...]
+    ) -> Iterator[tuple[State, tuple[Event, ...]]]:
+        """The call runs what it hands over, in the order in which it was seen to."""
+        handed = _in_order_of(seen, expectation.groups)
+        state = expectation.complete(handed)
+        shown: tuple[Event, ...] = ()
+        while state.queue:
+            run, *_ = self.model.expectations(state, RunOne())
+            events = _in_order_of(seen[len(shown) :], run.groups)
+            state = run.complete(events)
+            shown += tuple(event for event in events if event.kind is not EventKind.EXPIRED)
+        yield state, shown
+
+
+def _shown(
+    expectation: Expectation[State], seen: tuple[Event, ...]
+) -> Iterator[tuple[State, tuple[Event, ...]]]:
+    """One order of the events, or of those that the call has shown and the rest."""
+    if in_groups(seen, expectation.groups):
+        yield expectation.complete(seen), seen
+        return
+    events = _in_order_of(seen, expectation.groups)
+    yield expectation.complete(events), events
+
+
+def _handed_over(expectation: Expectation[State]) -> Iterator[tuple[State, tuple[Event, ...]]]:
+    events = _in_order_of((), expectation.groups)
+    yield expectation.complete(events), ()
+
+
+def _in_order_of(seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -> tuple[Event, ...]:
+    """The events group by group, those of a group in the order in which their tasks were seen."""
+    places: dict[str, int] = {}
+    for place, event in enumerate(seen):
+        places.setdefault(event.task, place)
+    return tuple(
+        event
+        for group in groups
+        for event in sorted(group, key=lambda each: (places.get(each.task, len(seen)), each.task))
+    )
+
+
+def timer_calls(instance: TimerInstance, snapshot: Snapshot | None) -> TimerCalls:
+    """The rules of the timer of a run on a manual clock."""
+    kept = instance.profile.observables & {Observable.ADVANCE_RESULT}
+    profile = msgspec.structs.replace(instance.profile, observables=kept)
+    model = timer_model(instance.configuration, profile)
+    state = model.initial()
+    if snapshot is not None:
+        due = {each.task: model.due_tick(each.late_ms) for each in snapshot.tasks}
+        fifo = profile.same_tick_order is SameTickOrder.FIFO
+        state = replace(
+            state,
+            now_ms=state.now_ms if snapshot.now_ms is None else snapshot.now_ms,
+            store=PendingTasks(Map(due)),
+            queue=snapshot.queued,
+            order=tuple(each.task for each in snapshot.tasks) if fifo else (),
+            closed=snapshot.closed,
+        )
+    return TimerCalls(model, state)
+
+
+def _at(state: State, to_ms: int) -> State:
+    """With the clock at a reading; one that is set by two threads does not go back here."""
+    return replace(state, now_ms=max(state.now_ms, to_ms))

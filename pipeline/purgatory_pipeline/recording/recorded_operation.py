@@ -1,0 +1,113 @@
+"""Delayed operations whose callbacks are recorded: any class of them, made over by ``recorded``.
+
+    @recorded
+    class Fetch(DelayedOperation): ...
+
+The class that comes of it behaves as before. Its tries, completions and time-outs are written
+down, and so is whoever completes it by force, as soon as a ``RecordedPurgatory`` has been given the
+operation; before that nothing is.
+
+A try is written when it begins; what it answers shows in whether the completion follows. That an
+operation is completed from inside its own try is part of the try, and no call of its own.
+"""
+
+from threading import get_ident
+from typing import TypeVar
+
+from purgatory_impl import DelayedOperation, PurgatoryError
+from purgatory_pipeline.recording.recorder import Recorder
+from purgatory_spec.operations import Force
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.reasons import Reason
+
+_Operation = TypeVar("_Operation", bound=DelayedOperation)
+
+
+class RecordedOperation(DelayedOperation):
+    """What ``recorded`` puts in front of a class; not to be used by itself."""
+
+    __slots__ = ()
+
+    recorded_name = ""
+    satisfied = False
+    """Whether its purgatory has been told that every try completes it from now on."""
+    _recorder: Recorder | None = None
+    _tried_by: int | None = None
+
+    def belong_to(self, recorder: Recorder, name: str | None) -> None:
+        """Have everything written down from now on; the first recorder stays.
+
+        An operation that somebody has completed before is said to be forced here.
+        """
+        with self._lock:
+            if self._recorder is not None:
+                return
+            self.recorded_name = next(recorder.names) if name is None else name
+            self._recorder = recorder
+            completed_before = self._completed
+        if completed_before:
+            recorder.call(Force(self.recorded_name))
+            recorder.event(EventKind.COMPLETED, self.recorded_name)
+            recorder.returned(True)
+
+    def try_complete(self) -> bool:
+        """Write the try down, and try."""
+        if self._recorder is not None:
+            self._recorder.event(EventKind.TRIED, self.recorded_name)
+        outer, self._tried_by = self._tried_by, get_ident()
+        try:
+            return super().try_complete()
+        finally:
+            self._tried_by = outer
+
+    def on_complete(self) -> None:
+        """Write the completion down, and do what is to be done."""
+        if self._recorder is not None:
+            self._recorder.event(EventKind.COMPLETED, self.recorded_name)
+        super().on_complete()
+
+    def on_expiration(self) -> None:
+        """Write the time-out down, and do what is to be done."""
+        if self._recorder is not None:
+            self._recorder.event(EventKind.TIMED_OUT, self.recorded_name)
+        super().on_expiration()
+
+    def force_complete(self) -> bool:
+        """Complete the operation by force, and record the call unless it is part of a try."""
+        if self._tried_by == get_ident():
+            return super().force_complete()
+        if self._recorder is None:
+            with self._lock:
+                if self._recorder is None:
+                    return super().force_complete()
+        recorder = self._recorder
+        recorder.call(Force(self.recorded_name))
+        try:
+            won = super().force_complete()
+        except Exception as error:
+            recorder.returned(None, reason_of(error))
+            raise
+        recorder.returned(won)
+        return won
+
+    def cancel(self) -> bool:
+        """Refused: no word of a trace says that a time-out alone was taken.
+
+        Raises:
+            NotImplementedError: always, so that no trace tells of an operation that is overdue.
+        """
+        raise NotImplementedError("a recorded operation's time-out cannot be taken by itself")
+
+
+def recorded(kind: type[_Operation]) -> type[_Operation]:
+    """The class with its callbacks recorded; where it is such a class already, it itself."""
+    if issubclass(kind, RecordedOperation):
+        return kind
+    namespace = {"__module__": kind.__module__, "__doc__": kind.__doc__}
+    made: type[_Operation] = type(kind.__name__, (RecordedOperation, kind), namespace)
+    return made
+
+
+def reason_of(error: Exception) -> Reason:
+    """Why a call was refused, or that the user's own code threw."""
+    return error.reason if isinstance(error, PurgatoryError) else Reason.THROWN

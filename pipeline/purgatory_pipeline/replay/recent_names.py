@@ -1,0 +1,35 @@
+"""What became of names that are done with, for the latest of them.
+
+A name that is done with is forgotten. What became of the latest ones is kept, so that findings can
+name the right rule and visits are counted; no verdict hangs on it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+Fate = TypeVar("Fate")
+
+MOST_NAMES = 1024
+"""How many names are kept."""
+
+
+@dataclass(slots=True)
+class RecentNames(Generic[Fate]):
+    """The latest names with what became of them."""
+
+    _fates: dict[str, Fate] = field(default_factory=dict)
+
+    def put(self, name: str, fate: Fate) -> None:
+        """A name is done with."""
+        self._fates.pop(name, None)
+        self._fates[name] = fate
+        if len(self._fates) > MOST_NAMES:
+            del self._fates[next(iter(self._fates))]
+
+    def take(self, name: str) -> Fate | None:
+        """What became of a name, which is live again from now on."""
+        return self._fates.pop(name, None)
+
+    def get(self, name: str) -> Fate | None:
+        """What became of a name, if that is still known."""
+        return self._fates.get(name)

@@ -1,0 +1,248 @@
+"""What may be the case with one task of a timer, where calls that concern it may overlap.
+
+Theory of operation. A *situation* is one way in which things may stand: whether the task is armed,
+which earlier armings were ended when they may already have been handed over, so that each may
+still run once, and which open calls have taken effect. All situations that explain what was seen
+are followed together. An open call takes effect at some instant before it returns; it is tried
+at any time when something is seen of the task.
+
+An arming has an interval, from ``early_ms``, its due tick by the reading before its add was called,
+to ``late_ms``, by the reading after the add had returned, with the lateness. While the add is open
+the latter is not known.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from purgatory_model.arithmetic import ceiling_to, floor_to
+from purgatory_pipeline.errors import Undecided
+from purgatory_spec.profiles import Rounding
+
+MOST_SITUATIONS = 4096
+"""How many situations of one task are followed."""
+
+
+class Interval(NamedTuple):
+    """How the expiry of an add follows from readings of the clock, ms."""
+
+    tick_ms: int
+    rounding: Rounding
+    lateness_ms: int
+
+    def early(self, called_ms: int, delay_ms: int) -> int:
+        """The earliest reading at which the task may run."""
+        if self.rounding is Rounding.UP:
+            return ceiling_to(called_ms + delay_ms, self.tick_ms)
+        return floor_to(called_ms + delay_ms, self.tick_ms)
+
+    def late(self, returned_ms: int, delay_ms: int) -> int:
+        """The latest reading at which the task may run."""
+        late = returned_ms + delay_ms
+        if self.rounding is Rounding.UP:
+            late = ceiling_to(late, self.tick_ms)
+        return max(late, returned_ms) + self.lateness_ms
+
+
+class Arming(NamedTuple):
+    """When an armed task may run. ``number`` is that of its add; ``rules`` it puts to the test."""
+
+    early_ms: int
+    late_ms: int | None
+    number: int
+    rules: frozenset[str] = frozenset()
+
+    def allows(self, first_ms: int, last_ms: int) -> bool:
+        """Whether the task may run between two readings."""
+        return last_ms >= self.early_ms and (self.late_ms is None or first_ms <= self.late_ms)
+
+    def is_over(self, now_ms: int) -> bool:
+        """Whether its time is over."""
+        return self.late_ms is not None and self.late_ms < now_ms
+
+
+class Situation(NamedTuple):
+    """One way in which things may stand with a task."""
+
+    armed: Arming | None = None
+    ended: tuple[Arming, ...] = ()
+    taken: frozenset[int] = frozenset()
+
+    def without_arming(self, by_ms: int | None) -> "Situation":
+        """Its arming is ended, by a reading or at an unknown time; it may have been handed over."""
+        armed = self.armed
+        if armed is None:
+            return self
+        if by_ms is not None and armed.early_ms > by_ms:
+            return self._replace(armed=None)
+        return self._replace(armed=None, ended=(*self.ended, armed))
+
+
+IDLE = Situation()
+
+
+class TimerCall(NamedTuple):
+    """An open add or cancel: its number, and what it arms."""
+
+    number: int
+    task: str
+    called_ms: int
+    delay_ms: int | None
+    """None of a cancel."""
+    early_ms: int
+    rules: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class FollowedTask:
+    """A task that is armed, may still run, or is named by an open call."""
+
+    situations: list[Situation] = field(default_factory=lambda: [IDLE])
+    calls: dict[int, TimerCall] = field(default_factory=dict)
+    ended_by: frozenset[str] = frozenset()
+    """The rules that say that its latest arming must not run any more."""
+    ran: bool = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing may come of it any more."""
+        return not self.calls and self.situations == [IDLE]
+
+    def take_effect(
+        self, call: TimerCall, late_ms: int, by_ms: int, *, optional: bool = False
+    ) -> None:
+        """A call returns: it has taken effect, by now or before; what it arms is now known."""
+        del self.calls[call.number]
+        after: dict[Situation, None] = {}
+        for situation in self._closed() if self.calls else self.situations:
+            if call.number in situation.taken:
+                settled = _settled(situation, call.number, late_ms)
+            else:
+                settled = _after(situation, call, late_ms, by_ms)
+            if optional:
+                settled = settled.without_arming(None)
+            after[settled] = None
+        self._keep(after)
+
+    def take_no_effect(self, call: TimerCall) -> None:
+        """A call returns that was rejected."""
+        del self.calls[call.number]
+        self._keep({each: None for each in self.situations if call.number not in each.taken})
+
+    def run(self, first_ms: int, last_ms: int) -> tuple[bool, frozenset[str]] | None:
+        """It runs, between two readings.
+
+        Returns:
+            Whether that may be the run of its present arming, and the rules that are then put to
+            the test; None where it must not run.
+        """
+        after: dict[Situation, None] = {}
+        ran: Arming | None = None
+        for situation in self._closed() if self.calls else self.situations:
+            armed = situation.armed
+            if armed is not None and armed.allows(first_ms, last_ms):
+                after[situation._replace(armed=None)] = None
+                ran = ran or armed
+            left = _one_less(situation.ended, first_ms, last_ms) if situation.ended else None
+            if left is not None:
+                after[situation._replace(ended=left)] = None
+        if not after:
+            return None
+        self._keep(after)
+        return (False, frozenset()) if ran is None else (True, ran.rules)
+
+    def pass_to(self, now_ms: int) -> Arming | None:
+        """Leave out what is over by a reading; an arming that should have run in any case."""
+        after: dict[Situation, None] = {}
+        overdue: Arming | None = None
+        for situation in self.situations:
+            if situation.armed is not None and situation.armed.is_over(now_ms):
+                overdue = situation.armed
+                continue
+            ended = situation.ended
+            if ended:
+                ended = tuple(each for each in ended if not each.is_over(now_ms))
+                situation = situation._replace(ended=ended)
+            after[situation] = None
+        if not after:
+            return overdue
+        self._keep(after)
+        return None
+
+    def drop(self, by_ms: int | None) -> None:
+        """The timer is shutting down: no arming need run any more; or it has, by a reading."""
+        after: dict[Situation, None] = {}
+        for situation in self.situations:
+            dropped = situation.without_arming(by_ms)
+            if by_ms is not None:
+                ended = tuple(each for each in dropped.ended if each.early_ms <= by_ms)
+                dropped = dropped._replace(ended=ended)
+            after[dropped] = None
+        self._keep(after)
+
+    def armings(self) -> Iterable[Arming]:
+        """All armings that may still run, in any situation."""
+        for situation in self.situations:
+            if situation.armed is not None:
+                yield situation.armed
+            yield from situation.ended
+
+    def _closed(self) -> list[Situation]:
+        """The situations, and those after open calls that may have taken effect."""
+        found = dict.fromkeys(self.situations)
+        fresh = list(found)
+        while fresh:
+            situation = fresh.pop()
+            for call in self.calls.values():
+                if call.number not in situation.taken:
+                    after = _after(situation, call, None, None)
+                    after = after._replace(taken=situation.taken | {call.number})
+                    if after not in found:
+                        found[after] = None
+                        fresh.append(after)
+            _check_number(len(found))
+        return list(found)
+
+    def _keep(self, situations: dict[Situation, None]) -> None:
+        _check_number(len(situations))
+        self.situations = list(situations)
+
+
+def _after(
+    situation: Situation, call: TimerCall, late_ms: int | None, by_ms: int | None
+) -> Situation:
+    """A situation after a call took effect."""
+    situation = situation.without_arming(by_ms)
+    if call.delay_ms is None:
+        return situation
+    return situation._replace(armed=Arming(call.early_ms, late_ms, call.number, call.rules))
+
+
+def _settled(situation: Situation, number: int, late_ms: int) -> Situation:
+    """A situation in which a call took effect, once it is known by when it did."""
+    armed = situation.armed
+    if armed is not None and armed.number == number:
+        armed = armed._replace(late_ms=late_ms)
+    ended = tuple(
+        each._replace(late_ms=late_ms) if each.number == number else each
+        for each in situation.ended
+    )
+    return Situation(armed, ended, situation.taken - {number})
+
+
+def _one_less(
+    ended: tuple[Arming, ...], first_ms: int, last_ms: int
+) -> tuple[Arming, ...] | None:
+    """The ended armings without the one that runs: of those that may, the first to be over."""
+    able = [each for each in ended if each.allows(first_ms, last_ms)]
+    if not able:
+        return None
+    gone = min(able, key=lambda each: (each.late_ms is None, each.late_ms or 0))
+    left = list(ended)
+    left.remove(gone)
+    return tuple(left)
+
+
+def _check_number(number: int) -> None:
+    if number > MOST_SITUATIONS:
+        raise Undecided(f"more than {MOST_SITUATIONS} situations of one task are possible")

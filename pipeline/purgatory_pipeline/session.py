@@ -1,0 +1,234 @@
+"""The Spark session: started quietly, or joined, and left without a trace.
+
+Theory of operation. There are four places where the work can be done:
+
+- *here*: a Java machine is started beside this process (``local[*]``), bound to the loopback
+  address, with a configuration of its own, and ended with the session;
+- *a cluster* (``--master``): the driver is started here, with the machine's own configuration;
+- *a Connect server* (``--remote sc://...``): nothing is started, and no Java is needed;
+- *under spark-submit*: the Java machine is there already and knows its master.
+
+What the commands ask of Spark is the same in all of them.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_SUBJECT_FAILED, Problem
+from purgatory_pipeline.spark_preflight import preflight
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HERE = "local[*]"
+"""The master if none is named: all processors of this machine."""
+
+_SECONDS_TO_END = 20
+
+_LOGGING = """\
+status = OFF
+rootLogger.level = ERROR
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %p %c{1}: %m%n%ex
+"""
+
+_QUIET = {
+    "spark.app.name": "purgatory",
+    "spark.driver.memory": "2g",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+_LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+
+
+class _Gateway(Protocol):
+    """What connects this process with the Java machine that it has started."""
+
+    proc: subprocess.Popen[bytes]
+
+    def shutdown(self) -> None:
+        """Close the connections."""
+
+
+@contextmanager
+def spark_session(
+    *, master: str = "", remote: str = "", settings: Mapping[str, str] | None = None
+) -> Iterator["SparkSession"]:
+    """A session, ended with the context; one that was there before is handed out and left alone.
+
+    Args:
+        master: Where Spark runs, in its own words; ``local[*]`` if empty.
+        remote: The address of a Spark Connect server, ``sc://host:port``; nothing is started here.
+        settings: Settings of Spark, by name, that go before those chosen here.
+
+    Raises:
+        Problem: a library or Java is missing (exit code 5), or Spark does not start (3).
+    """
+    if remote:
+        if master:
+            raise Problem("name a master or a Connect server, not both", 2)
+        preflight(needs_java=False, needs_connect=True)
+        with _connected(remote, settings or {}) as spark:
+            yield spark
+        return
+    preflight()
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is not None:
+        yield SparkSession.builder.getOrCreate()
+    elif "PYSPARK_GATEWAY_PORT" in os.environ:
+        with _submitted(settings or {}) as spark:
+            yield spark
+    else:
+        with _started(master or HERE, settings or {}) as spark:
+            yield spark
+
+
+def is_connect(spark: "SparkSession") -> bool:
+    """Whether Spark is only talked to, and has no context in this process."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+@contextmanager
+def _connected(remote: str, settings: Mapping[str, str]) -> Iterator["SparkSession"]:
+    from pyspark.sql import SparkSession
+
+    if not remote.startswith("sc://"):
+        raise Problem(f"{remote} is no address of a Connect server: it begins with sc://", 2)
+    builder = SparkSession.builder.remote(remote)
+    try:
+        spark = builder.getOrCreate()
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        _ = spark.version  # the first thing that is asked of the server
+    except Exception as error:
+        why = _first_line(error)
+        raise Problem(f"no Connect server answers at {remote}: {why}", EXIT_SUBJECT_FAILED) from (
+            error
+        )
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def _submitted(settings: Mapping[str, str]) -> Iterator["SparkSession"]:
+    """The session of a Java machine that spark-submit has started, with its settings."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("purgatory")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession"]:
+    """A session with a Java machine of its own, which is gone afterwards."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="purgatory-spark-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        environment, chosen = _setting_of(master, folder)
+        stack.enter_context(_environment(environment))
+        conf = SparkConf(loadDefaults=False)
+        conf.setAll(sorted({**_QUIET, **chosen, **settings, "spark.master": master}.items()))
+        log = folder / "java.log"
+        with log.open("wb") as stderr:
+            try:
+                streams = {"stdout": stderr, "stderr": stderr}
+                gateway: _Gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+                stack.callback(_end, gateway)
+                context = SparkContext(conf=conf, gateway=gateway)
+                stack.callback(context.stop)
+                spark = SparkSession(context)
+            except Exception as error:
+                why = _said(log) or _first_line(error)
+                raise Problem(f"Spark does not start: {why}", EXIT_MISSING_TOOL) from error
+        yield spark
+
+
+def _setting_of(master: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Environment and settings; on a cluster the machine's own configuration counts."""
+    if not master.startswith("local"):
+        return {}, {}
+    (folder / "log4j2.properties").write_text(_LOGGING, encoding="utf-8")
+    environment = {
+        "SPARK_CONF_DIR": str(folder),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    scratch = {
+        "spark.local.dir": str(folder / "scratch"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    return environment, {**_LOOPBACK, **scratch}
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables that are as before afterwards."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _end(gateway: _Gateway) -> None:
+    """End the Java machine, which goes by itself when its standard input is closed."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    process = gateway.proc
+    gateway.shutdown()
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
+
+
+def _said(log: Path) -> str:
+    """What the Java machine complained of, in one line."""
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
+    told = [line for line in lines if line and not line.startswith(("WARNING:", "at "))]
+    return " ".join(told[-1:])
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,0 +1,90 @@
+"""What Spark needs, looked for before it is started: what is missing is one clear sentence."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from purgatory_conformance.command_line import EXIT_MISSING_TOOL, Problem
+
+OLDEST_JAVA = 17
+"""The oldest version of Java that Spark 4 runs on."""
+
+_LIBRARIES = ("pyspark", "pandas", "pyarrow")
+_LIBRARIES_OF_CONNECT = ("grpc", "google.protobuf")
+_SECONDS_FOR_JAVA = 60
+
+
+def preflight(*, needs_java: bool = True, needs_connect: bool = False) -> None:
+    """See that all is there.
+
+    Args:
+        needs_java: Spark is to run on this machine, not only to be talked to.
+        needs_connect: It is talked to by Spark Connect.
+
+    Raises:
+        Problem: something is missing; the sentence says what, and how to get it.
+    """
+    wanted = _LIBRARIES + (_LIBRARIES_OF_CONNECT if needs_connect else ())
+    missing = [name for name in wanted if not _is_installed(name)]
+    if missing:
+        raise Problem(
+            f"Spark needs {' and '.join(missing)}, not installed here: "
+            "python -m pip install 'purgatory-spec[spark]'",
+            EXIT_MISSING_TOOL,
+        )
+    if needs_java:
+        _see_java()
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _see_java() -> None:
+    java = java_program()
+    if java is None:
+        home = os.environ.get("JAVA_HOME")
+        where = f"JAVA_HOME is {home}, which has no bin/java" if home else "no java on PATH"
+        raise Problem(
+            f"Spark needs Java {OLDEST_JAVA} or later: {where}. "
+            "Install it, or set JAVA_HOME; `--engine local` needs no Java",
+            EXIT_MISSING_TOOL,
+        )
+    version = java_version(java)
+    if version is None or version < OLDEST_JAVA:
+        found = "does not say its version" if version is None else f"is version {version}"
+        raise Problem(
+            f"Spark needs Java {OLDEST_JAVA} or later: {java} {found}. "
+            "Set JAVA_HOME to a later one; `--engine local` needs no Java",
+            EXIT_MISSING_TOOL,
+        )
+
+
+def java_program() -> Path | None:
+    """The program that Spark will start: of JAVA_HOME where that is set, else on PATH."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=str(Path(home, "bin"))) if home else shutil.which("java")
+    return None if found is None else Path(found)
+
+
+def java_version(java: Path) -> int | None:
+    """The first number of its version, 8 for what calls itself 1.8; None if it does not say."""
+    try:
+        done = subprocess.run(
+            [str(java), "-version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS_FOR_JAVA,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    said = (done.stderr + done.stdout).decode("utf-8", "replace")
+    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    return None if match is None or done.returncode else int(match[1])

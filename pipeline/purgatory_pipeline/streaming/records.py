@@ -1,0 +1,75 @@
+"""Rows on their way out of a stream: a batch holds for each run what replaces its rows before.
+
+A run's verdict and coverage stand until a later batch tells of the run again. A line that was set
+aside is told once, where that is certain. Lines that are held when a batch ends would be set aside
+or judged if nothing came any more: what a check would say of them is *provisional*, and stands only
+until the next batch that tells of the run.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import NamedTuple
+
+import msgspec
+
+from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+
+
+class Standing(Enum):
+    """How long a row stands."""
+
+    UNTIL_NEXT = "until next"
+    """Until a later batch tells of the run again."""
+    FOR_GOOD = "for good"
+    """It is never taken back."""
+
+
+class Record(NamedTuple):
+    """One row with what is needed to know whether it still stands."""
+
+    run: str
+    table: str
+    standing: str
+    payload: bytes
+
+
+_TABLES: Mapping[type[Row], str] = {
+    VerdictRow: "verdicts",
+    CoverageRow: "coverage",
+    QuarantineRow: "quarantine",
+}
+_DECODERS: Mapping[str, msgspec.json.Decoder[Row]] = {
+    "verdicts": msgspec.json.Decoder(VerdictRow),
+    "coverage": msgspec.json.Decoder(CoverageRow),
+    "quarantine": msgspec.json.Decoder(QuarantineRow),
+}
+
+
+def record_of(run: str, row: Row, standing: Standing) -> Record:
+    """The record that carries a row of a run; the run is empty for a line that names none."""
+    return Record(run, _TABLES[type(row)], standing.value, msgspec.json.encode(row))
+
+
+def row_of(record: Record) -> Row:
+    """The row that a record carries."""
+    return _DECODERS[record.table].decode(record.payload)
+
+
+def still_standing(batches: Iterable[Iterable[Record]]) -> Iterator[Record]:
+    """The records that stand after these batches, which are given in their order.
+
+    Held in memory: what stands, not what was replaced.
+    """
+    for_good: list[Record] = []
+    latest: dict[str, list[Record]] = {}
+    for batch in batches:
+        told: dict[str, list[Record]] = {}
+        for record in batch:
+            if record.standing == Standing.FOR_GOOD.value:
+                for_good.append(record)
+            else:
+                told.setdefault(record.run, []).append(record)
+        latest.update(told)
+    yield from for_good
+    for records in latest.values():
+        yield from records

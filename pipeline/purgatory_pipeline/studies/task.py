@@ -1,0 +1,17 @@
+"""One setting as one task: what every engine runs."""
+
+from purgatory_pipeline.studies.bundled import BundledDesign
+from purgatory_pipeline.studies.designs import CountedDesign
+from purgatory_pipeline.studies.setting import Setting
+from purgatory_pipeline.studies.simulation import Design, run
+from purgatory_pipeline.studies.tables import Row, row_of
+
+
+def result_of(setting: Setting) -> Row:
+    """The row of a setting; takes some seconds for a million requests."""
+    design: Design
+    if setting.design.startswith("bundled"):
+        design = BundledDesign(setting)
+    else:
+        design = CountedDesign(setting)
+    return row_of(setting, run(setting.workload.generate(), design))

@@ -1,0 +1,147 @@
+"""What happens in the runs that are made up, component by component, without end.
+
+Each is a formula: in millisecond ``n`` the same few calls are made with names that end in ``n``,
+and what was begun ``delay_ms`` before comes to its end.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from itertools import count
+from typing import TypeAlias
+
+from purgatory_spec.profiles import Component
+
+
+class Fault(Enum):
+    """What is wrong with a run: something that the system did, or something with its lines."""
+
+    NONE = "none"
+    MISSING = "missing"
+    """Something that is due does not happen: an expiry, the grant of a buffer."""
+    EARLY = "early"
+    """A task runs, or an operation times out, one advance too early."""
+    TWICE = "twice"
+    """A task runs twice, an operation is completed twice."""
+    RESULT = "result"
+    """A call says something wrong: a check of how many it completed, a pool that it granted."""
+    TRUNCATED = "truncated"
+    """The last fifth of the lines is missing."""
+    GAP = "gap"
+    """A line is missing."""
+    REPEATED = "repeated"
+    """A line is there twice."""
+    UNUSABLE = "unusable"
+    """A line has a key that nobody knows."""
+    CUT_OFF = "cut_off"
+    """A line ends in the middle, so that not even its run can be read."""
+
+
+PlannedStep: TypeAlias = tuple[str, bool]
+"""The fields of a step as JSON without braces, and whether it is the fault."""
+
+
+def _timer_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[PlannedStep]:
+    """In each millisecond a task is added, and every seventh is cancelled at once."""
+    seq, planted = 0, fault is Fault.NONE
+    for now_ms in count():
+        yield f'"operation":{{"op":"add","task":"t{now_ms}","delay_ms":{delay_ms}}}', False
+        seq += 1
+        if now_ms % 7 == 3:
+            yield f'"operation":{{"op":"cancel","task":"t{now_ms}"}}', False
+            seq += 1
+        seq += 1
+        due = now_ms + 1 - delay_ms
+        ran = [due] if due >= 0 and due % 7 != 3 else []
+        wrong = not planted and seq >= middle and bool(ran) and (due + 1) % 7 != 3
+        if wrong:
+            planted = True
+            ran = {Fault.MISSING: [], Fault.EARLY: [due, due + 1], Fault.TWICE: [due, due]}[fault]
+        events = ",".join([f'{{"kind":"ran","task":"t{each}"}}' for each in ran])
+        happened = f',"events":[{events}]' if events else ""
+        yield f'"operation":{{"op":"advance","to_ms":{now_ms + 1}}}{happened}', wrong
+
+
+def _purgatory_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[PlannedStep]:
+    """In each millisecond an operation is watched; every fourth is checked, the others time out."""
+    seq, planted = 0, fault is Fault.NONE
+    for now_ms in count():
+        name = f"o{now_ms}"
+        watch = f'"op":"watch","operation":"{name}","keys":["a{now_ms}","b{now_ms}"]'
+        tried = f'{{"kind":"tried","task":"{name}"}}'
+        yield (
+            f'"operation":{{{watch},"delay_ms":{delay_ms}}},"result":false,'
+            f'"events":[{tried},{tried}]',
+            False,
+        )
+        seq += 1
+        if now_ms % 4 == 1:
+            yield f'"operation":{{"op":"satisfy","operation":"{name}"}}', False
+            seq += 2
+            wrong = not planted and fault is Fault.RESULT and seq >= middle
+            planted = planted or wrong
+            yield (
+                f'"operation":{{"op":"check","key":"a{now_ms}"}},"result":{1 + wrong},'
+                f'"events":[{tried},{{"kind":"completed","task":"{name}"}}]',
+                wrong,
+            )
+        seq += 1
+        due = now_ms + 1 - delay_ms
+        expired = [due] if due >= 0 and due % 4 != 1 else []
+        wrong = not planted and fault is not Fault.RESULT and seq >= middle and due % 4 == 2
+        if wrong:
+            planted = True
+            expired = {Fault.MISSING: [], Fault.EARLY: [due, due + 1], Fault.TWICE: [due, due]}[
+                fault
+            ]
+        events = ",".join(
+            [
+                f'{{"kind":"completed","task":"o{each}"}},{{"kind":"timed_out","task":"o{each}"}}'
+                for each in expired
+            ]
+        )
+        happened = f',"events":[{events}]' if events else ""
+        yield f'"operation":{{"op":"advance","to_ms":{now_ms + 1}}}{happened}', wrong
+
+
+def _memory_pool_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[PlannedStep]:
+    """The pool is filled; then a request is refused, the oldest buffer given back and asked for."""
+    seq, planted = 0, fault is Fault.NONE
+    for number in count():
+        filled = number >= delay_ms
+        if filled:
+            seq += 1
+            wrong = not planted and fault is Fault.RESULT and seq >= middle
+            planted = planted or wrong
+            result = "true" if wrong else "false"
+            yield _allocate(f"r{number}", result), wrong
+            oldest = number - delay_ms
+            seq += 1
+            yield f'"operation":{{"op":"release","buffer":"b{oldest}"}}', False
+        seq += 1
+        wrong = not planted and fault is Fault.MISSING and seq >= middle
+        planted = planted or wrong
+        yield _allocate(f"b{number}", "false" if wrong else "true"), wrong
+
+
+def _allocate(name: str, result: str) -> str:
+    return f'"operation":{{"op":"allocate","buffer":"{name}","size_bytes":10}},"result":{result}'
+
+
+BEGINNINGS: Mapping[Component, str] = {
+    Component.TIMER: '"instance":{"component":"timer"}',
+    Component.PURGATORY: (
+        '"instance":{"component":"purgatory","configuration":{"purge_interval":10}}'
+    ),
+    Component.MEMORY_POOL: (
+        '"instance":{"component":"memory_pool","configuration":'
+        '{"size_bytes":@0,"max_single_bytes":10}}'
+    ),
+}
+"""The instance as a first line says it; ``@`` stands for the delay."""
+
+STEPS: Mapping[Component, Callable[[int, Fault, int], Iterator[PlannedStep]]] = {
+    Component.TIMER: _timer_steps,
+    Component.PURGATORY: _purgatory_steps,
+    Component.MEMORY_POOL: _memory_pool_steps,
+}
+"""The steps of a run without end: its delay, its fault, and from which line on it may come."""
