@@ -38,7 +38,9 @@ def _skip_without_java(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("java") or item.get_closest_marker("spark"):
             missing = [tool for tool in _tools_of(item) if shutil.which(tool) is None]
             if missing:
-                reason = f"{' and '.join(missing)} not installed (Java 17, and Maven for Kafka's jars)"
+                reason = (
+                    f"{' and '.join(missing)} not installed (Java 17, and Maven for Kafka's jars)"
+                )
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 

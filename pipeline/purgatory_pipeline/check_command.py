@@ -1,20 +1,152 @@
 """``purgatory trace check``: which runs conform, and where the others go wrong first."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from rich.console import Console
 
+from purgatory_conformance.command_line import (
+    EXIT_MISSING_TOOL,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    Problem,
+)
+from purgatory_conformance.command_options import WORK_FOLDER
+from purgatory_conformance.reporting.words import printable
+from purgatory_pipeline.check_progress import CheckProgress
+from purgatory_pipeline.engine_choice import Choice, Engine, choose, estimated_lines
+from purgatory_pipeline.errors import MissingExtra, PipelineError
 from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.rows import VerdictRow
+from purgatory_pipeline.manifest import input_file
+from purgatory_pipeline.rows import Row
+from purgatory_pipeline.sinks import Conclusion, ResultWriter
+from purgatory_pipeline.sources import NothingThere, Sources, sources_of
+from purgatory_pipeline.summary import Summary
+from purgatory_pipeline.summary_html import PAGE, render_page
+from purgatory_pipeline.summary_terminal import print_summary
+from purgatory_pipeline.summary_words import files_in, lines_of, runs_of
+
+_MOST_NAMES = 5
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-def check(paths: tuple[Path, ...]) -> int:
-    """Judge the runs in PATHS."""
-    code = 0
-    for row in check_locally(paths):
-        click.echo(row)
-        if isinstance(row, VerdictRow) and row.verdict != "conforms":
-            code = 1
-    return code
+@click.argument("paths", nargs=-1, required=True)
+@click.option(
+    "--engine",
+    type=click.Choice([*(each.value for each in Engine), "auto"]),
+    default="auto",
+    show_default=True,
+    help="Who does the work: this process, or Spark.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=WORK_FOLDER / "trace-check",
+    show_default=True,
+    help="The folder that the results are written to.",
+)
+@click.option("--html", is_flag=True, help="Write a page, too.")
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="How many runs of each cause are shown.",
+)
+@click.option("--master", default="", metavar="MASTER", help="Where Spark runs, if not here.")
+@click.option("--remote", default="", metavar="URL", help="A Spark Connect server, sc://host:port.")
+@click.pass_context
+def check(
+    context: click.Context,
+    paths: tuple[str, ...],
+    engine: str,
+    out: Path,
+    html: bool,
+    runs: int,
+    master: str,
+    remote: str,
+) -> None:
+    """Judge the runs in PATHS.
+
+    PATHS are files, folders and patterns. Of a folder, *.jsonl, *.jsonl.gz and *.parquet are read.
+
+    Ends with 1 if a run diverges; otherwise with 4 if a run is incomplete or inconclusive, a line
+    could not be used, or there is no run; otherwise with 0.
+    """
+    with foreseen():
+        sources = sources_of(paths)
+        choice = choose(engine, sources.files, elsewhere=bool(master or remote))
+        summary = Summary(most_examples=runs)
+        with ResultWriter(out) as writer:
+            if choice.engine is Engine.SPARK:
+                _write_by_spark(writer, sources, master, remote)
+            else:
+                with CheckProgress(estimated_lines(sources.files)) as progress:
+                    scratch = writer.scratch
+                    writer.write(check_locally(sources.files, scratch=scratch, progress=progress))
+            writer.finish(summary.take)
+            head = _head(summary, sources, choice)
+            page = [(PAGE, render_page(summary, head))] if html else []
+            folder = writer.commit(_conclusion(summary, sources, choice), page)
+    report = str(folder / PAGE) if html else ""
+    console = Console()
+    print_summary(console, summary, head=head, results=str(folder), report=report)
+    _tell_ignored(sources)
+    context.exit(summary.exit_code)
+
+
+@contextmanager
+def foreseen() -> Iterator[None]:
+    """Turn what the pipeline foresees into a sentence and an exit code.
+
+    Raises:
+        Problem: with 2 where a path is wrong, 3 where the pipeline failed, 5 where a library is
+            missing.
+    """
+    try:
+        yield
+    except NothingThere as problem:
+        raise Problem(str(problem), EXIT_USAGE) from None
+    except PipelineError as problem:
+        raise Problem(f"the check failed: {problem}", EXIT_SUBJECT_FAILED) from problem
+    except MissingExtra as problem:
+        raise Problem(str(problem), EXIT_MISSING_TOOL) from None
+
+
+def _write_by_spark(writer: ResultWriter, sources: Sources, master: str, remote: str) -> None:
+    from purgatory_pipeline.session import spark_session
+    from purgatory_pipeline.spark_engine import check_on_spark
+
+    with spark_session(master=master, remote=remote) as spark:
+        rows: Iterator[Row] = check_on_spark(spark, sources.files, writer.scratch / "spark")
+        writer.write(rows)
+
+
+def _conclusion(summary: Summary, sources: Sources, choice: Choice) -> Conclusion:
+    return Conclusion(
+        engine=choice.engine.value,
+        exit_code=summary.exit_code,
+        verdicts=summary.verdicts,
+        inputs=tuple(input_file(name) for name in sources.files),
+        ignored=sources.ignored,
+    )
+
+
+def _head(summary: Summary, sources: Sources, choice: Choice) -> str:
+    subjects = sorted(printable(each) for each in summary.subjects if each)
+    shown = ", ".join(subjects[:_MOST_NAMES]) + (", …" if len(subjects) > _MOST_NAMES else "")
+    of_whom = f" of {shown}" if subjects else ""
+    return (
+        f"{runs_of(summary.runs)}{of_whom}, {lines_of(summary.events)} in "
+        f"{files_in(len(sources.files))}; engine {choice.engine.value}: {choice.why}"
+    )
+
+
+def _tell_ignored(sources: Sources) -> None:
+    if not sources.ignored:
+        return
+    names = ", ".join(printable(each) for each in sources.ignored[:_MOST_NAMES])
+    more = ", …" if len(sources.ignored) > _MOST_NAMES else ""
+    click.echo(f"ignored {files_in(len(sources.ignored))} in the folders: {names}{more}")

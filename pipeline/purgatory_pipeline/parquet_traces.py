@@ -5,9 +5,11 @@ line as it would stand in JSON Lines. ``run`` and ``seq`` say the same as the li
 where it does not say them. There may be further columns; they are not read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from purgatory_pipeline.errors import MissingExtra, Unusable
 from purgatory_pipeline.parsing import place_of
@@ -21,6 +23,15 @@ NEEDS_PYARROW = (
     "Parquet needs pyarrow, not installed here: python -m pip install 'purgatory-spec[traces]'"
 )
 _BATCH_ROWS = 4096
+_GROUP_ROWS = 1 << 16
+
+
+class TraceRow(NamedTuple):
+    """A row of such a table; ``run`` and ``seq`` are None where the line does not say them."""
+
+    run: str | None
+    seq: int | None
+    line: bytes
 
 
 def read_parquet(name: str) -> Iterator[Located | QuarantineRow]:
@@ -93,3 +104,32 @@ def _wrong_columns(schema: "pa.Schema") -> str:
         if not any(check(kind) for check in checks):
             return f"the column {column} is {kind}, not {words}"
     return ""
+
+
+def write_parquet(target: Path, rows: Iterable[TraceRow]) -> int:
+    """Write a Parquet file, whole or not at all; how many rows it has.
+
+    Raises:
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ModuleNotFoundError:
+        raise MissingExtra(NEEDS_PYARROW) from None
+    schema = pa.schema([("run", pa.string()), ("seq", pa.int64()), ("line", pa.binary())])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_suffix(".unfinished")
+    count = 0
+    try:
+        with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
+            left = iter(rows)
+            while group := list(islice(left, _GROUP_ROWS)):
+                count += len(group)
+                columns = zip(zip(*group, strict=True), schema.types, strict=True)
+                arrays = [pa.array(column, kind) for column, kind in columns]
+                writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return count

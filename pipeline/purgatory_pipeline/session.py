@@ -11,6 +11,7 @@ Theory of operation. There are four places where the work can be done:
 What the commands ask of Spark is the same in all of them.
 """
 
+import logging
 import os
 import shutil
 import subprocess
@@ -21,7 +22,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_SUBJECT_FAILED, Problem
+from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
+from purgatory_pipeline.interrupts import remembered_interrupt
 from purgatory_pipeline.spark_preflight import preflight
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def spark_session(
     """
     if remote:
         if master:
-            raise Problem("name a master or a Connect server, not both", 2)
+            raise Problem("name a master or a Connect server, not both", EXIT_USAGE)
         preflight(needs_java=False, needs_connect=True)
         with _connected(remote, settings or {}) as spark:
             yield spark
@@ -109,7 +111,9 @@ def _connected(remote: str, settings: Mapping[str, str]) -> Iterator["SparkSessi
     from pyspark.sql import SparkSession
 
     if not remote.startswith("sc://"):
-        raise Problem(f"{remote} is no address of a Connect server: it begins with sc://", 2)
+        raise Problem(
+            f"{remote} is no address of a Connect server: it begins with sc://", EXIT_USAGE
+        )
     builder = SparkSession.builder.remote(remote)
     try:
         spark = builder.getOrCreate()
@@ -154,10 +158,11 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         environment, chosen = _setting_of(master, folder)
         stack.enter_context(_environment(environment))
+        stack.enter_context(_without_logging())
         conf = SparkConf(loadDefaults=False)
         conf.setAll(sorted({**_QUIET, **chosen, **settings, "spark.master": master}.items()))
         log = folder / "java.log"
-        with log.open("wb") as stderr:
+        with log.open("wb") as stderr, remembered_interrupt() as interrupted:
             try:
                 streams = {"stdout": stderr, "stderr": stderr}
                 gateway: _Gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
@@ -167,7 +172,9 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
                 spark = SparkSession(context)
             except Exception as error:
                 why = _said(log) or _first_line(error)
-                raise Problem(f"Spark does not start: {why}", EXIT_MISSING_TOOL) from error
+                raise Problem(f"Spark does not start: {why}", EXIT_SUBJECT_FAILED) from error
+        if interrupted.is_set():
+            raise KeyboardInterrupt
         yield spark
 
 
@@ -202,6 +209,18 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _without_logging() -> Iterator[None]:
+    """What connects us with Java tells of every call that is cut off, at length; not here."""
+    logger = logging.getLogger("py4j")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _end(gateway: _Gateway) -> None:

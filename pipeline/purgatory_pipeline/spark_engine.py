@@ -30,9 +30,9 @@ from purgatory_pipeline.spark_progress import run_watched
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-BYTES_OF_A_SHARE = 64 << 20
+BYTES_OF_A_SHARE = 16 << 20
 """About how many bytes of files one task reads, if there are files enough."""
-BYTES_OF_A_PARTITION = 16 << 20
+BYTES_OF_A_PARTITION = 4 << 20
 """About how many bytes of lines one task replays, if there are runs enough."""
 _MOST_TASKS = 10_000
 _GROWTH = {".gz": 10, ".parquet": 6}

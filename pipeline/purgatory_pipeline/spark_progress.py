@@ -9,17 +9,16 @@ Spark has no way that works in both places. In this process jobs are told and ca
 context; there the session's own ``interruptTag`` does nothing. Through Connect there is no context.
 """
 
-import signal
 import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+from purgatory_pipeline.interrupts import remembered_interrupt
 from purgatory_pipeline.session import is_connect
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ def run_watched(spark: "SparkSession", action: Callable[[], T], *, tasks: int, l
     """
     jobs = jobs_of(spark)
     running = _Running(action, jobs)
-    with _remembered_interrupt() as interrupted, _bar(label, tasks) as show:
+    with remembered_interrupt() as interrupted, _bar(label, tasks) as show:
         running.start()
         try:
             while not running.ended.wait(_SECONDS_BETWEEN_LOOKS):
@@ -184,26 +183,6 @@ class _Running(Generic[T]):
         if self._error is not None:
             raise self._error
         return self._results[0]
-
-
-@contextmanager
-def _remembered_interrupt() -> Iterator[threading.Event]:
-    """Ctrl-C sets the event; a second one raises at once. Other threads are never interrupted."""
-    interrupted = threading.Event()
-
-    def remember(number: int, frame: FrameType | None) -> None:
-        if interrupted.is_set():
-            signal.default_int_handler(number, frame)
-        interrupted.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupted
-        return
-    before = signal.signal(signal.SIGINT, remember)
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

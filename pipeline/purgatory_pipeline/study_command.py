@@ -1,19 +1,26 @@
 """``purgatory study``: the designs on a virtual clock, counted; results, plots, the docs page."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
 from purgatory_pipeline.errors import MissingExtra
+from purgatory_pipeline.session import spark_session
 from purgatory_pipeline.studies.catalogue import STUDIES, Study
 from purgatory_pipeline.studies.engines import run_locally, run_on_spark
+from purgatory_pipeline.studies.page import publish
+from purgatory_pipeline.studies.plots import draw_plots
+from purgatory_pipeline.studies.reading import Rows
 from purgatory_pipeline.studies.results import Results
-from purgatory_pipeline.studies.setting import Setting
-from purgatory_pipeline.studies.tables import Row, schema
+from purgatory_pipeline.studies.tables import schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Engine = Literal["local", "spark", "auto"]
 
@@ -42,7 +49,7 @@ def list_studies() -> None:
     type=click.Choice(["local", "spark", "auto"]),
     default="auto",
     show_default=True,
-    help="Processes of this machine, or Spark; auto is local.",
+    help="Processes of this machine, or Spark; auto takes Spark where it is told where that is.",
 )
 @click.option("--master", default="", help="Where Spark runs; all processors of this machine.")
 @click.option("--remote", default="", help="Address of a Spark Connect server, sc://host:port.")
@@ -66,26 +73,65 @@ def run_studies(
 
     A setting that has a result in the folder is not run again.
     """
-    chosen = _studies(names)
-    try:
+    chosen = [
+        replace(each, settings=tuple(one.scaled(requests, seed) for one in each.settings))
+        for each in _studies(names)
+    ]
+    taken = "spark" if engine == "spark" or master or remote else "local"
+    if engine == "local" and taken == "spark":
+        raise Problem("--master and --remote say where Spark is; the engine is local", EXIT_USAGE)
+    why = "asked for" if engine != "auto" else "where Spark is was told"
+    if engine == "auto" and taken == "local":
+        why = "nothing told of Spark; a setting takes seconds, and processes are enough"
+    click.echo(f"engine {taken}: {why}")
+    with _missing_extras():
         schema()
         results = Results(out)
         with ExitStack() as stack:
-            taken = _engine(engine, master, remote)
+            spark = None
+            if taken == "spark" and any(results.missing(each.settings) for each in chosen):
+                spark = stack.enter_context(spark_session(master=master, remote=remote))
             for each in chosen:
-                settings = [setting.scaled(requests, seed) for setting in each.settings]
-                missing = results.missing(settings)
-                click.echo(
-                    f"{each.name}: {len(missing)} of {len(settings)} settings to run, "
-                    f"engine {taken}"
-                )
-                rows = _rows(missing, taken, workers, (master, remote), stack)
-                for setting, row in rows:
-                    results.write(setting, row)
-                path = results.write_study(each, settings)
-                click.echo(f"{each.name}: {path}")
-                if plots:
-                    _draw(each, path, out)
+                _run(each, results, spark, workers)
+        if plots:
+            for each in chosen:
+                for file in draw_plots(each.name, Rows(results.read_study(each.name)), out):
+                    click.echo(str(file))
+
+
+@study.command("docs")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The folder of results; what was published before is used when absent.",
+)
+@click.argument("docs", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def write_docs(results: Path | None, docs: Path) -> None:
+    """Write summaries, plots and figures of all studies into the folder DOCS of the site."""
+    with _missing_extras():
+        for path in publish(docs, results):
+            click.echo(str(path))
+
+
+def _run(each: Study, results: Results, spark: "SparkSession | None", workers: int) -> None:
+    """Run the settings of a study that have no result yet, and keep each as it comes."""
+    missing = results.missing(each.settings)
+    click.echo(f"{each.name}: {len(missing)} of {len(each.settings)} settings to run")
+    if spark is None:
+        rows = run_locally(missing, min(workers, len(missing) or 1))
+    else:
+        rows = run_on_spark(missing, spark)
+    with closing(rows):
+        for setting, row in rows:
+            results.write(setting, row)
+    click.echo(f"{each.name}: {results.write_study(each)}")
+
+
+@contextmanager
+def _missing_extras() -> Iterator[None]:
+    """A library that is not there is a foreseen problem."""
+    try:
+        yield
     except MissingExtra as problem:
         raise Problem(str(problem), EXIT_MISSING_TOOL) from problem
 
@@ -98,4 +144,4 @@ def _studies(names: Sequence[str]) -> list[Study]:
         raise Problem(
             f"there is no study {unknown[0]!r}; there are {', '.join(STUDIES)}", EXIT_USAGE
         )
-    return [STUDIES[name] for name in names]
+    return [STUDIES[name] for name in dict.fromkeys(names)]

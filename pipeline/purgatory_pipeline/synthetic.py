@@ -140,11 +140,11 @@ class _Planned(NamedTuple):
 
 
 def _plan(number: int, seed: int, faulty: int) -> _Planned:
-    component = tuple(Component)[number % len(Component)]
-    fault = Fault.NONE
-    if faulty and number % faulty == faulty - 1:
-        kinds = faults_of(component)
-        fault = kinds[number // faulty % len(kinds)]
+    is_faulty = faulty > 0 and number % faulty == faulty - 1
+    turn, which = divmod(number // faulty if is_faulty else number, len(Component))
+    component = tuple(Component)[which]
+    kinds = faults_of(component)
+    fault = kinds[turn % len(kinds)] if is_faulty else Fault.NONE
     delay_ms = Random(f"{seed}/{number}").randint(2, 9)
     return _Planned(f"run-{number:06d}", component, fault, delay_ms)
 

@@ -64,6 +64,7 @@ def _timer_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[PlannedSt
 def _purgatory_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[PlannedStep]:
     """In each millisecond an operation is watched; every fourth is checked, the others time out."""
     seq, planted = 0, fault is Fault.NONE
+    in_check = fault in (Fault.RESULT, Fault.TWICE)
     for now_ms in count():
         name = f"o{now_ms}"
         watch = f'"op":"watch","operation":"{name}","keys":["a{now_ms}","b{now_ms}"]'
@@ -77,22 +78,24 @@ def _purgatory_steps(delay_ms: int, fault: Fault, middle: int) -> Iterator[Plann
         if now_ms % 4 == 1:
             yield f'"operation":{{"op":"satisfy","operation":"{name}"}}', False
             seq += 2
-            wrong = not planted and fault is Fault.RESULT and seq >= middle
+            wrong = not planted and in_check and seq >= middle
             planted = planted or wrong
+            completed = f'{{"kind":"completed","task":"{name}"}}'
+            if wrong and fault is Fault.TWICE:
+                completed = f"{completed},{completed}"
+            result = 2 if wrong and fault is Fault.RESULT else 1
             yield (
-                f'"operation":{{"op":"check","key":"a{now_ms}"}},"result":{1 + wrong},'
-                f'"events":[{tried},{{"kind":"completed","task":"{name}"}}]',
+                f'"operation":{{"op":"check","key":"a{now_ms}"}},"result":{result},'
+                f'"events":[{tried},{completed}]',
                 wrong,
             )
         seq += 1
         due = now_ms + 1 - delay_ms
         expired = [due] if due >= 0 and due % 4 != 1 else []
-        wrong = not planted and fault is not Fault.RESULT and seq >= middle and due % 4 == 2
+        wrong = not planted and not in_check and seq >= middle and due % 4 == 2
         if wrong:
             planted = True
-            expired = {Fault.MISSING: [], Fault.EARLY: [due, due + 1], Fault.TWICE: [due, due]}[
-                fault
-            ]
+            expired = [due, due + 1] if fault is Fault.EARLY else []
         events = ",".join(
             [
                 f'{{"kind":"completed","task":"o{each}"}},{{"kind":"timed_out","task":"o{each}"}}'

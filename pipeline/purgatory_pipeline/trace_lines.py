@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from purgatory_spec.operations import Operation, Script
+from purgatory_spec.operations import Action, Operation, Script
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.profiles import (
     Component,
@@ -136,6 +136,11 @@ class Begin(_Line, frozen=True, tag="begin", kw_only=True):
 
     With ``seq`` 0 the instance is fresh. With any other number the line begins a further file of
     the run, and a ``Snapshot`` follows; it says the same as the run's first line.
+
+    A name stands for one object as long as that is live; a name that comes again after its object
+    is finished stands for a new one. Where ``keeps_names`` is true, a name stands for the same
+    object from the first line to the last, as in the suite's cases; nothing is forgotten then, so
+    that this is for short runs, on a manual clock alone.
     """
 
     format: int = TRACE_FORMAT
@@ -144,6 +149,10 @@ class Begin(_Line, frozen=True, tag="begin", kw_only=True):
     subject: str = ""
     """Whom reports are about: name and version."""
     deviations: tuple[DeclaredDeviation, ...] = ()
+    keeps_names: bool = False
+    omitted: tuple[EventKind, ...] = ()
+    """Kinds of events that the recorder leaves out, on a wall clock: ``tried`` may be left out of a
+    purgatory's trace, and what a timer hands over (``expired``) need not be told anyway."""
 
 
 class PendingTask(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -161,7 +170,7 @@ class PendingTask(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
 class WaitingOperation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A delayed operation that has an entry or an owed time-out when a snapshot is taken.
 
-    ``entries`` names a key once for each entry in its list, in the order of watching. ``early_ms``
+    ``entries`` names a key once for each entry in its list. ``early_ms``
     and ``late_ms``: as in ``PendingTask``, absent where its time-out is not armed. ``queued``: how
     often it waits in the executor's queue.
     """
@@ -198,9 +207,10 @@ class Snapshot(_Line, frozen=True, tag="snapshot", kw_only=True):
     """What is live: a run may be judged from here on, and must agree where it was judged before.
 
     ``now_ms`` is the clock's reading (of a manual clock; otherwise ``at_ns`` is). Of a timer it
-    holds ``tasks`` and the executor's queue, first to run first, in ``queued``; of a purgatory
-    ``operations``, and ``queued``; of a pool ``buffers``. After it the insides of a timing wheel
-    are unknown, and what shows them is not compared.
+    holds ``tasks``, as they were armed, and the executor's queue, first to run first, in
+    ``queued``; of a purgatory ``operations``, in the order of their first entries, and ``queued``;
+    of a pool ``buffers``. Where a run begins with it, the insides of a timing wheel are unknown,
+    and so are a pool's dry spells: what shows them is not compared.
     """
 
     now_ms: int | None = None
@@ -210,6 +220,14 @@ class Snapshot(_Line, frozen=True, tag="snapshot", kw_only=True):
     buffers: tuple[HeldBuffer, ...] = ()
     calls: tuple[OpenCall, ...] = ()
     closed: bool = False
+    scripts: Mapping[str, tuple[Action, ...]] = {}
+    """What tasks do that are pending or queued, where they do anything to their timer."""
+    lists: Mapping[str, tuple[str, ...]] = {}
+    """The operations under a key, oldest entry first, where ``operations`` has another order."""
+    estimate: int | None = None
+    """The estimated total of operations; needed under the accounting ``proposal``."""
+    available_bytes: int | None = None
+    """What a pool has available; else its size less what is outstanding."""
 
 
 class Step(_Line, frozen=True, tag="step", kw_only=True):

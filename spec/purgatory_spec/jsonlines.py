@@ -33,6 +33,7 @@ _INTEGER_KEYS = frozenset(
     | {"queued_buckets", "next_expiry_ms", "levels"}
     | {"size_bytes", "max_single_bytes", "purge_interval"}
     | {"available_bytes", "used_bytes", "buffer_bytes", "depleted_ms"}
+    | {"at_ns", "called_ns", "now_ms", "early_ms", "late_ms"}
 )
 _MAX_DEPTH = 32
 

@@ -79,6 +79,7 @@ class ChildProcessSubject:
         *,
         name: str,
         time_limit_seconds: float = 10.0,
+        start_limit_seconds: float = 0.0,
         working_folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
         look_ahead: int = 32,
@@ -89,6 +90,8 @@ class ChildProcessSubject:
             command: the program and its arguments.
             name: what the user calls the subject.
             time_limit_seconds: how long any single reply may take.
+            start_limit_seconds: how long the first reply of a process may take, where that is
+                longer: it has to start before.
             working_folder: where the program starts; here when absent.
             environment: variables to add to those of this process.
             look_ahead: how many requests may be sent without their replies; 1 waits for each.
@@ -105,6 +108,7 @@ class ChildProcessSubject:
         self._working_folder = working_folder
         self._environment = dict(environment or {})
         self._time_limit = time_limit_seconds
+        self._start_limit = max(time_limit_seconds, start_limit_seconds)
         self._look_ahead = look_ahead
         self._process: AdapterProcess | None = None
         self._greeting: Greeting | None = None
@@ -226,7 +230,7 @@ class ChildProcessSubject:
         try:
             self._process = AdapterProcess(self._command, self._working_folder, self._environment)
             self._send([asked])
-            line = self._process.read_line(self._time_limit)
+            line = self._process.read_line(self._start_limit)
             greeting = decode_greeting(line)
             self._check_id(greeting.id)
         except Fault as fault:

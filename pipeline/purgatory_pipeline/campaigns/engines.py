@@ -121,9 +121,9 @@ class SparkEngine:
         return result.cast(schema)
 
 
-def timed(engine: Engine, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> tuple[
-    pa.Table, float
-]:
+def timed(
+    engine: Engine, work: Work, table: pa.Table, schema: pa.Schema, label: str
+) -> tuple[pa.Table, float]:
     """What ``map`` gives, and the seconds that it took."""
     began = time.monotonic()
     made = engine.map(work, table, schema, label)

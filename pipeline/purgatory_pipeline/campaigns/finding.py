@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from purgatory_conformance.check_command import plain, write_replay
-from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.subjects.registry import OpenSubject
@@ -21,6 +20,7 @@ from purgatory_pipeline.campaigns.tables import CAUSES, table_of
 from purgatory_pipeline.campaigns.telling import Found
 from purgatory_pipeline.campaigns.work import declared_of
 from purgatory_spec.cases import Case, Step, case_header, encode_case
+from purgatory_spec.requirements import Requirement
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,10 @@ class Findings:
     Attributes:
         found: What it found about each component.
         tables: The tables, by their names.
-        replays: The replay files.
     """
 
     found: tuple[Found, ...]
     tables: Mapping[str, pa.Table]
-    replays: tuple[Path, ...]
 
 
 def findings(
@@ -43,7 +41,8 @@ def findings(
     drawings: Mapping[str, Drawing],
     opened: OpenSubject,
     subject: Subject,
-    folder: Path,
+    staging: Path,
+    place: Path,
     *,
     getting_on: Callable[[str], None],
 ) -> Findings:
@@ -54,12 +53,12 @@ def findings(
         drawings: How the runs of each component were drawn.
         opened: The subject as its author declares it.
         subject: The same in a process of its own.
-        folder: Where replay files are written.
+        staging: Where replay files are written.
+        place: Where they will be, as reports name them.
         getting_on: Called with a few words when something begins that takes a while.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    staging.mkdir(parents=True, exist_ok=True)
     found = []
-    replays: list[Path] = []
     for component, drawing in drawings.items():
         of_component = runs.filter(pc.equal(runs.column("component"), component))
         deviations = declared_of(opened.deviations, drawing.component)
@@ -72,25 +71,21 @@ def findings(
             deviations,
             getting_on=lambda words=words: getting_on(words),  # type: ignore[misc]
         )
-        paths = [
-            write_replay(folder, cause.shrunk, cause.rule, opened, drawing.profile)
-            for cause in each.failures.causes
-        ]
-        each.replays = {number: str(path) for number, path in enumerate(paths)}
-        replays += paths
-        replays += [
-            _write_unanswered(folder, group, drawing, opened) for group in unanswered(of_component)
-        ]
+        for number, cause in enumerate(each.failures.causes):
+            path = write_replay(staging, cause.shrunk, cause.rule, opened, drawing.profile)
+            each.replays[number] = str(place / path.name)
+        for group in unanswered(of_component):
+            _write_unanswered(staging, group, drawing, opened)
         found.append(each)
     tables = {
         "runs": runs,
         "coverage": coverage_table({each.drawing.component.value: _judged(each) for each in found}),
         "causes": table_of((row for each in found for row in _cause_rows(each)), CAUSES),
     }
-    return Findings(tuple(found), tables, tuple(replays))
+    return Findings(tuple(found), tables)
 
 
-def _judged(found: Found) -> tuple[pa.Table, tuple[object, ...]]:
+def _judged(found: Found) -> tuple[pa.Table, tuple[Requirement, ...]]:
     return found.runs, support_of(found.drawing.component).judged_rules(found.drawing.profile)
 
 
@@ -132,6 +127,3 @@ def _write_unanswered(
 def deviations_of(opened: OpenSubject) -> tuple[str, ...]:
     """The declared deviations as a campaign's identity names them."""
     return tuple(f"{each.rule} {each.variant}" for each in opened.deviations)
-
-
-__all__ = ["Deviation", "Findings", "deviations_of", "findings"]

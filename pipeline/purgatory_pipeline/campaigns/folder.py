@@ -2,8 +2,8 @@
 
 Theory of operation. ``campaign.json`` says who was judged, and by what. Each wave leaves one part,
 a Parquet file that is written under another name and then renamed: a part is whole or not there.
-Killed at any moment, a campaign has lost the wave that it was at. The tables are written to a
-folder beside, which takes the place of the one before when the last file is in it, the manifest.
+Killed at any moment, a campaign has lost the wave that it was at. The result is written to
+a folder beside, which takes the place of the one before when the last file is in it, the manifest.
 
 A part holds rows by the ids of their runs, and the id holds all that was asked. So a campaign is
 taken up with other seeds, more runs or another order just as well; and a changed generator shows:
@@ -13,7 +13,7 @@ draws any more stay behind and are counted as ``left_over``.
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from purgatory_spec.messages import Implementation
 FORMAT = 1
 """Version of the folder's format; another one is not taken up."""
 
-_TABLES = "tables"
+_RESULT = "result"
 _MANIFEST = "manifest.json"
 _IS_PART = "part-*.parquet"
 
@@ -56,9 +56,9 @@ class CampaignFolder:
         return self.path / "parts"
 
     @property
-    def tables(self) -> Path:
-        """Where the tables are, when a campaign has come to its end."""
-        return self.path / _TABLES
+    def result(self) -> Path:
+        """Where the tables and the replay files are, when a campaign has come to its end."""
+        return self.path / _RESULT
 
     def begin(self, identity: Identity, *, resume: bool) -> None:
         """Make the folder ready: what is on record is kept to be taken up, or else removed.
@@ -87,11 +87,10 @@ class CampaignFolder:
             if getattr(before, name) != getattr(identity, name)
         ]
         if changed:
-            what = changed[0].replace("_", " ")
+            old, new = (_shown(getattr(each, changed[0])) for each in (before, identity))
             raise Problem(
-                f"{self.path} holds a campaign with another {what}: "
-                f"{_shown(getattr(before, changed[0]))}, not {_shown(getattr(identity, changed[0]))}. "
-                "Name another --out, or leave out --resume to begin anew",
+                f"{self.path} holds a campaign with another {changed[0].replace('_', ' ')}: {old}, "
+                f"not {new}. Name another --out, or leave out --resume to begin anew",
                 EXIT_USAGE,
             )
 
@@ -118,34 +117,32 @@ class CampaignFolder:
         pq.write_table(rows, unfinished)
         unfinished.replace(part)
 
-    def finish(self, tables: Mapping[str, pa.Table], files: Iterable[Path]) -> None:
-        """Write the tables, take in files that belong to them, and put all in place at once.
+    def staging(self) -> Path:
+        """An empty folder for the result that is being made."""
+        folder = self.path / f"{_RESULT}.unfinished"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def finish(self, staging: Path, tables: Mapping[str, pa.Table]) -> None:
+        """Add the tables to what is in the staging folder, and put all in place at once.
 
         The manifest holds the rows and the SHA-256 of each file. It holds no time and no place, so
         that equal campaigns have equal manifests.
         """
-        staging = self.path / f"{_TABLES}.unfinished"
-        shutil.rmtree(staging, ignore_errors=True)
-        staging.mkdir(parents=True)
-        counts: dict[str, int] = {}
         for name, table in tables.items():
             pq.write_table(table, staging / f"{name}.parquet")
-            counts[f"{name}.parquet"] = table.num_rows
-        for file in files:
-            folder = staging / file.parent.name
-            folder.mkdir(exist_ok=True)
-            shutil.copyfile(file, folder / file.name)
-        manifest = {
+        files = {
             path.relative_to(staging).as_posix(): {
                 "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-                "rows": counts.get(path.name),
+                "rows": tables[path.stem].num_rows if path.suffix == ".parquet" else None,
             }
             for path in sorted(staging.rglob("*"))
             if path.is_file()
         }
-        encoded = msgspec.json.encode({"format": FORMAT, "files": manifest}, order="sorted")
+        encoded = msgspec.json.encode({"format": FORMAT, "files": files}, order="sorted")
         (staging / _MANIFEST).write_bytes(msgspec.json.format(encoded) + b"\n")
-        _replace_folder(staging, self.tables)
+        _replace_folder(staging, self.result)
 
 
 def _replace_folder(staging: Path, place: Path) -> None:

@@ -1,6 +1,5 @@
 """The subject of a campaign, in a process of its own wherever the work is done."""
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,8 @@ from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, Configuration, Profile
+
+_START_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,10 @@ class SubjectChoice:
             (*words, *options),
             name=self.word,
             time_limit_seconds=self.seconds,
-            working_folder=Path(self.folder) if os.path.isdir(self.folder) else None,
+            start_limit_seconds=_START_SECONDS,
+            working_folder=Path(self.folder)
+            if self.folder and Path(self.folder).is_dir()
+            else None,
         )
 
 

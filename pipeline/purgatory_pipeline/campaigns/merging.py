@@ -56,9 +56,7 @@ def coverage_of(runs: pa.Table) -> Mapping[str, tuple[int, int]]:
     visits = pc.list_flatten(runs.column("visits").combine_chunks())
     flat = pa.table({name: pc.struct_field(visits, name) for name in ("rule", "visits")})
     summed = flat.group_by("rule").aggregate([("visits", "sum"), ("visits", "count")])
-    return {
-        row["rule"]: (row["visits_sum"], row["visits_count"]) for row in summed.to_pylist()
-    }
+    return {row["rule"]: (row["visits_sum"], row["visits_count"]) for row in summed.to_pylist()}
 
 
 def coverage_table(judged: Mapping[str, tuple[pa.Table, tuple[Requirement, ...]]]) -> pa.Table:

@@ -1,6 +1,6 @@
 """What a campaign found, in the words and files of ``purgatory check``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -38,13 +38,15 @@ class Found:
         deviations: What the subject is declared to break of it.
         failures: The causes.
         replays: The replay file of each cause, by its position.
+        seconds: How long the runs of all components took, those alone that are of now.
     """
 
     drawing: Drawing
     runs: pa.Table
     deviations: tuple[Deviation, ...] = ()
     failures: FirstFailures = field(default_factory=FirstFailures)
-    replays: Mapping[int, str] = field(default_factory=dict)
+    replays: dict[int, str] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 def results_about(found: Found, subject: str, implementation: Implementation) -> Results:
@@ -57,7 +59,7 @@ def results_about(found: Found, subject: str, implementation: Implementation) ->
         suite="campaign",
         suite_version=SUITE_VERSION,
         schema=schema_digest(),
-        replays=dict(found.replays),
+        replays=found.replays,
     )
 
 
@@ -67,6 +69,7 @@ def _campaign(found: Found) -> Campaign:
     campaign = Campaign(drawing.component, drawing.seed, Budget(), found.deviations)
     campaign.rules = support_of(drawing.component).judged_rules(drawing.profile)
     campaign.cases = runs.num_rows
+    campaign.seconds = found.seconds
     campaign.steps = pc.sum(runs.column("steps")).as_py() or 0
     campaign.visits.update({rule: steps for rule, (steps, _) in coverage_of(runs).items()})
     for verdict, number in _counts(runs, "verdict").items():
@@ -100,9 +103,7 @@ def _counts(runs: pa.Table, column: str) -> dict[str, int]:
 
 def _failure(group: Unanswered) -> SubjectFailure:
     where = f"in {counted(group.runs, 'run')}, the first of them with seed {group.seed}"
-    return SubjectFailure(
-        FailureKind(group.kind), f"{where}: {group.seen}", asked=group.expected
-    )
+    return SubjectFailure(FailureKind(group.kind), f"{where}: {group.seen}", asked=group.expected)
 
 
 def _why(groups: Sequence[Unanswered], runs: int) -> str:

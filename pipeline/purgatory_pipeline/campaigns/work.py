@@ -82,7 +82,9 @@ class CarryOut:
         for component, number, run_id, case in zip(*columns, strict=True):
             drawn = decode_drawn(Component(component), case)
             declared = declared_of(self.deviations, Component(component))
-            run = run_case(subject, name_of(run_id), drawn.configuration, drawn.operations, declared)
+            run = run_case(
+                subject, name_of(run_id), drawn.configuration, drawn.operations, declared
+            )
             yield component, number, run_id, *judged(run)
 
 

@@ -63,6 +63,8 @@ def pool_rules(
             available_bytes=state.available_bytes - debit_bytes,
             held=state.held.set(held.buffer, held.size_bytes),
         )
+    if snapshot is not None and snapshot.available_bytes is not None:
+        state = replace(state, available_bytes=snapshot.available_bytes)
     back = [each.buffer for each in operations if isinstance(each, Release | Lose)]
     again = frozenset(name for name, count in _counts(back).items() if count > 1)
     return PoolRules(model, state, again)

@@ -20,7 +20,7 @@ from immutables import Map
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.sequential_rules import WHOLE, Effect
 from purgatory_model.timer import TimerModel, TimerState, timer_model
-from purgatory_model.transition import Expectation, in_groups
+from purgatory_model.transition import Expectation, in_groups, orders
 from purgatory_pipeline.linearizability.calls import RecordedCall
 from purgatory_pipeline.trace_lines import Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, RunOne
@@ -75,9 +75,11 @@ class TimerCalls:
     ) -> Iterator[Effect[State]]:
         """What the model says, in the orders that agree with what the call has shown."""
         executor = self.model.profile.executor
+        if executor is Executor.THREAD and isinstance(operation, RunOne):
+            state = _with_first(state, call.events)
         for expectation in self.model.expectations(state, operation):
             if executor is Executor.STEPPED or isinstance(operation, RunOne):
-                ways = _shown(expectation, call.events)
+                ways = _shown(expectation, call)
             elif executor is Executor.INLINE:
                 ways = self._run_inside(expectation, call.events)
             else:
@@ -101,22 +103,54 @@ class TimerCalls:
 
 
 def _shown(
-    expectation: Expectation[State], seen: tuple[Event, ...]
+    expectation: Expectation[State], call: RecordedCall
 ) -> Iterator[tuple[State, tuple[Event, ...]]]:
-    """One order of the events, or of those that the call has shown and the rest."""
-    if in_groups(seen, expectation.groups):
-        yield expectation.complete(seen), seen
+    """The events as the call has shown them; what it could still show, in any order."""
+    if call.returned is not None or in_groups(call.events, expectation.groups):
+        if in_groups(call.events, expectation.groups):
+            yield expectation.complete(call.events), call.events
         return
-    events = _in_order_of(seen, expectation.groups)
-    yield expectation.complete(events), events
+    for events in _beginning_with(call.events, expectation.groups):
+        yield expectation.complete(events), events
+
+
+def _beginning_with(
+    seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]
+) -> Iterator[tuple[Event, ...]]:
+    """The orders of the groups' events that begin with what was seen."""
+    left = list(groups)
+    unseen = seen
+    while unseen and left and len(left[0]) <= len(unseen):
+        if frozenset(unseen[: len(left[0])]) != left[0]:
+            return
+        unseen = unseen[len(left[0]) :]
+        del left[0]
+    if unseen and (not left or not left[0] >= frozenset(unseen)):
+        return
+    if unseen:
+        left[0] -= frozenset(unseen)
+    for rest in orders(tuple(left)):
+        yield seen + rest
 
 
 def _handed_over(expectation: Expectation[State]) -> Iterator[tuple[State, tuple[Event, ...]]]:
-    events = _in_order_of((), expectation.groups)
-    yield expectation.complete(events), ()
+    """Nothing is seen of it; the executor's threads take it up in any order."""
+    state = expectation.complete(_in_order_of((), expectation.groups))
+    yield replace(state, queue=tuple(sorted(state.queue))), ()
 
 
-def _in_order_of(seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -> tuple[Event, ...]:
+def _with_first(state: State, ran: tuple[Event, ...]) -> State:
+    """The state with the task that was seen to run at the head of the queue, if it is there."""
+    if not ran or ran[0].task not in state.queue:
+        return state
+    queue = list(state.queue)
+    queue.remove(ran[0].task)
+    return replace(state, queue=(ran[0].task, *queue))
+
+
+def _in_order_of(
+    seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]
+) -> tuple[Event, ...]:
     """The events group by group, those of a group in the order in which their tasks were seen."""
     places: dict[str, int] = {}
     for place, event in enumerate(seen):

@@ -26,8 +26,6 @@ _Operation = TypeVar("_Operation", bound=DelayedOperation)
 class RecordedOperation(DelayedOperation):
     """What ``recorded`` puts in front of a class; not to be used by itself."""
 
-    __slots__ = ()
-
     recorded_name = ""
     satisfied = False
     """Whether its purgatory has been told that every try completes it from now on."""

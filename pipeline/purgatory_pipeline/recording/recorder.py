@@ -53,8 +53,8 @@ class Rotation(msgspec.Struct, frozen=True):
 class TakesSnapshots(Protocol):
     """An instance that can say what is live in it while no call of it is under way."""
 
-    def live(self) -> Snapshot:
-        """What is live now, without a place in the run."""
+    def live(self) -> Snapshot | None:
+        """What is live now, without a place in the run; None where that cannot be said yet."""
 
 
 class Recorder:
@@ -156,6 +156,16 @@ class Recorder:
         at_ns = self.now_ns()
         thread = self.gate.thread()
         self._put(WrittenEvent(self.run, self._next(), at_ns, thread.name, kind.value, name))
+
+    def call_elsewhere(self, thread: str, operation: Operation) -> None:
+        """Something begins in no thread of the program, for example the loss of a buffer."""
+        at_ns = self.now_ns()
+        self._put(WrittenCall(self.run, self._next(), at_ns, thread, operation))
+
+    def returned_elsewhere(self, thread: str) -> None:
+        """What ``call_elsewhere`` began is over."""
+        at_ns = self.now_ns()
+        self._put(WrittenReturn(self.run, self._next(), at_ns, thread))
 
     def enter(self) -> RecordedThread:
         """This thread begins a call, or runs what has expired: no snapshot until it leaves."""

@@ -2,11 +2,15 @@
 
 from purgatory_pipeline.replay.judge import TraceJudge
 from purgatory_pipeline.replay.overlapping_judge import OverlappingJudge
+from purgatory_pipeline.replay.overlapping_memory_pool import MemoryPoolFollower
+from purgatory_pipeline.replay.overlapping_purgatory import PurgatoryFollower
 from purgatory_pipeline.replay.overlapping_timer import TimerFollower
 from purgatory_pipeline.replay.sequential import SequentialJudge
 from purgatory_pipeline.trace_lines import (
     Begin,
     ManualClock,
+    MemoryPoolInstance,
+    PurgatoryInstance,
     TimerInstance,
 )
 
@@ -25,4 +29,7 @@ def judge_of(begin: Begin) -> TraceJudge:
     match begin.instance:
         case TimerInstance() as instance:
             return OverlappingJudge(begin, TimerFollower(begin, instance))
-    return SequentialJudge(begin)
+        case PurgatoryInstance() as instance:
+            return OverlappingJudge(begin, PurgatoryFollower(begin, instance))
+        case MemoryPoolInstance() as instance:
+            return OverlappingJudge(begin, MemoryPoolFollower(begin, instance))

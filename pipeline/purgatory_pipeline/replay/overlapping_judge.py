@@ -120,7 +120,11 @@ class OverlappingJudge(Generic[Kept]):
             case Happened(thread=thread, event=kind, task=task, reason=reason):
                 stack = self._calls.get(thread)
                 finding = self.follower.happened(
-                    thread, stack[-1].kept if stack else None, Event(kind, task, reason), at_ms, at_ms
+                    thread,
+                    stack[-1].kept if stack else None,
+                    Event(kind, task, reason),
+                    at_ms,
+                    at_ms,
                 )
             case Call(thread=thread, operation=operation):
                 self._called(thread, operation, at_ms)

@@ -15,6 +15,7 @@ from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.deadlines import Deadlines
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.overlapping_judge import lateness_ms
+from purgatory_pipeline.replay.passing_rules import PassingRules
 from purgatory_pipeline.replay.recent_names import RecentNames
 from purgatory_pipeline.replay.timer_armings import (
     Arming,
@@ -38,7 +39,6 @@ from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
 
 _ALWAYS_VISITED = ("TIMER-NOT-EARLY", "TIMER-NOT-LATE", "TIMER-LATENESS", "TIMER-EXACTLY-ONCE")
-_MOST_PASSING = 1024
 
 
 class _OtherCall(NamedTuple):
@@ -55,13 +55,6 @@ class _Fate(NamedTuple):
     ran: bool
 
 
-class _Passing(NamedTuple):
-    """An arming that was ended in time: the rules that hold once its time has passed."""
-
-    late_ms: int
-    rules: frozenset[str]
-
-
 @dataclass(slots=True)
 class TimerFollower:
     """Follows a timer; see ``Follower``."""
@@ -75,7 +68,7 @@ class TimerFollower:
     _tasks: dict[str, FollowedTask] = field(default_factory=dict)
     _recent: RecentNames[_Fate] = field(default_factory=RecentNames)
     _deadlines: Deadlines = field(default_factory=Deadlines)
-    _passing: list[_Passing] = field(default_factory=list)
+    _passing: PassingRules = field(default_factory=PassingRules)
     _number: int = 0
     _closing: bool = False
     _closed: bool = False
@@ -158,8 +151,7 @@ class TimerFollower:
 
     def passed(self, now_ms: int) -> Finding | None:
         """What should have run by now, and its line should have come. Rules: TIMER-LATENESS."""
-        while self._passing and self._passing[0].late_ms < now_ms:
-            self.visits.update(self._passing.pop(0).rules)
+        self._passing.pass_to(now_ms, self.visits)
         if self._deadlines.is_crowded(len(self._tasks)):
             self._deadlines.rebuild(self._waited_for())
         for task in self._deadlines.before(now_ms):
@@ -174,9 +166,7 @@ class TimerFollower:
             finding = self._overdue(task, now_ms, now_ms)
             if finding is not None:
                 return finding
-        for passing in self._passing:
-            if passing.late_ms < now_ms:
-                self.visits.update(passing.rules)
+        self._passing.pass_to(now_ms, self.visits)
         return None
 
     def resume(
@@ -257,7 +247,7 @@ class TimerFollower:
         allowed = self._refusals(call, delay_ms)
         if rejected not in allowed and not self._is_declared_loss(rejected, allowed):
             followed.take_no_effect(call)
-            return _wrong_rejection(call.task, delay_ms, allowed, rejected)
+            return _wrong_rejection(delay_ms, allowed, rejected)
         if rejected is not None:
             self._visit_refusal(rejected)
             followed.take_no_effect(call)
@@ -279,9 +269,7 @@ class TimerFollower:
         """A cancel returns. Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED."""
         if rejected is not None:
             followed.take_no_effect(call)
-            return _finding(
-                "TIMER-CANCEL", "rejection", "accepted", f"rejected: {rejected.value}"
-            )
+            return _finding("TIMER-CANCEL", "rejection", "accepted", f"rejected: {rejected.value}")
         if followed.situations[0].armed is None:
             known = "TIMER-CANCEL-FIRED" if followed.ran else "TIMER-CANCEL-UNKNOWN"
             self.visits["TIMER-CANCEL-AGAIN" if followed.ended_by else known] += 1
@@ -295,13 +283,8 @@ class TimerFollower:
         if armed is None:
             return
         followed.ended_by = rules
-        if (
-            armed.early_ms > at_ms
-            and armed.late_ms is not None
-            and len(self._passing) < _MOST_PASSING
-        ):
-            self._passing.append(_Passing(armed.late_ms, rules))
-            self._passing.sort()
+        if armed.early_ms > at_ms and armed.late_ms is not None:
+            self._passing.put(armed.late_ms, rules)
 
     def _other_returned(
         self, call: _OtherCall, rejected: Reason | None, at_ms: int
@@ -341,9 +324,7 @@ class TimerFollower:
             allowed.add(model.refusal(_SHUT, delay_ms))
         return frozenset(allowed)
 
-    def _is_declared_loss(
-        self, rejected: Reason | None, allowed: frozenset[Reason | None]
-    ) -> bool:
+    def _is_declared_loss(self, rejected: Reason | None, allowed: frozenset[Reason | None]) -> bool:
         """Whether an add is taken after shutdown, as it is declared."""
         taken = rejected is None and allowed == {Reason.CLOSED}
         return taken and "taken_after_shutdown" in self._variants
@@ -455,7 +436,7 @@ _NO_RULES: frozenset[str] = frozenset()
 
 
 def _wrong_rejection(
-    task: str, delay_ms: int, allowed: frozenset[Reason | None], rejected: Reason | None
+    delay_ms: int, allowed: frozenset[Reason | None], rejected: Reason | None
 ) -> Finding:
     """An add that is rejected, or not, against the rules."""
     expected = " or ".join(sorted(_words(reason) for reason in allowed))

@@ -174,7 +174,7 @@ class RunReplay:
 
 def _said(line: Begin) -> tuple[object, ...]:
     """What every first line of a run has to say alike."""
-    return line.instance, line.clock, line.subject, line.deviations
+    return line.instance, line.clock, line.subject, line.deviations, line.omitted
 
 
 def _aside(located: Located, reason: str) -> QuarantineRow:

@@ -230,9 +230,7 @@ def _settled(situation: Situation, number: int, late_ms: int) -> Situation:
     return Situation(armed, ended, situation.taken - {number})
 
 
-def _one_less(
-    ended: tuple[Arming, ...], first_ms: int, last_ms: int
-) -> tuple[Arming, ...] | None:
+def _one_less(ended: tuple[Arming, ...], first_ms: int, last_ms: int) -> tuple[Arming, ...] | None:
     """The ended armings without the one that runs: of those that may, the first to be over."""
     able = [each for each in ended if each.allows(first_ms, last_ms)]
     if not able:

@@ -141,8 +141,4 @@ def _write(path: Path, records: Iterable[Record]) -> None:
 
 
 def _table(records: list[Record]) -> pa.Table:
-    columns = list(zip(*records, strict=True)) or [[] for _ in _SCHEMA.names]
-    return pa.table(
-        [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)],
-        schema=_SCHEMA,
-    )
+    return pa.Table.from_pylist([record._asdict() for record in records], schema=_SCHEMA)

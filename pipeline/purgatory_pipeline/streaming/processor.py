@@ -4,8 +4,11 @@ import pickle
 from collections.abc import Iterator
 
 from pyspark.sql import Row as SparkRow
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
-from pyspark.sql.streaming.stateful_processor import TimerValues
+from pyspark.sql.streaming.stateful_processor import (
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
 
 from purgatory_pipeline.replay.reordered_run import ReorderedRun
 from purgatory_pipeline.rows import QuarantineRow
@@ -19,7 +22,7 @@ RECORD_COLUMNS = "run string, table string, standing string, payload binary"
 """A ``Record``."""
 
 
-class RunProcessor(StatefulProcessor):  # type: ignore[misc]
+class RunProcessor(StatefulProcessor):
     """Follows one run from batch to batch; its state is a pickled ``ReorderedRun``."""
 
     def __init__(self, most_held: int) -> None:
@@ -31,7 +34,10 @@ class RunProcessor(StatefulProcessor):  # type: ignore[misc]
         self._state = handle.getValueState("run", "pickled binary")
 
     def handleInputRows(  # noqa: N802 - Spark's name
-        self, key: tuple[str], rows: Iterator[SparkRow], timerValues: TimerValues  # noqa: N803
+        self,
+        key: tuple[str],
+        rows: Iterator[SparkRow],
+        timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[SparkRow]:
         """Take in the lines of one run that a batch brings."""
         run = key[0]
@@ -65,10 +71,10 @@ class RunProcessor(StatefulProcessor):  # type: ignore[misc]
             yield record_of(run, told, Standing.UNTIL_NEXT)
 
     def _followed(self, run: str) -> ReorderedRun:
-        if not self._state.exists():
+        state = self._state.get() if self._state.exists() else None
+        if state is None:
             return ReorderedRun(run, self._most_held)
-        (pickled,) = self._state.get()
-        followed = pickle.loads(bytes(pickled))
+        followed = pickle.loads(bytes(state[0]))
         assert isinstance(followed, ReorderedRun)
         return followed
 

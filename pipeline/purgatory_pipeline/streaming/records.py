@@ -6,13 +6,13 @@ or judged if nothing came any more: what a check would say of them is *provision
 until the next batch that tells of the run.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-import msgspec
-
-from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.row_payloads import payload_of
+from purgatory_pipeline.row_payloads import row_of as carried_row
+from purgatory_pipeline.rows import Row
 
 
 class Standing(Enum):
@@ -33,26 +33,15 @@ class Record(NamedTuple):
     payload: bytes
 
 
-_TABLES: Mapping[type[Row], str] = {
-    VerdictRow: "verdicts",
-    CoverageRow: "coverage",
-    QuarantineRow: "quarantine",
-}
-_DECODERS: Mapping[str, msgspec.json.Decoder[Row]] = {
-    "verdicts": msgspec.json.Decoder(VerdictRow),
-    "coverage": msgspec.json.Decoder(CoverageRow),
-    "quarantine": msgspec.json.Decoder(QuarantineRow),
-}
-
-
 def record_of(run: str, row: Row, standing: Standing) -> Record:
     """The record that carries a row of a run; the run is empty for a line that names none."""
-    return Record(run, _TABLES[type(row)], standing.value, msgspec.json.encode(row))
+    table, payload = payload_of(row)
+    return Record(run, table, standing.value, payload)
 
 
 def row_of(record: Record) -> Row:
     """The row that a record carries."""
-    return _DECODERS[record.table].decode(record.payload)
+    return carried_row(record.table, record.payload)
 
 
 def still_standing(batches: Iterable[Iterable[Record]]) -> Iterator[Record]:

@@ -16,7 +16,7 @@ from purgatory_pipeline.streaming.processor import LINE_COLUMNS, RECORD_COLUMNS,
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": (
@@ -112,5 +112,7 @@ def _lines_of(path: str) -> Iterator[pa.RecordBatch]:
 def _batch(lines: list[tuple[str, int | None, str, int, bytes, str | None]]) -> pa.RecordBatch:
     kinds = [pa.string(), pa.int64(), pa.string(), pa.int64(), pa.binary(), pa.string()]
     names = ["run", "seq", "file", "number", "raw", "reason"]
-    columns = [pa.array(column, kind) for column, kind in zip(zip(*lines), kinds, strict=True)]
+    columns = [
+        pa.array(column, kind) for column, kind in zip(zip(*lines, strict=True), kinds, strict=True)
+    ]
     return pa.RecordBatch.from_arrays(columns, names)

@@ -8,7 +8,7 @@ from purgatory_pipeline.studies.key_layouts import Layout
 from purgatory_pipeline.studies.setting import Case, DesignName, Setting
 
 CASES: Final[tuple[Case, ...]] = ("low", "high")
-RATES: Final = (1_000, 10_000, 40_000, 100_000)
+RATES: Final = (100, 1_000, 10_000, 40_000, 100_000)
 TICKS_MS: Final = (1, 5, 20, 50, 250)
 WHEEL_SIZES: Final = (2, 5, 20, 400)
 LONG_TIME_OUTS_MS: Final = (200, 2_000, 30_000, 600_000)
@@ -111,6 +111,16 @@ def _keys() -> Iterator[Setting]:
     for layout, keys, key_space in LAYOUTS:
         for design in designs:
             yield Setting("keys", design, "low", layout=layout, keys=keys, key_space=key_space)
+        if layout == "own" and keys > 1:
+            yield Setting(
+                "keys",
+                "exact",
+                "low",
+                layout=layout,
+                keys=keys,
+                key_space=key_space,
+                purge_interval=1_000 * keys,
+            )
 
 
 def _weak() -> Iterator[Setting]:

@@ -32,9 +32,7 @@ class CountedDesign:
         self._eager = setting.design == "eager"
         self._purge_test_first = setting.expiries == "after-purge-test"
         self._time_out_ms = setting.time_out_ms
-        self._lists = watcher_counts(
-            setting.layout, setting.keys, setting.key_space, setting.seed
-        )
+        self._lists = watcher_counts(setting.layout, setting.keys, setting.key_space, setting.seed)
         self._timer = _timer_of(setting)
         self._rule = _rule_of(setting, self._lists, self._timer)
         self._timer_size = 0

@@ -7,7 +7,7 @@ settings of a *wave* are done, a few for each processor.
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SETTINGS_FOR_EACH_PROCESSOR: Final = 4
 
 
-def run_locally(settings: Sequence[Setting], workers: int) -> Iterator[tuple[Setting, Row]]:
+def run_locally(settings: Sequence[Setting], workers: int) -> Generator[tuple[Setting, Row], None, None]:
     """Run settings in this process, or in several others.
 
     Args:
@@ -45,9 +45,7 @@ def run_locally(settings: Sequence[Setting], workers: int) -> Iterator[tuple[Set
             pool.shutdown(cancel_futures=True)
 
 
-def run_on_spark(
-    settings: Sequence[Setting], spark: SparkSession
-) -> Iterator[tuple[Setting, Row]]:
+def run_on_spark(settings: Sequence[Setting], spark: SparkSession) -> Generator[tuple[Setting, Row], None, None]:
     """Run settings as tasks of Spark, each in one task of its own.
 
     Yields:
@@ -80,7 +78,11 @@ def _processors_of(spark: SparkSession) -> int:
 
 def _columns() -> str:
     """The schema of the results in the words of Spark."""
-    words = {"string": "string", "int64": "bigint", "list<element: int64 not null>": "array<bigint>"}
+    words = {
+        "string": "string",
+        "int64": "bigint",
+        "list<element: int64 not null>": "array<bigint>",
+    }
     return ", ".join(f"`{field.name}` {words[str(field.type)]} not null" for field in schema())
 
 
@@ -95,6 +97,4 @@ def _rows_of_batches(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow
 
 
 def _setting_of(row: Row) -> Setting:
-    return msgspec.convert(
-        {name: row[name] for name in Setting.__dataclass_fields__}, type=Setting
-    )
+    return msgspec.convert({name: row[name] for name in Setting.__dataclass_fields__}, type=Setting)

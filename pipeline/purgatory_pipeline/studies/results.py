@@ -1,9 +1,10 @@
 """The folder of results: a file for each setting, by which a run goes on where it was ended.
 
-    OUT/settings/NAME.parquet    one row; NAME tells setting and code
-    OUT/STUDY.parquet            the rows of a study in its order, once all are there
+OUT/settings/NAME.parquet    one row; NAME tells setting and code
+OUT/STUDY.parquet            the rows of a study in its order, once all are there
 """
 
+import ast
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
@@ -22,7 +23,6 @@ _COUNTING: Final = (
     "purging",
     "setting",
     "simulation",
-    "tables",
     "timers",
     "watcher_counts",
     "workload",
@@ -31,11 +31,18 @@ _COUNTING: Final = (
 
 @cache
 def code_digest() -> str:
-    """Of the modules that counts depend on: results of other code are never taken for these."""
+    """Of the modules that counts depend on: results of other code are never taken for these.
+
+    Of their syntax trees, so that layout, comments and docstrings do not matter.
+    """
     folder = Path(__file__).parent
     digest = sha256()
     for name in _COUNTING:
-        digest.update((folder / f"{name}.py").read_bytes())
+        tree = ast.parse((folder / f"{name}.py").read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                node.value.value = None
+        digest.update(ast.dump(tree).encode())
     return digest.hexdigest()[:8]
 
 
@@ -56,12 +63,21 @@ class Results:
         """Keep the result of a setting."""
         tables.write_parquet([row], self._path(setting))
 
-    def write_study(self, study: Study, settings: Sequence[Setting]) -> Path:
+    def write_study(self, study: Study) -> Path:
         """Put the results of all settings of a study into one file; its path."""
-        rows = [row for setting in settings for row in tables.read_parquet(self._path(setting))]
-        path = self._folder / f"{study.name}.parquet"
+        rows = [
+            row for setting in study.settings for row in tables.read_parquet(self._path(setting))
+        ]
+        path = self._study(study.name)
         tables.write_parquet(rows, path)
         return path
+
+    def read_study(self, name: str) -> list[tables.Row]:
+        """The rows of a study whose settings have all been run."""
+        return tables.read_parquet(self._study(name))
+
+    def _study(self, name: str) -> Path:
+        return self._folder / f"{name}.parquet"
 
     def _path(self, setting: Setting) -> Path:
         return self._settings / f"{setting.name}-{code_digest()}.parquet"

@@ -8,7 +8,14 @@ from purgatory_pipeline.studies.key_layouts import Layout
 from purgatory_pipeline.studies.workload import Workload
 
 DesignName = Literal[
-    "old", "proposal", "exact", "discontinuous", "weak", "eager", "bundled-proposal", "bundled-exact"
+    "old",
+    "proposal",
+    "exact",
+    "discontinuous",
+    "weak",
+    "eager",
+    "bundled-proposal",
+    "bundled-exact",
 ]
 Case = Literal["low", "high", "all-expire"]
 Expiries = Literal["before-purge-test", "after-purge-test"]

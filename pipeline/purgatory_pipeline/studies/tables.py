@@ -1,10 +1,11 @@
-"""The results as tables: a declared schema, Parquet, and the same rows as comma-separated values."""
+"""The results as tables: a declared schema, Parquet, and comma-separated values."""
 
 from __future__ import annotations
 
 import csv
 import json
 from dataclasses import fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from purgatory_pipeline.errors import MissingExtra
@@ -23,10 +24,7 @@ Row = dict[str, Cell]
 """One setting and its counts, by the names of the columns."""
 
 _LISTS: Final = ("inserted", "reinserted")
-_RANGES: Final = tuple(
-    field.name for field in fields(Counts) if isinstance(field.default_factory, type)
-    and field.default_factory is Range
-)
+_RANGES: Final = tuple(field.name for field in fields(Counts) if field.type is Range)
 _TEXTS: Final = ("study", "design", "case", "layout", "expiries")
 
 
@@ -45,9 +43,7 @@ def row_of(setting: Setting, counts: Counts) -> Row:
 
 def columns() -> dict[str, str]:
     """The names of all columns in their order, and of what type each is."""
-    kinds = {
-        field.name: "text" if field.name in _TEXTS else "number" for field in fields(Setting)
-    }
+    kinds = {field.name: "text" if field.name in _TEXTS else "number" for field in fields(Setting)}
     for field in fields(Counts):
         if field.name in _RANGES:
             kinds |= {f"{field.name}_{part.name}": "number" for part in fields(Range)}
@@ -119,9 +115,9 @@ def read_summary(path: Path) -> list[Row]:
 def _pyarrow() -> ModuleType:
     """The library."""
     try:
-        import pyarrow
+        return import_module("pyarrow")
     except ImportError as problem:
         raise MissingExtra(
-            "studies write Parquet: install the extra `spark` (pyarrow is missing)"
+            "results of studies are Parquet, and pyarrow is not installed here: "
+            "python -m pip install 'purgatory-spec[spark]'"
         ) from problem
-    return pyarrow

@@ -68,13 +68,17 @@ def test_any_order_gives_the_rows_of_the_sorted_run(
 
 def test_a_repeated_number_is_set_aside_whether_it_is_held_or_passed_on() -> None:
     lines = run_of(3)
-    twice = [lines[0], lines[2], lines[2]._replace(number=90), lines[1], lines[1]._replace(number=91)]
+    twice = [
+        lines[0],
+        lines[2],
+        lines[2]._replace(number=90),
+        lines[1],
+        lines[1]._replace(number=91),
+    ]
     rows = rows_of([*twice, *lines[3:]])
     aside = [row for row in rows if isinstance(row, QuarantineRow)]
     assert sorted(row.line for row in aside) == [90, 91]
-    assert {row.reason for row in aside} == {
-        "this number was given to an earlier line of the run"
-    }
+    assert {row.reason for row in aside} == {"this number was given to an earlier line of the run"}
     assert verdict_of(rows).verdict == "conforms"
     assert rows == sorted_rows([*twice, *lines[3:]])
 

@@ -1,0 +1,177 @@
+"""One campaign from its beginning to its verdict."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from rich.console import Console
+
+from purgatory_conformance.check_command import plain
+from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED, Problem
+from purgatory_conformance.reporting.html import render_html
+from purgatory_conformance.reporting.results import Results, worst
+from purgatory_conformance.reporting.results_file import write_results
+from purgatory_conformance.reporting.terminal import print_results
+from purgatory_conformance.reporting.words import counted
+from purgatory_conformance.subjects.registry import OpenSubject
+from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
+from purgatory_pipeline.campaigns.drawing import Drawing
+from purgatory_pipeline.campaigns.engines import Engine
+from purgatory_pipeline.campaigns.finding import deviations_of, findings
+from purgatory_pipeline.campaigns.folder import CampaignFolder, Identity
+from purgatory_pipeline.campaigns.isolation import SubjectChoice, is_adapter
+from purgatory_pipeline.campaigns.merging import left_over, runs_table
+from purgatory_pipeline.campaigns.telling import results_about
+from purgatory_pipeline.campaigns.waves import Progress, Request, run_waves
+from purgatory_pipeline.campaigns.work import CarryOut
+from purgatory_pipeline.errors import PipelineError
+from purgatory_pipeline.version import MODEL_VERSION
+from purgatory_spec.profiles import Component
+
+
+@dataclass(frozen=True)
+class Course:
+    """What the command was asked to do.
+
+    Attributes:
+        choice: Whom to judge.
+        components: What of it; all that it offers where this is empty.
+        seed: The campaign's seed.
+        runs: How many numbers are drawn for each component.
+        steps: About how many steps a run has at the most.
+        wave: How many numbers are drawn between two records; 0 lets the engine's speed say.
+        out: The campaign's folder; None for the usual one.
+        resume: Whether what is on record there counts.
+    """
+
+    choice: SubjectChoice
+    components: tuple[Component, ...]
+    seed: int
+    runs: int
+    steps: int
+    wave: int
+    out: Path | None
+    resume: bool
+
+
+def run_course(course: Course, engine: Engine, console: Console) -> int:
+    """Carry out a campaign, write what it found, print it; the exit code.
+
+    Raises:
+        Problem: the subject cannot be asked, the folder is another campaign's, the engine failed,
+            or Ctrl-C.
+        UnknownSubject: nothing goes by the subject's word.
+    """
+    opened = course.choice.opened()
+    try:
+        served = not is_adapter(opened)
+        subject = course.choice.isolated(served=served) if served else opened.subject
+    finally:
+        if not is_adapter(opened):
+            opened.subject.close()
+    folder = CampaignFolder(
+        course.out or Path(course.choice.work) / plain(opened.name) / "campaign"
+    )
+    try:
+        drawings = _drawings(course, subject)
+        identity = Identity(
+            subject=opened.reopen or opened.name,
+            implementation=subject.implementation,
+            model_version=MODEL_VERSION,
+            deviations=deviations_of(opened),
+        )
+        folder.begin(identity, resume=course.resume)
+        work = CarryOut(course.choice, served, opened.deviations)
+        request = Request(drawings, course.runs, work, course.wave)
+        progress = run_waves(request, engine, folder)
+        done = folder.done()
+        runs = runs_table(done, progress.drawn, course.seed)
+        results = _concluded(runs, drawings, opened, subject, folder, progress.seconds)
+    except KeyboardInterrupt:
+        raise Problem(_interrupted(folder), EXIT_INTERRUPTED) from None
+    except SubjectFailure as failure:
+        raise Problem(str(failure), EXIT_SUBJECT_FAILED) from failure
+    except PipelineError as error:
+        sentence = f"{error}; what is done is on record, go on with --resume"
+        raise Problem(sentence, EXIT_SUBJECT_FAILED) from error
+    finally:
+        subject.close()
+    _print(folder, results, console)
+    _print_counts(runs, progress, left_over(done, runs), folder, console)
+    return worst(results).footer.exit_code
+
+
+def _drawings(course: Course, subject: Subject) -> dict[str, Drawing]:
+    """How the runs of each component are drawn; asks the subject what it declares."""
+    wanted = course.components or tuple(each for each in Component if each in subject.profiles)
+    return {
+        component.value: Drawing(
+            component, profile_of(subject, component), course.seed, course.steps
+        )
+        for component in wanted
+    }
+
+
+def _concluded(
+    runs: pa.Table,
+    drawings: dict[str, Drawing],
+    opened: OpenSubject,
+    subject: Subject,
+    folder: CampaignFolder,
+    seconds: float,
+) -> list[Results]:
+    """Look for causes, put the result in place, and make what the reports are made of."""
+    staging = folder.staging()
+    with Console(stderr=True).status("looking for causes") as status:
+        found = findings(
+            runs,
+            drawings,
+            opened,
+            subject,
+            staging / "replays",
+            folder.result / "replays",
+            getting_on=status.update,
+        )
+    folder.finish(staging, found.tables)
+    for each in found.found:
+        each.seconds = seconds
+    return [results_about(each, opened.name, subject.implementation) for each in found.found]
+
+
+def _print(folder: CampaignFolder, results: list[Results], console: Console) -> None:
+    results_path, page = folder.path / "results.jsonl", folder.path / "report.html"
+    write_results(results, results_path)
+    page.write_text(render_html(results), encoding="utf-8")
+    print_results(console, results, results_path=str(results_path), report_path=str(page))
+
+
+def _print_counts(
+    runs: pa.Table,
+    progress: Progress,
+    left_over_runs: int,
+    folder: CampaignFolder,
+    console: Console,
+) -> None:
+    """The lines that ``purgatory check`` has no need of."""
+    drawn = pc.sum(runs.column("times")).as_py()
+    now = progress.carried_out
+    speed = f" in {progress.seconds:.1f} s, {now / progress.seconds:.0f} a second" if now else ""
+    words = [f"tables  {folder.result}"]
+    same = f", {drawn - runs.num_rows} drawn again" if drawn > runs.num_rows else ""
+    words.append(
+        f"runs    {counted(runs.num_rows, 'run')}{same}; {now} carried out now{speed}, "
+        f"{max(runs.num_rows - now, 0)} on record before"
+    )
+    if left_over_runs:
+        words.append(
+            f"        {counted(left_over_runs, 'run')} on record that this seed and this number "
+            "of runs do not draw; not counted"
+        )
+    for line in words:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _interrupted(folder: CampaignFolder) -> str:
+    number = folder.done().num_rows if folder.parts.exists() else 0
+    return f"interrupted; {counted(number, 'run')} on record in {folder.path}, go on with --resume"

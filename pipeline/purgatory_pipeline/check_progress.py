@@ -1,0 +1,52 @@
+"""How far the local engine is: a bar on standard error, on a terminal only."""
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+
+class CheckProgress:
+    """Shows how many lines have been read, then how many of them have been judged."""
+
+    def __init__(self, lines: int) -> None:
+        """Prepare a bar for about so many lines."""
+        console = Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24, complete_style="blue", finished_style="blue"),
+            TextColumn("{task.fields[words]}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("reading", total=max(1, lines), words="")
+
+    def __enter__(self) -> "CheckProgress":
+        """Show the bar."""
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Take the bar away."""
+        self._progress.stop()
+
+    def read(self, lines: int) -> None:
+        """So many lines have been read."""
+        self._progress.update(self._task, completed=lines, words=f"{lines:,} lines")
+
+    def judged(self, lines: int, of: int) -> None:
+        """So many lines of all have been judged."""
+        self._progress.update(
+            self._task,
+            description="judging",
+            completed=lines,
+            total=max(1, of),
+            words=f"{lines:,} of {of:,} lines",
+        )

@@ -1,0 +1,226 @@
+"""The shares of a purgatory's run: for each delayed operation what concerns it.
+
+``purgatory_model.projection`` says what that is. To find it for each of many operations in a long
+run, calls are looked up by the keys that they are about, and only as long as they can matter: from
+the first call that names the operation to the last, or to the end of the run where it may still
+wait in a list.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from immutables import Map
+
+from purgatory_model.interleaving import Called, Happened, Returned
+from purgatory_model.projection import OpenCalls, Projection
+from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, calls_of
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    Check,
+    Force,
+    RunOne,
+    Satisfy,
+    Script,
+    Shutdown,
+    Watch,
+)
+from purgatory_spec.outcomes import EventKind
+
+_FOR_ALL = ""
+"""Stands for the key of calls that may concern any operation."""
+
+_NEVER = 1 << 62
+
+
+@dataclass(slots=True)
+class _Watched:
+    """What is known of an operation from looking through the run once."""
+
+    keys: list[str] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+    """The calls that name it, or show it."""
+    completed: bool = False
+    cancelled: set[str] = field(default_factory=set)
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether it may be in a list when the run ends."""
+        return not self.completed and not self.cancelled.issuperset(self.keys)
+
+
+@dataclass(slots=True)
+class OperationShares:
+    """The run of a purgatory, looked through.
+
+    Attributes:
+        entries: The history, with calls of their own for what the executor's threads did.
+        beyond: Why the rules of calls that overlap do not speak of it; empty where they do.
+        counts_entries: Whether an operation is watched again, or twice under one key.
+    """
+
+    entries: Sequence[Entry]
+    beyond: str = ""
+    counts_entries: bool = False
+    _calls: list[RecordedCall] = field(default_factory=list)
+    _places: dict[int, int] = field(default_factory=dict)
+    _by_key: dict[str, list[int]] = field(default_factory=dict)
+    _unreturned: list[int] = field(default_factory=list)
+    _oldest_open: list[int] = field(default_factory=list)
+    _found: dict[str, _Watched] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Look through the run once."""
+        self._calls = calls_of(self.entries)
+        self._places = {id(entry): place for place, entry in enumerate(self.entries)}
+        opened: dict[int, None] = {}
+        ends = {id(call.ended): call.number for call in self._calls if call.ended is not None}
+        begun = iter(self._calls)
+        for entry in self.entries:
+            if isinstance(entry.event, Called):
+                call = next(begun)
+                if call.returned is None:
+                    self._unreturned.append(call.number)
+                else:
+                    opened[call.number] = None
+                self._oldest_open.append(next(iter(opened), call.number))
+                self._look_at(call)
+            elif id(entry) in ends:
+                del opened[ends[id(entry)]]
+
+    def _look_at(self, call: RecordedCall) -> None:
+        match call.operation:
+            case Watch(operation=name, keys=keys, script=script):
+                watched = self._named(name, call)
+                if watched.keys or len(set(keys)) < len(keys):
+                    self.counts_entries = True
+                watched.keys += keys
+                if script != Script():
+                    self.beyond = f"the operation {name!r} has a script"
+            case Force(name) | Satisfy(name):
+                self._named(name, call)
+            case Check(key):
+                self._by_key.setdefault(key, []).append(call.number)
+            case CancelForKey(key):
+                self._by_key.setdefault(key, []).append(call.number)
+                result = None if call.returned is None else call.returned.result
+                for name in result if isinstance(result, tuple) else ():
+                    self._named(name, call).cancelled.add(key)
+            case Advance() | RunOne() | Shutdown():
+                self._by_key.setdefault(_FOR_ALL, []).append(call.number)
+            case _:
+                pass
+        for event in call.events:
+            shown = self._named(event.task, call)
+            shown.completed |= event.kind is EventKind.COMPLETED
+            if event.kind is EventKind.REJECTED:
+                self.beyond = f"a callback of {event.task!r} was rejected"
+
+    def _named(self, name: str, call: RecordedCall) -> _Watched:
+        watched = self._found.setdefault(name, _Watched())
+        if not watched.calls or watched.calls[-1] != call.number:
+            watched.calls.append(call.number)
+        return watched
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The operations that are named in the run, in the order in which they are."""
+        return tuple(self._found)
+
+    def of(self, name: str) -> list[Entry]:
+        """What of the history concerns an operation."""
+        watched = self._found[name]
+        chosen = sorted({*watched.calls, *self._concerning(watched)})
+        found = [entry for number in chosen for entry in _entries_of(self._calls[number])]
+        found.sort(key=lambda entry: self._places[id(entry)])
+        projection = Projection(name, frozenset(watched.keys))
+        opened: OpenCalls = Map()
+        kept: list[Entry] = []
+        for entry in found:
+            opened, events = projection.step(opened, entry.event)
+            kept += (entry._replace(event=event) for event in events)
+        return kept
+
+    def _concerning(self, watched: _Watched) -> Iterator[int]:
+        """The calls about its keys, and those about any operation, as long as they can matter."""
+        first = self._oldest_open[watched.calls[0]]
+        last = _NEVER if watched.may_wait else self._last_place(watched)
+        keys = dict.fromkeys(watched.keys)
+        if watched.completed:
+            # A purge may drop it from a list; one that is not completed stays.
+            keys[_FOR_ALL] = None
+        for key in keys:
+            numbers = self._by_key.get(key, [])
+            for number in numbers[bisect_left(numbers, first) :]:
+                if self._places[id(self._calls[number].called)] > last:
+                    break
+                yield number
+            yield from (n for n in self._unreturned if n < first and _is_among(numbers, n))
+        if not watched.completed:
+            for number in self._by_key.get(_FOR_ALL, []):
+                if isinstance(self._calls[number].operation, Shutdown):
+                    yield number
+
+    def _last_place(self, watched: _Watched) -> int:
+        ends = [self._calls[number].ended for number in watched.calls]
+        return max(_NEVER if end is None else self._places[id(end)] for end in ends)
+
+    def miscounted(self) -> Entry | None:
+        """The first check that returns another number than it has completed operations."""
+        for call in self._calls:
+            returned = call.returned
+            if not isinstance(call.operation, Check) or returned is None:
+                continue
+            completed = sum(event.kind is EventKind.COMPLETED for event in call.events)
+            if returned.raised is None and returned.result not in (None, completed):
+                return call.ended
+        return None
+
+
+def _is_among(numbers: list[int], number: int) -> bool:
+    """Whether a number is one of these, which are sorted."""
+    place = bisect_left(numbers, number)
+    return place < len(numbers) and numbers[place] == number
+
+
+def _entries_of(call: RecordedCall) -> list[Entry]:
+    ended = [] if call.ended is None else [call.ended]
+    return [call.called, *call.shown, *ended]
+
+
+def with_executor_calls(entries: Sequence[Entry]) -> list[Entry]:
+    """A history in which what threads of the executor do is a call ``RunOne`` of theirs.
+
+    The call begins with the thread's line before, or with the run, and is over when the operation
+    was told that it timed out. A hand-over that is shown outside every call is a call ``Advance``.
+    """
+    told: list[tuple[tuple[int, int], Entry]] = []
+    inside: set[str] = set()
+    latest: dict[str, int] = {}
+    running: dict[str, str] = {}
+    for place, entry in enumerate(entries):
+        event = entry.event
+        thread = event.thread
+        executing = f"{thread}, executing"
+        if isinstance(event, Called):
+            inside.add(thread)
+        elif isinstance(event, Returned):
+            inside.discard(thread)
+        elif thread not in inside and event.event.kind is EventKind.EXPIRED:
+            told.append(((place, 0), entry._replace(event=Called(thread, Advance(0)))))
+            told.append(((place, 2), entry._replace(event=Returned(thread))))
+        elif thread not in inside and event.event.kind is EventKind.COMPLETED:
+            began = entries[latest.get(thread, place)]
+            called = began._replace(event=Called(executing, RunOne()))
+            told.append(((latest.get(thread, -1), 3), called))
+            running[thread] = event.event.task
+            entry = entry._replace(event=Happened(executing, event.event))
+        elif running.get(thread) == event.event.task and (event.event.kind is EventKind.TIMED_OUT):
+            entry = entry._replace(event=Happened(executing, event.event))
+            told.append(((place, 2), entry._replace(event=Returned(executing))))
+            del running[thread]
+        told.append(((place, 1), entry))
+        latest[thread] = place
+    told.sort(key=lambda each: each[0])
+    return [entry for _, entry in told]

@@ -1,0 +1,172 @@
+"""The rules of one delayed operation of a purgatory, for a search.
+
+A purgatory is explained operation by operation, by the parts that its rules divide calls into
+(PURGATORY-OVERLAPPING-CALLS). The rules leave open when a watch arms the time-out, so there are
+several statements of them; a run has to be explained by one. Time is left out.
+
+On a real clock nobody sees the timer hand over, nor a purge; both may happen at any moment. Where
+the executor runs in the caller's thread, the call that hands over also runs.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeAlias, TypeVar
+
+from purgatory_model.overlapping_calls import OverlappedOperation, OverlappingCalls
+from purgatory_model.overlapping_exact_calls import CountedOperation, OverlappingExactCalls
+from purgatory_model.sequential_rules import WHOLE, Effect, Rules
+from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
+from purgatory_pipeline.linearizability.share import Share
+from purgatory_spec.operations import Advance, CancelForKey, Operation, RunOne, Shutdown, Watch
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import Accounting, Executor
+from purgatory_spec.reasons import Reason
+
+Watched = TypeVar("Watched", OverlappedOperation, CountedOperation)
+
+OperationShare: TypeAlias = Share[OverlappedOperation] | Share[CountedOperation]
+
+_RUN = "run: "
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of the rules.
+
+    Attributes:
+        words: It in words.
+        share_of: The share of an operation, by its name and what of a history concerns it.
+    """
+
+    words: str
+    share_of: Callable[[str, Sequence[Entry]], OperationShare]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationCalls(Generic[Watched]):
+    """The rules of one operation, with what a trace does not show.
+
+    Attributes:
+        rules: The rules of calls that overlap.
+        executor: Where an expired operation runs.
+        real_clock: Whether the timer and the purge cannot be seen at work.
+    """
+
+    rules: Rules[Watched]
+    executor: Executor
+    real_clock: bool
+
+    def initial(self) -> Watched:
+        """It was never watched."""
+        return self.rules.initial()
+
+    def effects(self, state: Watched, call: RecordedCall, part: str) -> Iterator[Effect[Watched]]:
+        """The ways in which a part of a call may take effect."""
+        if part.startswith(_RUN):
+            yield from self._run_inside(state, part.removeprefix(_RUN))
+            return
+        for before in self._before(state, call.operation, part):
+            for effect in self.rules.effects(before, call.operation, part):
+                yield self._as_shown(effect, call.operation)
+
+    def _before(self, state: Watched, operation: Operation, part: str) -> Iterator[Watched]:
+        """The states in which unseen steps may leave the operation before a part takes effect."""
+        yield state
+        if not self.real_clock:
+            return
+        if isinstance(operation, CancelForKey) and part == WHOLE and state.completed:
+            yield _purged(state, operation.key)
+        if isinstance(operation, RunOne) and part == WHOLE and state.armed:
+            yield replace(state, armed=False, queued=state.queued + 1)
+
+    def _as_shown(self, effect: Effect[Watched], operation: Operation) -> Effect[Watched]:
+        """The effect as this executor shows it; what a call hands over inline it then runs."""
+        if self.executor is Executor.STEPPED:
+            return effect
+        shown = tuple(event for event in effect.events if event.kind is not EventKind.EXPIRED)
+        handed_over = len(shown) < len(effect.events)
+        if handed_over and self.executor is Executor.INLINE and effect.then is None:
+            return replace(effect, events=shown, then=_RUN + WHOLE)
+        return replace(effect, events=shown)
+
+    def _run_inside(self, state: Watched, part: str) -> Iterator[Effect[Watched]]:
+        for effect in self.rules.effects(state, RunOne(), part):
+            if part == WHOLE and effect.state == state:
+                continue
+            yield effect if effect.then is None else replace(effect, then=_RUN + effect.then)
+
+
+def _purged(state: Watched, key: str) -> Watched:
+    """Without its entries under a key."""
+    if isinstance(state, CountedOperation):
+        return replace(state, entries=tuple(each for each in state.entries if each != key))
+    return replace(state, entries=state.entries - {key})
+
+
+@dataclass(frozen=True, slots=True)
+class ExactCallsAndShutdown:
+    """The rules of the exact accounting, and what a shutdown does.
+
+    Rules: PURGATORY-SHUTDOWN-CLOSED, PURGATORY-SHUTDOWN-DROPS, PURGATORY-SHUTDOWN-AGAIN.
+    """
+
+    rules: OverlappingExactCalls
+
+    def initial(self) -> CountedOperation:
+        """It was never watched."""
+        return self.rules.initial()
+
+    def effects(
+        self, state: CountedOperation, operation: Operation, part: str
+    ) -> Iterator[Effect[CountedOperation]]:
+        """The ways in which a part of a call may take effect."""
+        if isinstance(operation, Shutdown):
+            yield Effect(replace(state, armed=False, closed=True))
+        elif isinstance(operation, Watch) and part == WHOLE and state.closed:
+            yield Effect(state, raised=Reason.CLOSED)
+        elif isinstance(operation, Watch) and part == WHOLE and not operation.keys:
+            yield Effect(state, raised=Reason.INVALID_ARGUMENT)
+        else:
+            if isinstance(operation, Advance) and part == WHOLE and state.closed:
+                yield Effect(state, raised=Reason.CLOSED)
+            yield from self.rules.effects(state, operation, part)
+
+
+def statements(
+    accounting: Accounting,
+    executor: Executor,
+    *,
+    real_clock: bool,
+    any_key_takes_time_out: bool,
+    counts_entries: bool,
+) -> tuple[Statement, ...]:
+    """The statements of the rules that a run may be explained by, the likeliest first.
+
+    Args:
+        accounting: What the profile declares.
+        executor: Where an expired operation runs.
+        real_clock: Whether the run is on one.
+        any_key_takes_time_out: Whether that deviation is declared.
+        counts_entries: Whether an operation is watched again, or twice under one key, which only
+            the exact accounting's rules speak of.
+    """
+
+    def exact(name: str, entries: Sequence[Entry]) -> OperationShare:
+        counted = ExactCallsAndShutdown(OverlappingExactCalls(name))
+        return Share(name, entries, OperationCalls(counted, executor, real_clock))
+
+    def arming(*, first: bool) -> Callable[[str, Sequence[Entry]], OperationShare]:
+        def share_of(name: str, entries: Sequence[Entry]) -> OperationShare:
+            rules = OverlappingCalls(name, first, any_key_takes_time_out)
+            return Share(name, entries, OperationCalls(rules, executor, real_clock))
+
+        return share_of
+
+    counted = Statement("the exact accounting", exact)
+    if counts_entries:
+        return (counted,)
+    listed = (
+        Statement("the time-out armed last", arming(first=False)),
+        Statement("the time-out armed first", arming(first=True)),
+    )
+    return (counted, *listed) if accounting is Accounting.EXACT else (*listed, counted)

@@ -1,0 +1,179 @@
+"""The rules of one task of a timer on a real clock, for a search.
+
+The expiry of an arming is known as an interval, from the times before and after its add. A task may
+run from the early end, rounded to the tick, to the late end plus the declared lateness. When the
+timer hands a task over cannot be seen: at any moment from the early end on. So who ends an arming,
+by cancelling or adding again, may come too late for it, if that moment may have come before the
+call returned; the task then runs all the same. Rules: TIMER-NOT-EARLY, TIMER-LATENESS,
+TIMER-EXACTLY-ONCE, TIMER-CANCEL, TIMER-CANCEL-TOO-LATE, TIMER-READD-PENDING.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from purgatory_model.arithmetic import ceiling_to, floor_to
+from purgatory_model.sequential_rules import Effect
+from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
+from purgatory_pipeline.trace_lines import PendingTask, Snapshot, TimerInstance
+from purgatory_spec.operations import Add, Cancel, RunOne, Shutdown, Wait
+from purgatory_spec.outcomes import ran
+from purgatory_spec.profiles import NegativeDelay, Rounding, TimerConfiguration, TimerProfile
+from purgatory_spec.reasons import Reason
+
+END = Wait(0)
+"""Stands for the end of a run: what is overdue then was not run in time."""
+
+
+class Arming(NamedTuple):
+    """When a task may run, ms; ``late_ms`` None where nobody knows how late."""
+
+    early_ms: int
+    late_ms: int | None
+
+    def is_over(self, at_ms: int) -> bool:
+        """Whether it should have run by now."""
+        return self.late_ms is not None and self.late_ms < at_ms
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOnRealClock:
+    """What the future of one task depends on: its arming, and those that were handed over."""
+
+    armed: Arming | None = None
+    queued: tuple[Arming, ...] = ()
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RealClockRules:
+    """The rules of one task.
+
+    Attributes:
+        task: Its name.
+        configuration: Of its timer.
+        profile: Of its timer.
+        lateness_ms: How late an expiry may be seen.
+        first: What it is like when the history begins.
+    """
+
+    task: str
+    configuration: TimerConfiguration
+    profile: TimerProfile
+    lateness_ms: int
+    first: TaskOnRealClock = TaskOnRealClock()
+
+    def initial(self) -> TaskOnRealClock:
+        """The task when the history begins."""
+        return self.first
+
+    def effects(
+        self, state: TaskOnRealClock, call: RecordedCall, part: str
+    ) -> Iterator[Effect[TaskOnRealClock]]:
+        """The ways in which a call may take effect; none where something is overdue by then."""
+        called_ms = _time_of(call.called)
+        if any(arming.is_over(called_ms) for arming in _armings(state)):
+            return
+        match call.operation:
+            case Add(delay_ms=delay_ms):
+                yield from self._add(state, call, delay_ms)
+            case Cancel():
+                yield from (Effect(ended) for ended in _ended(state, call))
+            case Shutdown():
+                yield from (Effect(replace(each, closed=True)) for each in _ended(state, call))
+            case RunOne():
+                yield from self._run(state, _time_of(call.shown[0]))
+            case _:
+                yield Effect(state)
+
+    def _add(
+        self, state: TaskOnRealClock, call: RecordedCall, delay_ms: int
+    ) -> Iterator[Effect[TaskOnRealClock]]:
+        reason = self._refusal(state, delay_ms)
+        if reason is not None:
+            yield Effect(state, raised=reason)
+            return
+        called_ms = _time_of(call.called)
+        returned_ms = None if call.ended is None else _time_of(call.ended)
+        armed = self._arming(
+            called_ms + delay_ms, None if returned_ms is None else returned_ms + delay_ms
+        )
+        if armed.late_ms is not None and returned_ms is not None:
+            armed = armed._replace(late_ms=max(armed.late_ms, returned_ms + self.lateness_ms))
+        for ended in _ended(state, call):
+            yield Effect(replace(ended, armed=armed))
+
+    def _refusal(self, state: TaskOnRealClock, delay_ms: int) -> Reason | None:
+        if state.closed:
+            return Reason.CLOSED
+        if delay_ms > self.profile.largest_delay_ms:
+            return Reason.TOO_LARGE
+        if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
+            return Reason.INVALID_ARGUMENT
+        return None
+
+    def _arming(self, early_ms: int, late_ms: int | None) -> Arming:
+        """The arming of an expiry between two times."""
+        tick = self.configuration.tick_ms
+        up = self.profile.rounding is Rounding.UP
+        early_ms = ceiling_to(early_ms, tick) if up else floor_to(early_ms, tick)
+        if late_ms is None:
+            return Arming(early_ms, None)
+        return Arming(early_ms, (ceiling_to(late_ms, tick) if up else late_ms) + self.lateness_ms)
+
+    def _run(self, state: TaskOnRealClock, at_ms: int) -> Iterator[Effect[TaskOnRealClock]]:
+        """It runs: for an arming that was handed over before, or for the present one."""
+        for place, arming in enumerate(state.queued):
+            if arming.early_ms <= at_ms and not arming.is_over(at_ms):
+                rest = state.queued[:place] + state.queued[place + 1 :]
+                yield Effect(replace(state, queued=rest), (ran(self.task),))
+        armed = state.armed
+        if armed is not None and armed.early_ms <= at_ms and not armed.is_over(at_ms):
+            yield Effect(replace(state, armed=None), (ran(self.task),))
+
+
+def _armings(state: TaskOnRealClock) -> Iterator[Arming]:
+    yield from state.queued
+    if state.armed is not None:
+        yield state.armed
+
+
+def _ended(state: TaskOnRealClock, call: RecordedCall) -> Iterator[TaskOnRealClock]:
+    """With its arming ended, and where that may have been handed over before, with that."""
+    yield replace(state, armed=None)
+    armed = state.armed
+    if armed is None:
+        return
+    if call.ended is None or armed.early_ms <= _time_of(call.ended):
+        yield replace(state, armed=None, queued=tuple(sorted((*state.queued, armed), key=repr)))
+
+
+def _time_of(entry: Entry) -> int:
+    """The time of a line, which a line of a run on a real clock has to say."""
+    if entry.at_ms is None:
+        raise NoTime(entry.seq)
+    return entry.at_ms
+
+
+class NoTime(Exception):
+    """A line says no time; ``seq`` is its number."""
+
+    def __init__(self, seq: int) -> None:
+        """Keep it."""
+        super().__init__(seq)
+        self.seq = seq
+
+
+def real_clock_rules(
+    task: str, instance: TimerInstance, lateness_ms: int, snapshot: Snapshot | None
+) -> RealClockRules:
+    """The rules of a task of a run on a real clock."""
+    rules = RealClockRules(task, instance.configuration, instance.profile, lateness_ms)
+    if snapshot is None:
+        return rules
+    pending: dict[str, PendingTask] = {each.task: each for each in snapshot.tasks}
+    armed = None
+    if task in pending:
+        armed = rules._arming(pending[task].early_ms, pending[task].late_ms)
+    queued = tuple(Arming(0, None) for name in snapshot.queued if name == task)
+    return replace(rules, first=TaskOnRealClock(armed, queued, snapshot.closed))

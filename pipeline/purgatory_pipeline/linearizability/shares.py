@@ -1,0 +1,132 @@
+"""What of a run is explained together, and by which rules.
+
+A memory pool, and a timer on a manual clock, are explained as a whole. On a real clock the tasks of
+a timer have nothing to do with each other: there each task is a share of its own. So is each
+delayed operation of a purgatory (``projection``).
+
+What an executor's thread does happens outside every call. It becomes a call of its own, which
+nobody made: ``RunOne``. A task of a timer is taken up when it is seen to run, at the latest, and
+what matters before is when it was handed over; so the call is that instant. An operation of a
+purgatory is completed some time before its callback is seen: the call begins with the line before
+of that thread.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from purgatory_model.interleaving import Called, Happened, Returned
+from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_pipeline.linearizability import timer_rules
+from purgatory_pipeline.linearizability.calls import Entry
+from purgatory_pipeline.linearizability.pool_rules import pool_rules
+from purgatory_pipeline.linearizability.real_clock_rules import (
+    END,
+    TaskOnRealClock,
+    real_clock_rules,
+)
+from purgatory_pipeline.linearizability.share import Share
+from purgatory_pipeline.linearizability.timer_rules import timer_calls
+from purgatory_pipeline.linearizability.traced_history import TracedHistory
+from purgatory_pipeline.trace_lines import MemoryPoolInstance, TimerInstance, WallClock
+from purgatory_spec.operations import Add, Cancel, Operation, RunOne, Shutdown
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import Executor
+
+AnyShare: TypeAlias = Share[MemoryPoolState] | Share[timer_rules.State] | Share[TaskOnRealClock]
+
+
+def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
+    """The shares of the run of a timer or of a pool.
+
+    Raises:
+        ValueError: it is the run of a purgatory, see ``operation_shares``.
+    """
+    assert history.begin is not None
+    instance = history.begin.instance
+    clock = history.begin.clock
+    if isinstance(instance, MemoryPoolInstance):
+        events = (entry.event for entry in history.entries)
+        operations = [event.operation for event in events if isinstance(event, Called)]
+        yield Share("", history.entries, pool_rules(instance, history.snapshot, operations))
+    elif not isinstance(instance, TimerInstance):
+        raise ValueError("a purgatory is explained operation by operation")
+    elif isinstance(clock, WallClock):
+        for task, entries in _by_task(history).items():
+            rules = real_clock_rules(task, instance, clock.lateness_ms, history.snapshot)
+            yield Share(task, entries, rules)
+    else:
+        entries = history.entries
+        if instance.profile.executor is Executor.THREAD:
+            entries = list(_with_runs(entries))
+        yield Share("", entries, timer_calls(instance, history.snapshot))
+
+
+def _with_runs(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """The history, in which a task that runs is a call of its own, which is over at once."""
+    for number, entry in enumerate(entries):
+        if isinstance(entry.event, Happened) and entry.event.event.kind is EventKind.RAN:
+            yield from run_of(entry, f"run {number}")
+        else:
+            yield entry
+
+
+def run_of(entry: Entry, thread: str) -> tuple[Entry, Entry, Entry]:
+    """A run that is seen, as a call of its own at that instant."""
+    assert isinstance(entry.event, Happened)
+    return (
+        entry._replace(event=Called(thread, RunOne())),
+        entry._replace(event=Happened(thread, entry.event.event)),
+        entry._replace(event=Returned(thread)),
+    )
+
+
+@dataclass(slots=True)
+class _Tasks:
+    """The histories of tasks, while they are told."""
+
+    found: dict[str, list[Entry]] = field(default_factory=dict)
+    opened: dict[str, str | None] = field(default_factory=dict)
+    """The task that a thread's call is about; None where it is about all."""
+
+    def take(self, entry: Entry) -> None:
+        """Deal out one more entry."""
+        event = entry.event
+        match event:
+            case Called(thread, operation):
+                task = _task_of(operation)
+                if task is None and not isinstance(operation, Shutdown):
+                    return
+                self.opened[thread] = task
+                self._give(task, entry)
+            case Returned(thread):
+                if thread in self.opened:
+                    self._give(self.opened.pop(thread), entry)
+            case Happened(thread, happened) if happened.kind is EventKind.RAN:
+                task = happened.task
+                self.found.setdefault(task, []).extend(run_of(entry, f"{thread}, a run"))
+
+    def _give(self, task: str | None, entry: Entry) -> None:
+        for name in [*self.found] if task is None else [task]:
+            self.found.setdefault(name, []).append(entry)
+
+
+def _by_task(history: TracedHistory) -> dict[str, list[Entry]]:
+    """For each task what concerns it, and the end of the run."""
+    tasks = _Tasks()
+    for pending in () if history.snapshot is None else history.snapshot.tasks:
+        tasks.found[pending.task] = []
+    for entry in history.entries:
+        tasks.take(entry)
+    if history.entries:
+        last = history.entries[-1].seq
+        for entries in tasks.found.values():
+            entries += [
+                Entry(last + 1, Called("the end", END), history.ended_ms),
+                Entry(last + 1, Returned("the end"), history.ended_ms),
+            ]
+    return tasks.found
+
+
+def _task_of(operation: Operation) -> str | None:
+    return operation.task if isinstance(operation, Add | Cancel) else None

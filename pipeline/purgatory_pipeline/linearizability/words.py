@@ -1,0 +1,144 @@
+"""What was found of a run, in words, shared by the terminal and the page."""
+
+from collections.abc import Iterator
+
+from purgatory_conformance.reporting.words import (
+    VERDICT_SYMBOLS,
+    counted,
+    describe_events,
+    joined,
+    noun,
+    printable,
+    shortened,
+)
+from purgatory_conformance.support import Support
+from purgatory_conformance.supports import support_of
+from purgatory_model.interleaving import Called, Happened
+from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, calls_of, thread_of_line
+from purgatory_pipeline.linearizability.checker import Answered, Finding
+from purgatory_pipeline.linearizability.real_clock_rules import END
+from purgatory_pipeline.linearizability.refutation import Answer, Refutation
+from purgatory_pipeline.linearizability.share import ShareFound
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import Component, component_of
+
+EXIT_CODES = {Answered.LINEARIZABLE: 0, Answered.NOT_LINEARIZABLE: 1, Answered.INCONCLUSIVE: 4}
+
+SYMBOLS = {answered: VERDICT_SYMBOLS[code] for answered, code in EXIT_CODES.items()}
+
+_MOST_ANSWERS = 6
+_MOST_LETTERS = 300
+
+
+class Words:
+    """The words for one run.
+
+    Attributes:
+        finding: What was found of it.
+    """
+
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+        begin = finding.history.begin
+        component = (
+            Component.TIMER if begin is None else component_of(begin.instance.configuration)
+        )
+        self._component = component
+        self._support: Support = support_of(component)
+
+    @property
+    def subject(self) -> str:
+        """What the run is a run of, for example ``a memory pool of size 100``."""
+        begin = self.finding.history.begin
+        if begin is None:
+            return ""
+        what = self._support.describe_configuration(begin.instance.configuration)
+        said = f"{noun(self._component)}: {what}"
+        return f"{said} ({printable(begin.subject)})" if begin.subject else said
+
+    @property
+    def verdict(self) -> str:
+        """The verdict, with what was looked at."""
+        finding = self.finding
+        counts = f"{counted(finding.calls, 'call')}, {finding.configurations:,} configurations"
+        reason = f": {printable(finding.reason)}" if finding.reason else ""
+        return f"{finding.answered.value}{reason} ({counts})"
+
+    def details(self) -> Iterator[str]:
+        """What is to be said of a run that is not linearizable, line by line."""
+        if self.finding.answered is not Answered.NOT_LINEARIZABLE:
+            return
+        share = self.finding.shares[0]
+        yield self.first_unexplained(share)
+        refutation = share.refutation
+        assert refutation is not None
+        for call in refutation.open_calls:
+            yield f"open then: {self.opened(call, refutation)}"
+        if len(self.finding.shares) > 1:
+            others = [printable(each.name) for each in self.finding.shares[1:]]
+            more = shortened(joined(others), _MOST_LETTERS)
+            yield f"not explained either, from a later line on: {more}"
+
+    def first_unexplained(self, share: ShareFound) -> str:
+        """How far the longest explainable beginning goes, and what comes then."""
+        entry = share.unexplained
+        refutation = share.refutation
+        assert entry is not None
+        assert refutation is not None
+        whose = f" of {printable(share.name)}" if share.name else ""
+        exactly = "" if refutation.is_exact else " at the latest, as far as the time went"
+        line = f"line {entry.seq} is the first{whose} that cannot be explained{exactly}"
+        return f"{line}: {self.told(share, entry)}"
+
+    def told(self, share: ShareFound, entry: Entry) -> str:
+        """What a line says."""
+        event = entry.event
+        thread = printable(thread_of_line(event.thread))
+        if isinstance(event, Called):
+            return f"{thread} calls: {self.operation(event.operation)}"
+        if isinstance(event, Happened):
+            happened = describe_events(Outcome(events=(event.event,)))
+            return f"{happened}, in {thread}"
+        call = next((each for each in calls_of_share(share) if each.ended is entry), None)
+        if call is None:
+            return f"{thread} returns"
+        if call.operation is END:
+            return "the run ends, and a task has not run that should have"
+        answer = self.answer(call.operation, Answer(event.result, event.raised))
+        shown = describe_events(Outcome(events=call.events), silence="")
+        after = f", after {shown}" if shown else ""
+        return f"{thread} returns from “{self.operation(call.operation)}”: {answer}{after}"
+
+    def opened(self, call: RecordedCall, refutation: Refutation) -> str:
+        """A call that was open, and what it could have answered."""
+        thread = printable(thread_of_line(call.thread))
+        said = f"{thread} in “{self.operation(call.operation)}” since line {call.called.seq}"
+        answers = refutation.answers.get(call.number, ())
+        words = list(dict.fromkeys(self.answer(call.operation, each) for each in answers))
+        if not words:
+            how = "could not have taken effect" if refutation.all_answers else "not known"
+            return f"{said}; {how}"
+        shown = words[:_MOST_ANSWERS]
+        rest = [] if len(words) == len(shown) else [f"{len(words) - len(shown)} more"]
+        least = "" if refutation.all_answers else "at least "
+        return f"{said}; could have answered {least}{' or '.join([*shown, *rest])}"
+
+    def operation(self, operation: Operation) -> str:
+        """An operation."""
+        return printable(shortened(self._support.describe_operation(operation), _MOST_LETTERS))
+
+    def answer(self, operation: Operation, answer: Answer) -> str:
+        """What a call answers."""
+        outcome = Outcome(answer.result, answer.raised, answer.owed)
+        words = self._support.describe_outcome(operation, outcome)
+        return printable(shortened(words or "done", _MOST_LETTERS))
+
+
+def calls_of_share(share: ShareFound) -> list[RecordedCall]:
+    """The calls of a share, as far as it can be read as calls."""
+    stray = share.refutation is not None and not share.refutation.open_calls
+    entries = share.entries
+    if stray and share.refutation is not None:
+        entries = entries[: share.refutation.explained]
+    return calls_of(entries)

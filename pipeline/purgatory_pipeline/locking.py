@@ -1,0 +1,44 @@
+"""One process at a time in a folder."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from purgatory_pipeline.errors import PipelineError
+
+LOCK = ".lock"
+"""The name of the file that is locked; it stays."""
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Keep others out of a folder, which must exist; what dies lets go of it by itself.
+
+    Raises:
+        PipelineError: another process is in it.
+    """
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            _lock(lock)
+        except OSError:
+            raise PipelineError(
+                f"another process is writing its results to {folder}: wait for it, or name "
+                "another folder with --out"
+            ) from None
+        yield
+    finally:
+        os.close(lock)
+
+
+def _lock(file: int) -> None:
+    """Lock an open file; it is unlocked when it is closed."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,114 @@
+"""What says that results are whole: a list of their files with sizes and checksums.
+
+A manifest is written last. Without one there are no results; files that it does not name, or that
+are not as it says, are not results.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from purgatory_pipeline.errors import PipelineError
+
+MANIFEST_FORMAT = 1
+"""Version of the manifest; a reader rejects any other."""
+
+MANIFEST = "manifest.json"
+"""The name of its file."""
+
+_PIECE_BYTES = 1 << 20
+
+
+class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One file of results; ``rows`` is null where it is no table."""
+
+    name: str
+    bytes: int
+    sha256: str
+    rows: int | None = None
+
+
+class InputFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One file that was read; ``bytes`` is null where it could not be asked for its size."""
+
+    file: str
+    bytes: int | None
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The results of one check.
+
+    ``folder`` is where the files are, beside the manifest. ``verdicts`` counts the runs of each
+    verdict. ``exit_code`` is the one that the check ended with.
+    """
+
+    format: int
+    model_version: str
+    engine: str
+    folder: str
+    exit_code: int
+    verdicts: Mapping[str, int]
+    files: tuple[ResultFile, ...]
+    inputs: tuple[InputFile, ...]
+    ignored: tuple[str, ...] = ()
+
+
+def described(path: Path, rows: int | None) -> ResultFile:
+    """A file as the manifest describes it."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            digest.update(piece)
+    return ResultFile(path.name, path.stat().st_size, digest.hexdigest(), rows)
+
+
+def input_file(name: str) -> InputFile:
+    """A file that is read, as the manifest describes it."""
+    try:
+        return InputFile(name, Path(name).stat().st_size)
+    except OSError:
+        return InputFile(name, None)
+
+
+def encoded(manifest: Manifest) -> bytes:
+    """The manifest as the file holds it."""
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder of results.
+
+    Raises:
+        PipelineError: there is none, or it is not one.
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except FileNotFoundError:
+        raise PipelineError(f"there are no results in {folder}: it has no {MANIFEST}") from None
+    except (OSError, msgspec.MsgspecError) as problem:
+        raise PipelineError(f"{path} cannot be read: {problem}") from None
+    if manifest.format != MANIFEST_FORMAT:
+        raise PipelineError(f"{path} has format {manifest.format}, not {MANIFEST_FORMAT}")
+    return manifest
+
+
+def verify(folder: Path, manifest: Manifest) -> None:
+    """See that all files are there and as the manifest says.
+
+    Raises:
+        PipelineError: one is not.
+    """
+    for file in manifest.files:
+        path = folder / manifest.folder / file.name
+        try:
+            found = described(path, file.rows)
+        except OSError as problem:
+            raise PipelineError(f"{path} cannot be read: {problem.strerror}") from None
+        if found != file:
+            raise PipelineError(
+                f"{path} is not what the check wrote: {found.bytes} bytes with SHA-256 "
+                f"{found.sha256}, not {file.bytes} with {file.sha256}"
+            )

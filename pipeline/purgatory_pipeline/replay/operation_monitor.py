@@ -1,0 +1,288 @@
+"""What is known of one delayed operation: all explanations of what was seen, as one small object.
+
+Theory of operation. The model's ``Explainer`` follows all explanations of a history. Most
+operations have the same history, but for names. So names are made alike before it is asked: the
+operation has always the same name, its keys are numbered, and open calls take the smallest free
+*slot*. What the explainer then knows after a beginning is a *memory*, of which there are few, and
+each memory remembers which memory follows it after which event. Following an operation is then a
+look-up in a dictionary.
+
+The table of memories belongs to the process and is only there to save work. It is emptied when it
+has grown large. A memory that is pickled takes what it knows along, and not the table.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from immutables import Map
+
+from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
+from purgatory_model.linearizability import Explainer, Moment
+from purgatory_model.overlapping_calls import OverlappingCalls
+from purgatory_model.overlapping_exact_calls import OverlappingExactCalls
+from purgatory_pipeline.errors import Undecided
+from purgatory_pipeline.replay.observed_rules import (
+    DUE,
+    LATE,
+    THE_OPERATION,
+    UNSEEN,
+    ObservedRules,
+    Standing,
+    is_settled,
+)
+from purgatory_spec.operations import (
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    RunOne,
+    Satisfy,
+    Shutdown,
+    Watch,
+)
+from purgatory_spec.outcomes import EventKind, completed, timed_out, tried
+from purgatory_spec.profiles import Accounting
+
+MOST_MOMENTS: Final = 20_000
+"""How many explanations of one operation's history are followed."""
+
+MOST_MEMORIES: Final = 50_000
+"""How many memories a process keeps before it begins anew."""
+
+Seen: TypeAlias = tuple[str | int | bool | tuple[int, ...] | None, ...]
+"""Something seen of an operation: a word, the slot of the call, and what belongs to it.
+
+``watch`` with keys, ``check`` and ``cancel`` with a key, ``force``, ``satisfy``, ``run``: a call
+begins. ``tried``, ``completed``, ``timed_out``. ``returned`` with a result. Without a slot: ``due``
+(from now on it may be handed over), ``late`` (it should have timed out by now), ``shutting`` and
+``shut`` (its time-out may be dropped, is dropped).
+"""
+
+_UNSEEN_SLOT, _DUE_SLOT, _SHUTDOWN_SLOT, _LATE_SLOT = "unseen", "due", "shutdown", "late"
+_PERMISSIONS = frozenset({_UNSEEN_SLOT, _DUE_SLOT})
+_EVENTS = {
+    "tried": tried(THE_OPERATION),
+    "completed": completed(THE_OPERATION),
+    "timed_out": timed_out(THE_OPERATION),
+}
+_ALIKE: Final[dict[str, Operation]] = {
+    "force": Force(THE_OPERATION),
+    "satisfy": Satisfy(THE_OPERATION),
+    "run": RunOne(),
+}
+
+Moments: TypeAlias = frozenset[Moment[Standing]]
+
+
+class System(NamedTuple):
+    """What of a purgatory decides how its operations are explained."""
+
+    accounting: Accounting
+    any_key_takes_time_out: bool
+    """Declared: what only this explains is a deviation."""
+    unseen: frozenset[EventKind]
+
+
+@dataclass(frozen=True, slots=True)
+class _Explainers:
+    """All rules that may explain an operation: the strict ones, then those of the deviation."""
+
+    strict: tuple[Explainer[Standing], ...]
+    lenient: tuple[Explainer[Standing], ...]
+
+
+class Memory:
+    """What is known of one operation; memories that are equal are one object, mostly.
+
+    Attributes:
+        system: Of what purgatory.
+        moments: For each of the rules that may explain it, its explanations; none where these
+            rules do not explain it any more.
+    """
+
+    __slots__ = ("_next", "_settled", "is_strict", "moments", "system")
+
+    def __init__(self, system: System, moments: tuple[Moments, ...]) -> None:
+        """Use ``_known`` instead."""
+        self.system = system
+        self.moments = moments
+        self._next: dict[Seen, Memory | None] = {}
+        strict = len(_explainers(system).strict)
+        self.is_strict: Final = any(moments[:strict])
+        """Whether it is explained without a declared deviation."""
+        self._settled = all(
+            is_settled(moment.state) and moment.calls.keys() <= _PERMISSIONS
+            for alternative in moments
+            for moment in alternative
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """What it knows, without the table."""
+        return _known, (self.system, self.moments)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing more can come of the operation."""
+        return self._settled
+
+    def may_stand(self, keys: frozenset[int], *, completed: bool, owed: bool) -> bool:
+        """Whether the operation may be in the lists of these keys, and owe a time-out or not."""
+        entries = set(map(_key, keys))
+        return any(
+            set(moment.state.entries) == entries
+            and moment.state.completed == completed
+            and (moment.state.armed or moment.state.queued > 0) == owed
+            for alternative in self.moments
+            for moment in alternative
+        )
+
+    def after(self, seen: Seen) -> "Memory | None":
+        """What is known after something more was seen; None where nothing explains it.
+
+        Raises:
+            Undecided: too much explains it.
+        """
+        try:
+            return self._next[seen]
+        except KeyError:
+            after = self._next[seen] = self._computed(seen)
+            return after
+
+    def _computed(self, seen: Seen) -> "Memory | None":
+        explainers = _explainers(self.system)
+        events = _events_of(seen)
+        after: list[Moments] = []
+        for explainer, moments in zip(
+            (*explainers.strict, *explainers.lenient), self.moments, strict=True
+        ):
+            left: Moments | None = moments
+            for event in events:
+                left = explainer.after(left, event) if left else None
+            after.append(left or frozenset())
+        if sum(map(len, after)) > MOST_MOMENTS:
+            raise Undecided(f"more than {MOST_MOMENTS} explanations of one operation are possible")
+        return _known(self.system, tuple(after)) if any(after) else None
+
+
+_MEMORIES: dict[tuple[System, tuple[Moments, ...]], Memory] = {}
+
+
+def _known(system: System, moments: tuple[Moments, ...]) -> Memory:
+    """The memory of this, the one that there is already if there is one."""
+    key = system, moments
+    memory = _MEMORIES.get(key)
+    if memory is None:
+        if len(_MEMORIES) >= MOST_MEMORIES:
+            _forget_all()
+        memory = _MEMORIES[key] = Memory(system, moments)
+    return memory
+
+
+def _forget_all() -> None:
+    for memory in _MEMORIES.values():
+        memory._next.clear()
+    _MEMORIES.clear()
+    _explainers.cache_clear()
+
+
+def memories() -> int:
+    """How many memories this process keeps."""
+    return len(_MEMORIES)
+
+
+@lru_cache(maxsize=16)
+def _explainers(system: System) -> _Explainers:
+    strict = [
+        Explainer(ObservedRules(rules, system.unseen))
+        for rules in (
+            (OverlappingExactCalls(THE_OPERATION),)
+            if system.accounting is Accounting.EXACT
+            else (OverlappingCalls(THE_OPERATION), OverlappingCalls(THE_OPERATION, arms_first=True))
+        )
+    ]
+    lenient = [
+        Explainer(
+            ObservedRules(
+                OverlappingCalls(THE_OPERATION, arms_first=first, any_key_takes_time_out=True),
+                system.unseen,
+            )
+        )
+        for first in (False, True)
+    ]
+    return _Explainers(tuple(strict), tuple(lenient) if system.any_key_takes_time_out else ())
+
+
+@lru_cache(maxsize=16)
+def fresh(system: System) -> Memory:
+    """What is known of an operation that nobody has named."""
+    explainers = _explainers(system)
+    return _known(
+        system,
+        tuple(_permitted(each, each.begin()) for each in (*explainers.strict, *explainers.lenient)),
+    )
+
+
+def resumed(
+    system: System,
+    entries: tuple[int, ...],
+    *,
+    satisfied: bool,
+    completed: bool,
+    armed: bool,
+    queued: int,
+) -> Memory:
+    """What is known of an operation by a snapshot."""
+    explainers = _explainers(system)
+    moments: list[Moments] = []
+    for explainer in (*explainers.strict, *explainers.lenient):
+        assert isinstance(explainer.rules, ObservedRules)
+        state = explainer.rules.standing(
+            tuple(map(_key, entries)),
+            satisfied=satisfied,
+            completed=completed,
+            armed=armed,
+            queued=queued,
+        )
+        moments.append(_permitted(explainer, frozenset({Moment(state, Map())})))
+    return _known(system, tuple(moments))
+
+
+def _permitted(explainer: Explainer[Standing], moments: Moments) -> Moments:
+    after = explainer.after(moments, Called(_UNSEEN_SLOT, UNSEEN))
+    assert after is not None
+    return after
+
+
+def _key(number: int) -> str:
+    return f"k{number}"
+
+
+def _events_of(seen: Seen) -> tuple[HistoryEvent, ...]:
+    """What was seen in the words of histories."""
+    match seen:
+        case ("watch", slot, tuple(keys)):
+            watch = Watch(THE_OPERATION, tuple(map(_key, keys)), 0)
+            return (Called(str(slot), watch),)
+        case ("check", slot, int(key)):
+            return (Called(str(slot), Check(_key(key))),)
+        case ("cancel", slot, int(key)):
+            return (Called(str(slot), CancelForKey(_key(key))),)
+        case (str(word), slot) if word in _ALIKE:
+            return (Called(str(slot), _ALIKE[word]),)
+        case (str(word), slot) if word in _EVENTS:
+            return (Happened(str(slot), _EVENTS[word]),)
+        case ("cancelled", slot, int(count)):
+            return (Returned(str(slot), (THE_OPERATION,) * count),)
+        case ("returned", slot, bool() | int() | None as result):
+            return (Returned(str(slot), result),)
+        case ("due",):
+            return (Called(_DUE_SLOT, DUE),)
+        case ("late",):
+            return (Called(_LATE_SLOT, LATE), Returned(_LATE_SLOT))
+        case ("shutting",):
+            return (Called(_SHUTDOWN_SLOT, Shutdown()),)
+        case ("shut",):
+            return (Returned(_SHUTDOWN_SLOT),)
+        case _:
+            raise ValueError(f"{seen!r} is nothing that is seen of an operation")

@@ -1,0 +1,65 @@
+"""Rows read: found by their settings, and put in proportion to requests and time."""
+
+from collections.abc import Iterable
+
+from purgatory_pipeline.studies.tables import Cell, Row
+
+
+class Rows:
+    """The rows of one study."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        """In their order."""
+        self._rows = list(rows)
+
+    def all(self, **settings: Cell) -> list[Row]:
+        """The rows with these settings."""
+        return [
+            row
+            for row in self._rows
+            if all(row[name] == value for name, value in settings.items())
+        ]
+
+    def one(self, **settings: Cell) -> Row:
+        """The only row with these settings.
+
+        Raises:
+            LookupError: there is none, or there are several.
+        """
+        found = self.all(**settings)
+        if len(found) != 1:
+            raise LookupError(f"{len(found)} rows have {settings}")
+        return found[0]
+
+
+def count(row: Row, name: str) -> int:
+    """A number of the row; of a number for each level, the sum."""
+    value = row[name]
+    if isinstance(value, str):
+        raise TypeError(f"{name} is no number")
+    return sum(value) if isinstance(value, list) else value
+
+
+def per_request(row: Row, name: str) -> float:
+    """A count for each request."""
+    return count(row, name) / count(row, "requests")
+
+
+def per_event(row: Row, name: str) -> float:
+    """A count for each event that checked a key."""
+    return count(row, name) / count(row, "events")
+
+
+def mean(row: Row, name: str) -> float:
+    """What was held, on average over the virtual time."""
+    return count(row, f"{name}_sum") / count(row, "virtual_ms")
+
+
+def words(value: float) -> str:
+    """A number with as many digits as a reader can use."""
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{round(value):,}"
+    if value == 0:
+        return "0"
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    return f"{value:.{digits}f}"

@@ -1,0 +1,54 @@
+"""What tests of campaigns share: a course with few words, and the tables that it leaves."""
+
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from rich.console import Console
+
+from purgatory_pipeline.campaigns.course import Course, run_course
+from purgatory_pipeline.campaigns.engines import Engine, LocalEngine
+from purgatory_pipeline.campaigns.isolation import SubjectChoice
+from purgatory_spec.profiles import Component
+
+HERE = Path(__file__).parent
+
+Row = dict[str, object]
+
+
+def run(
+    word: str,
+    out: Path,
+    *,
+    components: Iterable[Component] = (Component.TIMER,),
+    seed: int = 7,
+    runs: int = 30,
+    steps: int = 50,
+    wave: int = 0,
+    resume: bool = False,
+    seconds: float = 1.0,
+    mebibytes: int = 512,
+    engine: Engine | None = None,
+    command: str = "",
+) -> tuple[int, str]:
+    """Carry out a campaign; the exit code and what was printed."""
+    work = str(out.parent / "work")
+    choice = SubjectChoice(
+        word, command, work=work, folder=str(HERE), seconds=seconds, mebibytes=mebibytes
+    )
+    course = Course(choice, tuple(components), seed, runs, steps, wave, out, resume)
+    printed = io.StringIO()
+    code = run_course(course, engine or LocalEngine(), Console(file=printed, width=100))
+    return code, printed.getvalue()
+
+
+def rows(out: Path, table: str = "runs") -> list[Row]:
+    """The rows of a table that a campaign has left."""
+    found: list[Row] = pq.read_table(out / "result" / f"{table}.parquet").to_pylist()
+    return found
+
+
+def manifest(out: Path) -> str:
+    """The manifest, which has the digest of every file: equal for equal results."""
+    return (out / "result" / "manifest.json").read_text(encoding="utf-8")

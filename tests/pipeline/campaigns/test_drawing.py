@@ -1,0 +1,115 @@
+"""Drawing: a number alone says what is drawn, and the id of a run is that of what is asked."""
+
+from collections import Counter
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.support import Candidate, narrowed
+from purgatory_conformance.supports import support_of
+from purgatory_pipeline.campaigns.drawing import Drawing, decode_drawn, encode_drawn, seed_of
+from purgatory_spec.operations import Add
+from purgatory_spec.profiles import Component, SameTickOrder, TimerConfiguration, TimerProfile
+
+
+def drawing_of(component: Component = Component.TIMER, seed: int = 7, steps: int = 50) -> Drawing:
+    return Drawing(component, bundled_subject().profiles[component], seed, steps)
+
+
+@pytest.mark.parametrize("component", Component)
+def test_a_number_draws_the_same_whatever_was_drawn_before(component: Component) -> None:
+    """
+    Given two drawings of the same seed
+    When one draws the numbers up to 12 and the other only the last of them
+    Then both have drawn the same, and the numbers before drew something else
+    """
+    all_of_them = [drawing_of(component).draw(number) for number in range(12)]
+    assert drawing_of(component).draw(11) == all_of_them[11]
+    assert all(case != all_of_them[11] for case in all_of_them[:11])
+
+
+@pytest.mark.parametrize("component", Component)
+def test_what_is_drawn_survives_its_encoding(component: Component) -> None:
+    """
+    Given drawn cases, integers of 63 bits among them
+    When they are encoded and decoded
+    Then they are the same, and so are their ids
+    """
+    drawing = drawing_of(component)
+    for number in range(20):
+        case = drawing.draw(number)
+        again = decode_drawn(component, encode_drawn(case))
+        assert again == case
+        assert drawing.run_id(again) == drawing.run_id(case)
+
+
+def test_large_integers_are_drawn_at_all() -> None:
+    """The control of the test before: some delay needs more than 53 bits."""
+    drawing = drawing_of()
+    cases = [drawing.draw(number) for number in range(20)]
+    delays = [op.delay_ms for case in cases for op in case.operations if isinstance(op, Add)]
+    assert max(delays) > 2**53
+
+
+def test_other_seeds_and_sizes_draw_other_cases() -> None:
+    """
+    Given another seed, or another size
+    When the same number is drawn
+    Then the case is another, and shorter where fewer steps are wanted
+    """
+    usual = drawing_of().draw(3)
+    assert drawing_of(seed=8).draw(3) != usual
+    assert len(drawing_of(steps=6).draw(3).operations) < len(usual.operations)
+    assert seed_of(7, 3) == "7-3"
+
+
+def test_the_id_depends_on_all_that_is_asked_and_on_nothing_else() -> None:
+    """
+    Given a case
+    When its configuration, its operations, or the profile differ
+    Then the id differs; when only the seed and the sizes of the drawing do, it does not
+    """
+    drawing = drawing_of()
+    case = drawing.draw(3)
+    identity = drawing.run_id(case)
+    assert replace(drawing, seed=99, steps=3).run_id(case) == identity
+    configuration = narrowed(case.configuration, TimerConfiguration)
+    wider = msgspec.structs.replace(configuration, wheel_size=configuration.wheel_size + 1)
+    profile = narrowed(drawing.profile, TimerProfile)
+    ordered = msgspec.structs.replace(profile, same_tick_order=SameTickOrder.FIFO)
+    others = {
+        drawing.run_id(Candidate(wider, case.operations)),
+        drawing.run_id(replace(case, operations=case.operations[:-1])),
+        drawing.run_id(replace(case, operations=case.operations[::-1])),
+        replace(drawing, profile=ordered).run_id(case),
+    }
+    assert len(others | {identity}) == 5
+    assert all(len(each) == 32 for each in others)
+
+
+@pytest.mark.parametrize("component", Component)
+def test_every_second_number_is_steered_towards_one_rule_in_turn(
+    component: Component, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Given twice as many numbers as there are rules
+    When they are drawn
+    Then each rule was wanted once, and every second number had none
+    """
+    drawing = drawing_of(component)
+    support = support_of(component)
+    wanted: list[frozenset[str]] = []
+    draw_configuration = support.draw_configuration
+
+    def spied(profile: object, source: object, rules: frozenset[str]) -> object:
+        wanted.append(rules)
+        return draw_configuration(profile, source, rules)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(support, "draw_configuration", spied)
+    rules = [rule.id for rule in support.judged_rules(drawing.profile)]
+    for number in range(2 * len(rules)):
+        drawing.draw(number)
+    assert wanted[::2] == [frozenset()] * len(rules)
+    assert Counter(rule for each in wanted[1::2] for rule in each) == Counter(rules)

@@ -1,0 +1,64 @@
+"""Traces for the tests of the engines."""
+
+import gzip
+from collections.abc import Iterable, Iterator
+from itertools import cycle
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from purgatory_pipeline.errors import Unusable
+from purgatory_pipeline.parsing import place_of
+from purgatory_pipeline.synthetic import Expected, expected_of, faults_of, run_lines
+from purgatory_pipeline.synthetic_steps import Fault
+from purgatory_spec.profiles import Component
+
+NAMES = ("a.jsonl", "b.jsonl", "c.jsonl.gz", "d.parquet", "e.parquet")
+
+
+def planned(runs: int) -> Iterator[tuple[str, Component, Fault]]:
+    """Runs of all components; each second one has a fault, and each fault comes in turn."""
+    components = tuple(Component)
+    faults = {component: cycle(faults_of(component)) for component in components}
+    for number in range(runs):
+        component = components[number % len(components)]
+        fault = next(faults[component]) if number % 2 else Fault.NONE
+        yield f"run-{number:04d}", component, fault
+
+
+def write_shuffled(
+    folder: Path, runs: int, events: int, names: Iterable[str] = NAMES, seed: int = 1
+) -> list[Expected]:
+    """Lines of many runs in no order at all, over several files of all kinds."""
+    plans = list(planned(runs))
+    lines = [line for run, what, fault in plans for line in run_lines(run, what, events, fault)]
+    Random(seed).shuffle(lines)
+    paths = [folder / name for name in names]
+    for which, path in enumerate(paths):
+        write_lines(path, lines[which :: len(paths)])
+    return [expected_of(run, what, events, fault) for run, what, fault in plans]
+
+
+def write_lines(path: Path, lines: list[bytes]) -> None:
+    """A file of the kind that its name says."""
+    if path.suffix == ".parquet":
+        places = [_place(line) for line in lines]
+        columns = {
+            "run": pa.array([run for run, _ in places], pa.string()),
+            "seq": pa.array([seq for _, seq in places], pa.int64()),
+            "line": pa.array([line.rstrip(b"\n") for line in lines], pa.binary()),
+        }
+        pq.write_table(pa.table(columns), path)
+    elif path.suffix == ".gz":
+        path.write_bytes(gzip.compress(b"".join(lines), compresslevel=1))
+    else:
+        path.write_bytes(b"".join(lines))
+
+
+def _place(line: bytes) -> tuple[str | None, int | None]:
+    try:
+        return place_of(line)
+    except Unusable:
+        return None, None

@@ -1,0 +1,50 @@
+"""The engines say the same, row by row, and what they say is right."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from purgatory_pipeline.local_engine import check_locally
+from purgatory_pipeline.rows import QuarantineRow, Verdict, VerdictRow
+from purgatory_pipeline.sources import files_of
+from purgatory_pipeline.spark_engine import check_on_spark
+
+from .corpora import write_shuffled
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RUNS, EVENTS = 200, 1010
+AT_LEAST = 200_000
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_rows_of_both_engines_are_the_same_and_as_planted(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    expected = write_shuffled(traces, RUNS, EVENTS)
+
+    here = list(check_locally([traces]))
+    there = list(check_on_spark(spark, files_of([traces]), tmp_path / "staging"))
+
+    assert Counter(there) == Counter(here)
+    assert max(Counter(there).values()) == 1
+    verdicts = {row.run: row for row in there if isinstance(row, VerdictRow)}
+    said = [
+        (row.run, row.component, row.events, row.verdict, row.seq, row.rule)
+        for run in expected
+        for row in (verdicts[run.run],)
+    ]
+    assert said == [
+        (run.run, run.component, run.events, run.verdict, run.seq, run.rule) for run in expected
+    ]
+    aside = sum(isinstance(row, QuarantineRow) for row in there)
+    assert aside == sum(run.quarantined for run in expected) > 0
+    assert sum(row.events for row in verdicts.values()) >= AT_LEAST
+    planted = Counter(run.verdict for run in expected)
+    assert planted[Verdict.DIVERGES.value] > 30 < planted[Verdict.INCOMPLETE.value]

@@ -1,0 +1,129 @@
+"""Watching and cancelling the jobs of one action."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from purgatory_pipeline import spark_progress
+from purgatory_pipeline.spark_progress import jobs_of, run_watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+posix = pytest.mark.skipif(os.name == "nt", reason="needs signals")
+
+
+def slowly(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        time.sleep(60)
+        yield batch
+
+
+def is_busy(spark: "SparkSession") -> bool:
+    return bool(spark.sparkContext.statusTracker().getActiveJobsIds())
+
+
+def when_busy(spark: "SparkSession", then: Callable[[], None]) -> threading.Thread:
+    """Do something as soon as a job runs."""
+
+    def wait() -> None:
+        until = time.monotonic() + 30
+        while not is_busy(spark) and time.monotonic() < until:
+            time.sleep(0.05)
+        then()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_the_result_of_the_action_is_given(spark: "SparkSession") -> None:
+    action = spark.range(0, 9, 1, 3).count
+    assert run_watched(spark, action, tasks=3, label="counting") == 9
+
+
+def test_what_the_action_raises_is_raised(spark: "SparkSession") -> None:
+    def fails() -> None:
+        raise ValueError("no such value")
+
+    with pytest.raises(ValueError, match="no such value"):
+        run_watched(spark, fails, tasks=1, label="failing")
+
+
+def test_tasks_are_counted_over_all_stages(spark: "SparkSession") -> None:
+    jobs = jobs_of(spark)
+    done: list[int] = []
+
+    def action() -> None:
+        jobs.begin()
+        done.append(jobs.tasks_done())
+        spark.range(0, 20, 1, 5).repartition(3, "id").write.format("noop").mode("overwrite").save()
+
+    thread = threading.Thread(target=action)
+    thread.start()
+    thread.join(60)
+    time.sleep(0.5)
+    assert done == [0]
+    assert jobs.tasks_done() == 8
+
+
+def test_a_bar_follows_on_a_terminal(
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(spark_progress, "_SECONDS_BETWEEN_LOOKS", 0.01)
+    run_watched(spark, spark.range(0, 9, 1, 3).count, tasks=4, label="counting rows")
+    assert "counting rows" in capsys.readouterr().err
+
+
+def test_there_is_no_bar_elsewhere(
+    spark: "SparkSession", capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_watched(spark, spark.range(0, 9, 1, 3).count, tasks=4, label="counting rows")
+    assert capsys.readouterr() == ("", "")
+
+
+@posix
+def test_ctrl_c_cancels_the_jobs_and_leaves_the_session(spark: "SparkSession") -> None:
+    before = signal.getsignal(signal.SIGINT)
+    interrupt = when_busy(spark, lambda: os.kill(os.getpid(), signal.SIGINT))
+    action = spark.range(0, 2, 1, 2).mapInArrow(slowly, "id bigint").count
+    began = time.monotonic()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_watched(spark, action, tasks=2, label="sleeping")
+
+    interrupt.join()
+    assert time.monotonic() - began < 40
+    assert not is_busy(spark)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert spark.range(3).count() == 3
+
+
+def test_jobs_of_others_are_not_cancelled(spark: "SparkSession") -> None:
+    jobs = jobs_of(spark)
+    counted: list[int] = []
+
+    def other() -> None:
+        frame = spark.range(0, 2, 1, 1).mapInArrow(briefly, "id bigint")
+        counted.append(frame.count())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    when_busy(spark, jobs.cancel).join()
+    thread.join(60)
+    assert counted == [2]
+
+
+def briefly(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        time.sleep(1)
+        yield batch
