@@ -13,7 +13,7 @@ under every profile.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from purgatory_model.memory_pool_arithmetic import are_sizes, is_granted, is_legal
 from purgatory_model.memory_pool_invariants import INVARIANTS, Invariant
@@ -24,6 +24,7 @@ from purgatory_model.memory_pool_state import (
     with_spell,
     without_spell,
 )
+from purgatory_model.replacing import replace
 from purgatory_model.transition import Expectation, accepted, possible
 from purgatory_spec.operations import (
     Allocate,

@@ -1,8 +1,10 @@
 """The state of a memory pool, and the small steps that all its operations are made of."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from immutables import Map
+
+from purgatory_model.replacing import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ the order of the queue; in an advance that is before the test for a purge.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic
 
 from purgatory_model.pending_tasks import Kept, Store
@@ -19,6 +19,7 @@ from purgatory_model.purgatory_calls import Calls
 from purgatory_model.purgatory_course import Course, begin, distinct
 from purgatory_model.purgatory_inline import Groups, run_all
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
+from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerModel, TimerState, timer_model
 from purgatory_model.timing_wheel import timing_wheel_model
 from purgatory_model.transition import Expectation, accepted, possible

@@ -8,7 +8,7 @@ once for each operation, so that all of this ends.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic
 
 from purgatory_model.pending_tasks import Kept
@@ -21,6 +21,7 @@ from purgatory_model.purgatory_course import (
     likely,
 )
 from purgatory_model.purgatory_walk import walk
+from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerModel
 from purgatory_spec.operations import (
     Add,

@@ -10,7 +10,7 @@ where none does a few that come nearest, for whoever has to say what was expecte
 """
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Generic, TypeVar
 
@@ -18,6 +18,7 @@ from immutables import Map
 
 from purgatory_model.pending_tasks import Kept
 from purgatory_model.purgatory_state import NO_SCRIPT, OperationState, PurgatoryState
+from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerState
 from purgatory_model.watcher_lists import WatcherLists, numbered
 from purgatory_spec.operations import Script

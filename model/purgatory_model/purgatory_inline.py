@@ -7,12 +7,13 @@ among all. What is handed over meanwhile runs behind them.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic
 
 from purgatory_model.pending_tasks import Kept
 from purgatory_model.purgatory_calls import Calls
 from purgatory_model.purgatory_course import Course, Courses, itself, likely
+from purgatory_model.replacing import replace
 
 Groups = tuple[frozenset[str], ...]
 

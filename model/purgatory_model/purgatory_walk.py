@@ -7,11 +7,12 @@ entries that callbacks have taken from the list although their operations are no
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic
 
 from purgatory_model.pending_tasks import Kept
 from purgatory_model.purgatory_course import Course, Courses, itself, likely
+from purgatory_model.replacing import replace
 from purgatory_model.watcher_lists import Entry
 from purgatory_spec.profiles import ThrowingTry
 from purgatory_spec.reasons import Reason
@@ -23,13 +24,13 @@ Attempt = Callable[[Course[Kept], str], Courses[Kept]]
 class Walk(Generic[Kept]):
     """A walk under way: the last number that it passed, what it completed, whether a try threw.
 
-    ``found`` are the entries that were in the list at first.
+    ``found`` are the entries that were in the list at first; ``last`` is None before the first one.
     """
 
     course: Course[Kept]
     key: str
     found: tuple[Entry, ...]
-    last: int = -1
+    last: int | None = None
     completed: int = 0
     thrown: bool = False
 
@@ -38,7 +39,7 @@ class Walk(Generic[Kept]):
         """The oldest entry that the walk may meet next."""
         entries = {*self.found, *self.course.moment.lists.of(self.key)}
         return min(
-            (entry for entry in entries if entry.number > self.last),
+            (entry for entry in entries if self.last is None or entry.number > self.last),
             key=lambda entry: entry.number,
             default=None,
         )

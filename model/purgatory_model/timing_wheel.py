@@ -16,12 +16,13 @@ have one expiry; which of them is popped first changes nothing but the order ins
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from immutables import Map
 
 from purgatory_model.arithmetic import bucket_index, floor_to, level_end, level_of, tick_of_level
 from purgatory_model.pending_tasks import Inserted, PendingTasks, Popped, Tasks
+from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import Observable, TimerConfiguration, TimerProfile

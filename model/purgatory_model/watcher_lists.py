@@ -3,12 +3,16 @@
 Between calls a list is a sequence of names. During a call a callback may append to a list that is
 being walked, take entries out of it, or take it away as a whole and begin another one under the
 same key. So that a walk knows which entries it found, each entry has a number while a call is under
-way; numbers grow, and the oldest entry has the smallest. A list that has become empty is gone.
+way; in a list they grow, and the oldest entry has the smallest. What the call has found has
+numbers below zero, counted from the end of its list, and so needs none before it is looked at; what
+the call adds is counted from zero. A list that has become empty is gone.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from immutables import Map
+
+from purgatory_model.replacing import replace
 
 Names = Map[str, tuple[str, ...]]
 """The lists between calls: for each key the operations, oldest entry first."""
@@ -24,56 +28,62 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class WatcherLists:
-    """The lists by their keys; ``numbered`` is how many entries were ever told apart."""
+    """The lists in the middle of a call.
 
-    lists: Map[str, tuple[Entry, ...]] = Map()
-    numbered: int = 0
+    ``found`` are the lists as the call has found them, ``changed`` those that it has changed since,
+    and ``added`` counts the entries that it has added.
+    """
+
+    found: Names = Map()
+    changed: Map[str, tuple[Entry, ...]] = Map()
+    added: int = 0
 
     def of(self, key: str) -> tuple[Entry, ...]:
         """The entries under a key, the oldest first; empty where there is no list."""
-        return self.lists.get(key, ())
+        entries = self.changed.get(key)
+        if entries is None:
+            names = self.found.get(key, ())
+            entries = tuple(Entry(place - len(names), name) for place, name in enumerate(names))
+        return entries
 
     def watches(self, operation: str) -> bool:
         """Whether an operation has an entry in any list."""
         return any(
-            entry.operation == operation for entries in self.lists.values() for entry in entries
-        )
+            entry.operation == operation for entries in self.changed.values() for entry in entries
+        ) or any(operation in names for key, names in self.found.items() if key not in self.changed)
 
     def append(self, key: str, operation: str) -> "WatcherLists":
         """A new entry at the end of the list. Rules: PURGATORY-DUPLICATE-KEYS."""
-        entries = (*self.of(key), Entry(self.numbered, operation))
-        return WatcherLists(self.lists.set(key, entries), self.numbered + 1)
+        entries = (*self.of(key), Entry(self.added, operation))
+        return WatcherLists(self.found, self.changed.set(key, entries), self.added + 1)
 
     def drop(self, key: str, entry: Entry) -> "WatcherLists":
         """Without one entry, which need not be there. Rules: PURGATORY-EMPTY-LISTS."""
         entries = tuple(other for other in self.of(key) if other != entry)
         if not entries:
             return self.detach(key)
-        return replace(self, lists=self.lists.set(key, entries))
+        return replace(self, changed=self.changed.set(key, entries))
 
     def detach(self, key: str) -> "WatcherLists":
         """Without the list of a key, which need not be there."""
-        if key not in self.lists:
+        if not self.of(key):
             return self
-        return replace(self, lists=self.lists.delete(key))
+        return replace(self, changed=self.changed.set(key, ()))
 
     def names(self) -> Names:
         """The lists as they are between calls."""
-        return Map(
-            {
-                key: tuple(entry.operation for entry in entries)
-                for key, entries in self.lists.items()
-            }
-        )
+        names = self.found
+        for key, entries in self.changed.items():
+            if entries:
+                names = names.set(key, tuple(entry.operation for entry in entries))
+            elif key in names:
+                names = names.delete(key)
+        return names
 
 
 def numbered(names: Names) -> WatcherLists:
     """Lists whose entries are told apart; the numbers of different keys say nothing."""
-    lists = WatcherLists()
-    for key in sorted(names):
-        for operation in names[key]:
-            lists = lists.append(key, operation)
-    return lists
+    return WatcherLists(names)
 
 
 def swept(names: Names, completed: frozenset[str]) -> Names:

@@ -5,6 +5,10 @@ import click
 from purgatory_pipeline.campaign_command import campaign
 from purgatory_pipeline.check_command import check
 from purgatory_pipeline.convert_command import convert
+from purgatory_pipeline.linearize_command import linearize
+from purgatory_pipeline.record_command import record
+from purgatory_pipeline.study_command import study
+from purgatory_pipeline.watch_command import watch
 
 
 @click.group()
@@ -16,5 +20,9 @@ def register(root: click.Group) -> None:
     """Add the commands to the command line."""
     trace.add_command(check)
     trace.add_command(convert)
+    trace.add_command(record)
+    trace.add_command(watch)
+    trace.add_command(linearize)
     root.add_command(trace)
     root.add_command(campaign)
+    root.add_command(study)

@@ -6,7 +6,7 @@ and at the end the files are merged. Chunks that follow one another without over
 what comes of input that was in order, are read one after the other instead. Before there are more
 files than can be open together, those that exist are merged into one.
 
-So memory is bounded by a chunk and by a block of each file, and disk space by twice the input.
+So memory is bounded by about two chunks, and disk space by twice the input.
 """
 
 import struct
@@ -30,9 +30,8 @@ Key: TypeAlias = "SupportsRichComparison"
 
 CHUNK_BYTES = 64 << 20
 """How much is sorted in memory at a time, about."""
-_BLOCK_BYTES = 1 << 18
-"""How much of a file is decoded at a time."""
 _MOST_FILES = 64
+"""How many files are merged at a time; of each a part of a chunk is in memory then."""
 _OVERHEAD_BYTES = 300
 """What an item takes up beside its bytes and strings, about."""
 
@@ -84,11 +83,7 @@ class ExternalSort(Generic[Item]):
     def add(self, item: Item) -> None:
         """Take in an item."""
         self._waiting.append(item)
-        size = _OVERHEAD_BYTES
-        for value in item:
-            if isinstance(value, str | bytes):
-                size += len(value)
-        self._waiting_bytes += size
+        self._waiting_bytes += _bytes_of(item)
         if self._waiting_bytes >= self.chunk_bytes:
             self._write_waiting()
 
@@ -142,8 +137,8 @@ class ExternalSort(Generic[Item]):
                 first = item if first is None else first
                 last = item
                 block.append(item)
-                size += sum(len(each) for each in item if isinstance(each, str | bytes)) + 16
-                if size >= _BLOCK_BYTES:
+                size += _bytes_of(item)
+                if size * _MOST_FILES >= self.chunk_bytes:
                     put()
                     block.clear()
                     size = 0
@@ -159,3 +154,12 @@ class ExternalSort(Generic[Item]):
             while head := file.read(_LENGTH.size):
                 (length,) = _LENGTH.unpack(head)
                 yield from decoder.decode(file.read(length))
+
+
+def _bytes_of(item: tuple[object, ...]) -> int:
+    """How much memory an item takes up, about."""
+    size = _OVERHEAD_BYTES
+    for value in item:
+        if isinstance(value, str | bytes):
+            size += len(value)
+    return size

@@ -5,8 +5,12 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, EXIT_USAGE
-from purgatory_conformance.command_line import Problem
+from purgatory_conformance.command_line import (
+    EXIT_INCONCLUSIVE,
+    EXIT_MISSING_TOOL,
+    EXIT_USAGE,
+    Problem,
+)
 from purgatory_conformance.reporting.words import printable
 from purgatory_pipeline.errors import MissingExtra
 from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS, Budget
@@ -75,7 +79,9 @@ def linearize(
     drawn: Finding | None = None
     codes = {EXIT_INCONCLUSIVE} if unread else set()
     for run in sorted(lines):
-        finding = check_run(traced_history(run, sorted(lines.pop(run))), Budget(seconds, configurations))
+        finding = check_run(
+            traced_history(run, sorted(lines.pop(run))), Budget(seconds, configurations)
+        )
         for told in _told(finding):
             click.echo(told)
         codes.add(EXIT_CODES[finding.answered])

@@ -14,24 +14,31 @@ What the commands ask of Spark is the same in all of them.
 import logging
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_pipeline.interrupts import remembered_interrupt
 from purgatory_pipeline.spark_preflight import preflight
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
 HERE = "local[*]"
 """The master if none is named: all processors of this machine."""
 
+_USUAL_PORT = 15002
+_SECONDS_TO_ANSWER = 20
 _SECONDS_TO_END = 20
 
 _LOGGING = """\
@@ -47,14 +54,17 @@ appender.stderr.layout.pattern = %p %c{1}: %m%n%ex
 
 _QUIET = {
     "spark.app.name": "purgatory",
-    "spark.driver.memory": "2g",
-    "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
 }
 
-_LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_ALONE = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    "spark.ui.enabled": "false",
+}
 
 
 class _Gateway(Protocol):
@@ -110,25 +120,42 @@ def is_connect(spark: "SparkSession") -> bool:
 def _connected(remote: str, settings: Mapping[str, str]) -> Iterator["SparkSession"]:
     from pyspark.sql import SparkSession
 
-    if not remote.startswith("sc://"):
-        raise Problem(
-            f"{remote} is no address of a Connect server: it begins with sc://", EXIT_USAGE
-        )
-    builder = SparkSession.builder.remote(remote)
+    _see_server(remote)
     try:
-        spark = builder.getOrCreate()
+        spark = SparkSession.builder.remote(remote).getOrCreate()
         for name, value in settings.items():
             spark.conf.set(name, value)
         _ = spark.version  # the first thing that is asked of the server
     except Exception as error:
-        why = _first_line(error)
-        raise Problem(f"no Connect server answers at {remote}: {why}", EXIT_SUBJECT_FAILED) from (
-            error
-        )
+        why = f"{remote} is no Connect server that can be used: {_first_line(error)}"
+        raise Problem(why, EXIT_SUBJECT_FAILED) from error
     try:
         yield spark
     finally:
         spark.stop()
+
+
+def _see_server(remote: str) -> None:
+    """See that something listens there: the client itself would try for many minutes.
+
+    Raises:
+        Problem: nothing does, or the address is none.
+    """
+    try:
+        address = urlsplit(remote)
+        host, port = address.hostname, address.port or _USUAL_PORT
+    except ValueError:
+        host = None
+    if not remote.startswith("sc://") or host is None:
+        problem = (
+            f"{remote} is no address of a Connect server, which is sc://host or sc://host:port"
+        )
+        raise Problem(problem, EXIT_USAGE)
+    try:
+        socket.create_connection((host, port), _SECONDS_TO_ANSWER).close()
+    except OSError as error:
+        why = f"no Connect server answers at {remote}: {error.strerror or error}"
+        raise Problem(why, EXIT_SUBJECT_FAILED) from None
 
 
 @contextmanager
@@ -149,7 +176,7 @@ def _submitted(settings: Mapping[str, str]) -> Iterator["SparkSession"]:
 @contextmanager
 def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession"]:
     """A session with a Java machine of its own, which is gone afterwards."""
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkConf
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
@@ -167,7 +194,7 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
                 streams = {"stdout": stderr, "stderr": stderr}
                 gateway: _Gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
                 stack.callback(_end, gateway)
-                context = SparkContext(conf=conf, gateway=gateway)
+                context = _context(conf, gateway)
                 stack.callback(context.stop)
                 spark = SparkSession(context)
             except Exception as error:
@@ -176,6 +203,17 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
         if interrupted.is_set():
             raise KeyboardInterrupt
         yield spark
+
+
+def _context(conf: "SparkConf", gateway: _Gateway) -> "SparkContext":
+    """The context; what Ctrl-C does stays as it is, although every new context changes that."""
+    from pyspark import SparkContext
+
+    before = signal.getsignal(signal.SIGINT)
+    context = SparkContext(conf=conf, gateway=gateway)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, before)
+    return context
 
 
 def _setting_of(master: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -193,7 +231,7 @@ def _setting_of(master: str, folder: Path) -> tuple[dict[str, str], dict[str, st
         "spark.local.dir": str(folder / "scratch"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    return environment, {**_LOOPBACK, **scratch}
+    return environment, {**_ALONE, **scratch}
 
 
 @contextmanager

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
-from purgatory_pipeline.errors import MissingExtra
+from purgatory_conformance.command_line import (
+    EXIT_MISSING_TOOL,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    Problem,
+)
+from purgatory_pipeline.errors import MissingExtra, PipelineError
 from purgatory_pipeline.session import spark_session
 from purgatory_pipeline.studies.catalogue import STUDIES, Study
 from purgatory_pipeline.studies.engines import run_locally, run_on_spark
@@ -84,7 +89,7 @@ def run_studies(
     if engine == "auto" and taken == "local":
         why = "nothing told of Spark; a setting takes seconds, and processes are enough"
     click.echo(f"engine {taken}: {why}")
-    with _missing_extras():
+    with _foreseen():
         schema()
         results = Results(out)
         with ExitStack() as stack:
@@ -108,7 +113,7 @@ def run_studies(
 @click.argument("docs", type=click.Path(path_type=Path, exists=True, file_okay=False))
 def write_docs(results: Path | None, docs: Path) -> None:
     """Write summaries, plots and figures of all studies into the folder DOCS of the site."""
-    with _missing_extras():
+    with _foreseen():
         for path in publish(docs, results):
             click.echo(str(path))
 
@@ -128,12 +133,16 @@ def _run(each: Study, results: Results, spark: "SparkSession | None", workers: i
 
 
 @contextmanager
-def _missing_extras() -> Iterator[None]:
-    """A library that is not there is a foreseen problem."""
+def _foreseen() -> Iterator[None]:
+    """A library that is not there is a foreseen problem, and so is a result that is not."""
     try:
         yield
     except MissingExtra as problem:
         raise Problem(str(problem), EXIT_MISSING_TOOL) from problem
+    except PipelineError as problem:
+        raise Problem(str(problem), EXIT_SUBJECT_FAILED) from problem
+    except FileNotFoundError as problem:
+        raise Problem(f"{problem.filename} is not there", EXIT_USAGE) from problem
 
 
 def _studies(names: Sequence[str]) -> list[Study]:

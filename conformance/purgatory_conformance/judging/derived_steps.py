@@ -22,6 +22,8 @@ def base_steps(
     model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, outcome: Outcome
 ) -> list[tuple[Operation, Outcome]]:
     """The base steps of a derived step; the observables belong to the last one."""
+    if not outcome.events and not state.queue:
+        return [(operation, outcome)]
     steps = list(_dealt_out(model, state, operation, outcome))
     last_operation, last = steps[-1]
     steps[-1] = (

@@ -15,7 +15,7 @@ from random import Random
 
 from hypothesis import HealthCheck, Phase, configuration, find, settings
 from hypothesis import strategies as st
-from hypothesis.errors import NoSuchExample
+from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from purgatory_conformance.generation.source import HypothesisSource
@@ -94,8 +94,9 @@ def _nothing_left_behind() -> Iterator[None]:
 
 
 def _search(profile: Profile, fails: Fails, seed: int, most_runs: int) -> Candidate | None:
+    """The smallest failing case that is met; a subject may fail once and not again."""
     budgeted = _Budgeted(support_of(component_of(profile)), fails, most_runs)
-    with _nothing_left_behind(), contextlib.suppress(NoSuchExample, _Exhausted):
+    with _nothing_left_behind(), contextlib.suppress(NoSuchExample, _Exhausted, Flaky):
         find(
             candidates(profile),
             budgeted,

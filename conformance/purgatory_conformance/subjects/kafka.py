@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -24,6 +24,7 @@ _OUTPUT_LINES = 30
 _STAMP = "sources.sha256"
 _MAIN_CLASS = "purgatory.adapter.kafka.Main"
 _MASS_EXPIRY_CLASS = "purgatory.adapter.kafka.MassExpiry"
+_TRACE_RECORDING_CLASS = "purgatory.adapter.kafka.TraceRecording"
 # One collector thread and a bounded heap: several adapters share a small machine.
 _JAVA_OPTIONS = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx512m")
 _OLDER_RELEASE = re.compile(r"[0-3](\.|$)")
@@ -97,6 +98,18 @@ def mass_expiry_command(
     """
     java = _java(version, KafkaMode.REAL_CLOCK, work_folder)
     return (*java, _MASS_EXPIRY_CLASS, str(rounds), str(operations))
+
+
+def trace_recording_command(
+    *, version: str = "4.4.0", arguments: Sequence[str], work_folder: Path
+) -> tuple[str, ...]:
+    """The command line that records a trace of Kafka under a workload, with nothing replaced.
+
+    The arguments are those of the adapter's class ``TraceRecording``. Errors are those of
+    ``kafka_command``; releases before 4.0 are refused.
+    """
+    java = _java(version, KafkaMode.REAL_CLOCK, work_folder)
+    return (*java, _TRACE_RECORDING_CLASS, *arguments)
 
 
 def _java(version: str, mode: KafkaMode, work_folder: Path) -> tuple[str, ...]:

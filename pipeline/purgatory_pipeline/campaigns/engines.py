@@ -59,7 +59,7 @@ class LocalEngine:
 
     name = "local"
     cores = 1
-    seconds_of_a_wave = 5.0
+    seconds_of_a_wave = 10.0
 
     def map(self, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> pa.Table:
         """The rows that the work makes of the table's rows, in their order."""

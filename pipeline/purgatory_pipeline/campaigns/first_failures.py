@@ -15,10 +15,10 @@ from purgatory_pipeline.campaigns.merging import Failing
 SEEDS_OF_A_GROUP = 4
 """How many of the shortest failing runs of one kind are carried out again."""
 
-SHRINK_RUNS = 600
+SHRINK_RUNS = 300
 """How many runs the shrinking of one cause may take."""
 
-_MOST_FAILURES = 5
+_SECONDS_FOR_FAILURES = 60.0
 
 
 @dataclass
@@ -54,7 +54,7 @@ def first_failures(
         getting_on: Called before each cause is looked for.
     """
     found = FirstFailures()
-    asked = Forbearing(subject, _MOST_FAILURES)
+    asked = Forbearing(subject, _SECONDS_FOR_FAILURES)
     failing: dict[tuple[str, str], list[CaseRun]] = {}
     sample: list[CaseRun] = []
     for group in groups:

@@ -1,19 +1,16 @@
 """The subject of a campaign, in a process of its own wherever the work is done."""
 
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from purgatory_conformance.command_options import opened
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.registry import OpenSubject
-from purgatory_conformance.subjects.subject import (
-    FailureKind,
-    Subject,
-    SubjectFailure,
-    UnsupportedConfigurationError,
-)
+from purgatory_conformance.subjects.subject import FailureKind, Subject, SubjectFailure
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
@@ -79,15 +76,16 @@ def is_adapter(subject: OpenSubject) -> bool:
 
 
 class Forbearing:
-    """A subject that is asked no more once it has failed too often.
+    """A subject that is asked no more once its failures have taken too long.
 
     Shrinking asks hundreds of times; a subject that hangs each time would keep it for hours.
     """
 
-    def __init__(self, subject: Subject, most_failures: int) -> None:
-        """Ask this subject, as long as it has failed fewer times than this."""
+    def __init__(self, subject: Subject, seconds: float) -> None:
+        """Ask this subject, until the cases in which it failed have taken so many seconds."""
         self._subject = subject
-        self._left = most_failures
+        self._left = seconds
+        self._began = 0.0
 
     @property
     def implementation(self) -> Implementation:
@@ -104,17 +102,13 @@ class Forbearing:
 
         Raises:
             UnsupportedConfigurationError: it offers no such instance.
-            SubjectFailure: it failed, now or too often before.
+            SubjectFailure: it failed, or is asked no more.
         """
         if self._left <= 0:
             raise SubjectFailure(FailureKind.ERRORED, "it failed too often and is asked no more")
-        try:
+        self._began = time.monotonic()
+        with self._counted():
             self._subject.new(case, configuration)
-        except UnsupportedConfigurationError:
-            raise
-        except SubjectFailure:
-            self._left -= 1
-            raise
 
     def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
         """Carry out operations one after another.
@@ -122,16 +116,26 @@ class Forbearing:
         Raises:
             SubjectFailure: it failed.
         """
-        try:
+        with self._counted():
             yield from self._subject.do_all(operations)
-        except SubjectFailure:
-            self._left -= 1
-            raise
 
     def end(self) -> None:
-        """Drop the instance."""
-        self._subject.end()
+        """Drop the instance.
+
+        Raises:
+            SubjectFailure: it failed.
+        """
+        with self._counted():
+            self._subject.end()
 
     def close(self) -> None:
         """End the child process."""
         self._subject.close()
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        try:
+            yield
+        except SubjectFailure:
+            self._left -= time.monotonic() - self._began
+            raise

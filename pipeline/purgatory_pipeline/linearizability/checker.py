@@ -114,9 +114,9 @@ def _explain_purgatory(
         raise ValueError("the run of a purgatory that begins with a snapshot is not explained")
     entries = with_executor_calls(finding.history.entries)
     try:
-        operations = OperationShares(entries)
+        operations = OperationShares(entries, begin.keeps_names)
     except NoHistory as problem:
-        operations = OperationShares(entries[: problem.place])
+        operations = OperationShares(entries[: problem.place], begin.keeps_names)
         stray: Entry | None = entries[problem.place]
     else:
         stray = operations.miscounted()

@@ -6,7 +6,7 @@ the first call that names the operation to the last, or to the end of the run wh
 wait in a list.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +20,7 @@ from purgatory_spec.operations import (
     CancelForKey,
     Check,
     Force,
+    Operation,
     RunOne,
     Satisfy,
     Script,
@@ -56,11 +57,14 @@ class OperationShares:
 
     Attributes:
         entries: The history, with calls of their own for what the executor's threads did.
+        keeps_names: Whether a name that is watched again stands for the same operation, finished
+            or not.
         beyond: Why the rules of calls that overlap do not speak of it; empty where they do.
         counts_entries: Whether an operation is watched again, or twice under one key.
     """
 
     entries: Sequence[Entry]
+    keeps_names: bool = False
     beyond: str = ""
     counts_entries: bool = False
     _calls: list[RecordedCall] = field(default_factory=list)
@@ -95,6 +99,8 @@ class OperationShares:
                 watched = self._named(name, call)
                 if watched.keys or len(set(keys)) < len(keys):
                     self.counts_entries = True
+                if watched.keys and watched.completed and not self.keeps_names:
+                    self.beyond = f"the name {name!r} is given to a further operation"
                 watched.keys += keys
                 if script != Script():
                     self.beyond = f"the operation {name!r} has a script"
@@ -146,21 +152,46 @@ class OperationShares:
         """The calls about its keys, and those about any operation, as long as they can matter."""
         first = self._oldest_open[watched.calls[0]]
         last = _NEVER if watched.may_wait else self._last_place(watched)
-        keys = dict.fromkeys(watched.keys)
+        purged_until = last
+        for key in dict.fromkeys(watched.keys):
+            yield from self._between(key, first, last)
+            following = self._first_behind(key, last)
+            if following is not None and isinstance(following.operation, CancelForKey):
+                # It finds the completed operation in the list, unless a purge came before.
+                yield following.number
+                purged_until = max(purged_until, self._places[id(following.called)])
         if watched.completed:
-            # A purge may drop it from a list; one that is not completed stays.
-            keys[_FOR_ALL] = None
-        for key in keys:
-            numbers = self._by_key.get(key, [])
-            for number in numbers[bisect_left(numbers, first) :]:
-                if self._places[id(self._calls[number].called)] > last:
-                    break
+            yield from self._between(_FOR_ALL, first, purged_until)
+        # What does not return may have done anything, and not shown it yet.
+        for number in self._unreturned:
+            if self._is_about(self._calls[number].operation, watched):
                 yield number
-            yield from (n for n in self._unreturned if n < first and _is_among(numbers, n))
         if not watched.completed:
             for number in self._by_key.get(_FOR_ALL, []):
                 if isinstance(self._calls[number].operation, Shutdown):
                     yield number
+
+    def _between(self, key: str, first: int, last: int) -> Iterator[int]:
+        """The calls about a key, from one call on until those that begin behind a place."""
+        numbers = self._by_key.get(key, [])
+        for number in numbers[bisect_left(numbers, first) :]:
+            if self._places[id(self._calls[number].called)] > last:
+                return
+            yield number
+
+    def _first_behind(self, key: str, place: int) -> RecordedCall | None:
+        """The first call about a key that begins behind a place."""
+        numbers = self._by_key.get(key, [])
+        behind = bisect_right(
+            numbers, place, key=lambda number: self._places[id(self._calls[number].called)]
+        )
+        return self._calls[numbers[behind]] if behind < len(numbers) else None
+
+    def _is_about(self, operation: Operation, watched: _Watched) -> bool:
+        """Whether a call may do something to an operation that it does not name."""
+        if isinstance(operation, Check | CancelForKey):
+            return operation.key in watched.keys
+        return isinstance(operation, Advance | RunOne | Shutdown)
 
     def _last_place(self, watched: _Watched) -> int:
         ends = [self._calls[number].ended for number in watched.calls]
@@ -176,12 +207,6 @@ class OperationShares:
             if returned.raised is None and returned.result not in (None, completed):
                 return call.ended
         return None
-
-
-def _is_among(numbers: list[int], number: int) -> bool:
-    """Whether a number is one of these, which are sorted."""
-    place = bisect_left(numbers, number)
-    return place < len(numbers) and numbers[place] == number
 
 
 def _entries_of(call: RecordedCall) -> list[Entry]:

@@ -1,1 +1,93 @@
-def render_page(f): return ''
+"""The page of a run: verdict, timeline and the same in words, in one file that loads nothing."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from purgatory_conformance.reporting.words import counted, printable
+from purgatory_pipeline.linearizability.checker import Answered, Finding
+from purgatory_pipeline.linearizability.share import ShareFound
+from purgatory_pipeline.linearizability.timeline import timeline
+from purgatory_pipeline.linearizability.timeline_layout import Layout, layout_of
+from purgatory_pipeline.linearizability.words import SYMBOLS, Words
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A call in words; ``effects`` are the numbers of its effects."""
+
+    line: int
+    thread: str
+    operation: str
+    answer: str
+    events: str
+    effects: str
+    fails: bool
+
+
+def render_page(finding: Finding) -> str:
+    """The page of what was found of a run."""
+    words = Words(finding)
+    share = _drawn(finding)
+    layout = None if share is None else layout_of(share, words)
+    return _template().render(
+        run=finding.history.run,
+        subject=words.subject,
+        symbol=SYMBOLS[finding.answered],
+        good=finding.answered is Answered.LINEARIZABLE,
+        answered=finding.answered.value,
+        verdict=words.verdict,
+        details=list(words.details()),
+        share="" if share is None else share.name,
+        shares=len(finding.shares),
+        statement=finding.statement,
+        picture="" if layout is None else Markup(timeline(layout)),
+        rows=[] if layout is None else _rows(layout),
+        layout=layout,
+        counted=counted,
+    )
+
+
+def _drawn(finding: Finding) -> ShareFound | None:
+    """The share that is drawn: the one that fails first, else the one with the most entries."""
+    if not finding.shares:
+        return None
+    if finding.answered is Answered.NOT_LINEARIZABLE:
+        return finding.shares[0]
+    return max(finding.shares, key=lambda share: len(share.entries))
+
+
+def _rows(layout: Layout) -> list[_Row]:
+    numbers: dict[int, list[str]] = {}
+    for mark in layout.marks:
+        part = f" ({mark.words})" if mark.words else ""
+        numbers.setdefault(mark.bar.call.number, []).append(f"{mark.number}{part}")
+    failing = None if layout.unexplained is None else layout.entries[layout.unexplained]
+    return [
+        _Row(
+            line=bar.call.called.seq,
+            thread=bar.thread,
+            operation=bar.operation,
+            answer=bar.answer or "has not returned",
+            events=", ".join(said for _, said in bar.events),
+            effects=", ".join(numbers.get(bar.call.number, [])),
+            fails=failing is not None
+            and (bar.call.ended is failing or any(each is failing for each in bar.call.shown)),
+        )
+        for bar in layout.bars
+    ]
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("purgatory_pipeline", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )
+    return environment.get_template("timeline.html.jinja")

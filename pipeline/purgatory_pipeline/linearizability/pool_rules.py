@@ -40,13 +40,17 @@ class PoolRules:
         self, state: MemoryPoolState, call: RecordedCall, part: str
     ) -> Iterator[Effect[MemoryPoolState]]:
         """The ways in which a call may take effect."""
-        for outcome, after in self.model.successors(state, call.operation):
-            known = after.returned
-            for name in (*known,):
-                if name not in self.named_again:
-                    known = known.delete(name)
-            forgetful = replace(after, returned=known, spell_began_ms=None, depleted_spells=0)
-            yield Effect(forgetful, outcome.events, outcome.result, outcome.rejected)
+        for expectation in self.model.expectations(state, call.operation):
+            after = self._forgetful(expectation.complete(()))
+            yield Effect(after, (), expectation.result, expectation.rejected)
+
+    def _forgetful(self, state: MemoryPoolState) -> MemoryPoolState:
+        if state.spell_began_ms is not None or state.depleted_spells:
+            state = replace(state, spell_began_ms=None, depleted_spells=0, depleted_ms=0)
+        for name in [*state.returned] if state.returned else ():
+            if name not in self.named_again:
+                state = replace(state, returned=state.returned.delete(name))
+        return state
 
 
 def pool_rules(

@@ -64,16 +64,17 @@ def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
 
 def _with_runs(entries: Sequence[Entry]) -> Iterator[Entry]:
     """The history, in which a task that runs is a call of its own, which is over at once."""
-    for number, entry in enumerate(entries):
+    for entry in entries:
         if isinstance(entry.event, Happened) and entry.event.event.kind is EventKind.RAN:
-            yield from run_of(entry, f"run {number}")
+            yield from run_of(entry)
         else:
             yield entry
 
 
-def run_of(entry: Entry, thread: str) -> tuple[Entry, Entry, Entry]:
+def run_of(entry: Entry) -> tuple[Entry, Entry, Entry]:
     """A run that is seen, as a call of its own at that instant."""
     assert isinstance(entry.event, Happened)
+    thread = f"{entry.event.thread}, running"
     return (
         entry._replace(event=Called(thread, RunOne())),
         entry._replace(event=Happened(thread, entry.event.event)),
@@ -102,9 +103,8 @@ class _Tasks:
             case Returned(thread):
                 if thread in self.opened:
                     self._give(self.opened.pop(thread), entry)
-            case Happened(thread, happened) if happened.kind is EventKind.RAN:
-                task = happened.task
-                self.found.setdefault(task, []).extend(run_of(entry, f"{thread}, a run"))
+            case Happened(event=happened) if happened.kind is EventKind.RAN:
+                self.found.setdefault(happened.task, []).extend(run_of(entry))
 
     def _give(self, task: str | None, entry: Entry) -> None:
         for name in [*self.found] if task is None else [task]:

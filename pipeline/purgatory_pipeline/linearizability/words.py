@@ -41,9 +41,7 @@ class Words:
     def __init__(self, finding: Finding) -> None:
         self.finding = finding
         begin = finding.history.begin
-        component = (
-            Component.TIMER if begin is None else component_of(begin.instance.configuration)
-        )
+        component = Component.TIMER if begin is None else component_of(begin.instance.configuration)
         self._component = component
         self._support: Support = support_of(component)
 

@@ -113,6 +113,11 @@ class Recorder:
         self._next = self.writer.next_seq
         self._put: Callable[[NumberedLine], None] = self.writer.put
 
+    @property
+    def lines(self) -> int:
+        """How many lines the run has so far, those that wait to be written among them."""
+        return self.writer.lines
+
     def begin(self, described: Instance, instance: TakesSnapshots) -> None:
         """Write the run's first line; a recorded object does this when it is built.
 

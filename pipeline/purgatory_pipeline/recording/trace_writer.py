@@ -80,6 +80,7 @@ class TraceWriter:
         self._closing = threading.Event()
         self._room = threading.Condition()
         self._lines_before = 0
+        self._bytes_before = 0
         self.lines_in_file = 0
         self.bytes_in_file = 0
         self.next_seq: Callable[[], int] = itertools.count().__next__
@@ -96,6 +97,22 @@ class TraceWriter:
     def lines_written(self) -> int:
         """How many lines were written, in all files."""
         return self._lines_before + self.lines_in_file
+
+    @property
+    def lines(self) -> int:
+        """How many lines were written or wait to be, but for those being written just now."""
+        return self.lines_written + len(self._lines)
+
+    @property
+    def bytes_written(self) -> int:
+        """How many bytes were written, in all files, before compression."""
+        return self._bytes_before + self.bytes_in_file
+
+    @property
+    def files(self) -> list[Path]:
+        """The files of the run so far."""
+        further = range(2, self._files + 1)
+        return [self._path, *(further_file(self._path, number) for number in further)]
 
     @property
     def awaits_next_file(self) -> bool:
@@ -189,6 +206,7 @@ class TraceWriter:
         self._file.close()
         self._border = None
         self._lines_before += self.lines_in_file
+        self._bytes_before += self.bytes_in_file
         self.lines_in_file = self.bytes_in_file = 0
         self._files += 1
         self._file = _created(further_file(self._path, self._files))

@@ -53,14 +53,18 @@ MOST_MEMORIES: Final = 50_000
 Seen: TypeAlias = tuple[str | int | bool | tuple[int, ...] | None, ...]
 """Something seen of an operation: a word, the slot of the call, and what belongs to it.
 
-``watch`` with keys, ``check`` and ``cancel`` with a key, ``force``, ``satisfy``, ``run``: a call
-begins. ``tried``, ``completed``, ``timed_out``. ``returned`` with a result. Without a slot: ``due``
-(from now on it may be handed over), ``late`` (it should have timed out by now), ``shutting`` and
-``shut`` (its time-out may be dropped, is dropped).
+``watch`` with keys, ``check`` and ``cancel`` with a key, ``force``, ``satisfy``: a call begins.
+``tried``, ``completed``, ``timed_out``; the latter two also in the slot ``run``. ``returned`` with
+a result, ``cancelled`` with a count. Without a slot: ``due`` (from now on it may be handed over and
+run), ``late`` (it should have timed out by now), ``shutting`` and ``shut`` (its time-out may be
+dropped, is dropped).
 """
 
+RUN: Final = "run"
+"""The slot of the run of its time-out."""
+
 _UNSEEN_SLOT, _DUE_SLOT, _SHUTDOWN_SLOT, _LATE_SLOT = "unseen", "due", "shutdown", "late"
-_PERMISSIONS = frozenset({_UNSEEN_SLOT, _DUE_SLOT})
+_PERMISSIONS = frozenset({_UNSEEN_SLOT, _DUE_SLOT, RUN})
 _EVENTS = {
     "tried": tried(THE_OPERATION),
     "completed": completed(THE_OPERATION),
@@ -69,7 +73,6 @@ _EVENTS = {
 _ALIKE: Final[dict[str, Operation]] = {
     "force": Force(THE_OPERATION),
     "satisfy": Satisfy(THE_OPERATION),
-    "run": RunOne(),
 }
 
 Moments: TypeAlias = frozenset[Moment[Standing]]
@@ -112,7 +115,9 @@ class Memory:
         self.is_strict: Final = any(moments[:strict])
         """Whether it is explained without a declared deviation."""
         self._settled = all(
-            is_settled(moment.state) and moment.calls.keys() <= _PERMISSIONS
+            is_settled(moment.state)
+            and _PERMISSIONS.issuperset(moment.calls)
+            and not _has_run_unseen(moment)
             for alternative in moments
             for moment in alternative
         )
@@ -159,6 +164,8 @@ class Memory:
             left: Moments | None = moments
             for event in events:
                 left = explainer.after(left, event) if left else None
+            if left and seen == ("late",):
+                left = frozenset(each for each in left if not _has_run_unseen(each))
             after.append(left or frozenset())
         if sum(map(len, after)) > MOST_MOMENTS:
             raise Undecided(f"more than {MOST_MOMENTS} explanations of one operation are possible")
@@ -254,6 +261,12 @@ def _permitted(explainer: Explainer[Standing], moments: Moments) -> Moments:
     return after
 
 
+def _has_run_unseen(moment: Moment[Standing]) -> bool:
+    """Whether its time-out has completed it, and nothing was seen of that."""
+    run = moment.calls.get(RUN)
+    return run is not None and bool(run.owed)
+
+
 def _key(number: int) -> str:
     return f"k{number}"
 
@@ -277,7 +290,7 @@ def _events_of(seen: Seen) -> tuple[HistoryEvent, ...]:
         case ("returned", slot, bool() | int() | None as result):
             return (Returned(str(slot), result),)
         case ("due",):
-            return (Called(_DUE_SLOT, DUE),)
+            return Called(_DUE_SLOT, DUE), Called(RUN, RunOne())
         case ("late",):
             return (Called(_LATE_SLOT, LATE), Returned(_LATE_SLOT))
         case ("shutting",):

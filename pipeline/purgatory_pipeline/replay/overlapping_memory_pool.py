@@ -110,8 +110,8 @@ class MemoryPoolFollower:
         call = PoolCall(self._number, operation, None)
         match operation:
             case Release(buffer) | Lose(buffer):
-                by_itself = not isinstance(operation, Release)
-                by_itself = by_itself or operation.form is ReleaseForm.ITSELF
+                other_form = isinstance(operation, Release) and operation.form is not _ITSELF
+                by_itself = not other_form
                 call.size_bytes = self._held.get(buffer, self._returned.get(buffer))
                 if by_itself and buffer in self._held:
                     call.is_held = True
@@ -235,9 +235,7 @@ class MemoryPoolFollower:
             if isinstance(call.operation, Allocate):
                 least -= max(0, call.operation.size_bytes)
                 largest = max(largest, call.operation.size_bytes)
-            elif call.is_contested:
-                return True
-            elif not (call.is_held or isinstance(call.operation, ReleaseNothing | Construct)):
+            elif call.is_contested or not (call.is_held or _changes_nothing(call.operation)):
                 return True
         return not is_granted(least + largest, largest, configuration.strict)
 
@@ -363,6 +361,10 @@ class MemoryPoolFollower:
 
 
 _ITSELF = ReleaseForm.ITSELF
+
+
+def _changes_nothing(operation: Operation) -> bool:
+    return isinstance(operation, ReleaseNothing | Construct)
 
 
 def _gives_back(call: PoolCall, buffer: str) -> bool:

@@ -21,7 +21,7 @@ from purgatory_pipeline.replay.followed_operations import (
     PurgatoryCall,
 )
 from purgatory_pipeline.replay.judge import Finding
-from purgatory_pipeline.replay.operation_monitor import Seen, System, fresh, resumed
+from purgatory_pipeline.replay.operation_monitor import RUN, Seen, System, fresh, resumed
 from purgatory_pipeline.replay.overlapping_judge import NS_PER_MS, lateness_ms
 from purgatory_pipeline.replay.passing_rules import PassingRules
 from purgatory_pipeline.replay.timer_armings import Interval
@@ -154,11 +154,12 @@ class PurgatoryFollower:
             case Satisfy(name):
                 if not call.concerned and name not in self._operations.by_name:
                     self._operations.satisfied.put(name, True)
-                return self._settle_all(call, "returned", None)
+                self._settle_all(call)
             case Shutdown():
-                return self._shut()
+                self._shut()
             case _:
-                return None
+                pass
+        return None
 
     def passed(self, now_ms: int) -> Finding | None:
         """What should have timed out by now, and its line should have come."""
@@ -340,8 +341,9 @@ class PurgatoryFollower:
             return blame.without_expiration(run.run[0])
         slot = followed.take_slot()
         run.run = followed, slot
-        told = self._tell(followed, ("run", slot)) and self._tell(followed, ("completed", slot))
-        return None if told else blame.of_completion(followed.name, call, followed, None)
+        if self._tell(followed, ("completed", RUN)):
+            return None
+        return blame.of_completion(followed.name, call, followed, None)
 
     def _timed_out(
         self,
@@ -360,10 +362,7 @@ class PurgatoryFollower:
         run.run = None
         if call is None:
             del self._runs[thread]
-        told = self._tell(followed, ("timed_out", slot)) and self._tell(
-            followed, ("returned", slot, None)
-        )
-        if not told:
+        if not self._tell(followed, ("timed_out", RUN)):
             return blame.of_expiration(event.task, call)
         followed.free_slot(slot)
         self.visits.update(("PURGATORY-TIME-OUT", "PURGATORY-CALLBACK-ORDER"))
@@ -494,10 +493,10 @@ class PurgatoryFollower:
             self._settle(followed, slot)
         return None
 
-    def _settle_all(self, call: PurgatoryCall, word: str, result: Value) -> None:
-        """A call returns that every operation it concerns explains."""
+    def _settle_all(self, call: PurgatoryCall) -> None:
+        """An operation is satisfied."""
         for followed, slot in call.concerned.items():
-            self._tell(followed, (word, slot, None))
+            self._tell(followed, ("returned", slot, None))
             self._settle(followed, slot)
 
     def _settle(self, followed: FollowedOperation, slot: int) -> None:

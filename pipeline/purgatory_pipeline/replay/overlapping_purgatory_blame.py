@@ -12,7 +12,6 @@ from purgatory_spec.operations import (
     CancelForKey,
     Check,
     Force,
-    Operation,
     Shutdown,
     Watch,
     operation_name,
@@ -131,10 +130,15 @@ def late(followed: FollowedOperation, seen: str) -> Finding:
 
 def of_rejection(call: PurgatoryCall, rejected: Reason) -> Finding:
     """A call is rejected that must not be, or for another reason."""
-    rules = {Shutdown: "PURGATORY-SHUTDOWN-AGAIN", Check: "PURGATORY-SHUTDOWN-COMPLETES"}
-    rule = rules.get(type(call.operation), "PURGATORY-SHUTDOWN-CLOSED")
-    if isinstance(call.operation, Watch) and not call.operation.keys:
-        rule = "PURGATORY-NO-KEYS"
+    match call.operation:
+        case Shutdown():
+            rule = "PURGATORY-SHUTDOWN-AGAIN"
+        case Check() | CancelForKey() | Force():
+            rule = "PURGATORY-SHUTDOWN-COMPLETES"
+        case Watch(keys=()):
+            rule = "PURGATORY-NO-KEYS"
+        case _:
+            rule = "PURGATORY-SHUTDOWN-CLOSED"
     seen = f"rejected: {rejected.value}"
     if call.tries:
         seen += ", after it was tried"
@@ -152,13 +156,15 @@ def of_taken(call: PurgatoryCall, watch: Watch) -> Finding:
 
 def of_result(call: PurgatoryCall, expected: str, result: Value) -> Finding:
     """A result is of another kind."""
-    rules: dict[type[Operation], str] = {
-        Watch: "PURGATORY-WATCH-WAITS",
-        Force: "PURGATORY-FORCE",
-        CancelForKey: "PURGATORY-CANCEL-RESULT",
-    }
-    operation = call.operation
-    rule = _OVERLAPPING if operation is None else rules.get(type(operation), _OVERLAPPING)
+    match call.operation:
+        case Watch():
+            rule = "PURGATORY-WATCH-WAITS"
+        case Force():
+            rule = "PURGATORY-FORCE"
+        case CancelForKey():
+            rule = "PURGATORY-CANCEL-RESULT"
+        case _:
+            rule = _OVERLAPPING
     return _finding(rule, "result", expected, _words(result))
 
 

@@ -1,8 +1,8 @@
 """Rules that hold once a time has passed: a bounded number of them is waited for."""
 
-from bisect import insort
 from collections import Counter
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 MOST_PASSING = 1024
 
@@ -19,9 +19,9 @@ class PassingRules:
     def put(self, late_ms: int, rules: frozenset[str]) -> None:
         """Count a visit of these rules once the clock has passed a reading."""
         if len(self._passing) < MOST_PASSING:
-            insort(self._passing, (late_ms, tuple(sorted(rules))))
+            heappush(self._passing, (late_ms, tuple(sorted(rules))))
 
     def pass_to(self, now_ms: int, visits: Counter[str]) -> None:
         """Count what the clock has passed."""
         while self._passing and self._passing[0][0] < now_ms:
-            visits.update(self._passing.pop(0)[1])
+            visits.update(heappop(self._passing)[1])

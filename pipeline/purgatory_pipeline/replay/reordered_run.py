@@ -1,7 +1,8 @@
 """A run whose lines come in any order: those that come early are held until their turn.
 
 For engines that cannot sort. A line with a smaller number than the one whose turn it is comes too
-late, or a second time: it is set aside. Where too many lines are held, those that are missing are
+late, or a second time: it is set aside (where a later line has come, without a comparison with the
+first one of its number: that one is not kept). Where too many lines are held, those that are missing are
 not waited for any longer: the run has a hole there.
 """
 
@@ -99,4 +100,3 @@ class ReorderedRun:
         """What ``finish`` would give now; the run goes on unchanged."""
         copy: ReorderedRun = pickle.loads(pickle.dumps(self))
         yield from copy.finish()
-

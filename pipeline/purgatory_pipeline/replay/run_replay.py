@@ -1,14 +1,20 @@
 """The replay of one run: what each of its lines is worth, and the verdict at its end.
 
 Theory of operation. Lines come in the order of their numbers. A line that cannot be used, or a
-number that is missing, leaves a hole; behind it nothing is judged, until a further ``Begin`` with a
-``Snapshot`` says anew what is live. A run with a hole, without a beginning or without an end is
-incomplete; whatever it did wrong before is told all the same.
+number that is missing, leaves a hole; behind it nothing is judged, until a ``Snapshot`` says anew
+what is live. A run with a hole, without a beginning or without an end is incomplete; whatever it
+did wrong before the hole, or behind the snapshot, is told all the same.
+
+A number that comes a second time with the same line is a copy: logs are shipped twice. With another
+line it is a *conflict*: nobody knows which of the two is the run's, nor what of that run the lines
+behind it are. From there on the run is incomplete, and what was found wrong is not told.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+import msgspec
 
 from purgatory_pipeline.errors import OutOfOrder, Undecided, Unusable
 from purgatory_pipeline.parsing import parse
@@ -27,6 +33,9 @@ class RunReplay:
     _next: int | None = None
     """The number that comes next; None before the first line."""
     _latest: int = -1
+    _latest_raw: bytes = b""
+    _conflict: int | None = None
+    """The first number that was given to two different lines."""
     _begin: Begin | None = None
     _judge: TraceJudge | None = None
     _awaits_snapshot: bool = False
@@ -54,6 +63,7 @@ class RunReplay:
             return self.repeated(located)
         self._events += 1
         self._latest = located.seq
+        self._latest_raw = located.raw
         try:
             line = parse(located.raw)
             self._place(located, line)
@@ -63,9 +73,18 @@ class RunReplay:
         return None
 
     def repeated(self, located: Located) -> QuarantineRow:
-        """Set a line aside whose number was given to a line that was taken in before."""
+        """Set a line aside whose number was given to a line that was taken in before.
+
+        Whether it is a copy of that line is known as long as no later line has come.
+        """
         self._events += 1
-        return _aside(located, "this number was given to an earlier line of the run")
+        if located.seq != self._latest:
+            return _aside(located, "this number was given to an earlier line of the run")
+        if located.raw.strip() == self._latest_raw.strip():
+            return _aside(located, "it is a copy of the line before")
+        if self._conflict is None:
+            self._conflict = located.seq
+        return _aside(located, "this number was given to another line of the run")
 
     def too_late(self, located: Located) -> QuarantineRow:
         """Set a line aside that comes after it was taken for missing."""
@@ -89,12 +108,17 @@ class RunReplay:
             if not isinstance(line, Begin):
                 self._leave_hole(f"its first line is missing: the run begins with {located.seq}")
         elif located.seq != self._next:
-            self._leave_hole(f"lines {self._next} to {located.seq - 1} are missing")
+            self._leave_hole(_missing(self._next, located.seq - 1))
         self._next = located.seq + 1
         if isinstance(line, Begin):
             self._begin_with(line)
             return
-        if self._judge is None or self._divergence is not None or self._undecided:
+        if self._is_decided:
+            self._ended = isinstance(line, End)
+            return
+        if isinstance(line, Snapshot) and self._judge is None and self._begin is not None:
+            self._judge = judge_of(msgspec.structs.replace(self._begin, seq=line.seq))
+        if self._judge is None:
             self._ended = isinstance(line, End)
             return
         if self._awaits_snapshot and not isinstance(line, Snapshot):
@@ -113,20 +137,23 @@ class RunReplay:
     def _begin_with(self, line: Begin) -> None:
         if self._begin is not None and _said(self._begin) != _said(line):
             raise Unusable("it says something else than the first line of the run")
-        if self._begin is not None and line.seq == 0:
-            raise Unusable("the run has begun already")
-        if self._judge is None and self._divergence is None and not self._undecided:
-            self._keep_what_the_judge_knows()
+        self._begin = line
+        if self._is_decided:
+            return
+        if self._judge is None:
             self._judge = judge_of(line)
             self._awaits_snapshot = line.seq != 0
-        self._begin = line
         self._judged += 1
+
+    @property
+    def _is_decided(self) -> bool:
+        """Whether no further line is judged, whatever it says."""
+        return self._divergence is not None or self._undecided != ""
 
     def _leave_hole(self, why: str) -> None:
         self._hole = self._hole or why
+        self._awaits_snapshot = False
         self._keep_what_the_judge_knows()
-        if self._divergence is None and not self._undecided:
-            self._judge = None
 
     def _keep_what_the_judge_knows(self) -> None:
         if self._judge is not None:
@@ -143,11 +170,11 @@ class RunReplay:
             verdict=self._verdict().value,
             events=self._events,
             judged=self._judged,
-            reason=self._undecided or self._hole,
+            reason=self._reason,
             deviated=tuple(sorted(self._deviated)),
             model_version=MODEL_VERSION,
         )
-        if self._divergence is None:
+        if self._divergence is None or self._is_untold:
             return row
         finding, located = self._divergence
         return row._replace(
@@ -165,16 +192,40 @@ class RunReplay:
         )
 
     def _verdict(self) -> Verdict:
-        if self._divergence is not None:
+        if self._divergence is not None and not self._is_untold:
             return Verdict.DIVERGES
         if self._undecided:
             return Verdict.INCONCLUSIVE
-        return Verdict.INCOMPLETE if self._hole else Verdict.CONFORMS
+        return Verdict.INCOMPLETE if self._reason else Verdict.CONFORMS
+
+    @property
+    def _reason(self) -> str:
+        if self._undecided or self._conflict is None:
+            return self._undecided or self._hole
+        return self._hole or f"two different lines have the number {self._conflict}"
+
+    @property
+    def _is_untold(self) -> bool:
+        """Whether what was found wrong was found in lines of which there are two kinds."""
+        if self._divergence is None or self._conflict is None:
+            return False
+        return self._divergence[1].seq >= self._conflict
 
 
 def _said(line: Begin) -> tuple[object, ...]:
     """What every first line of a run has to say alike."""
-    return line.instance, line.clock, line.subject, line.deviations, line.omitted
+    return (
+        line.instance,
+        line.clock,
+        line.subject,
+        line.deviations,
+        line.keeps_names,
+        line.omitted,
+    )
+
+
+def _missing(first: int, last: int) -> str:
+    return f"line {first} is missing" if first == last else f"lines {first} to {last} are missing"
 
 
 def _aside(located: Located, reason: str) -> QuarantineRow:

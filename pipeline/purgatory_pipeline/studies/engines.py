@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _SETTINGS_FOR_EACH_PROCESSOR: Final = 4
 
 
-def run_locally(settings: Sequence[Setting], workers: int) -> Generator[tuple[Setting, Row], None, None]:
+def run_locally(
+    settings: Sequence[Setting], workers: int
+) -> Generator[tuple[Setting, Row], None, None]:
     """Run settings in this process, or in several others.
 
     Args:
@@ -45,7 +47,9 @@ def run_locally(settings: Sequence[Setting], workers: int) -> Generator[tuple[Se
             pool.shutdown(cancel_futures=True)
 
 
-def run_on_spark(settings: Sequence[Setting], spark: SparkSession) -> Generator[tuple[Setting, Row], None, None]:
+def run_on_spark(
+    settings: Sequence[Setting], spark: SparkSession
+) -> Generator[tuple[Setting, Row], None, None]:
     """Run settings as tasks of Spark, each in one task of its own.
 
     Yields:

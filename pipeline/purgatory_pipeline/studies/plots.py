@@ -70,7 +70,7 @@ def _designs(rows: Rows) -> Plots:
         ]
 
     timers = ("old", "discontinuous", "proposal")
-    purging = [design for design in DESIGNS if design not in ("eager", "discontinuous")]
+    purging = [design for design in DESIGNS if design != "discontinuous"]
     yield (
         "designs-wake-ups",
         panels("wake-ups for a request", _each("wake_ups"), "linear", timers),
@@ -127,10 +127,7 @@ def _wheel(rows: Rows) -> Plots:
                 title,
                 "tick, ms",
                 label,
-                [
-                    line(case, case, value, design="exact", wheel_size=20)
-                    for case in CASES
-                ],
+                [line(case, case, value, design="exact", wheel_size=20) for case in CASES],
                 x_scale="names",
                 y_scale="linear",
             )
@@ -209,7 +206,7 @@ def _purge(rows: Rows) -> Plots:
 
 
 def _keys(rows: Rows) -> Plots:
-    keys = (1, 3, 1_000, 10_000)
+    keys = (1, 1_000, 10_000)
 
     def line(layout: str, design: str, value: Value) -> Line:
         found = [

@@ -15,9 +15,7 @@ class Rows:
     def all(self, **settings: Cell) -> list[Row]:
         """The rows with these settings."""
         return [
-            row
-            for row in self._rows
-            if all(row[name] == value for name, value in settings.items())
+            row for row in self._rows if all(row[name] == value for name, value in settings.items())
         ]
 
     def one(self, **settings: Cell) -> Row:

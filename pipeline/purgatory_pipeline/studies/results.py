@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.studies import tables
 from purgatory_pipeline.studies.catalogue import Study
 from purgatory_pipeline.studies.setting import Setting
@@ -73,8 +74,15 @@ class Results:
         return path
 
     def read_study(self, name: str) -> list[tables.Row]:
-        """The rows of a study whose settings have all been run."""
-        return tables.read_parquet(self._study(name))
+        """The rows of a study whose settings have all been run.
+
+        Raises:
+            PipelineError: they have not.
+        """
+        path = self._study(name)
+        if not path.exists():
+            raise PipelineError(f"{path} is not there: run the study {name} first")
+        return tables.read_parquet(path)
 
     def _study(self, name: str) -> Path:
         return self._folder / f"{name}.parquet"

@@ -108,7 +108,9 @@ def test_a_java_of_the_right_version_will_do(
     ("master", "remote", "words", "code"),
     [
         ("local[1]", "sc://localhost", "not both", EXIT_USAGE),
-        ("", "localhost:15002", "begins with sc://", EXIT_USAGE),
+        ("", "localhost:15002", "is no address", EXIT_USAGE),
+        ("", "sc://localhost:port", "is no address", EXIT_USAGE),
+        ("", "sc://", "is no address", EXIT_USAGE),
     ],
 )
 def test_wrong_places_are_refused(master: str, remote: str, words: str, code: int) -> None:

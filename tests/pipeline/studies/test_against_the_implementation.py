@@ -46,7 +46,7 @@ def test_same_counts(design: DesignName, layout: Layout, keys: int, tick_ms: int
             "test",
             design,
             "low" if case == "low" else "high",
-            requests=120,
+            requests=80,
             rate=rate,
             tick_ms=tick_ms,
             wheel_size=wheel_size,

@@ -1,0 +1,227 @@
+"""Where everything of a timeline stands: a window of a history, one row for each thread.
+
+From left to right the lines of the trace follow one another; the distance between two of them says
+nothing of the time between them, it is as large as the words need. Effects stand between the line
+behind which they may have come at the earliest and the next line.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from purgatory_conformance.reporting.time_axis import LETTER_WIDTH, TimeAxis, time_axis
+from purgatory_model.interleaving import Called
+from purgatory_model.sequential_rules import WHOLE
+from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, thread_of_line
+from purgatory_pipeline.linearizability.refutation import Answer
+from purgatory_pipeline.linearizability.search import Taken
+from purgatory_pipeline.linearizability.share import ShareFound
+from purgatory_pipeline.linearizability.words import Words, calls_of_share
+
+MOST_CALLS = 40
+"""How many calls are drawn; of a longer history a window."""
+
+_LEFT = 14.0
+_EFFECT_WIDTH = 24.0
+_NARROWEST = 600.0
+_WIDEST = 20_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A call as it is drawn.
+
+    ``began`` and ``ended`` are places in the window; ``ended`` is None where it does not return in
+    it. ``depth`` is how many calls of its thread are around it.
+    """
+
+    call: RecordedCall
+    thread: str
+    depth: int
+    began: int
+    ended: int | None
+    operation: str
+    answer: str
+    events: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A part of a call that takes effect; its number counts all effects from the first line on."""
+
+    number: int
+    bar: Bar
+    words: str
+    x: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A window of a history.
+
+    Attributes:
+        entries: What is drawn.
+        threads: The rows.
+        bars: The calls.
+        marks: The effects, in their order.
+        unexplained: The place of the entry that cannot be explained; None where there is none.
+        axis: Where each place stands.
+        calls_before: How many calls are left out before the window.
+        calls_behind: How many are left out behind it.
+    """
+
+    entries: Sequence[Entry]
+    threads: tuple[str, ...]
+    bars: tuple[Bar, ...]
+    marks: tuple[Mark, ...]
+    unexplained: int | None
+    axis: TimeAxis
+    calls_before: int
+    calls_behind: int
+
+    def bars_of(self, thread: str) -> list[Bar]:
+        """The calls of a row."""
+        return [bar for bar in self.bars if bar.thread == thread]
+
+    @property
+    def right(self) -> float:
+        """The place of the last line."""
+        return self.axis.places[-1]
+
+    def x(self, place: int) -> float:
+        """Where a line stands."""
+        return self.axis.x(place)
+
+
+def layout_of(share: ShareFound, words: Words) -> Layout:
+    """What is drawn of a share."""
+    calls = calls_of_share(share)
+    first, last = _window(share)
+    entries = share.entries[first:last]
+    places = {id(entry): place for place, entry in enumerate(entries)}
+    bars = tuple(bar for call in calls if (bar := _bar(call, places, words)) is not None)
+    threads = tuple(dict.fromkeys(bar.thread for bar in bars))
+    order = share.order if share.refutation is None else share.refutation.order
+    effects = _effects(order, bars)
+    axis = _axis(entries, bars, effects)
+    unexplained = None if share.unexplained is None else places.get(id(share.unexplained))
+    before = sum(isinstance(entry.event, Called) for entry in share.entries[:first])
+    behind = sum(isinstance(entry.event, Called) for entry in share.entries[last:])
+    marks = tuple(_marks(effects, axis))
+    return Layout(entries, threads, bars, marks, unexplained, axis, before, behind)
+
+
+def _window(share: ShareFound) -> tuple[int, int]:
+    """The places of the entries that are drawn: up to the one that fails, or where most overlap."""
+    if share.refutation is not None:
+        last = share.refutation.explained + 1
+        return _calls_back(share.entries, last, MOST_CALLS), last
+    opened = most = 0
+    middle = 0
+    for place, entry in enumerate(share.entries):
+        opened += _change(entry)
+        if opened > most:
+            most, middle = opened, place
+    first = _calls_back(share.entries, middle + 1, MOST_CALLS // 2)
+    last = first
+    calls = 0
+    while last < len(share.entries) and calls <= MOST_CALLS:
+        calls += isinstance(share.entries[last].event, Called)
+        last += calls <= MOST_CALLS
+    return first, last
+
+
+def _change(entry: Entry) -> int:
+    """By how much an entry changes the number of open calls."""
+    return {"Called": 1, "Returned": -1}.get(type(entry.event).__name__, 0)
+
+
+def _calls_back(entries: Sequence[Entry], place: int, most: int) -> int:
+    """The place so many calls before another one."""
+    calls = 0
+    while place > 0 and calls < most:
+        place -= 1
+        calls += isinstance(entries[place].event, Called)
+    return place
+
+
+def _bar(call: RecordedCall, places: Mapping[int, int], words: Words) -> Bar | None:
+    """A call, where any of it is in the window."""
+    began = places.get(id(call.called))
+    ended = None if call.ended is None else places.get(id(call.ended))
+    if began is None and ended is None:
+        return None
+    answer = ""
+    if ended is not None and call.returned is not None:
+        answered = Answer(call.returned.result, call.returned.raised)
+        answer = words.answer(call.operation, answered)
+    events = tuple(
+        (places[id(entry)], f"{event.kind.value.replace('_', ' ')} {event.task}")
+        for entry, event in zip(call.shown, call.events, strict=True)
+        if id(entry) in places
+    )
+    thread = thread_of_line(call.thread)
+    depth = 0 if call.thread == thread else 1
+    operation = words.operation(call.operation)
+    began = 0 if began is None else began
+    return Bar(call, thread, depth, began, ended, operation, answer, events)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """An effect before its place is known: the line behind which it comes."""
+
+    number: int
+    bar: Bar
+    words: str
+    behind: int
+
+
+def _effects(order: Sequence[Taken], bars: Sequence[Bar]) -> list[_Effect]:
+    by_number = {bar.call.number: bar for bar in bars}
+    found: list[_Effect] = []
+    behind = 0
+    for number, taken in enumerate(order, start=1):
+        bar = by_number.get(taken.call)
+        if bar is None:
+            continue
+        behind = max(behind, bar.began)
+        part = "" if taken.part == WHOLE else taken.part
+        found.append(_Effect(number, bar, part, behind))
+    return found
+
+
+def _axis(entries: Sequence[Entry], bars: Sequence[Bar], effects: Sequence[_Effect]) -> TimeAxis:
+    """As wide as the words and the numbers need."""
+    count = len(entries)
+    rooms: list[tuple[int, int, float]] = []
+    for bar in bars:
+        letters = max(len(bar.operation), len(bar.answer))
+        ended = count if bar.ended is None else bar.ended
+        if ended > bar.began:
+            rooms.append((bar.began, ended, min(letters, 60) * LETTER_WIDTH + 18))
+        for one, other in zip(bar.events, bar.events[1:], strict=False):
+            if other[0] > one[0]:
+                rooms.append((one[0], other[0], len(one[1]) * LETTER_WIDTH + 12))
+    inside: dict[int, int] = {}
+    for effect in effects:
+        inside[effect.behind] = inside.get(effect.behind, 0) + 1
+    rooms += [(place, place + 1, number * _EFFECT_WIDTH + 8) for place, number in inside.items()]
+    wide = max(600.0, 30.0 * count)
+    return time_axis(
+        range(count + 1), rooms, unit_ms=1, left=_LEFT, width=600.0, most_width=20 * wide
+    )
+
+
+def _marks(effects: Sequence[_Effect], axis: TimeAxis) -> list[Mark]:
+    """The effects behind one line are spread evenly up to the next one."""
+    inside: dict[int, list[_Effect]] = {}
+    for effect in effects:
+        inside.setdefault(effect.behind, []).append(effect)
+    marks: list[Mark] = []
+    for place, those in inside.items():
+        left, right = axis.x(place), axis.x(place + 1)
+        step = (right - left) / (len(those) + 1)
+        for count, effect in enumerate(those, start=1):
+            x = left + count * step
+            marks.append(Mark(effect.number, effect.bar, effect.words, x))
+    return marks

@@ -1,0 +1,150 @@
+"""``purgatory campaign`` as a person uses it: what it prints and leaves, how it exits, and dies."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from .judging_runs import manifest, rows
+
+SCRIPT = Path(sys.executable).parent / "purgatory"
+SECONDS = 120
+
+
+def purgatory(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(SCRIPT), *words],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def begun(folder: Path, *words: str) -> subprocess.Popen[bytes]:
+    """A campaign that has put two parts on record and is still at it."""
+    process = subprocess.Popen(
+        [str(SCRIPT), *words],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + SECONDS
+    while len(list((folder / "out" / "parts").glob("part-*.parquet"))) < 2:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return process
+
+
+@pytest.mark.slow
+def test_a_broken_rule_and_its_replay_file(tmp_path: Path) -> None:
+    """
+    Given a mutant
+    When a campaign judges it
+    Then it exits 1 and names rule, engine and files, and ``purgatory replay`` shows the failure
+    """
+    words = ("mutant:pool-zero-refused", "--runs", "20", "--seed", "5", "--steps", "10")
+    done = purgatory(tmp_path, "campaign", *words)
+    assert done.returncode == 1, done.stderr
+    assert "engine: local (no cluster is named" in done.stderr
+    assert "✗ not conformant: 1 cause of failure" in done.stdout
+    assert "✗ broken  POOL-ZERO-REQUEST" in done.stdout
+    folder = tmp_path / "purgatory-work" / "mutant-pool-zero-refused" / "campaign"
+    (cause,) = rows(folder, "causes")
+    assert (cause["rule"], cause["component"]) == ("POOL-ZERO-REQUEST", "memory_pool")
+    replay = folder / "result" / "replays" / str(cause["replay"])
+    assert f"purgatory replay {replay.relative_to(tmp_path)}" in done.stdout
+    again = purgatory(tmp_path, "replay", str(replay))
+    assert again.returncode == 1
+    assert "POOL-ZERO-REQUEST" in again.stdout
+    report = purgatory(tmp_path, "report", str(folder / "results.jsonl"), "--format", "markdown")
+    assert "POOL-ZERO-REQUEST" in report.stdout
+
+
+def test_an_adapter_by_its_command(tmp_path: Path) -> None:
+    """
+    Given the command of an adapter
+    When a campaign judges it
+    Then its components are judged, by an adapter that is not served once more
+    """
+    adapter = Path(__file__).parents[3] / "conformance" / "adapters" / "python"
+    command = f"{sys.executable} {adapter / 'heap_timer_adapter.py'}"
+    done = purgatory(
+        tmp_path, "campaign", "--command", command, "--runs", "4", "--out", "out", "--seed", "1"
+    )
+    assert done.returncode == 4, done.stderr
+    assert {row["verdict"] for row in rows(tmp_path / "out")} == {"pass"}
+
+
+PROBLEMS = [
+    (("no-such-subject",), 2, "'no-such-subject' is no subject"),
+    (("bundled", "--runs", "0"), 2, "0 is not in the range"),
+    (("bundled", "--engine", "local", "--master", "local[1]"), 2, "are for Spark"),
+    (("bundled-proposal", "--component", "timer", "--runs", "1"), 3, "timer was asked for"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "sentence"), PROBLEMS, ids=lambda each: str(each)[:30])
+def test_foreseen_problems(
+    words: tuple[str, ...], code: int, sentence: str, tmp_path: Path
+) -> None:
+    """
+    Given something that cannot be done
+    When it is asked for
+    Then a sentence says so, with the exit code of its kind, and without a traceback
+    """
+    done = purgatory(tmp_path, "campaign", *words)
+    assert done.returncode == code
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_killed_and_taken_up(tmp_path: Path) -> None:
+    """
+    Given a campaign that is killed by SIGKILL after two waves, a result from before beside it
+    When it is taken up
+    Then until then the result is that from before, what was on record is not carried out again,
+        and the result is, to the byte, that of a campaign that nobody killed
+    """
+    words = ("campaign", "mutant:pool-zero-refused", "--runs", "60", "--wave", "4", "--steps", "8")
+    never_killed = purgatory(tmp_path, *words, "--seed", "3", "--out", "other")
+    assert never_killed.returncode == 1, never_killed.stderr
+    purgatory(tmp_path, *words, "--runs", "4", "--seed", "9", "--out", "out")
+    before = manifest(tmp_path / "out")
+    process = begun(tmp_path, *words, "--seed", "3", "--out", "out")
+    process.kill()
+    process.communicate()
+    assert manifest(tmp_path / "out") == before
+    parts = len(list((tmp_path / "out" / "parts").glob("part-*.parquet")))
+    assert 2 <= parts < 15
+    done = purgatory(tmp_path, *words, "--seed", "3", "--out", "out", "--resume")
+    assert done.returncode == 1, done.stderr
+    assert f"{60 - 4 * parts} carried out now" in done.stdout
+    assert f"{4 * parts} on record before" in done.stdout
+    assert manifest(tmp_path / "out") == manifest(tmp_path / "other")
+
+
+@pytest.mark.slow
+def test_interrupted(tmp_path: Path) -> None:
+    """
+    Given a campaign that runs
+    When Ctrl-C is pressed
+    Then it exits 130, says how much is on record and how to go on, and leaves no process behind
+    """
+    words = ("campaign", "bundled", "--runs", "4000", "--wave", "4", "--out", "out")
+    process = begun(tmp_path, *words, "--component", "memory_pool")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130
+    assert b"runs on record in out, go on with --resume" in said
+    assert b"Traceback" not in said
+    assert not (tmp_path / "out" / "result").exists()

@@ -1,0 +1,235 @@
+"""Campaigns: every verdict where it should be, and the same rows whatever the waves and engines."""
+
+import math
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from purgatory_conformance.running.campaign import SUITES, run_campaign
+from purgatory_conformance.specimens.mutants import mutant
+from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.supports import support_of
+from purgatory_pipeline.campaigns import drawing as drawing_module
+from purgatory_pipeline.campaigns import first_failures
+from purgatory_pipeline.campaigns.drawing import Drawing
+from purgatory_pipeline.campaigns.engines import LocalEngine, Work
+from purgatory_pipeline.campaigns.tables import CAUSES, COVERAGE, RUNS
+from purgatory_spec.profiles import Component, Profile
+
+from .judging_runs import manifest, rows, run
+
+
+def pool_profile() -> Profile:
+    return bundled_subject().profiles[Component.MEMORY_POOL]
+
+
+class Shuffled(LocalEngine):
+    """As an engine of several tasks: rows are dealt out, and come back the last task first."""
+
+    def __init__(self, tasks: int) -> None:
+        self._tasks = tasks
+
+    def map(self, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> pa.Table:
+        dealt = [list(range(i, table.num_rows, self._tasks)) for i in range(self._tasks)]
+        made = [
+            super(Shuffled, self).map(work, table.take(places), schema, label)
+            for places in dealt
+            if places
+        ]
+        return pa.concat_tables(made[::-1])
+
+
+@pytest.fixture(autouse=True)
+def little_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_failures, "SHRINK_RUNS", 80)
+
+
+def test_what_is_bundled_conforms(tmp_path: Path) -> None:
+    """
+    Given the bundled memory pool
+    When a campaign of 120 runs judges it
+    Then it is conformant, every rule was visited, and the tables hold each run once
+    """
+    out = tmp_path / "campaign"
+    code, printed = run("bundled", out, components=[Component.MEMORY_POOL], runs=120)
+    assert code == 0
+    assert "conformant: every applicable rule was put to the test and held" in printed
+    found = rows(out)
+    assert [row["seed"] for row in found] == [f"7-{number}" for number in range(120)]
+    assert len({row["run"] for row in found}) == 120
+    assert {(row["verdict"], row["component"], row["times"]) for row in found} == {
+        ("pass", "memory_pool", 1)
+    }
+    coverage = rows(out, "coverage")
+    rules = support_of(Component.MEMORY_POOL).judged_rules(pool_profile())
+    assert [row["rule"] for row in coverage] == [rule.id for rule in rules]
+    assert min(int(str(row["visits"])) for row in coverage) >= 20
+    assert rows(out, "causes") == []
+
+
+def test_tables_have_the_declared_columns(tmp_path: Path) -> None:
+    """
+    Given a campaign
+    When it has ended
+    Then its tables have exactly the declared columns, none of which may be missing
+    """
+    out = tmp_path / "campaign"
+    run("bundled", out, runs=4)
+    for name, schema in {"runs": RUNS, "coverage": COVERAGE, "causes": CAUSES}.items():
+        assert pq.read_schema(out / "result" / f"{name}.parquet") == schema
+
+
+def test_coverage_is_that_of_all_runs(tmp_path: Path) -> None:
+    """
+    Given the table of runs
+    When the visits of its rows are added up
+    Then they are those of the table of coverage
+    """
+    out = tmp_path / "campaign"
+    run("bundled", out, runs=12, components=[Component.TIMER, Component.MEMORY_POOL])
+    visits: dict[str, int] = {}
+    with_visits: dict[str, int] = {}
+    for row in rows(out):
+        listed = row["visits"]
+        assert isinstance(listed, list)
+        for each in listed:
+            visits[each["rule"]] = visits.get(each["rule"], 0) + each["visits"]
+            with_visits[each["rule"]] = with_visits.get(each["rule"], 0) + 1
+    coverage = rows(out, "coverage")
+    assert {r["rule"]: r["visits"] for r in coverage if r["visits"]} == visits
+    assert {r["rule"]: r["runs"] for r in coverage if r["runs"]} == with_visits
+    assert {r["component"] for r in coverage} == {"timer", "memory_pool"}
+
+
+def test_too_few_visits_are_inconclusive(tmp_path: Path) -> None:
+    """
+    Given a campaign of three runs
+    When it has ended
+    Then it is inconclusive and names rules that were hardly visited
+    """
+    code, printed = run("bundled", tmp_path / "campaign", runs=3)
+    assert code == 4
+    assert "visited fewer than 20 times: TIMER-" in printed
+
+
+MUTANTS = ["rounds-up", "pool-strict-wants-more"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_found_by_the_rule_that_a_check_names(name: str, tmp_path: Path) -> None:
+    """
+    Given a mutant
+    When a campaign and a check judge it
+    Then both name the same rule first, with the shortest of cases, and the replay file shows it
+    """
+    wrong = mutant(name)
+    out = tmp_path / "campaign"
+    code, _ = run(f"mutant:{name}", out, runs=60, seconds=10)
+    assert code == 1
+    first = rows(out, "causes")[0]
+    subject = wrong.make()
+    checked = run_campaign(subject, wrong.component, seed=7, budget=SUITES["quick"])
+    assert first["rule"] == checked.causes[0].rule
+    assert first["rule"] in (wrong.rule, *wrong.also)
+    assert first["steps"] == len(checked.causes[0].shrunk.steps)
+    failing = [row for row in rows(out) if row["verdict"] == "fail"]
+    assert first["runs"] == len(failing) or len(rows(out, "causes")) > 1
+    assert (out / "result" / "replays" / str(first["replay"])).exists()
+
+
+@pytest.mark.parametrize("tasks", [1, 5, 40])
+def test_neither_waves_nor_tasks_change_the_result(tasks: int, tmp_path: Path) -> None:
+    """
+    Given a mutant
+    When its campaign is cut into other waves, and dealt out to any number of tasks
+    Then every file of the result is the same to the byte
+    """
+    usual, other = tmp_path / "usual" / "campaign", tmp_path / "other" / "campaign"
+    run("mutant:rounds-up", usual, runs=12, steps=6)
+    run(
+        "mutant:rounds-up",
+        other,
+        runs=12,
+        steps=6,
+        wave=math.ceil(12 / tasks),
+        engine=Shuffled(tasks),
+    )
+    assert manifest(other) == manifest(usual)
+
+
+def test_other_seeds_give_another_result(tmp_path: Path) -> None:
+    """The control of the test before."""
+    run("bundled", tmp_path / "a", runs=6)
+    run("bundled", tmp_path / "b", runs=6, seed=8)
+    assert manifest(tmp_path / "a") != manifest(tmp_path / "b")
+
+
+def test_equal_steps_are_one_run(tmp_path: Path) -> None:
+    """
+    Given runs of one step, so that many numbers draw the same
+    When a campaign runs, in three waves
+    Then each run is carried out once, its row has the first seed and how many draw it
+    """
+    out = tmp_path / "campaign"
+    _, printed = run(
+        "bundled", out, components=[Component.MEMORY_POOL], runs=300, steps=1, wave=100
+    )
+    drawing = Drawing(Component.MEMORY_POOL, pool_profile(), seed=7, steps=1)
+    drawn = [drawing.run_id(drawing.draw(number)) for number in range(300)]
+    expected = {run_id: (f"7-{drawn.index(run_id)}", drawn.count(run_id)) for run_id in drawn}
+    assert {row["run"]: (row["seed"], row["times"]) for row in rows(out)} == expected
+    assert len(expected) < 300
+    assert f"{len(expected)} runs, {300 - len(expected)} drawn again" in printed
+    assert f"{len(expected)} carried out now" in printed
+
+
+def test_more_runs_and_other_seeds_build_on_what_is_on_record(tmp_path: Path) -> None:
+    """
+    Given a campaign of 10 runs
+    When it is taken up with 16, and then with another seed
+    Then only what is new is carried out, the tables are those of a fresh campaign, and what the
+        other seed does not draw is on record but not counted
+    """
+    out = tmp_path / "campaign"
+    run("bundled", out, runs=10)
+    _, printed = run("bundled", out, runs=16, resume=True)
+    assert "16 runs; 6 carried out now" in printed
+    assert "10 on record before" in printed
+    run("bundled", tmp_path / "fresh", runs=16)
+    assert manifest(out) == manifest(tmp_path / "fresh")
+    _, printed = run("bundled", out, runs=5, seed=8, resume=True)
+    assert "5 runs; 5 carried out now" in printed
+    assert "16 runs on record that this seed and this number of runs do not draw" in printed
+    assert [row["seed"] for row in rows(out)] == [f"8-{number}" for number in range(5)]
+
+
+def test_a_changed_generator_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given a campaign, and then a generator that draws something else
+    When it is taken up with the same seed
+    Then every run is carried out anew, and those before are counted as no longer drawn
+    """
+    out = tmp_path / "campaign"
+    run("bundled", out, runs=6)
+    monkeypatch.setattr(drawing_module, "seed_of", lambda seed, number: f"{seed}/{number}")
+    _, printed = run("bundled", out, runs=6, resume=True)
+    assert "6 carried out now" in printed
+    assert "6 runs on record that this seed and this number of runs do not draw" in printed
+
+
+def test_nothing_is_carried_out_twice(tmp_path: Path) -> None:
+    """
+    Given a campaign that has ended
+    When it is taken up
+    Then nothing is carried out, and the result is the same
+    """
+    out = tmp_path / "campaign"
+    run("mutant:rounds-up", out, runs=12, steps=6)
+    before = manifest(out)
+    code, printed = run("mutant:rounds-up", out, runs=12, steps=6, resume=True)
+    assert code == 1
+    assert "12 runs; 0 carried out now, 12 on record before" in printed
+    assert manifest(out) == before

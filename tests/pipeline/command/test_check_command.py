@@ -1,0 +1,289 @@
+"""``purgatory trace check``, as a person uses it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from purgatory_conformance.command_line import Problem
+from purgatory_pipeline import engine_choice, parquet_traces, sinks
+from purgatory_pipeline.check_command import check
+from purgatory_pipeline.engine_choice import Engine, choose, estimated_lines
+from purgatory_pipeline.errors import OutOfOrder
+from purgatory_pipeline.sinks import read_results
+from purgatory_pipeline.synthetic import Expected, run_lines, write_corpus
+from purgatory_spec.profiles import Component
+
+SCRIPT = Path(sys.executable).parent / "purgatory"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Expected]]:
+    folder = tmp_path_factory.mktemp("corpus")
+    expected = write_corpus(folder / "traces", 60, 80, faulty=2, files=3, mixed=True)
+    (folder / "traces/notes.txt").write_text("not a trace")
+    return folder / "traces", expected
+
+
+def run(*words: object, **environment: str) -> Result:
+    return CliRunner(env={"COLUMNS": "100", **environment}).invoke(check, [str(w) for w in words])
+
+
+def purgatory(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(SCRIPT), "trace", "check", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_each_run_has_the_verdict_that_is_foretold(
+    corpus: tuple[Path, list[Expected]], tmp_path: Path
+) -> None:
+    traces, expected = corpus
+    result = run(traces, "--out", tmp_path, "--html")
+    assert result.exit_code == 1
+    found = read_results(tmp_path)
+    rows = found.table("verdicts").to_pylist()
+    assert [(r["run"], r["verdict"], r["seq"], r["rule"], r["events"]) for r in rows] == [
+        (each.run, each.verdict, each.seq, each.rule, each.events) for each in expected
+    ]
+    counts = Counter(each.verdict for each in expected)
+    assert found.manifest.verdicts == {
+        verdict: counts[verdict]
+        for verdict in ("conforms", "diverges", "incomplete", "inconclusive")
+    }
+    assert found.table("quarantine").num_rows == sum(each.quarantined for each in expected)
+    assert found.manifest.ignored == (str(traces / "notes.txt"),)
+    assert [Path(each.file).name for each in found.manifest.inputs] == [
+        f"part-{number:05d}.jsonl" for number in range(3)
+    ]
+
+
+def test_the_summary_says_what_where_and_why(
+    corpus: tuple[Path, list[Expected]], tmp_path: Path
+) -> None:
+    traces, expected = corpus
+    text = run(traces, "--out", tmp_path, "--runs", 2).output
+    wrong = next(each for each in expected if each.rule == "TIMER-NOT-LATE")
+    assert "TIMER-NOT-LATE missing, " in text
+    assert f"{wrong.run} seq {wrong.seq}, " in text
+    assert "expected t" in text
+    assert "seen     no event" in text
+    assert "engine local: about " in text
+    assert "fewer than 10,000,000" in text
+    diverging = sum(each.verdict == "diverges" for each in expected)
+    assert f"✗ not conformant: {diverging} runs of 60" in text
+    assert "In quarantine: " in text
+    assert "Object contains unknown field" in text
+    assert "timer: " in text
+    assert " of 40 rules put to the test" in text
+    assert "never: TIMER-" in text
+    assert f"tables  {read_results(tmp_path).folder}" in text
+    assert "exit code 1" in text
+    assert "ignored 1 file in the folders: " in text
+    assert "\x1b" not in text
+
+
+def test_runs_that_conform_end_with_0(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.MEMORY_POOL, 60)))
+    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    assert "✓ conformant: 1 run, 60 lines, each allowed by the rules" in result.output
+
+
+def test_a_folder_without_traces_ends_with_4(tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    result = run(tmp_path / "traces", "--out", tmp_path / "out")
+    assert result.exit_code == 4
+    assert "nothing was judged: there is no run in the files" in result.output
+
+
+def test_signs_that_a_terminal_cannot_show_are_left_away(
+    corpus: tuple[Path, list[Expected]], tmp_path: Path
+) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    environment |= {"FORCE_COLOR": "1", "NO_COLOR": "1"}
+    finished = subprocess.run(
+        [str(SCRIPT), "trace", "check", str(corpus[0])],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert finished.returncode == 1, finished.stderr
+    assert b"x not conformant" in finished.stdout
+    assert b"\x1b" not in finished.stdout
+    assert finished.stdout.isascii()
+    assert finished.stderr == b""
+    assert (tmp_path / "purgatory-work/trace-check/manifest.json").exists()
+
+
+def test_the_page_loads_nothing_and_tells_every_cause(
+    corpus: tuple[Path, list[Expected]], tmp_path: Path
+) -> None:
+    traces, expected = corpus
+    result = run(traces, "--out", tmp_path, "--html")
+    page = read_results(tmp_path).folder / "report.html"
+    assert f"report  {page}" in result.output
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"<script|<link|<img|@import|url\(|https?://", text)
+    assert all(each.rule in text for each in expected)
+    assert "✗ not conformant" in text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_what_a_trace_says_cannot_change_the_page_or_the_terminal(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>\\u001b[31m"
+    lines = list(run_lines(evil, Component.TIMER, 60))
+    lines[0] = lines[0].replace(b'"synthetic"', b'"<b>\\u001b[1m"')
+    (tmp_path / "t.jsonl").write_bytes(b"".join([*lines[:-1], b'<i>"\x1b[2J\n']))
+    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out", "--html")
+    assert result.exit_code == 4
+    assert "\x1b" not in result.output
+    text = (read_results(tmp_path / "out").folder / "report.html").read_text("utf-8")
+    assert "<script>" not in text
+    assert "<i>" not in text
+    assert "\x1b" not in text
+
+
+def test_a_second_check_gives_the_same_bytes(
+    corpus: tuple[Path, list[Expected]], tmp_path: Path
+) -> None:
+    run(corpus[0], "--out", tmp_path, "--html")
+    before = (tmp_path / "manifest.json").read_bytes()
+    run(corpus[0], "--out", tmp_path, "--html")
+    assert (tmp_path / "manifest.json").read_bytes() == before
+    read_results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["gone.jsonl"], 2, "there is no file or folder gone.jsonl"),
+        (["*.jsonl"], 2, "no file or folder matches *.jsonl"),
+        ([], 2, "Missing argument"),
+        ([".", "--runs", "0"], 2, "--runs"),
+        ([".", "--engine", "fast"], 2, "--engine"),
+    ],
+)
+def test_wrong_words_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*words)
+    assert getattr(result.exception, "exit_code", result.exit_code) == code
+    assert said in f"{result.output}{result.exception}"
+    assert not (tmp_path / "purgatory-work").exists()
+
+
+def test_without_pyarrow_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
+    assert getattr(result.exception, "exit_code", None) == 5
+    assert str(result.exception) == parquet_traces.NEEDS_PYARROW
+    assert "purgatory-spec[traces]" in str(result.exception)
+
+
+def test_a_failure_of_the_pipeline_is_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+    assert run(tmp_path / "t.jsonl", "--out", tmp_path / "out").exit_code == 0
+    before = read_results(tmp_path / "out")
+
+    def fail(*_: object) -> None:
+        raise OutOfOrder("lines are mixed up")
+
+    monkeypatch.setattr(sinks.ResultWriter, "finish", fail)
+    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
+    assert getattr(result.exception, "exit_code", None) == 3
+    assert str(result.exception) == "the check failed: lines are mixed up"
+    assert read_results(tmp_path / "out") == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="there is no Ctrl-C to send")
+def test_ctrl_c_leaves_the_previous_results(tmp_path: Path) -> None:
+    small, large, out = tmp_path / "small.jsonl", tmp_path / "large.jsonl", tmp_path / "out"
+    small.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+    large.write_bytes(b"".join(run_lines("r", Component.TIMER, 300_000)))
+    assert purgatory(tmp_path, str(small), "--out", str(out)).returncode == 0
+    before = read_results(out)
+    words = [str(SCRIPT), "trace", "check", str(large), "--out", str(out)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not list(out.glob("staging-*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said.strip()) == (130, "purgatory: interrupted")
+    assert read_results(out) == before
+    assert len(list(out.iterdir())) == 3
+
+
+def test_the_engine_is_chosen_by_size_and_by_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"".join(run_lines("r", Component.TIMER, 1000)))
+    (tmp_path / "t.jsonl.gz").write_bytes(b"x" * 1200)
+    assert 700 < estimated_lines([str(path)]) < 1400
+    assert estimated_lines([str(tmp_path / "t.jsonl.gz"), str(tmp_path / "gone")]) == 100
+    files = [str(path)]
+    assert choose("auto", files).engine is Engine.LOCAL
+    assert choose("local", files) == (Engine.LOCAL, "as asked for")
+    assert choose("auto", files, elsewhere=True) == (Engine.SPARK, "as asked for")
+    monkeypatch.setattr(engine_choice, "MOST_LOCAL_LINES", 100)
+    monkeypatch.setattr(engine_choice, "preflight", lambda: None)
+    taken = choose("auto", files)
+    assert taken.engine is Engine.SPARK
+    assert re.fullmatch(r"about [\d,]+ lines, 100 or more", taken.why)
+
+
+def test_without_spark_auto_takes_the_local_engine_and_spark_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+    monkeypatch.setattr(engine_choice, "MOST_LOCAL_LINES", 10)
+
+    def missing() -> None:
+        raise Problem("Spark needs Java 17 or later: no java on PATH", 5)
+
+    monkeypatch.setattr(engine_choice, "preflight", missing)
+    taken = choose("auto", [str(path)])
+    assert taken.engine is Engine.LOCAL
+    assert "lines, but Spark needs Java 17 or later" in taken.why
+    result = run(path, "--out", tmp_path / "out", "--engine", "spark")
+    assert getattr(result.exception, "exit_code", None) == 5
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_command_on_spark_gives_the_same_tables(
+    corpus: tuple[Path, list[Expected]], tmp_path: Path, spark: object
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    assert run(corpus[0], "--out", here).exit_code == 1
+    assert run(corpus[0], "--out", there, "--engine", "spark").exit_code == 1
+    one, other = read_results(here).manifest, read_results(there).manifest
+    assert (one.engine, other.engine) == ("local", "spark")
+    assert one.files == other.files
+    assert one.verdicts == other.verdicts

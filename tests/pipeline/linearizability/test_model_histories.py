@@ -1,0 +1,214 @@
+"""Histories of the concurrent models are explained as traces; not all of faulty models are."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from purgatory_model.concurrent_exact import ConcurrentExact
+from purgatory_model.concurrent_exact_instance import ExactInstance
+from purgatory_model.concurrent_memory_pool import ConcurrentMemoryPool
+from purgatory_model.concurrent_proposal import ConcurrentProposal, Feature, ProposalInstance
+from purgatory_model.histories import histories
+from purgatory_model.interleaving import Called, Happened, History
+from purgatory_model.programs import Programmed
+from purgatory_pipeline.linearizability.checker import Answered, Finding
+from purgatory_pipeline.trace_lines import (
+    DeclaredDeviation,
+    Instance,
+    MemoryPoolInstance,
+    PurgatoryInstance,
+    TraceLine,
+)
+from purgatory_spec.operations import (
+    Allocate,
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    Release,
+    Watch,
+)
+from purgatory_spec.profiles import (
+    Accounting,
+    Executor,
+    MemoryPoolConfiguration,
+    PurgatoryProfile,
+)
+
+from .traces import back, call, event, found_of, located
+
+Programs = dict[str, tuple[Operation, ...]]
+
+CANCELS_ALL = (DeclaredDeviation("PURGATORY-CANCEL-KEEPS-TIME-OUT", "any_key_takes_time_out"),)
+
+
+def told(history: History) -> Iterator[TraceLine]:
+    """A history of a model as the lines of a trace."""
+    for each in history:
+        if isinstance(each, Called):
+            yield call(each.thread, each.operation)
+        elif isinstance(each, Happened):
+            yield event(each.thread, each.event.kind, each.event.task)
+        else:
+            yield back(each.thread, each.result, rejected=each.raised)
+
+
+def checked(
+    history: History, instance: Instance, deviations: tuple[DeclaredDeviation, ...] = ()
+) -> Finding:
+    """What is found of a history as a run of its own."""
+    return found_of(located(instance, told(history), deviations=deviations))
+
+
+EXACT = ExactInstance(
+    purgers=(),
+    operations=1,
+    cancellers=("canceller",),
+    forcers=("forcer",),
+    features=frozenset({"time-outs", "stops-inserting"}),
+    programs=True,
+    ordered=True,
+)
+EXACT_TRACE = PurgatoryInstance(
+    profile=PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.STEPPED)
+)
+PROPOSAL_TRACE = PurgatoryInstance(
+    profile=PurgatoryProfile(accounting=Accounting.PROPOSAL, executor=Executor.STEPPED)
+)
+NOBODY: Programs = {"completer": (), "canceller": (), "forcer": ()}
+BUSY: Programs = {
+    "caller": (Watch("1", ("k1", "k2"), 1),),
+    "completer": (Check("k1"),),
+    "canceller": (CancelForKey("k2"),),
+    "forcer": (Force("1"),),
+}
+
+
+def exact(instance: ExactInstance, programs: Programs, seed: int) -> History:
+    """A random run of the concurrent purgatory with the exact accounting."""
+    return _run(Programmed(ConcurrentExact(instance), {**NOBODY, **programs}), seed)
+
+
+def _run(programmed: Programmed, seed: int) -> History:  # type: ignore[type-arg]
+    """The history of a random run, which is over, or is broken off somewhere."""
+    chance = Random(seed)
+    progress = programmed.initial()
+    history: History = ()
+    for _ in range(400):
+        if programmed.is_over(progress):
+            break
+        steps = list(programmed.steps(progress))
+        if not steps:
+            break
+        taken, after = chance.choice(steps)
+        history += programmed.history(progress, taken, after)
+        progress = after
+    if chance.random() < 0.3:
+        history = history[: chance.randrange(len(history) + 1)]
+    return history
+
+
+def test_runs_of_the_exact_accounting_are_explained() -> None:
+    """
+    Given random runs of a watch, a check, a cancellation, a force, a timer and an executor
+    When each is told as a trace, some of them broken off
+    Then all are explained
+    """
+    instance = replace(EXACT, purgers=("purger",))
+    for seed in range(150):
+        history = exact(instance, BUSY, seed)
+        finding = checked(history, EXACT_TRACE)
+        assert finding.answered is Answered.LINEARIZABLE, (seed, history, finding.reason)
+
+
+@pytest.mark.parametrize("variant", ["no-second-try", "test-then-set", "winner-stays-in-timer"])
+def test_a_fault_of_the_exact_accounting_is_found(variant: str) -> None:
+    """
+    Given the concurrent purgatory with a fault
+    When random runs of it are told as traces
+    Then one of them at least is not explained
+    """
+    instance = replace(EXACT, keys=("k1",), variants=frozenset({variant}))
+    programs: Programs = {"caller": (Watch("1", ("k1",), 1),), "completer": (Check("k1"),)}
+    found = {checked(exact(instance, programs, seed), EXACT_TRACE).answered for seed in range(300)}
+    assert Answered.NOT_LINEARIZABLE in found
+    assert Answered.INCONCLUSIVE not in found
+
+
+def test_runs_in_the_proposals_order_are_explained() -> None:
+    """
+    Given random runs of the proposal's order, with a reaper that purges
+    When each is told as a trace
+    Then all are explained, operation by operation
+    """
+    instance = ProposalInstance(
+        completers=("x1", "x2"),
+        keys=("k1", "k2"),
+        thresholds=(1, 1),
+        features=frozenset({Feature.CANCEL_FOR_KEY}),
+        ordered=True,
+        programs=True,
+    )
+    programs: Programs = {
+        "c1": (Watch("1", ("k1", "k2"), 1),),
+        "x1": (Check("k1"), Check("k2")),
+        "x2": (CancelForKey("k1"), Check("k2")),
+    }
+    model = ConcurrentProposal(instance)
+    callers = {each: programs.get(each, ()) for each in ("c1", "x1", "x2")}
+    explained = 0
+    for seed in range(150):
+        history = _run(Programmed(model, callers, fits=_fits), seed)
+        finding = checked(history, PROPOSAL_TRACE, CANCELS_ALL)
+        assert finding.answered is Answered.LINEARIZABLE, (seed, history, finding.reason)
+        explained += any(isinstance(each, Happened) for each in history)
+    assert explained > 50
+
+
+def _fits(wanted: Operation, called: Operation) -> bool:
+    return isinstance(called, Watch) if isinstance(wanted, Watch) else wanted == called
+
+
+def pool_of(*variants: str) -> Programmed:  # type: ignore[type-arg]
+    """A pool of two bytes and three threads, each of which asks and gives back."""
+    pool = ConcurrentMemoryPool(
+        MemoryPoolConfiguration(2, 2), ("t1", "t2", "t3"), False, frozenset(variants)
+    )
+    programs: Programs = {
+        thread: (Allocate(thread, size), Release(thread))
+        for thread, size in (("t1", 1), ("t2", 2), ("t3", 1))
+    }
+
+    def leaves_out(state: object, thread: str, operation: Operation) -> bool:
+        assert hasattr(state, "thread")
+        return isinstance(operation, Release) and not state.thread(thread).held_bytes
+
+    return Programmed(pool, programs, leaves_out=leaves_out)
+
+
+POOL_TRACE = MemoryPoolInstance(configuration=MemoryPoolConfiguration(2, 2))
+
+
+def test_every_history_of_the_pool_is_explained() -> None:
+    """
+    Given every history of three threads that ask a pool and give back, each once
+    When every tenth of them is told as a trace
+    Then all are explained
+    """
+    looked_at = 0
+    for history in list(histories(pool_of()))[::10]:
+        assert checked(history, POOL_TRACE).answered is Answered.LINEARIZABLE, history
+        looked_at += 1
+    assert looked_at > 100
+
+
+def test_some_history_of_a_pool_that_stores_blindly_is_not() -> None:
+    """
+    Given a pool that stores what it has read, less what it grants
+    When its histories are told as traces
+    Then some are not explained
+    """
+    found = [checked(history, POOL_TRACE).answered for history in histories(pool_of("blind-store"))]
+    assert Answered.NOT_LINEARIZABLE in found

@@ -1,0 +1,253 @@
+"""The search against the definition of linearizability, and against the model's own explainer."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, permutations, product
+from math import factorial
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purgatory_model.interleaving import Called, History, HistoryEvent, Returned
+from purgatory_model.linearizability import explain
+from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.sequential_rules import Effect, sequential
+from purgatory_pipeline.linearizability.budget import Budget
+from purgatory_pipeline.linearizability.calls import RecordedCall, calls_of
+from purgatory_pipeline.linearizability.decision import Explained, decide
+from purgatory_pipeline.linearizability.model_rules import ModelRules
+from purgatory_pipeline.linearizability.search import Taken
+from purgatory_spec.operations import Allocate, Operation, Release
+from purgatory_spec.outcomes import Value
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
+
+from .traces import entries_of, explained_entries
+
+TWO_BYTES = MemoryPoolModel(MemoryPoolConfiguration(2, 1), MemoryPoolProfile())
+
+
+def explained_by_trying_all_orders(history: History, model: MemoryPoolModel) -> bool:
+    """The definition of linearizability, word for word; calls may be left out that never return."""
+    calls = calls_of(entries_of(history))
+    unreturned = [call for call in calls if call.returned is None]
+    for kept in product((True, False), repeat=len(unreturned)):
+        left_out = {each.number for each, keep in zip(unreturned, kept, strict=True) if not keep}
+        chosen = [each for each in calls if each.number not in left_out]
+        if any(_is_allowed(order, model) for order in permutations(chosen)):
+            return True
+    return False
+
+
+def _is_allowed(order: tuple[RecordedCall, ...], model: MemoryPoolModel) -> bool:
+    for early, late in combinations(order, 2):
+        if late.ended is not None and late.ended.seq < early.called.seq:
+            return False
+    states = {model.initial()}
+    for each in order:
+        states = {
+            after
+            for state in states
+            for outcome, after in model.successors(state, each.operation)
+            if each.returned is None
+            or (outcome.rejected is each.returned.raised and outcome.result == each.returned.result)
+        }
+    return bool(states)
+
+
+@st.composite
+def pool_histories(draw: st.DrawFn) -> History:
+    """Up to six calls of three threads on a pool of two bytes, with any answers, some with none."""
+    threads = ("t", "u", "v")
+    programs: dict[str, list[tuple[Operation, Value]]] = {}
+    for thread in threads:
+        asked = draw(st.lists(st.booleans(), max_size=2))
+        programs[thread] = []
+        for number, granted in enumerate(asked):
+            name = f"{thread}{number}"
+            programs[thread].append((Allocate(name, 1), granted))
+            if granted and draw(st.booleans()):
+                programs[thread].append((Release(name), None))
+        del programs[thread][2:]
+    events: list[HistoryEvent] = []
+    inside: dict[str, Value] = {}
+    while True:
+        ready = [each for each in threads if programs[each] or each in inside]
+        if not ready or (len(events) > 3 and draw(st.integers(0, 9)) == 0):
+            return tuple(events)
+        thread = draw(st.sampled_from(ready))
+        if thread in inside:
+            events.append(Returned(thread, inside.pop(thread)))
+        else:
+            operation, answer = programs[thread].pop(0)
+            inside[thread] = answer
+            events.append(Called(thread, operation))
+
+
+@given(pool_histories())
+@settings(max_examples=200, deadline=None)
+def test_it_says_what_the_definition_says(history: History) -> None:
+    """
+    Given a short history, with any answers, of which some calls may never return
+    When the search decides, and when all orders of its calls are tried
+    Then both say the same
+    """
+    explained = explained_entries(history, sequential(TWO_BYTES)) is None
+    assert explained == explained_by_trying_all_orders(history, TWO_BYTES)
+
+
+@given(pool_histories())
+@settings(max_examples=200, deadline=None)
+def test_it_stops_at_the_line_at_which_the_models_explainer_stops(history: History) -> None:
+    """
+    Given a short history
+    When it is explained by following all explanations side by side, and by the search
+    Then both say how long the longest beginning is that is explained
+    """
+    unexplained = explain(history, sequential(TWO_BYTES)).unexplained
+    expected = None if unexplained is None else len(unexplained) - 1
+    assert explained_entries(history, sequential(TWO_BYTES)) == expected
+
+
+def test_both_kinds_of_histories_are_tried() -> None:
+    """
+    Given many of the generated histories
+    When they are counted
+    Then many are explained and many are not
+    """
+    chance = Random(3)
+    verdicts: Counter[bool] = Counter()
+    for _ in range(300):
+        answers = [chance.random() < 0.55 for _ in range(4)]
+        events: list[HistoryEvent] = []
+        waiting = [f"t{number}" for number in range(4)]
+        opened: list[str] = []
+        while waiting or opened:
+            if opened and (not waiting or chance.random() < 0.5):
+                thread = opened.pop(chance.randrange(len(opened)))
+                events.append(Returned(thread, answers[int(thread[1:])]))
+            else:
+                thread = waiting.pop()
+                opened.append(thread)
+                events.append(Called(thread, Allocate(thread, 1)))
+        explained = explained_entries(tuple(events), sequential(TWO_BYTES)) is None
+        assert explained == explained_by_trying_all_orders(tuple(events), TWO_BYTES)
+        verdicts[explained] += 1
+    assert min(verdicts[True], verdicts[False]) > 30
+
+
+def requests(count: int, answers: tuple[bool, ...]) -> History:
+    """So many requests of one byte, all of which overlap."""
+    threads = [f"t{number}" for number in range(count)]
+    calls = [Called(thread, Allocate(thread, 1)) for thread in threads]
+    returns = [Returned(thread, answer) for thread, answer in zip(threads, answers, strict=True)]
+    return (*calls, *returns)
+
+
+def test_few_configurations_stand_for_very_many_orders() -> None:
+    """
+    Given eleven overlapping requests to a pool of ten bytes, and all of them are granted
+    When the search decides
+    Then it has refuted all 39,916,800 orders after looking at 2,048 - 1 configurations
+    """
+    pool = MemoryPoolModel(MemoryPoolConfiguration(10, 1), MemoryPoolProfile())
+    budget = Budget()
+    history = entries_of(requests(11, (True,) * 11))
+    decided = decide(history, ModelRules(sequential(pool)), budget)
+    assert not isinstance(decided, Explained)
+    assert factorial(11) == 39_916_800
+    assert budget.configurations == 2**11 - 1
+
+
+def test_without_memory_every_order_would_be_tried() -> None:
+    """
+    Given the same with fewer requests, and states that are all told apart, so that nothing is met
+        twice
+    When the search decides
+    Then it looks at every beginning of every order
+    """
+    pool = MemoryPoolModel(MemoryPoolConfiguration(5, 1), MemoryPoolProfile())
+    budget = Budget()
+
+    class ByHistory:
+        """The pool's rules, whose state remembers in which order it was reached."""
+
+        def initial(self) -> tuple[str, ...]:
+            return ()
+
+        def effects(
+            self, state: tuple[str, ...], call: RecordedCall, part: str
+        ) -> Iterator[Effect[tuple[str, ...]]]:
+            model = pool.initial()
+            for name in state:
+                ((_, model),) = pool.successors(model, Allocate(name, 1))
+            ((outcome, _),) = pool.successors(model, call.operation)
+            yield Effect((*state, call.thread), (), outcome.result)
+
+    history = entries_of(requests(6, (True,) * 6))
+    assert not isinstance(decide(history, ByHistory(), budget), Explained)
+    beginnings = sum(factorial(6) // factorial(6 - length) for length in range(6))
+    assert budget.configurations == beginnings == 1237
+
+
+def test_the_order_explains_the_history() -> None:
+    """
+    Given three overlapping requests to a pool of two bytes, of which the first is refused
+    When the search decides
+    Then the order that it gives has the refused one behind the other two
+    """
+    history = entries_of(requests(3, (False, True, True)))
+    decided = decide(history, ModelRules(sequential(TWO_BYTES)), Budget())
+    assert isinstance(decided, Explained)
+    assert decided.order == [Taken(1, "whole"), Taken(2, "whole"), Taken(0, "whole")]
+
+
+def test_a_call_that_returned_comes_before_one_that_begins() -> None:
+    """
+    Given a refusal that returned before the pool was asked for anything else
+    When the search decides
+    Then not even that return is explained, however many were granted later
+    """
+    history: History = (
+        Called("t", Allocate("a", 1)),
+        Returned("t", False),
+        Called("u", Allocate("b", 1)),
+        Called("v", Allocate("c", 1)),
+        Returned("u", True),
+        Returned("v", True),
+    )
+    assert explained_entries(history, sequential(TWO_BYTES)) == 1
+
+
+@pytest.mark.parametrize("granted", [0, 1, 2, 3])
+def test_exactly_as_many_are_granted_as_there_is_room(granted: int) -> None:
+    """
+    Given three overlapping requests to a pool of two bytes
+    When some are granted and the others refused
+    Then that is explained where two are granted, and otherwise not
+    """
+    answers = (True,) * granted + (False,) * (3 - granted)
+    for order in set(permutations(answers)):
+        history = requests(3, order)
+        assert (explained_entries(history, sequential(TWO_BYTES)) is None) == (granted == 2)
+
+
+def test_a_call_that_took_effect_in_time_is_taken_for_done() -> None:
+    """
+    Given a request that never returns, and two later ones of which one is refused
+    When the search decides
+    Then the first took effect, and where none is refused it did not
+    """
+    opened: History = (Called("t", Allocate("a", 1)),)
+    for answers, first in (((True, False), True), ((True, True), False)):
+        entries = entries_of(opened + requests(2, answers))
+        entries = [replaced._replace(seq=place) for place, replaced in enumerate(entries)]
+        entries[1:] = [
+            each._replace(event=replace(each.event, thread=f"u{each.event.thread}"))
+            for each in entries[1:]
+        ]
+        decided = decide(entries, ModelRules(sequential(TWO_BYTES)), Budget())
+        assert isinstance(decided, Explained)
+        assert (Taken(0, "whole") in decided.order) == first

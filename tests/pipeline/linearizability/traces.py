@@ -1,0 +1,118 @@
+"""Short traces, written as their lines, and what the checker finds of them."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from purgatory_model.interleaving import History
+from purgatory_model.sequential_rules import Rule, Rules
+from purgatory_pipeline.linearizability.budget import Budget
+from purgatory_pipeline.linearizability.calls import Entry
+from purgatory_pipeline.linearizability.checker import Finding, check_run
+from purgatory_pipeline.linearizability.decision import Explained, decide
+from purgatory_pipeline.linearizability.model_rules import ModelRules
+from purgatory_pipeline.linearizability.refutation import refute
+from purgatory_pipeline.linearizability.traced_history import traced_history
+from purgatory_pipeline.trace_lines import (
+    Begin,
+    Call,
+    DeclaredDeviation,
+    End,
+    Happened,
+    Instance,
+    Located,
+    ManualClock,
+    Return,
+    Step,
+    TraceLine,
+    WallClock,
+)
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Event, EventKind, Value
+from purgatory_spec.reasons import Reason
+
+
+def ns(at_ms: int | None) -> int | None:
+    """A time of a line."""
+    return None if at_ms is None else at_ms * 1_000_000
+
+
+def call(thread: str, operation: Operation, at_ms: int | None = None) -> Call:
+    """A thread begins a call."""
+    return Call(run="", seq=0, thread=thread, operation=operation, at_ns=ns(at_ms))
+
+
+def back(
+    thread: str, result: Value = None, at_ms: int | None = None, rejected: Reason | None = None
+) -> Return:
+    """It returns."""
+    return Return(run="", seq=0, thread=thread, result=result, rejected=rejected, at_ns=ns(at_ms))
+
+
+def event(thread: str, kind: EventKind, name: str, at_ms: int | None = None) -> Happened:
+    """A callback begins."""
+    return Happened(run="", seq=0, thread=thread, event=kind, task=name, at_ns=ns(at_ms))
+
+
+def step(
+    thread: str,
+    operation: Operation,
+    result: Value = None,
+    *events: Event,
+    rejected: Reason | None = None,
+    at_ms: int | None = None,
+) -> Step:
+    """A whole call at once."""
+    return Step(
+        run="",
+        seq=0,
+        thread=thread,
+        operation=operation,
+        result=result,
+        rejected=rejected,
+        events=events,
+        at_ns=ns(at_ms),
+    )
+
+
+def located(
+    instance: Instance,
+    lines: Iterable[TraceLine],
+    *,
+    run: str = "r",
+    clock: ManualClock | WallClock = ManualClock(),  # noqa: B008
+    deviations: tuple[DeclaredDeviation, ...] = (),
+    first: int = 0,
+    at_ms: int | None = None,
+    ends: bool = True,
+) -> list[Located]:
+    """A trace as an engine hands it over."""
+    begin = Begin(run=run, seq=0, instance=instance, clock=clock, deviations=deviations)
+    last = [End(run=run, seq=0, at_ns=ns(at_ms))] if ends else []
+    found = []
+    for number, line in enumerate([begin, *lines, *last]):
+        seq = first + number
+        raw = msgspec.json.encode(msgspec.structs.replace(line, run=run, seq=seq))
+        found.append(Located(run, seq, "trace.jsonl", number + 1, raw))
+    return found
+
+
+def found_of(lines: Iterable[Located], budget: Budget | None = None) -> Finding:
+    """What the checker finds of a run."""
+    return check_run(traced_history("r", lines), Budget() if budget is None else budget)
+
+
+def entries_of(history: History) -> list[Entry]:
+    """A history as the search takes it."""
+    return [Entry(place, each) for place, each in enumerate(history)]
+
+
+def explained_entries(history: History, rules: Rules[Rule]) -> int | None:
+    """How long the longest beginning is that is explained; None where all of it is."""
+    entries = entries_of(history)
+    budget = Budget()
+    searched = ModelRules(rules)
+    decided = decide(entries, searched, budget)
+    if isinstance(decided, Explained):
+        return None
+    return refute(entries, searched, budget, decided).explained

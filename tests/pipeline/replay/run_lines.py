@@ -1,0 +1,92 @@
+"""Runs for tests: lines as objects or as plain JSON, and what the replay says of them."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from purgatory_pipeline.from_cases import encoded
+from purgatory_pipeline.replay import replay
+from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.trace_lines import Located, TraceLine
+from purgatory_spec.cases import Case, read_case
+from purgatory_spec.resources import specification_folder
+
+Plain = Mapping[str, object]
+
+
+def located(lines: Iterable[TraceLine | Plain | bytes], run: str = "r") -> list[Located]:
+    """The lines as an engine hands them over, each in the place that it says it has."""
+    found = []
+    for number, line in enumerate(lines, start=1):
+        if isinstance(line, bytes):
+            raw, seq = line, number - 1
+        elif isinstance(line, Mapping):
+            raw, seq = json.dumps({"run": run, **line}).encode(), int(str(line["seq"]))
+        else:
+            raw, seq = encoded(line), line.seq
+        found.append(Located(run, seq, "f.jsonl", number, raw))
+    return found
+
+
+def rows_of(lines: Iterable[TraceLine | Plain | bytes]) -> list[Row]:
+    """All rows of one run."""
+    return list(replay(located(lines)))
+
+
+def verdict_of(lines: Iterable[TraceLine | Plain | bytes]) -> VerdictRow:
+    """The verdict on one run."""
+    (row,) = [row for row in rows_of(lines) if isinstance(row, VerdictRow)]
+    return row
+
+
+def quarantined(rows: Sequence[Row]) -> list[tuple[int | None, str]]:
+    """Number and reason of each line that was set aside."""
+    return [(row.seq, row.reason) for row in rows if isinstance(row, QuarantineRow)]
+
+
+def coverage(rows: Sequence[Row]) -> dict[str, int]:
+    """The visits of each rule."""
+    return {row.rule: row.visits for row in rows if isinstance(row, CoverageRow)}
+
+
+def vectors() -> list[Path]:
+    """The files of the golden vectors."""
+    return sorted((specification_folder() / "vectors").rglob("*.jsonl"))
+
+
+def cases() -> list[Case]:
+    """The golden vectors."""
+    return [read_case(path) for path in vectors()]
+
+
+def numbered(*lines: Plain, first: int = 0) -> list[Plain]:
+    """Lines with numbers that grow by one."""
+    return [{"seq": seq, **line} for seq, line in enumerate(lines, start=first)]
+
+
+def timer_begin(**profile: object) -> Plain:
+    """The first line of a run of a timer with a stepped executor."""
+    return {
+        "kind": "begin",
+        "instance": {"component": "timer", "profile": {"executor": "stepped", **profile}},
+    }
+
+
+def step(op: str, events: Sequence[tuple[str, str]] = (), **more: object) -> Plain:
+    """A step; arguments that an outcome has go there, all others to the operation."""
+    outcome = {name: more.pop(name) for name in ("result", "rejected", "observed") if name in more}
+    told = [{"kind": kind, "task": task} for kind, task in events]
+    return {"kind": "step", "operation": {"op": op, **more}, "events": told, **outcome}
+
+
+def add(task: str, delay_ms: int) -> Plain:
+    """A task is armed."""
+    return step("add", task=task, delay_ms=delay_ms)
+
+
+def advance(to_ms: int, *expired: str) -> Plain:
+    """The clock moves on, and these tasks expire."""
+    return step("advance", [("expired", task) for task in expired], to_ms=to_ms)
+
+
+END: Plain = {"kind": "end"}

@@ -1,0 +1,207 @@
+"""What is read from files, whatever is in them."""
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purgatory_pipeline import byte_streams
+from purgatory_pipeline.parsing import MOST_BYTES
+from purgatory_pipeline.rows import QuarantineRow
+from purgatory_pipeline.sources import SHOWN_BYTES, read_file
+from purgatory_pipeline.trace_lines import Located
+
+
+def line(seq: int, run: str = "r") -> bytes:
+    return json.dumps({"run": run, "seq": seq}).encode()
+
+
+Write = Callable[[bytes], Path]
+
+
+@pytest.fixture(params=["jsonl", "jsonl.gz"])
+def write(request: pytest.FixtureRequest, tmp_path: Path) -> Write:
+    """Writes bytes into a file, plain or compressed."""
+    path = tmp_path / f"trace.{request.param}"
+
+    def written(content: bytes) -> Path:
+        packed = gzip.compress(content) if path.suffix == ".gz" else content
+        path.write_bytes(packed)
+        return path
+
+    return written
+
+
+def test_each_line_comes_with_its_place(write: Write) -> None:
+    path = write(line(0) + b"\n" + line(1) + b"\n")
+    assert list(read_file(path)) == [
+        Located("r", 0, str(path), 1, line(0)),
+        Located("r", 1, str(path), 2, line(1)),
+    ]
+
+
+def test_the_last_line_needs_no_line_feed(write: Write) -> None:
+    assert len(list(read_file(write(line(0) + b"\n" + line(1))))) == 2
+
+
+def test_carriage_returns_are_taken_away(write: Write) -> None:
+    lines = list(read_file(write(line(0) + b"\r\n" + line(1) + b"\r\n")))
+    assert [each.raw for each in lines] == [line(0), line(1)]
+
+
+def test_empty_lines_are_nothing_at_the_end_and_set_aside_elsewhere(write: Write) -> None:
+    path = write(b"\n" + line(0) + b"\n\r\n  \n" + line(1) + b"\n\n\r\n\n")
+    rows = list(read_file(path))
+    assert [each.seq for each in rows if isinstance(each, Located)] == [0, 1]
+    aside = [each for each in rows if isinstance(each, QuarantineRow)]
+    assert [(row.line, row.reason) for row in aside] == [
+        (1, "the line is empty"),
+        (3, "the line is empty"),
+        (4, "the line is empty"),
+    ]
+    assert rows[-1] == Located("r", 1, str(path), 5, line(1))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\r\n \n"])
+def test_an_empty_file_is_told(write: Write, content: bytes) -> None:
+    path = write(content)
+    assert list(read_file(path)) == [QuarantineRow(str(path), 0, "", "the file is empty")]
+
+
+@pytest.mark.parametrize("length", [MOST_BYTES + 1, 3 * MOST_BYTES, 5 * MOST_BYTES + 7])
+@pytest.mark.parametrize("ending", [b"\n", b""])
+def test_a_line_that_is_too_long_is_set_aside_with_its_beginning(
+    write: Write, length: int, ending: bytes
+) -> None:
+    path = write(line(0) + b"\n" + b"x" * length + b"\n" + line(1) + b"\n" + b"y" * length + ending)
+    first, long, second, last = read_file(path)
+    assert (first, second) == (
+        Located("r", 0, str(path), 1, line(0)),
+        Located("r", 1, str(path), 3, line(1)),
+    )
+    for row, number, letter in ((long, 2, "x"), (last, 4, "y")):
+        assert isinstance(row, QuarantineRow)
+        assert (row.line, row.raw) == (number, letter * SHOWN_BYTES)
+        assert f"longer than {MOST_BYTES} bytes" in row.reason
+
+
+def test_a_line_of_the_largest_length_is_used(write: Write) -> None:
+    head = b'{"run":"r","seq":0,"x":"'
+    whole = head + b"x" * (MOST_BYTES - len(head) - 2) + b'"}'
+    assert len(whole) == MOST_BYTES
+    (located,) = read_file(write(whole + b"\n"))
+    assert isinstance(located, Located)
+
+
+UNREADABLE = {
+    "cut off": (b'{"run":"r","seq":', "not JSON, or cut off"),
+    "no JSON": (b"hello", "not JSON"),
+    "two objects": (line(0) + line(1), "more than one object in the line"),
+    "an array": (b"[1]", "Expected `object`"),
+    "no run": (b'{"seq":0}', "missing required field `run`"),
+    "no seq": (b'{"run":"r"}', "missing required field `seq`"),
+    "run twice": (b'{"run":"r","seq":0,"run":"s"}', "key given twice: run"),
+    "seq twice": (b'{"run":"r","seq":0,"seq":1}', "key given twice: seq"),
+    "fraction": (b'{"run":"r","seq":1.5}', "Expected `int`, got `float`"),
+    "whole fraction": (b'{"run":"r","seq":1.0}', "Expected `int`, got `float`"),
+    "true": (b'{"run":"r","seq":true}', "Expected `int`, got `bool`"),
+    "string": (b'{"run":"r","seq":"1"}', "Expected `int`, got `str`"),
+    "below zero": (b'{"run":"r","seq":-1}', "it counts from 0"),
+    "too large": (b'{"run":"r","seq":9223372036854775808}', "the largest number is"),
+    "many digits": (b'{"run":"r","seq":' + b"9" * 5000 + b"}", "4300 digits"),
+    "deep": (b'{"run":"r","seq":0,"x":' + b"[" * 20000 + b"]" * 20000 + b"}", "nested too deeply"),
+    "not UTF-8": (b'{"run":"\xff","seq":0}', "not UTF-8"),
+    "half a letter": (b'{"run":"\\ud800","seq":0}', "surrogate"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_line_without_a_place_is_set_aside_as_it_is(write: Write, name: str) -> None:
+    raw, reason = UNREADABLE[name]
+    path = write(line(0) + b"\n" + raw + b"\n" + line(1) + b"\n")
+    first, aside, second = read_file(path)
+    assert isinstance(first, Located)
+    assert isinstance(second, Located)
+    assert isinstance(aside, QuarantineRow)
+    assert reason in aside.reason
+    assert (aside.file, aside.line) == (str(path), 2)
+    assert aside.raw == raw.decode("utf-8", "backslashreplace")
+
+
+LINES = [line(number) for number in range(3000)]
+WHOLE = gzip.compress(b"\n".join(LINES) + b"\n")
+
+
+@pytest.mark.parametrize("kept", [12, 300, len(WHOLE) // 2, len(WHOLE) - 8, len(WHOLE) - 1])
+def test_a_gzip_file_that_breaks_off_is_used_so_far_and_told(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "trace.jsonl.gz"
+    path.write_bytes(WHOLE[:kept])
+    *lines, aside = read_file(path)
+    assert [each.raw for each in lines] == LINES[: len(lines)]
+    assert isinstance(aside, QuarantineRow)
+    assert "breaks off; nothing is read from here on" in aside.reason
+    assert aside.line == (len(lines) + 1 if lines or aside.raw else 0)
+    assert all(aside.raw.encode() in next_line for next_line in LINES[len(lines) :][:1])
+    if kept > len(WHOLE) // 3:
+        assert len(lines) > 500, "what could be decompressed is not lost"
+
+
+def test_a_damaged_gzip_file_is_used_so_far_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl.gz"
+    for content in (WHOLE[:-8] + b"\0\0\0\0" + WHOLE[-4:], b"no gzip at all", WHOLE + b"rubbish"):
+        path.write_bytes(content)
+        *lines, aside = read_file(path)
+        assert isinstance(aside, QuarantineRow)
+        assert "the compressed data is damaged" in aside.reason
+        assert [each.raw for each in lines] == (LINES if content[:2] == WHOLE[:2] else [])
+
+
+def test_several_gzip_members_are_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl.gz"
+    path.write_bytes(gzip.compress(line(0) + b"\n") + gzip.compress(line(1) + b"\n"))
+    assert [each.seq for each in read_file(path)] == [0, 1]
+
+
+def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+    for name in ("gone.jsonl", "gone.jsonl.gz"):
+        (aside,) = read_file(tmp_path / name)
+        assert isinstance(aside, QuarantineRow)
+        assert (aside.line, aside.raw) == (0, "")
+        assert "cannot be read: No such file or directory" in aside.reason
+    (tmp_path / "folder.jsonl").mkdir()
+    (aside,) = read_file(tmp_path / "folder.jsonl")
+    assert isinstance(aside, QuarantineRow)
+    assert "cannot be read" in aside.reason
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to this user")
+def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "secret.jsonl"
+    path.write_bytes(line(0))
+    path.chmod(0)
+    (aside,) = read_file(path)
+    assert isinstance(aside, QuarantineRow)
+    assert "Permission denied" in aside.reason
+
+
+@settings(deadline=None)
+@given(
+    content=st.lists(
+        st.sampled_from([b"", b" ", b"\r", line(0), line(1) + b"\r", b"x", b'{"run"', b"\xff"])
+    ).map(b"\n".join),
+    piece=st.integers(1, 40),
+)
+def test_the_size_of_the_pieces_does_not_matter(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, piece: int
+) -> None:
+    path = tmp_path_factory.mktemp("pieces") / "trace.jsonl"
+    path.write_bytes(content)
+    whole = list(read_file(path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(byte_streams, "CHUNK_BYTES", piece)
+        assert list(read_file(path)) == whole

@@ -1,0 +1,159 @@
+"""The same check where Spark is not started by us: under spark-submit, and on a Connect server."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
+from purgatory_pipeline import jobs
+from purgatory_pipeline.synthetic import Expected, write_corpus
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="Spark's programs are shell scripts"),
+]
+
+PURGATORY = [sys.executable, "-c", "from purgatory_conformance.command_line import main; main()"]
+CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+SECONDS = 240
+TABLES = ("verdicts", "coverage", "quarantine")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Python of these tests for the workers, loopback, and no log."""
+    (folder / "conf").mkdir()
+    logging = "status = OFF\nrootLogger.level = OFF\n"
+    (folder / "conf" / "log4j2.properties").write_text(logging, encoding="utf-8")
+    return {
+        **os.environ,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_CONF_DIR": str(folder / "conf"),
+    }
+
+
+def spark_submit() -> str:
+    import pyspark
+
+    return str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
+
+
+def run(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str]:
+    with (folder / "output").open("w+b") as output:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            timeout=SECONDS,
+            check=False,
+        )
+    return done.returncode, (folder / "output").read_text("utf-8")
+
+
+def tables(out: Path) -> dict[str, list[dict[str, object]]]:
+    (results,) = out.glob("results-*")
+    return {name: pq.read_table(results / f"{name}.parquet").to_pylist() for name in TABLES}
+
+
+@pytest.fixture
+def expected(tmp_path: Path) -> list[Expected]:
+    return write_corpus(tmp_path / "traces", 9, 60, faulty=2, files=2)
+
+
+def assert_as_local(tmp_path: Path, expected: list[Expected]) -> None:
+    """The results in ``out`` are those of the local engine, and as planted."""
+    local = [*PURGATORY, "trace", "check", "--engine", "local", "--out", "local", "traces"]
+    code, said = run(local, tmp_path, {**os.environ})
+    assert code == 1, said
+    found = tables(tmp_path / "out")
+    assert found == tables(tmp_path / "local")
+    verdicts = [(row["run"], row["verdict"], row["seq"]) for row in found["verdicts"]]
+    assert verdicts == [(run.run, run.verdict, run.seq) for run in expected]
+
+
+def test_spark_submit(tmp_path: Path, expected: list[Expected]) -> None:
+    arguments = ["trace", "check", "--engine", "spark", "--out", "out", "traces"]
+    submit = [spark_submit(), "--master", "local[1]", "--conf", "spark.ui.enabled=false"]
+    code, said = run([*submit, jobs.__file__, *arguments], tmp_path, environment(tmp_path))
+    assert code == 1, said
+    assert "engine spark" in said
+    assert_as_local(tmp_path, expected)
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def listens(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture
+def connect_server(tmp_path: Path) -> Iterator[str]:
+    """The address of a Connect server of our own, which is ended afterwards."""
+    port = free_port()
+    settings = {
+        "spark.master": "local[1]",
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+    }
+    confs = [f"--conf={name}={value}" for name, value in settings.items()]
+    process = subprocess.Popen(
+        [spark_submit(), "--class", CONNECT_SERVER, *confs, "spark-internal"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until = time.monotonic() + SECONDS
+        while not listens(port):
+            assert process.poll() is None, "the server has ended"
+            assert time.monotonic() < until, "the server does not listen"
+            time.sleep(0.2)
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def test_connect_server(tmp_path: Path, connect_server: str, expected: list[Expected]) -> None:
+    check = [*PURGATORY, "trace", "check", "--engine", "spark", "--remote", connect_server]
+    code, said = run([*check, "--out", "out", "traces"], tmp_path, {**os.environ})
+    assert code == 1, said
+    assert "engine spark" in said
+    assert_as_local(tmp_path, expected)
+
+
+def test_no_connect_server(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"{}\n")
+    address = f"sc://127.0.0.1:{free_port()}"
+    check = [*PURGATORY, "trace", "check", "--engine", "spark", "--remote", address, "a.jsonl"]
+    code, said = run(check, tmp_path, {**os.environ})
+    assert code == EXIT_SUBJECT_FAILED
+    assert f"no Connect server answers at {address}" in said
+    assert "Traceback" not in said

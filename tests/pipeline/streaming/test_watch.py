@@ -1,0 +1,111 @@
+"""The stream gives the rows of the batch, and a kill in mid-batch changes nothing."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from purgatory_pipeline.local_engine import check_locally
+from purgatory_pipeline.schemas import TableName
+from purgatory_pipeline.sinks import Conclusion, ResultWriter, read_results
+from purgatory_pipeline.streaming.batches import Batches
+from purgatory_pipeline.streaming.records import row_of
+from purgatory_pipeline.synthetic import write_corpus
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+FILES = 8
+DEADLINE_SECONDS = 240
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every fault of every component, the runs spread line by line over files that stay open."""
+    whole = tmp_path_factory.mktemp("whole")
+    write_corpus(whole, runs=60, events=100, faulty=2, mixed=True, files=1)
+    folder = tmp_path_factory.mktemp("corpus")
+    lines = (whole / "part-00000.jsonl").read_bytes().splitlines(keepends=True)
+    share = -(-len(lines) // FILES)
+    for number in range(FILES):
+        path = folder / f"part-{number:05d}.jsonl"
+        path.write_bytes(b"".join(lines[number * share : (number + 1) * share]))
+    return folder
+
+
+def watching(corpus: Path, out: Path, *words: str) -> list[str | Path]:
+    purgatory = Path(sys.executable).with_name("purgatory")
+    options: list[str | Path] = ["--out", out, "--files-per-batch", "1", "--master", "local[2]"]
+    return [purgatory, "trace", "watch", corpus, *options, *words]
+
+
+def test_a_kill_in_mid_batch_loses_nothing_and_counts_nothing_twice(
+    corpus: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "watched"
+    killed_in = kill_in_mid_batch(corpus, out, after=2)
+    assert killed_in < FILES
+    before = newest(out / "checkpoint" / "commits")
+    assert before is not None
+    assert before < killed_in
+
+    done = subprocess.run(
+        watching(corpus, out, "--once"),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"batch {killed_in}:" in done.stdout
+    assert f"batch {before}:" not in done.stdout
+
+    with ResultWriter(tmp_path / "checked") as writer:
+        writer.write(check_locally([corpus]))
+        writer.finish()
+        writer.commit(Conclusion("local", 1, {}))
+    for table in TableName:
+        watched = read_results(out / "tables").table(table).to_pylist()
+        assert watched == read_results(tmp_path / "checked").table(table).to_pylist()
+        assert watched
+
+    # The control: the comparison sees a batch that is lost.
+    shutil.rmtree(out / "batches" / f"batch={FILES - 1:06d}")
+    left = [row_of(record) for record in Batches(out / "batches").standing()]
+    assert Counter(left) != Counter(check_locally([corpus]))
+
+
+def kill_in_mid_batch(corpus: Path, out: Path, after: int) -> int:
+    """Kill a watch and its Java machine in the middle of a batch beyond ``after``; which one."""
+    watch = subprocess.Popen(
+        watching(corpus, out),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        give_up = time.monotonic() + DEADLINE_SECONDS
+        while (begun := batch_under_way(out)) is None or begun <= after:
+            assert watch.poll() is None, "the watch has ended by itself"
+            assert time.monotonic() < give_up, "no batch was ever under way"
+            time.sleep(0.01)
+    finally:
+        os.killpg(watch.pid, signal.SIGKILL)
+        watch.wait()
+    return begun
+
+
+def batch_under_way(out: Path) -> int | None:
+    """The batch that has begun and is not committed, by what Spark has written down."""
+    begun = newest(out / "checkpoint" / "offsets")
+    done = newest(out / "checkpoint" / "commits")
+    return begun if begun is not None and (done is None or begun > done) else None
+
+
+def newest(folder: Path) -> int | None:
+    return max((int(path.name) for path in folder.glob("*") if path.name.isdigit()), default=None)

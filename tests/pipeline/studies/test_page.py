@@ -1,0 +1,116 @@
+"""The docs page says what the checked-in summaries say, and shows plots that are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from purgatory_pipeline.errors import PipelineError
+from purgatory_pipeline.studies.catalogue import STUDIES
+from purgatory_pipeline.studies.page import ASSETS, LEAST_REQUESTS, PAGE, with_figures
+from purgatory_pipeline.studies.plots import draw_plots
+from purgatory_pipeline.studies.reading import Rows, count, mean, per_request, words
+from purgatory_pipeline.studies.setting import Setting
+from purgatory_pipeline.studies.tables import Row, read_summary
+from purgatory_pipeline.studies.task import result_of
+
+DOCS = Path(__file__).parents[3] / "docs"
+TEXT = (DOCS / PAGE).read_text(encoding="utf-8")
+
+
+def summary(study: str) -> list[Row]:
+    return read_summary(DOCS / ASSETS / f"{study}.csv")
+
+
+def setting_of(row: Row) -> Setting:
+    return Setting(**{name: row[name] for name in Setting.__dataclass_fields__})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_page_says_what_the_summary_says(study: str) -> None:
+    assert with_figures(TEXT, study, Rows(summary(study))) == TEXT
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_control_another_number_changes_the_page(study: str) -> None:
+    rows = summary(study)
+    for row in rows:
+        for name in ("purges", "queued_most", "over_distinct_sum"):
+            row[name] = count(row, name) + 10**9
+    assert with_figures(TEXT, study, Rows(rows)) != TEXT
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_published_are_all_settings_with_enough_requests(study: str) -> None:
+    settings = [setting_of(row) for row in summary(study)]
+    assert settings == list(STUDIES[study].settings)
+    assert min(setting.requests for setting in settings) >= LEAST_REQUESTS
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_published_lost_no_request(study: str) -> None:
+    for row in summary(study):
+        assert count(row, "completed") + count(row, "expired") == count(row, "requests")
+
+
+def test_the_implementation_agreed() -> None:
+    assert "0 differ" in TEXT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["wheel", "keys"])
+def test_a_published_row_is_what_the_code_counts(study: str) -> None:
+    row = summary(study)[2]
+    assert result_of(setting_of(row)) == row
+
+
+def test_plots_that_are_shown_are_those_that_are_there() -> None:
+    shown = set(re.findall(r"\]\(\.\./assets/studies/([\w-]+\.svg)\)", TEXT))
+    assert shown == {path.name for path in (DOCS / ASSETS).glob("*.svg")}
+    assert len(shown) >= 10
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_plots_are_drawn_from_the_summaries(study: str, tmp_path: Path) -> None:
+    """The same points; another release of matplotlib may write them in other words."""
+    for path in draw_plots(study, Rows(summary(study)), tmp_path):
+        published = (DOCS / ASSETS / path.name).read_text(encoding="utf-8")
+        assert lines_of(path.read_text(encoding="utf-8")) == lines_of(published)
+
+
+def lines_of(svg: str) -> list[str]:
+    """What is written, and how many points are drawn."""
+    return [*re.findall(r"<text[^>]*>([^<]*)</text>", svg), str(svg.count("<use "))]
+
+
+def test_a_page_without_a_place_is_a_problem() -> None:
+    with pytest.raises(PipelineError, match="no place for keys"):
+        with_figures("words", "keys", Rows([]))
+
+
+def test_rows_are_found_by_their_settings() -> None:
+    rows = Rows([{"design": "old", "rate": 1}, {"design": "old", "rate": 2}])
+    assert rows.one(design="old", rate=2) == {"design": "old", "rate": 2}
+    assert rows.all(design="new") == []
+    with pytest.raises(LookupError, match="2 rows"):
+        rows.one(design="old")
+    with pytest.raises(LookupError, match="0 rows"):
+        rows.one(rate=3)
+
+
+def test_counts_are_put_in_proportion() -> None:
+    row: Row = {"requests": 4, "reinserted": [1, 2, 3], "live_sum": 30, "virtual_ms": 20, "a": "b"}
+    assert count(row, "reinserted") == 6
+    assert per_request(row, "reinserted") == 1.5
+    assert mean(row, "live") == 1.5
+    with pytest.raises(TypeError):
+        count(row, "a")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.0, "0"), (0.01234, "0.012"), (1.234, "1.23"), (12.34, "12.3"), (123.4, "123"),
+     (12345.6, "12,346"), (7, "7"), (-252.4, "-252")],
+)  # fmt: skip
+def test_numbers_have_three_digits(value: float, expected: str) -> None:
+    assert words(value) == expected

@@ -1,0 +1,85 @@
+"""``purgatory study``, as it is used: what it prints, what it writes, how it exits."""
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from purgatory_conformance.command_line import Problem
+from purgatory_pipeline import commands
+from purgatory_pipeline.studies.catalogue import STUDIES
+from purgatory_pipeline.studies.tables import read_parquet
+from purgatory_pipeline.study_command import study
+
+
+def said(*words: str) -> Result:
+    return CliRunner().invoke(study, words)
+
+
+def test_list_names_every_study() -> None:
+    lines = said("list").output.splitlines()
+    assert [line.split()[0] for line in lines] == list(STUDIES)
+    assert sum(int(line.split()[1]) for line in lines) == sum(
+        len(each.settings) for each in STUDIES.values()
+    )
+
+
+def test_it_is_part_of_the_command_line() -> None:
+    root = click.Group()
+    commands.register(root)
+    assert root.commands["study"] is study
+
+
+@pytest.mark.slow
+def test_run_writes_the_rows_and_the_plots(tmp_path: Path) -> None:
+    done = said("run", "weak", "--requests", "40", "--out", str(tmp_path), "--plots")
+    assert done.exit_code == 0, done.output
+    assert "10 of 10 settings to run" in done.output
+    rows = read_parquet(tmp_path / "weak.parquet")
+    assert len(rows) == 10
+    assert {row["requests"] for row in rows} == {40}
+    assert (tmp_path / "weak-references.svg").read_text(encoding="utf-8").startswith("<?xml")
+    again = said("run", "weak", "--requests", "40", "--out", str(tmp_path))
+    assert "0 of 10 settings to run" in again.output
+    assert read_parquet(tmp_path / "weak.parquet") == rows
+    other = said("run", "weak", "--requests", "40", "--seed", "8", "--out", str(tmp_path))
+    assert "10 of 10 settings to run" in other.output
+    assert read_parquet(tmp_path / "weak.parquet") != rows
+
+
+def test_a_study_that_is_not_there_is_a_usage_problem(tmp_path: Path) -> None:
+    problem = said("run", "weather", "--out", str(tmp_path)).exception
+    assert isinstance(problem, Problem)
+    assert problem.exit_code == 2
+    assert "'weather'" in str(problem)
+    assert "time-outs" in str(problem)
+
+
+def test_a_place_of_spark_and_the_local_engine_exclude_each_other(tmp_path: Path) -> None:
+    problem = said(
+        "run", "weak", "--engine", "local", "--master", "local[2]", "--out", str(tmp_path)
+    ).exception
+    assert isinstance(problem, Problem)
+    assert problem.exit_code == 2
+
+
+@pytest.mark.parametrize("words", [("run",), ("run", "weak", "--requests", "0"), ("docs",)])
+def test_wrong_words_are_usage_errors(words: tuple[str, ...]) -> None:
+    assert said(*words).exit_code == 2
+
+
+def test_too_few_requests_are_not_published(tmp_path: Path) -> None:
+    out, docs = tmp_path / "out", tmp_path / "docs"
+    page = docs / "explanation" / "workload-studies.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("words", encoding="utf-8")
+    missing = said("docs", str(docs), "--results", str(tmp_path)).exception
+    assert isinstance(missing, Problem)
+    assert "designs.parquet is not there" in str(missing)
+    assert said("run", "designs", "--requests", "2", "--out", str(out)).exit_code == 0
+    problem = said("docs", str(docs), "--results", str(out)).exception
+    assert isinstance(problem, Problem)
+    assert problem.exit_code == 3
+    assert "1,000,000" in str(problem)
+    assert page.read_text(encoding="utf-8") == "words"

@@ -1,0 +1,134 @@
+"""Cases as traces: golden vectors conform, failing cases diverge by the rule of the suite."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from purgatory_conformance.resources import adapter_folder
+from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
+from purgatory_conformance.specimens.mutant import Mutant
+from purgatory_conformance.specimens.mutants import mutant, mutants
+from purgatory_conformance.subjects.subject import profile_of
+from purgatory_conformance.supports import support_of
+from purgatory_pipeline.from_cases import instance_of, trace_of_case, trace_of_steps
+from purgatory_pipeline.rows import VerdictRow
+from purgatory_pipeline.trace_lines import Begin
+from purgatory_spec.cases import Case, Step, case_header, read_case
+from purgatory_spec.operations import Cancel
+from purgatory_spec.profiles import (
+    Clock,
+    PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+from .replay.run_lines import cases, verdict_of
+
+REUSED = {"first-try-throws", "watch-completed"}
+"""Vectors that watch a name again whose operation is finished: a new operation to who forgets."""
+
+DEVIATIONS = sorted((adapter_folder("kafka") / "deviations").glob("*.jsonl"))
+
+
+def test_every_golden_vector_is_a_trace_that_conforms() -> None:
+    verdicts = {}
+    for case in cases():
+        row = verdict_of(trace_of_case(case))
+        verdicts[case.header.case] = row.verdict, row.judged
+    assert verdicts == {case.header.case: ("conforms", len(case.steps) + 2) for case in cases()}
+
+
+def test_nearly_every_golden_vector_conforms_for_a_judge_that_forgets() -> None:
+    diverging = {
+        case.header.case
+        for case in cases()
+        if verdict_of(trace_of_case(case, keeps_names=False)).verdict != "conforms"
+    }
+    assert diverging == REUSED
+
+
+@pytest.mark.parametrize("path", DEVIATIONS, ids=lambda path: path.stem)
+def test_a_replay_file_of_a_deviation_diverges_unless_it_is_declared(path: Path) -> None:
+    case = read_case(path)
+    row = verdict_of(trace_of_case(case))
+    assert (row.verdict, row.rule) == ("diverges", case.header.breaks)
+    assert row.subject == case.header.subject
+    row = verdict_of(trace_of_case(case, declares=True))
+    assert (row.verdict, row.deviated) == ("conforms", (case.header.breaks,))
+
+
+def failing_case(wrong: Mutant, golden: list[Case]) -> CaseRun | None:
+    """The first golden case in which a mutant is caught."""
+    subject = wrong.make()
+    profile = profile_of(subject, wrong.component)
+    for case in golden:
+        if case.component is not wrong.component:
+            continue
+        operations = support_of(wrong.component).suited(case, profile)
+        if operations is None:
+            continue
+        run = run_case(subject, case.header.case, case.header.configuration, operations)
+        if run.verdict is CaseVerdict.FAIL:
+            return run
+    return None
+
+
+def verdict_on(wrong: Mutant, run: CaseRun, *, keeps_names: bool = True) -> VerdictRow:
+    """The verdict on a failing case, as a trace."""
+    instance = instance_of(run.configuration, profile_of(wrong.make(), wrong.component))
+    begin = Begin(run="r", seq=0, instance=instance, keeps_names=keeps_names)
+    return verdict_of(trace_of_steps(begin, run.steps))
+
+
+def disagreeing(selected: tuple[Mutant, ...]) -> Iterator[tuple[str, str, str, int | None]]:
+    """The mutants whose failing case is judged in another way as a trace."""
+    golden = cases()
+    for each in selected:
+        run = failing_case(each, golden)
+        if run is None or run.divergence is None:
+            continue
+        row = verdict_on(each, run)
+        last = len(run.steps)
+        if (row.verdict, row.rule, row.seq) != ("diverges", run.divergence.rule, last):
+            yield each.name, row.verdict, row.rule, row.seq
+
+
+def test_failing_cases_of_mutants_diverge_by_the_same_rule() -> None:
+    assert list(disagreeing(mutants()[::12])) == []
+
+
+@pytest.mark.slow
+def test_failing_cases_of_every_mutant_diverge_by_the_same_rule() -> None:
+    assert list(disagreeing(mutants())) == []
+
+
+@pytest.mark.slow
+def test_a_judge_that_forgets_overlooks_one_mutant_in_the_golden_vectors() -> None:
+    """It refuses to force an operation that was never watched, as though it was completed."""
+    golden = cases()
+    overlooked = set()
+    for each in mutants():
+        run = failing_case(each, golden)
+        if run is not None and verdict_on(each, run, keeps_names=False).verdict != "diverges":
+            overlooked.add(each.name)
+    assert overlooked == {"force-only-watched"}
+
+
+def test_the_mutants_of_the_short_test_are_caught() -> None:
+    """A control: a selection that golden vectors do not catch would show nothing."""
+    golden = cases()
+    caught = [each.name for each in mutants()[::12] if failing_case(each, golden) is not None]
+    assert len(caught) > len(mutants()[::12]) * 2 // 3
+    assert mutant(caught[0]) in mutants()
+
+
+def test_what_is_no_trace_is_refused() -> None:
+    timer = TimerConfiguration()
+    header = case_header("c", timer, TimerProfile())
+    with pytest.raises(ValueError, match="step 1 has no outcome"):
+        trace_of_case(Case(header, (Step(Cancel("t")),)))
+    with pytest.raises(ValueError, match="recorded on a real clock"):
+        instance_of(timer, TimerProfile(clock=Clock.WALL))
+    with pytest.raises(ValueError, match="two components"):
+        instance_of(timer, PurgatoryProfile())
