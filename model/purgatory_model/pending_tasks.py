@@ -8,7 +8,7 @@ at once or waits for the next advance, and what an advance answers that expires 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self, TypeVar
 
 from immutables import Map
@@ -75,30 +75,40 @@ class PendingTasks:
     """The most liberal store: the pending tasks with their due ticks and nothing else."""
 
     due_ticks: Map[str, int] = Map()
+    none_before_ms: int | None = field(default=None, compare=False, repr=False)
+    """A reading before which nothing is due; None where that is not known."""
 
     def insert(
         self, task: str, expiry_ms: int, due_tick: int, now_ms: int
     ) -> Inserted["PendingTasks"]:
         """A task that is already due may expire at once or wait. Rules: TIMER-ALREADY-DUE."""
-        pending = PendingTasks(self.due_ticks.set(task, due_tick))
+        bound = self.none_before_ms if self.due_ticks else due_tick
+        if bound is not None:
+            bound = min(bound, due_tick)
+        pending = PendingTasks(self.due_ticks.set(task, due_tick), bound)
         return Inserted(pending=pending, expired=self if due_tick <= now_ms else None)
 
     def remove(self, task: str) -> "PendingTasks":
         """The store without the task."""
         if task not in self.due_ticks:
             return self
-        return PendingTasks(self.due_ticks.delete(task))
+        return PendingTasks(self.due_ticks.delete(task), self.none_before_ms)
 
     def pop_due(self, now_ms: int) -> Popped["PendingTasks"]:
         """Everything due leaves, tick by tick. Rules: TIMER-NOT-EARLY, TIMER-NOT-LATE."""
+        if self.none_before_ms is not None and now_ms < self.none_before_ms:
+            return Popped(self, (), None)
         ticks: dict[int, set[str]] = {}
         left = self.due_ticks
+        bound: int | None = None
         for task, due_tick in self.due_ticks.items():
             if due_tick <= now_ms:
                 ticks.setdefault(due_tick, set()).add(task)
                 left = left.delete(task)
+            elif bound is None or due_tick < bound:
+                bound = due_tick
         groups = tuple(frozenset(ticks[tick]) for tick in sorted(ticks))
-        return Popped(PendingTasks(left), groups, True if groups else None)
+        return Popped(PendingTasks(left, bound), groups, True if groups else None)
 
     def emptied(self) -> "PendingTasks":
         """The store without tasks."""

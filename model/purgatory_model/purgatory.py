@@ -125,19 +125,15 @@ class PurgatoryModel(Generic[Kept]):
         Rules: PURGATORY-ENTRIES, PURGATORY-EMPTY-LISTS, PURGATORY-TIMER-SIZE, PURGATORY-PENDING,
         PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-ESTIMATE-EXACT, PURGATORY-SHUTDOWN-DROPS.
         """
-        observed: dict[PurgatoryObservable, Value] = {
-            PurgatoryObservable.ENTRIES: state.entries,
-            PurgatoryObservable.KEYS: len(state.lists),
-            PurgatoryObservable.STALE_ENTRIES: state.stale_entries,
-            PurgatoryObservable.STALE_OPERATIONS: len(state.stale_operations),
-            PurgatoryObservable.TIMER_SIZE: state.timer_size,
-            PurgatoryObservable.QUEUED: len(state.timer.queue),
-            PurgatoryObservable.PENDING: state.pending,
-            PurgatoryObservable.ESTIMATE: self.estimate(state),
+        shown = self.profile.observables
+        if state.closed:
+            shown -= _MEANINGLESS_AFTER_SHUTDOWN
+        estimate = PurgatoryObservable.ESTIMATE
+        return {
+            each.value: self.estimate(state) if each is estimate else state.count(each)
+            for each in PurgatoryObservable
+            if each in shown
         }
-        hidden = _MEANINGLESS_AFTER_SHUTDOWN if state.closed else frozenset()
-        shown = self.profile.observables - hidden
-        return {each.value: value for each, value in observed.items() if each in shown}
 
     def estimate(self, state: PurgatoryState[Kept]) -> int:
         """The estimated total of operations.

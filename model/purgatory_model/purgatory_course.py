@@ -26,6 +26,7 @@ from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
 
 _NEAREST = 4
+_FEW = 4
 
 Same = TypeVar("Same", bound=Hashable)
 
@@ -123,9 +124,14 @@ def begin(state: PurgatoryState[Kept], seen: tuple[Event, ...] | None = None) ->
 
 
 def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
-    """Each once, in the order in which they come."""
+    """Each once, in the order in which they come.
+
+    A few are compared: they share most of what they hold, which hashing would go through.
+    """
     all_found = tuple(found)
-    return all_found if len(all_found) < 2 else tuple(dict.fromkeys(all_found))
+    if len(all_found) > _FEW:
+        return tuple(dict.fromkeys(all_found))
+    return tuple(each for place, each in enumerate(all_found) if each not in all_found[:place])
 
 
 def likely(found: Iterable[Same], course_of: Callable[[Same], Course[Kept]]) -> tuple[Same, ...]:

@@ -9,6 +9,7 @@ from purgatory_model.pending_tasks import Kept
 from purgatory_model.timer import TimerState
 from purgatory_model.watcher_lists import Names
 from purgatory_spec.operations import Script
+from purgatory_spec.profiles import PurgatoryObservable
 
 NO_SCRIPT = Script()
 """Every try waits and the callbacks do nothing."""
@@ -82,3 +83,23 @@ class PurgatoryState(Generic[Kept]):
     def pending(self) -> int:
         """The time-outs that are owed. Rules: PURGATORY-PENDING."""
         return self.timer_size + len(self.timer.queue)
+
+    def count(self, observable: PurgatoryObservable) -> int:
+        """What one observable shows; of ``estimate``, what the accounting ``proposal`` keeps."""
+        match observable:
+            case PurgatoryObservable.ENTRIES:
+                return self.entries
+            case PurgatoryObservable.KEYS:
+                return len(self.lists)
+            case PurgatoryObservable.STALE_ENTRIES:
+                return self.stale_entries
+            case PurgatoryObservable.STALE_OPERATIONS:
+                return len(self.stale_operations)
+            case PurgatoryObservable.TIMER_SIZE:
+                return self.timer_size
+            case PurgatoryObservable.QUEUED:
+                return len(self.timer.queue)
+            case PurgatoryObservable.PENDING:
+                return self.pending
+            case PurgatoryObservable.ESTIMATE:
+                return self.estimate

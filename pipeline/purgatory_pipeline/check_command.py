@@ -75,6 +75,8 @@ def check(
     Ends with 1 if a run diverges; otherwise with 4 if a run is incomplete or inconclusive, a line
     could not be used, or there is no run; otherwise with 0.
     """
+    if engine == Engine.LOCAL.value and (master or remote):
+        raise click.UsageError("--master and --remote are of Spark; --engine local has none")
     with foreseen():
         sources = sources_of(paths)
         choice = choose(engine, sources.files, elsewhere=bool(master or remote))
@@ -110,6 +112,8 @@ def foreseen() -> Iterator[None]:
     except NothingThere as problem:
         raise Problem(str(problem), EXIT_USAGE) from None
     except PipelineError as problem:
+        raise Problem(f"the check failed: {problem}", EXIT_SUBJECT_FAILED) from problem
+    except OSError as problem:
         raise Problem(f"the check failed: {problem}", EXIT_SUBJECT_FAILED) from problem
     except MissingExtra as problem:
         raise Problem(str(problem), EXIT_MISSING_TOOL) from None

@@ -1,5 +1,6 @@
 """How far the local engine is: a bar on standard error, on a terminal only."""
 
+import sys
 from types import TracebackType
 
 from rich.console import Console
@@ -11,15 +12,14 @@ class CheckProgress:
 
     def __init__(self, lines: int) -> None:
         """Prepare a bar for about so many lines."""
-        console = Console(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24, complete_style="blue", finished_style="blue"),
             TextColumn("{task.fields[words]}"),
             TimeElapsedColumn(),
-            console=console,
+            console=Console(stderr=True),
             transient=True,
-            disable=not console.is_terminal,
+            disable=not sys.stderr.isatty(),  # whatever the environment says of colours
         )
         self._task = self._progress.add_task("reading", total=max(1, lines), words="")
 

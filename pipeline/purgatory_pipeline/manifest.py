@@ -18,6 +18,12 @@ MANIFEST_FORMAT = 1
 MANIFEST = "manifest.json"
 """The name of its file."""
 
+STAGING = "staging-"
+"""How the names of folders begin that are not results yet."""
+
+RESULTS = "results-"
+"""How the names of folders begin that hold results."""
+
 _PIECE_BYTES = 1 << 20
 
 

@@ -26,6 +26,8 @@ from purgatory_pipeline.locking import only_one
 from purgatory_pipeline.manifest import (
     MANIFEST,
     MANIFEST_FORMAT,
+    RESULTS,
+    STAGING,
     InputFile,
     Manifest,
     ResultFile,
@@ -41,11 +43,6 @@ from purgatory_pipeline.version import MODEL_VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-STAGING = "staging-"
-"""How the names of folders begin that are not results yet."""
-RESULTS = "results-"
-"""How the names of folders begin that hold results."""
 
 _ROWS_AT_A_TIME = 8192
 

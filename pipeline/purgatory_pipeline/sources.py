@@ -20,6 +20,8 @@ from pathlib import Path
 
 from purgatory_pipeline.byte_streams import Broken, chunks_of
 from purgatory_pipeline.errors import PipelineError, Unusable
+from purgatory_pipeline.locking import LOCK
+from purgatory_pipeline.manifest import MANIFEST, RESULTS, STAGING
 from purgatory_pipeline.parquet_traces import read_parquet
 from purgatory_pipeline.parsing import MOST_BYTES, place_of
 from purgatory_pipeline.rows import QuarantineRow
@@ -27,6 +29,9 @@ from purgatory_pipeline.trace_lines import Located
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 """Of the files that are taken from folders."""
+
+NOT_TRACES = (RESULTS, STAGING)
+"""How the names of folders begin that a check writes into its folder of results."""
 
 SHOWN_BYTES = 1000
 """How much is kept of a line that is too long to be one."""
@@ -54,11 +59,12 @@ def sources_of(paths: Iterable[str | Path]) -> Sources:
 
     A folder stands for the files in it and in its folders that have one of ``SUFFIXES``; a pattern
     with ``*``, ``?``, ``[`` or ``**`` for what matches; a file for itself, whatever its suffix.
-    Files and folders in a folder whose name begins with a point or an underscore are what other
-    programs leave for themselves; they are ignored as well.
+    In a folder, files and folders whose names begin with a point or an underscore are what other
+    programs leave for themselves, and results of a check are no traces: they are ignored as well.
 
     Raises:
         NothingThere: a path does not exist, or a pattern matches nothing.
+        PipelineError: a folder cannot be listed, or a name is not made of characters.
     """
     files: dict[str, str] = {}
     ignored: dict[str, str] = {}
@@ -66,9 +72,9 @@ def sources_of(paths: Iterable[str | Path]) -> Sources:
         for name in _matches(str(path)):
             if Path(name).is_dir():
                 for inner, is_ours in _inside(name):
-                    (files if is_ours else ignored).setdefault(os.path.realpath(inner), inner)
+                    _keep(files if is_ours else ignored, inner)
             else:
-                files[os.path.realpath(name)] = min(name, files.get(os.path.realpath(name), name))
+                _keep(files, name)
     left = (name for real, name in ignored.items() if real not in files)
     return Sources(tuple(sorted(files.values())), tuple(sorted(left)))
 
@@ -76,6 +82,16 @@ def sources_of(paths: Iterable[str | Path]) -> Sources:
 def files_of(paths: Iterable[str | Path]) -> list[str]:
     """The files that paths stand for, sorted, none twice; see ``sources_of``."""
     return list(sources_of(paths).files)
+
+
+def _keep(names: dict[str, str], name: str) -> None:
+    """Remember a file under its real name; of several names for it the first in order."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise PipelineError(f"the name of {name!r} is not UTF-8: give the file another") from None
+    real = os.path.realpath(name)
+    names[real] = min(name, names.get(real, name))
 
 
 def _matches(path: str) -> list[str]:
@@ -91,12 +107,35 @@ def _matches(path: str) -> list[str]:
 
 def _inside(folder: str) -> Iterator[tuple[str, bool]]:
     """The files in a folder and its folders, and whether each is one of ours."""
-    for where, folders, names in os.walk(folder):
-        hidden = any(part[:1] in "._" for part in Path(where).relative_to(folder).parts)
-        folders.sort()
+    seen: set[str] = set()
+    for where, folders, names in os.walk(folder, onerror=_cannot_list, followlinks=True):
+        real = os.path.realpath(where)
+        if real in seen:  # a link that leads back
+            folders.clear()
+            continue
+        seen.add(real)
+        left_out = _is_left_out(Path(where), Path(folder))
         for name in names:
-            ours = not hidden and name[:1] not in "._" and name.endswith(SUFFIXES)
+            ours = not left_out and name[0] not in "._" and name.endswith(SUFFIXES)
             yield str(Path(where) / name), ours
+
+
+def _cannot_list(problem: OSError) -> None:
+    raise PipelineError(f"the folder {problem.filename} cannot be listed: {problem.strerror}")
+
+
+def _is_left_out(where: Path, top: Path) -> bool:
+    """Whether a folder inside another is one that other programs, or a check, have for itself."""
+    for part in (where, *where.parents):
+        if part == top:
+            return False
+        if part.name[0] in "._" or (part.name.startswith(NOT_TRACES) and _has_results(part.parent)):
+            return True
+    return False
+
+
+def _has_results(folder: Path) -> bool:
+    return (folder / MANIFEST).exists() or (folder / LOCK).exists()
 
 
 def read_file(path: str | Path) -> Iterator[Located | QuarantineRow]:

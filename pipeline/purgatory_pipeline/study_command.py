@@ -1,5 +1,6 @@
 """``purgatory study``: the designs on a virtual clock, counted; results, plots, the docs page."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -127,8 +128,10 @@ def _run(each: Study, results: Results, spark: "SparkSession | None", workers: i
     else:
         rows = run_on_spark(missing, spark)
     with closing(rows):
-        for setting, row in rows:
+        for number, (setting, row) in enumerate(rows, start=1):
             results.write(setting, row)
+            if sys.stderr.isatty():
+                click.echo(f"\r{number} of {len(missing)}\r", nl=False, err=True)
     click.echo(f"{each.name}: {results.write_study(each)}")
 
 

@@ -10,6 +10,7 @@ What becomes of a block depends on its language, and on words behind it that the
 - ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of;
 - ``diff`` changes the file that its title names;
 - ``tla`` stands word for word in a module of this project, or with a title is a module itself;
+- ``go`` and ``java`` have a title, and tests of their own that compile and run them;
 - a title makes a block a file in the page's folder, which later blocks may use;
 - ``text`` and the word ``no-run`` are for what cannot be checked; the tests list each of them.
 """
@@ -145,6 +146,8 @@ class PageRun:
             "jsonl": self._json_lines,
             "toml": self._toml,
             "diff": self._diff,
+            "go": self._program,
+            "java": self._program,
             "tla": self._tla,
         }.get(block.language)
         if check is None:
@@ -229,6 +232,10 @@ class PageRun:
         modules = sorted((ROOT / "tla").glob("*.tla"))
         if not any(block.text in path.read_text(encoding="utf-8") for path in modules):
             raise WrongBlock(f"{block.where}: no module holds these lines")
+
+    def _program(self, block: Block) -> None:
+        if not block.title:
+            raise WrongBlock(f"{block.where}: no test can find a program without a title")
 
     def _diff(self, block: Block) -> None:
         path = self.folder / block.title

@@ -21,6 +21,8 @@ NOT_RUN = {
         "$ purgatory check kafka-real-clock --suite quick",
     ),
     ("docs/how-to/check-a-tla-module.md", "$ python -m pip install 'path/to/the/checkout[tla]'"),
+    ("docs/how-to/emit-traces.md", "$ python benchmarks/record_corpora.py"),
+    ("docs/how-to/emit-traces.md", "$ python benchmarks/trace_recording.py"),
     ("docs/how-to/replay-a-tla-trace.md", "$ purgatory tla simulate"),
     ("docs/reference/figures.md", "$ python benchmarks/conformance_throughput.py"),
     ("docs/reference/mutation.md", "$ make mutation"),
@@ -139,6 +141,7 @@ WRONG = [
     ("toml", "[subject", "Expected"),
     ("tla", "Lamp == TRUE", "no module holds these lines"),
     ('diff title="poem.txt"', "-daisies\n+roses", "once"),
+    ("go", "package main", "without a title"),
     ("ruby", "puts 1", "nobody knows how to check 'ruby'"),
     ("", "anything", "nobody knows how to check ''"),
 ]

@@ -78,11 +78,10 @@ def _without_operations(
     live = live_operations(state)
     if len(live) == len(state.operations):
         return state
-    lived = live_operations(before)
     operations = state.operations
     for name, operation in state.operations.items():
-        announced = operation.satisfied and not operation.completed and name not in lived
-        if name not in live and not announced:
+        announced = operation.satisfied and not operation.completed
+        if name not in live and not (announced and name not in live_operations(before)):
             operations = operations.delete(name)
     return replace(state, operations=operations)
 

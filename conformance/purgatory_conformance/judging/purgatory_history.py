@@ -163,7 +163,7 @@ class PurgatoryHistory:
         """Time-outs that are gone from the timer and did not expire, and what was left unseen."""
         before, after = step.before.timer.store.due_ticks, step.after.timer.store.due_ticks
         expired = set(step.of_kind(EventKind.EXPIRED))
-        for name, due_tick in before.items():
+        for name, due_tick in () if before is after else before.items():
             if name in after or name in expired:
                 continue
             from_outside = isinstance(step.operation, CancelForKey)

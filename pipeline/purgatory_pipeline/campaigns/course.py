@@ -82,7 +82,8 @@ def run_course(course: Course, engine: Engine, console: Console) -> int:
             deviations=deviations_of(opened),
         )
         folder.begin(identity, resume=course.resume)
-        work = CarryOut(course.choice, served, opened.deviations)
+        lent = subject if engine.is_here else None
+        work = CarryOut(course.choice, served, opened.deviations, lent)
         request = Request(drawings, course.runs, work, course.wave)
         progress = run_waves(request, engine, folder)
         done = folder.done()

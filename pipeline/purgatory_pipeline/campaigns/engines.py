@@ -28,8 +28,8 @@ class Engine(Protocol):
     """Maps a function over a table; the rows of the result may come in any order."""
 
     @property
-    def name(self) -> str:
-        """What the command calls it."""
+    def is_here(self) -> bool:
+        """Whether all is done in this process."""
 
     @property
     def cores(self) -> int:
@@ -57,7 +57,7 @@ class Engine(Protocol):
 class LocalEngine:
     """One row after another, in this process."""
 
-    name = "local"
+    is_here = True
     cores = 1
     seconds_of_a_wave = 10.0
 
@@ -97,7 +97,7 @@ class SparkEngine:
 
     spark: "SparkSession"
     partitions: int = 0
-    name = "spark"
+    is_here = False
     seconds_of_a_wave = 20.0
 
     @property

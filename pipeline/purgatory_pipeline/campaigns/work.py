@@ -58,24 +58,28 @@ class CarryOut:
     """Turns drawn cases into rows about their runs.
 
     Attributes:
-        choice: The subject; each task has a process of its own for it.
+        choice: The subject.
         served: It is no adapter by itself.
         deviations: What it is declared to break.
+        lent: The subject in a process of its own, where all is done in this process; otherwise
+            each task starts one.
     """
 
     choice: SubjectChoice
     served: bool
     deviations: tuple[Deviation, ...] = ()
+    lent: Subject | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Carry out and judge; whatever the subject does, each case gets its row."""
-        subject = self.choice.isolated(served=self.served)
+        subject = self.lent or self.choice.isolated(served=self.served)
         try:
             for batch in batches:
                 for part in _pieces(batch):
                     yield batch_of(self._rows(subject, part), DONE)
         finally:
-            subject.close()
+            if self.lent is None:
+                subject.close()
 
     def _rows(self, subject: Subject, batch: pa.RecordBatch) -> Iterator[tuple[object, ...]]:
         columns = (batch.column(name).to_pylist() for name in DRAWN.names)

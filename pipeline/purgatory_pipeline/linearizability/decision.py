@@ -87,6 +87,7 @@ def decide(
             present -= 1
         else:
             furthest = searches[-1]
+            budget.forget(sum(len(each.search.visited) for each in searches))
             return Stuck(furthest.places, furthest.search.piece, furthest.search.starts)
         while present > 0 and searches[0].search.is_exhausted:
             budget.forget(len(searches.popleft().search.visited))

@@ -70,7 +70,7 @@ def _rows(layout: Layout) -> list[_Row]:
             line=bar.call.called.seq,
             thread=bar.thread,
             operation=bar.operation,
-            answer=bar.answer or "has not returned",
+            answer=bar.answer,
             events=", ".join(said for _, said in bar.events),
             effects=", ".join(numbers.get(bar.call.number, [])),
             fails=failing is not None

@@ -33,12 +33,12 @@ class Refutation:
     """Where nothing explains a history any longer.
 
     Attributes:
-        explained: How many entries the longest beginning has that is explained.
+        explained: How many entries the longest beginning has that is explained, at the most.
         order: An order that explains it.
         open_calls: The calls that are open there, by their numbers.
         answers: What each of them could have answered there, by its number.
-        is_exact: Whether no longer beginning is explained; otherwise the budget was used up before
-            that was known.
+        is_exact: Whether that beginning is explained; otherwise the budget was used up before that
+            was known, and it may be a shorter one.
         all_answers: Whether the answers are all there are.
     """
 
@@ -58,7 +58,6 @@ def refute(
     low = began
     if any(entry.seq >= entries[began].seq for c in stuck.piece.unreturned for entry in c.shown):
         return _without_cutting(entries, rules, budget, high)
-    is_exact = True
     try:
         while high - low > 1:
             middle = (low + high) // 2
@@ -69,8 +68,8 @@ def refute(
                 high = middle
             budget.forget(len(search.visited))
     except OutOfBudget:
-        is_exact = False
-    return _told(entries, rules, stuck, low, is_exact)
+        return Refutation(high - 1, is_exact=False, all_answers=False)
+    return _told(entries, rules, stuck, low)
 
 
 def _search(
@@ -91,11 +90,7 @@ def _search(
 
 
 def _told(
-    entries: Sequence[Entry],
-    rules: CallRules[Rule],
-    stuck: Stuck[Rule],
-    explained: int,
-    is_exact: bool,
+    entries: Sequence[Entry], rules: CallRules[Rule], stuck: Stuck[Rule], explained: int
 ) -> Refutation:
     """What is to be said of the longest beginning."""
     budget = Budget(seconds=10.0, most_configurations=_MOST_ENDS)
@@ -117,7 +112,7 @@ def _told(
     except OutOfBudget:
         pass
     answers = {number: tuple(sorted(each, key=repr)) for number, each in found.items()}
-    return Refutation(explained, order or [], opened, answers, is_exact, all_answers)
+    return Refutation(explained, order or [], opened, answers, all_answers=all_answers)
 
 
 def _without_cutting(
@@ -128,7 +123,7 @@ def _without_cutting(
     What it shows later must not count against an earlier line, so that each beginning is decided
     anew.
     """
-    low, is_exact = 0, True
+    low = 0
     stuck: Stuck[Rule] | None = None
     order: list[Taken] = []
     try:
@@ -140,7 +135,7 @@ def _without_cutting(
             else:
                 high, stuck = middle, decided
     except OutOfBudget:
-        is_exact = False
+        return Refutation(high - 1, is_exact=False, all_answers=False)
     if stuck is not None and stuck.places[0] <= low and stuck.places[1] == high:
-        return _told(entries, rules, stuck, low, is_exact)
-    return Refutation(low, order, is_exact=is_exact, all_answers=False)
+        return _told(entries, rules, stuck, low)
+    return Refutation(low, order, all_answers=False)

@@ -81,7 +81,7 @@ class _Drawing:
         ended = self.x(len(self._layout.entries) if bar.ended is None else bar.ended)
         fails = self._fails(bar)
         group = element(self._picture, "g", cls="call unexplained" if fails else "call")
-        words = f"{bar.operation}: {bar.answer or 'has not returned'}"
+        words = f"{bar.operation}: {bar.answer}"
         titled(group, f"{bar.thread}, from line {bar.call.called.seq}: {words}")
         element(
             group,
@@ -95,7 +95,7 @@ class _Drawing:
         )
         room = int(max(ended - began, 60) / 6.2)
         text(group, shortened(bar.operation, max(room, 12)), began, y - 5, cls="asked")
-        answer = "no return …" if is_open else bar.answer
+        answer = bar.answer
         sign = "✗ " if fails else ""
         end = "start" if is_open else "end"
         place = began if is_open else ended

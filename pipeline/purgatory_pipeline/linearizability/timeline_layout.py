@@ -150,7 +150,7 @@ def _bar(call: RecordedCall, places: Mapping[int, int], words: Words) -> Bar | N
     ended = None if call.ended is None else places.get(id(call.ended))
     if began is None and ended is None:
         return None
-    answer = ""
+    answer = "never returns" if call.ended is None else "still open"
     if ended is not None and call.returned is not None:
         answered = Answer(call.returned.result, call.returned.raised)
         answer = words.answer(call.operation, answered)

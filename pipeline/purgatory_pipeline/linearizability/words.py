@@ -28,6 +28,8 @@ EXIT_CODES = {Answered.LINEARIZABLE: 0, Answered.NOT_LINEARIZABLE: 1, Answered.I
 SYMBOLS = {answered: VERDICT_SYMBOLS[code] for answered, code in EXIT_CODES.items()}
 
 _MOST_ANSWERS = 6
+_NO_EVENT = "no event"
+"""What a description says where nothing happened; here that goes without saying."""
 _MOST_LETTERS = 300
 
 
@@ -84,9 +86,9 @@ class Words:
         refutation = share.refutation
         assert entry is not None
         assert refutation is not None
-        whose = f" of {printable(share.name)}" if share.name else ""
-        exactly = "" if refutation.is_exact else " at the latest, as far as the time went"
-        line = f"line {entry.seq} is the first{whose} that cannot be explained{exactly}"
+        whose = f" of what concerns {printable(share.name)}" if share.name else ""
+        first = "is the first" if refutation.is_exact else "or one before it is the first"
+        line = f"line {entry.seq} {first}{whose} that cannot be explained"
         return f"{line}: {self.told(share, entry)}"
 
     def told(self, share: ShareFound, entry: Entry) -> str:
@@ -115,8 +117,7 @@ class Words:
         answers = refutation.answers.get(call.number, ())
         words = list(dict.fromkeys(self.answer(call.operation, each) for each in answers))
         if not words:
-            how = "could not have taken effect" if refutation.all_answers else "not known"
-            return f"{said}; {how}"
+            return f"{said}; {_why_no_answer(call, refutation)}"
         shown = words[:_MOST_ANSWERS]
         rest = [] if len(words) == len(shown) else [f"{len(words) - len(shown)} more"]
         least = "" if refutation.all_answers else "at least "
@@ -130,7 +131,16 @@ class Words:
         """What a call answers."""
         outcome = Outcome(answer.result, answer.raised, answer.owed)
         words = self._support.describe_outcome(operation, outcome)
+        words = words.removesuffix(_NO_EVENT).removesuffix(", ")
         return printable(shortened(words or "done", _MOST_LETTERS))
+
+
+def _why_no_answer(call: RecordedCall, refutation: Refutation) -> str:
+    if not refutation.all_answers:
+        return "what it could have answered is not known"
+    if call.events:
+        return "nothing explains what it has shown"
+    return "it could not have taken effect"
 
 
 def calls_of_share(share: ShareFound) -> list[RecordedCall]:

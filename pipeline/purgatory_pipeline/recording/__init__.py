@@ -2,5 +2,30 @@
 
 ``RecordedTimer``, ``RecordedPurgatory`` and ``RecordedMemoryPool`` take the place of the object
 that they record and behave as it does. Each has a ``Recorder`` of its own, since a run is one
-instance; ``RecordedInstance`` records a subject behind the step vocabulary.
+instance.
 """
+
+from purgatory_pipeline.recording.recorded_memory_pool import RecordedMemoryPool
+from purgatory_pipeline.recording.recorded_operation import recorded
+from purgatory_pipeline.recording.recorded_purgatory import RecordedPurgatory
+from purgatory_pipeline.recording.recorded_timer import RecordedTimer
+from purgatory_pipeline.recording.recorder import Recorder, Rotation
+from purgatory_pipeline.recording.step_recorder import (
+    RecordedClock,
+    RecordedSteppedExecutor,
+    StepRecorder,
+)
+from purgatory_pipeline.recording.trace_writer import TraceNotWritten
+
+__all__ = [
+    "RecordedClock",
+    "RecordedMemoryPool",
+    "RecordedPurgatory",
+    "RecordedSteppedExecutor",
+    "RecordedTimer",
+    "Recorder",
+    "Rotation",
+    "StepRecorder",
+    "TraceNotWritten",
+    "recorded",
+]

@@ -6,10 +6,10 @@
             fetch.bytes_ready += 4096
         purgatory.check_and_complete("events-3")
 
-A trace has to say when a condition becomes true, or nobody could tell a completion that came too
-early from one that was forgotten. So the change that makes it true stands inside ``satisfying``:
-somewhere between its beginning and its end the condition holds, and from then on every try
-completes the operation. Operations are of a class that ``recorded`` has made over.
+The change that makes a condition true stands inside ``satisfying``: somewhere between its beginning
+and its end the condition holds, and from then on every try completes the operation. Where a program
+does not say this its trace is judged all the same, but a completion that was forgotten is not found.
+Operations are of a class that ``recorded`` has made over.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -2,36 +2,39 @@
 
 Theory of operation. The rules of ``overlapping_calls`` and ``overlapping_exact_calls`` say what
 every call does, also those of threads in the background. In the trace of a real system the latter
-are not seen: the hand-over of what is due, the purge, the run of what was completed already. Nor is
-it always seen what a try will answer. So there is more that may happen unseen:
+are not seen. Nor is it always seen what a try will answer. So these rules permit more:
 
-- stale entries are purged, and runs of completed operations do nothing, at any time (``UNSEEN``);
-- from the moment that an operation is due on, it may be handed over (``DUE``);
+- from the moment that an operation is due on (``DUE``) it may be handed over, and run, unseen;
 - a try may complete an operation that nobody said was satisfied: the condition is the program's.
   One that is satisfied is completed by every try.
 
-These are permissions; each is a call that never returns. One thing more is asked: whether, by a
-time, an operation that waits may still be waiting for its time-out (``LATE``).
+And they distinguish less. Once an operation is completed, nothing depends on where its entries and
+its time-out are but one thing: whether a cancellation still returns it, which a purge decides that
+nobody sees. So all that is left of it is that it is completed. A try may still begin that was
+decided upon before.
+
+One thing more is asked: whether, by a time, it may still wait for its time-out (``LATE``).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from purgatory_model.delayed_operation_rules import OneOperation
 from purgatory_model.overlapping_calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping_exact_calls import CountedOperation, OverlappingExactCalls
 from purgatory_model.sequential_rules import WHOLE, Effect, Rules
 from purgatory_spec.operations import (
     Advance,
+    CancelForKey,
     Check,
+    Force,
     Operation,
     RunOne,
     Shutdown,
     Wait,
     Watch,
 )
-from purgatory_spec.outcomes import Event, EventKind
+from purgatory_spec.outcomes import EventKind, tried
 
 Standing: TypeAlias = OverlappedOperation | CountedOperation
 """How things stand with one delayed operation."""
@@ -39,10 +42,13 @@ Standing: TypeAlias = OverlappedOperation | CountedOperation
 THE_OPERATION = "operation"
 """The name that every operation goes by in the rules."""
 
-UNSEEN, DUE, LATE = Wait(0), Wait(1), Wait(2)
+DUE, LATE = Wait(0), Wait(1)
 """What is asked of the rules besides calls."""
 
-_ADVANCE, _RUN = Advance(0), RunOne()
+_ADVANCE = Advance(0)
+_TRIED = tried(THE_OPERATION)
+_MOST_STALE_ENTRIES = 4
+"""As often as this a cancellation may return a completed operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,80 +67,84 @@ class ObservedRules:
         """It was never watched."""
         return self.rules.initial()
 
-    def standing(
-        self,
-        entries: tuple[str, ...],
-        *,
-        satisfied: bool,
-        completed: bool,
-        armed: bool,
-        queued: int,
+    def waiting(
+        self, entries: tuple[str, ...], *, satisfied: bool, armed: bool, queued: int
     ) -> Standing:
-        """How things stand by a snapshot."""
+        """How things stand with an operation that is not completed, by a snapshot."""
         if isinstance(self.rules, OverlappingExactCalls):
-            word = 0 if completed else len(entries)
-            return CountedOperation(
-                satisfied, completed, tuple(sorted(entries)), armed, queued, word=word
-            )
-        return OverlappedOperation(
-            satisfied, completed, frozenset(entries), armed=armed, queued=queued
-        )
+            ordered = tuple(sorted(entries))
+            return CountedOperation(satisfied, False, ordered, armed, queued, word=len(entries))
+        return OverlappedOperation(satisfied, False, frozenset(entries), armed=armed, queued=queued)
 
     def effects(
         self, state: Standing, operation: Operation, part: str
     ) -> Iterator[Effect[Standing]]:
         """The ways in which a part of a call, or of something unseen, may take effect."""
+        if state.completed:
+            ways = self._once_completed(state, operation, part)
+        elif isinstance(operation, Wait):
+            ways = self._besides(state, operation)
+        elif isinstance(operation, Shutdown):
+            ways = iter((Effect(replace(state, armed=False)),))
+        else:
+            ways = self._live(state, operation, part)
+        for effect in ways:
+            events = tuple(event for event in effect.events if event.kind not in self.unseen)
+            yield effect if len(events) == len(effect.events) else replace(effect, events=events)
+
+    def _live(self, state: Standing, operation: Operation, part: str) -> Iterator[Effect[Standing]]:
+        for effect in self._model(state, operation, part):
+            if effect.state.completed:
+                yield self._completing(effect)
+            elif not isinstance(operation, RunOne):
+                yield effect
+        if isinstance(operation, Watch | Check) and not state.satisfied:
+            for effect in self._model(replace(state, satisfied=True), operation, part):
+                if effect.state.completed:
+                    yield self._completing(effect)
+
+    def _completing(self, effect: Effect[Standing]) -> Effect[Standing]:
+        """An effect that completes the operation: what would follow can be seen by nobody."""
+        completed = replace(self.rules.initial(), completed=True)
+        return replace(effect, state=completed, then=None)
+
+    def _once_completed(
+        self, state: Standing, operation: Operation, part: str
+    ) -> Iterator[Effect[Standing]]:
+        """What calls do to an operation that is completed."""
+        most_tries = 0
         match operation:
-            case Wait():
-                yield from self._besides(state, operation)
-            case Shutdown():
-                yield Effect(replace(state, armed=False))
             case RunOne():
-                for effect in self._model(state, operation, part):
-                    if effect.events or part != WHOLE:
-                        yield self._seen(effect)
-            case Watch() | Check() if not (state.satisfied or state.completed):
-                for effect in self._model(state, operation, part):
-                    yield self._seen(effect)
-                for effect in self._model(replace(state, satisfied=True), operation, part):
-                    if effect.state.completed:
-                        yield self._seen(effect)
+                return
+            case Watch():
+                most_tries = 2 if part == WHOLE else 1
+            case Check() if part != WHOLE:
+                most_tries = 1
+            case CancelForKey() if part == WHOLE:
+                for count in range(_MOST_STALE_ENTRIES + 1):
+                    yield Effect(state, result=(THE_OPERATION,) * count)
+                return
             case _:
-                for effect in self._model(state, operation, part):
-                    yield self._seen(effect)
+                pass
+        result = {Watch: False, Force: False, Check: 0}.get(type(operation))
+        for tries in range(most_tries + 1):
+            yield Effect(state, (_TRIED,) * tries, result)
 
     def _besides(self, state: Standing, what: Wait) -> Iterator[Effect[Standing]]:
+        """Something that is no call, of an operation that is not completed."""
         if what == LATE:
-            if state.completed or not (state.armed or state.queued):
+            if not (state.armed or state.queued):
                 yield Effect(state)
-            return
-        for effect in self._model(state, _ADVANCE, WHOLE):
-            if bool(effect.events) == (what == DUE) and effect.state != state:
-                yield Effect(effect.state, then=WHOLE)
-        if what == UNSEEN:
-            for effect in self._model(state, _RUN, WHOLE):
-                if not effect.events and effect.state != state:
+        elif state.armed:
+            for effect in self._model(state, _ADVANCE, WHOLE):
+                if effect.events:
                     yield Effect(effect.state, then=WHOLE)
 
     def _model(self, state: Standing, operation: Operation, part: str) -> list[Effect[Standing]]:
         rules: Rules[Standing] = self.rules  # type: ignore[assignment]
         return list(rules.effects(state, operation, part))
 
-    def _seen(self, effect: Effect[Standing]) -> Effect[Standing]:
-        """An effect with those of its events that are seen; what is completed stays so."""
-        state = effect.state
-        if state.completed and state.satisfied:
-            state = replace(state, satisfied=False)
-        events: tuple[Event, ...] = tuple(
-            event for event in effect.events if event.kind not in self.unseen
-        )
-        if state is effect.state and len(events) == len(effect.events):
-            return effect
-        return replace(effect, state=state, events=events)
 
-
-def is_settled(state: OneOperation | OverlappedOperation) -> bool:
+def is_settled(state: Standing) -> bool:
     """Whether nothing more can come of an operation unless it is watched again, or forced."""
-    if state.armed or state.queued:
-        return False
-    return state.completed or not state.entries
+    return state.completed or not (state.armed or state.queued or state.entries)

@@ -18,15 +18,14 @@ from typing import Final, NamedTuple, TypeAlias
 from immutables import Map
 
 from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
-from purgatory_model.linearizability import Explainer, Moment
+from purgatory_model.linearizability import Moment
 from purgatory_model.overlapping_calls import OverlappingCalls
 from purgatory_model.overlapping_exact_calls import OverlappingExactCalls
-from purgatory_pipeline.errors import Undecided
+from purgatory_pipeline.replay.late_explainer import LateExplainer, Moments
 from purgatory_pipeline.replay.observed_rules import (
     DUE,
     LATE,
     THE_OPERATION,
-    UNSEEN,
     ObservedRules,
     Standing,
     is_settled,
@@ -44,9 +43,6 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import EventKind, completed, timed_out, tried
 from purgatory_spec.profiles import Accounting
 
-MOST_MOMENTS: Final = 20_000
-"""How many explanations of one operation's history are followed."""
-
 MOST_MEMORIES: Final = 50_000
 """How many memories a process keeps before it begins anew."""
 
@@ -63,8 +59,8 @@ dropped, is dropped).
 RUN: Final = "run"
 """The slot of the run of its time-out."""
 
-_UNSEEN_SLOT, _DUE_SLOT, _SHUTDOWN_SLOT, _LATE_SLOT = "unseen", "due", "shutdown", "late"
-_PERMISSIONS = frozenset({_UNSEEN_SLOT, _DUE_SLOT, RUN})
+_DUE_SLOT, _SHUTDOWN_SLOT, _LATE_SLOT = "due", "shutdown", "late"
+_PERMISSIONS = frozenset({_DUE_SLOT, RUN})
 _EVENTS = {
     "tried": tried(THE_OPERATION),
     "completed": completed(THE_OPERATION),
@@ -74,8 +70,6 @@ _ALIKE: Final[dict[str, Operation]] = {
     "force": Force(THE_OPERATION),
     "satisfy": Satisfy(THE_OPERATION),
 }
-
-Moments: TypeAlias = frozenset[Moment[Standing]]
 
 
 class System(NamedTuple):
@@ -91,8 +85,8 @@ class System(NamedTuple):
 class _Explainers:
     """All rules that may explain an operation: the strict ones, then those of the deviation."""
 
-    strict: tuple[Explainer[Standing], ...]
-    lenient: tuple[Explainer[Standing], ...]
+    strict: tuple[LateExplainer, ...]
+    lenient: tuple[LateExplainer, ...]
 
 
 class Memory:
@@ -167,8 +161,6 @@ class Memory:
             if left and seen == ("late",):
                 left = frozenset(each for each in left if not _has_run_unseen(each))
             after.append(left or frozenset())
-        if sum(map(len, after)) > MOST_MOMENTS:
-            raise Undecided(f"more than {MOST_MOMENTS} explanations of one operation are possible")
         return _known(self.system, tuple(after)) if any(after) else None
 
 
@@ -201,7 +193,7 @@ def memories() -> int:
 @lru_cache(maxsize=16)
 def _explainers(system: System) -> _Explainers:
     strict = [
-        Explainer(ObservedRules(rules, system.unseen))
+        LateExplainer(ObservedRules(rules, system.unseen))
         for rules in (
             (OverlappingExactCalls(THE_OPERATION),)
             if system.accounting is Accounting.EXACT
@@ -209,7 +201,7 @@ def _explainers(system: System) -> _Explainers:
         )
     ]
     lenient = [
-        Explainer(
+        LateExplainer(
             ObservedRules(
                 OverlappingCalls(THE_OPERATION, arms_first=first, any_key_takes_time_out=True),
                 system.unseen,
@@ -224,41 +216,20 @@ def _explainers(system: System) -> _Explainers:
 def fresh(system: System) -> Memory:
     """What is known of an operation that nobody has named."""
     explainers = _explainers(system)
-    return _known(
-        system,
-        tuple(_permitted(each, each.begin()) for each in (*explainers.strict, *explainers.lenient)),
-    )
+    return _known(system, tuple(each.begin() for each in (*explainers.strict, *explainers.lenient)))
 
 
 def resumed(
-    system: System,
-    entries: tuple[int, ...],
-    *,
-    satisfied: bool,
-    completed: bool,
-    armed: bool,
-    queued: int,
+    system: System, entries: tuple[int, ...], *, satisfied: bool, armed: bool, queued: int
 ) -> Memory:
-    """What is known of an operation by a snapshot."""
+    """What is known of an operation that waits, by a snapshot."""
     explainers = _explainers(system)
-    moments: list[Moments] = []
-    for explainer in (*explainers.strict, *explainers.lenient):
-        assert isinstance(explainer.rules, ObservedRules)
-        state = explainer.rules.standing(
-            tuple(map(_key, entries)),
-            satisfied=satisfied,
-            completed=completed,
-            armed=armed,
-            queued=queued,
-        )
-        moments.append(_permitted(explainer, frozenset({Moment(state, Map())})))
-    return _known(system, tuple(moments))
-
-
-def _permitted(explainer: Explainer[Standing], moments: Moments) -> Moments:
-    after = explainer.after(moments, Called(_UNSEEN_SLOT, UNSEEN))
-    assert after is not None
-    return after
+    keys = tuple(map(_key, entries))
+    states = (
+        each.rules.waiting(keys, satisfied=satisfied, armed=armed, queued=queued)
+        for each in (*explainers.strict, *explainers.lenient)
+    )
+    return _known(system, tuple(frozenset({Moment(state, Map())}) for state in states))
 
 
 def _has_run_unseen(moment: Moment[Standing]) -> bool:

@@ -441,8 +441,6 @@ class PurgatoryFollower:
             self.visits["PURGATORY-WATCH-SECOND-TRY"] += 1
         if not result and not followed.is_completed:
             self.visits["PURGATORY-WATCH-WAITS"] += 1
-        if len(followed.keys) > 1:
-            self.visits["PURGATORY-OVERLAPPING-CALLS"] += followed.slots & (followed.slots - 1) > 0
 
     def _checked(self, call: PurgatoryCall, result: Value) -> Finding | None:
         """A check returns. Rules: PURGATORY-CHECK-COUNT, PURGATORY-NOT-LOST."""
@@ -595,7 +593,6 @@ class PurgatoryFollower:
                 self._system,
                 numbers,
                 satisfied=waiting.satisfied,
-                completed=False,
                 armed=waiting.early_ms is not None,
                 queued=waiting.queued,
             )

@@ -119,7 +119,7 @@ def purgatory_mismatch(
     if told.closed != believed.closed:
         words = ("open", "shut down")
         return Mismatch("PURGATORY-SHUTDOWN-CLOSED", words[believed.closed], words[told.closed])
-    both = sorted(told.operations.keys() & believed.operations.keys())
+    both = sorted(name for name in told.operations if name in believed.operations)
     for name in both:
         words = (f"{name} not completed", f"{name} completed")
         seen, expected = told.operations[name].completed, believed.operations[name].completed
@@ -137,7 +137,7 @@ def purgatory_mismatch(
 def _lists_mismatch(
     told: PurgatoryState[PendingTasks], believed: PurgatoryState[Store]
 ) -> Mismatch | None:
-    for key in sorted(told.lists.keys() | believed.lists.keys()):
+    for key in sorted({*told.lists, *believed.lists}):
         expected, seen = believed.lists.get(key, ()), told.lists.get(key, ())
         if expected != seen:
             same = sorted(expected) == sorted(seen)

@@ -61,9 +61,9 @@ def mapping_difference(
     believed: Mapping[str, int], told: Mapping[str, int]
 ) -> tuple[list[str], list[str], list[str]]:
     """The names that are missing, that are too many, and that have another number; sorted."""
-    missing = sorted(believed.keys() - told.keys())
-    extra = sorted(told.keys() - believed.keys())
-    other = sorted(name for name in told.keys() & believed.keys() if told[name] != believed[name])
+    missing = sorted(name for name in believed if name not in told)
+    extra = sorted(name for name in told if name not in believed)
+    other = sorted(name for name in told if told[name] != believed.get(name, told[name]))
     return missing, extra, other
 
 

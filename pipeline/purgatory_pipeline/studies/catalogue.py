@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from purgatory_pipeline.studies.key_layouts import Layout
-from purgatory_pipeline.studies.setting import Case, DesignName, Setting
+from purgatory_pipeline.studies.setting import Case, DesignName, Expiries, Setting
 
 CASES: Final[tuple[Case, ...]] = ("low", "high")
 RATES: Final = (1_000, 10_000, 100_000)
 TICKS_MS: Final = (1, 5, 20, 50, 250)
 WHEEL_SIZES: Final = (2, 5, 20, 400)
-LONG_TIME_OUTS_MS: Final = (200, 2_000, 30_000, 600_000)
+LONG_TIME_OUTS_MS: Final = (200, 30_000, 600_000)
 LONG_WHEEL_SIZES: Final = (2, 20, 100)
 PURGE_INTERVALS: Final = (10, 100, 1_000, 10_000)
-COLLECTIONS_MS: Final = (10, 100, 1_000, 10_000)
+COLLECTIONS_MS: Final = (10, 100, 1_000)
 DESIGNS: Final[tuple[DesignName, ...]] = (
     "old",
     "proposal",
@@ -97,9 +97,8 @@ def _time_outs() -> Iterator[Setting]:
 def _purge() -> Iterator[Setting]:
     designs: tuple[DesignName, ...] = ("old", "proposal", "exact")
     for design in designs:
-        for case in CASES:
-            for interval in PURGE_INTERVALS:
-                yield Setting("purge", design, case, purge_interval=interval, key_space=1_000)
+        for interval in PURGE_INTERVALS:
+            yield Setting("purge", design, "high", purge_interval=interval, key_space=1_000)
 
 
 def _keys() -> Iterator[Setting]:
@@ -120,25 +119,17 @@ def _keys() -> Iterator[Setting]:
 
 
 def _weak() -> Iterator[Setting]:
-    for case in CASES:
-        for collection_ms in COLLECTIONS_MS:
-            yield Setting("weak", "weak", case, collection_ms=collection_ms, key_space=1_000)
-        yield Setting("weak", "proposal", case, key_space=1_000)
+    for collection_ms in COLLECTIONS_MS:
+        yield Setting("weak", "weak", "high", collection_ms=collection_ms, key_space=1_000)
+    yield Setting("weak", "proposal", "high", key_space=1_000)
 
 
 def _expiries() -> Iterator[Setting]:
     designs: tuple[DesignName, ...] = ("proposal", "exact")
+    moments: tuple[Expiries, ...] = ("before-purge-test", "after-purge-test")
     for design in designs:
-        for tick_ms in (1, 50):
-            yield Setting("expiries", design, "high", tick_ms=tick_ms, layout="own")
-            yield Setting(
-                "expiries",
-                design,
-                "high",
-                tick_ms=tick_ms,
-                layout="own",
-                expiries="after-purge-test",
-            )
+        for expiries in moments:
+            yield Setting("expiries", design, "high", tick_ms=50, layout="own", expiries=expiries)
 
 
 def _agreement() -> Iterator[Setting]:
@@ -147,9 +138,8 @@ def _agreement() -> Iterator[Setting]:
         ("exact", "bundled-exact"),
     )
     for pair in pairs:
-        for case in CASES:
-            for design in pair:
-                yield Setting("agreement", design, case, key_space=1_000)
+        for design in pair:
+            yield Setting("agreement", design, "high", key_space=1_000)
 
 
 STUDIES: Final = {

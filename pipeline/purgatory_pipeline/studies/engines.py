@@ -7,6 +7,7 @@ settings of a *wave* are done, a few for each processor.
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Final
@@ -40,7 +41,13 @@ def run_locally(
         for setting in settings:
             yield setting, result_of(setting)
         return
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+    # Ctrl-C is for this process: the others end the settings they are at.
+    with ProcessPoolExecutor(
+        workers,
+        multiprocessing.get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    ) as pool:
         try:
             yield from zip(settings, pool.map(result_of, settings), strict=True)
         finally:

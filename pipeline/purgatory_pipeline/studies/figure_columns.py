@@ -71,7 +71,7 @@ def early_ms(row: Row) -> float:
     return count(row, "early_ms") / count(row, "expired")
 
 
-_WORDS: Final = ("design", "case", "keys", "expired requests run", "from each level", "interval of")
+_WORDS: Final = ("design", "case", "keys", "expired requests run", "from each level")
 PURGES: Final = (
     total("purges", "purges"),
     each("visited, a request", "purge_visited"),

@@ -20,7 +20,7 @@ def purge(rows: Rows) -> Iterator[str]:
     """Purge intervals."""
 
     def visited(design: str, interval: int) -> str:
-        row = rows.one(design=design, case="high", purge_interval=interval)
+        row = rows.one(design=design, purge_interval=interval)
         return words(per_request(row, "purge_visited"))
 
     yield (
@@ -31,8 +31,7 @@ def purge(rows: Rows) -> Iterator[str]:
         f"{visited('proposal', 1_000)}, ours {visited('exact', 1_000)}."
     )
     old, proposal, exact = (
-        rows.one(design=design, case="high", purge_interval=10_000)
-        for design in ("old", "proposal", "exact")
+        rows.one(design=design, purge_interval=10_000) for design in ("old", "proposal", "exact")
     )
     yield (
         f"- **Too large** costs memory: with 10,000 there are up to "
@@ -48,7 +47,6 @@ def purge(rows: Rows) -> Iterator[str]:
     yield from table(
         rows.all(),
         setting("design", "design"),
-        setting("case", "case"),
         setting("interval", "purge_interval"),
         *PURGES,
         ("over-estimate: mean, most", over_estimate),
@@ -90,7 +88,7 @@ def keys(rows: Rows) -> Iterator[str]:
         rows.all(),
         setting("design", "design"),
         ("keys", _keys_of),
-        setting("interval of", "purge_interval"),
+        setting("interval", "purge_interval"),
         ("caller's steps: mean, most", _caller),
         total("purges", "purges"),
         each("visited, a request", "purge_visited"),
@@ -111,10 +109,8 @@ def _caller(row: Row) -> str:
 
 def weak(rows: Rows) -> Iterator[str]:
     """Weak references."""
-    often, rarely = (
-        rows.one(design="weak", case="high", collection_ms=each) for each in (100, 10_000)
-    )
-    proposal = rows.one(design="proposal", case="high")
+    often, rarely = (rows.one(design="weak", collection_ms=each) for each in (100, 1_000))
+    proposal = rows.one(design="proposal")
     yield (
         f"- **What they cost.** A collection looks at every reference in the lists. With one every "
         f"100 ms that is {words(per_request(often, 'references_visited'))} references for each "
@@ -126,13 +122,12 @@ def weak(rows: Rows) -> Iterator[str]:
         f"- **What they save** is that a stale entry holds no operation. The entries are held all "
         f"the same, and for longer, because nobody knows of them before the next collection: up "
         f"to {words(count(often, 'stale_entries_most'))} stale ones with a collection every "
-        f"100 ms, {words(count(rarely, 'stale_entries_most'))} with one every 10 s, "
+        f"100 ms, {words(count(rarely, 'stale_entries_most'))} with one every second, "
         f"{words(count(proposal, 'stale_entries_most'))} with the proposal."
     )
     yield from table(
         rows.all(),
         setting("design", "design"),
-        setting("case", "case"),
         (
             "collection, every ms",
             lambda row: words(count(row, "collection_ms")) if row["design"] == "weak" else "-",
@@ -147,19 +142,18 @@ def weak(rows: Rows) -> Iterator[str]:
 
 def expiries(rows: Rows) -> Iterator[str]:
     """Expired requests that run late."""
-    late = rows.one(design="proposal", tick_ms=50, expiries="after-purge-test")
-    exact = rows.one(design="exact", tick_ms=50, expiries="after-purge-test")
+    late = rows.one(design="proposal", expiries="after-purge-test")
+    exact = rows.one(design="exact", expiries="after-purge-test")
     yield (
         f"- **Then the estimate is too low, and stays so.** A reset forgets what has left the "
-        f"timer and has not run. With a tick of 50 ms, so that some hundred requests expire "
-        f"together, the estimate is up to {words(-count(late, 'over_distinct_least'))} below the "
-        f"operations in the lists, {words(-mean(late, 'over_distinct'))} on average. The exact "
-        f"count is never below: {words(count(exact, 'over_distinct_least'))} at least."
+        f"timer and has not run. The estimate is up to "
+        f"{words(-count(late, 'over_distinct_least'))} below the operations in the lists, "
+        f"{words(-mean(late, 'over_distinct'))} on average. The exact count is never below: "
+        f"{words(count(exact, 'over_distinct_least'))} at least."
     )
     yield from table(
         rows.all(),
         setting("design", "design"),
-        setting("tick, ms", "tick_ms"),
         setting("expired requests run", "expiries"),
         (
             "estimate less distinct: least, mean, most",
@@ -176,9 +170,8 @@ def expiries(rows: Rows) -> Iterator[str]:
 def agreement(rows: Rows) -> Iterator[str]:
     """The simulation beside the implementation."""
     pairs = [
-        (rows.one(design=design, case=case), rows.one(design=f"bundled-{design}", case=case))
+        (rows.one(design=design), rows.one(design=f"bundled-{design}"))
         for design in ("proposal", "exact")
-        for case in ("low", "high")
     ]
     columns = [
         name
@@ -194,7 +187,6 @@ def agreement(rows: Rows) -> Iterator[str]:
     yield from table(
         rows.all(),
         setting("design", "design"),
-        setting("case", "case"),
         total("completed", "completed"),
         total("expired", "expired"),
         total("wake-ups", "wake_ups"),

@@ -179,30 +179,31 @@ def _time_outs(rows: Rows) -> Plots:
 
 
 def _purge(rows: Rows) -> Plots:
-    def panels(label: str, value: Value) -> list[Panel]:
-        return [
-            Panel(
-                _TITLES[case],
-                "purge interval",
-                label,
-                [
-                    Line(
-                        design,
-                        PURGE_INTERVALS,
-                        [
-                            value(rows.one(design=design, case=case, purge_interval=interval))
-                            for interval in PURGE_INTERVALS
-                        ],
-                    )
-                    for design in ("old", "proposal", "exact")
-                ],
-                y_scale="log",
-            )
-            for case in CASES
-        ]
+    def panel(label: str, value: Value) -> Panel:
+        return Panel(
+            _TITLES["high"],
+            "purge interval",
+            label,
+            [
+                Line(
+                    design,
+                    PURGE_INTERVALS,
+                    [
+                        value(rows.one(design=design, purge_interval=interval))
+                        for interval in PURGE_INTERVALS
+                    ],
+                )
+                for design in ("old", "proposal", "exact")
+            ],
+        )
 
-    yield "purge-visited", panels("entries visited for a request", _each("purge_visited"))
-    yield "purge-stale", panels("stale operations, mean", _mean("stale_operations"))
+    yield (
+        "purge-intervals",
+        [
+            panel("entries visited for a request", _each("purge_visited")),
+            panel("stale operations, mean", _mean("stale_operations")),
+        ],
+    )
 
 
 def _keys(rows: Rows) -> Plots:
@@ -246,36 +247,39 @@ def _keys(rows: Rows) -> Plots:
 
 
 def _weak(rows: Rows) -> Plots:
-    panels = []
-    for case in CASES:
-        weak = [rows.one(design="weak", case=case, collection_ms=each) for each in COLLECTIONS_MS]
-        proposal = per_request(rows.one(design="proposal", case=case), "purge_visited")
-        panels.append(
-            Panel(
-                _TITLES[case],
-                "ms from one collection to the next",
-                "visited for a request",
-                [
-                    Line(
-                        "references, collector",
-                        COLLECTIONS_MS,
-                        [per_request(row, "references_visited") for row in weak],
-                    ),
-                    Line(
-                        "entries, purges",
-                        COLLECTIONS_MS,
-                        [per_request(row, "purge_visited") for row in weak],
-                    ),
-                    Line(
-                        "entries, proposal",
-                        COLLECTIONS_MS,
-                        [proposal] * len(COLLECTIONS_MS),
-                    ),
-                ],
-                y_scale="log",
-            )
+    weak = [rows.one(design="weak", collection_ms=each) for each in COLLECTIONS_MS]
+    proposal = [rows.one(design="proposal")] * len(COLLECTIONS_MS)
+
+    def panel(label: str, scale: str, *lines: tuple[str, list[Row], Value]) -> Panel:
+        return Panel(
+            _TITLES["high"],
+            "ms from one collection to the next",
+            label,
+            [
+                Line(name, COLLECTIONS_MS, [value(row) for row in found])
+                for name, found, value in lines
+            ],
+            y_scale=scale,
         )
-    yield "weak-references", panels
+
+    yield (
+        "weak-references",
+        [
+            panel(
+                "visited for a request",
+                "log",
+                ("references, collector", weak, _each("references_visited")),
+                ("entries, purges", weak, _each("purge_visited")),
+                ("entries, proposal", proposal, _each("purge_visited")),
+            ),
+            panel(
+                "stale entries, mean",
+                "linear",
+                ("weak", weak, _mean("stale_entries")),
+                ("proposal", proposal, _mean("stale_entries")),
+            ),
+        ],
+    )
 
 
 def _each(name: str) -> Value:

@@ -1,8 +1,12 @@
 """Rows read: found by their settings, and put in proportion to requests and time."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from purgatory_pipeline.studies.tables import Cell, Row
+
+_DIGITS: Final = ((100, 0), (10, 1), (1, 2), (0.01, 3), (0, 4))
+"""From which size on how many digits stand behind the point."""
 
 
 class Rows:
@@ -54,10 +58,11 @@ def mean(row: Row, name: str) -> float:
 
 
 def words(value: float) -> str:
-    """A number with as many digits as a reader can use."""
-    if isinstance(value, int) or abs(value) >= 1000:
+    """A number with three digits, or as many as it has before its point."""
+    rounded = abs(float(f"{value:.3g}"))
+    if isinstance(value, int) or rounded >= 1000:
         return f"{round(value):,}"
-    if value == 0:
+    if rounded == 0:
         return "0"
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    digits = next(digits for least, digits in _DIGITS if rounded >= least)
     return f"{value:.{digits}f}"

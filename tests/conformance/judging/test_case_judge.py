@@ -135,11 +135,13 @@ def test_a_lenient_judge_that_lost_its_way_makes_the_deviation_inconclusive() ->
         judge.step(*STEP)
 
 
-def test_what_only_a_declared_fault_explains_is_put_down_to_it() -> None:
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_what_only_a_declared_fault_explains_is_put_down_to_it(forgetful: bool) -> None:
     """
     Given two declared deviations, and a step by which another rule would be named
     When the lenient judge allows the step
-    Then it is put down to the deviation that alone allows the case so far
+    Then it is put down to the deviation that alone allows the case so far,
+    whether the judges of each deviation alone were put off or have followed from the beginning
     """
     alone = {
         "RULE-A": Scripted("a", [None, "RULE-C"]),
@@ -150,6 +152,7 @@ def test_what_only_a_declared_fault_explains_is_put_down_to_it() -> None:
         Scripted("lenient", [None, None]),
         frozenset(alone),
         lambda rule: alone[rule],
+        forgetful=forgetful,
     )
     assert judge.step(*STEP).divergence is None
     assert judge.step(*STEP).divergence is None
@@ -172,3 +175,37 @@ def test_what_no_declared_fault_explains_stays_a_divergence() -> None:
     divergence = judge.step(*STEP).divergence
     assert divergence is not None
     assert (divergence.rule, judge.deviated) == ("RULE-C", None)
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_a_judge_that_lost_its_way_explains_no_more(forgetful: bool) -> None:
+    """
+    Given two declared deviations, for the first of which too many states became possible
+    When a step is broken by another rule that only a declared fault explains
+    Then it is put down to the second, which has allowed more steps
+    """
+    alone = {
+        "RULE-A": Scripted("a", [OVERFLOW, None, None]),
+        "RULE-B": Scripted("b", [None, "RULE-C", None]),
+    }
+    judge = CaseJudge(
+        Scripted("strict", [None, None, "RULE-C"]),
+        Scripted("lenient", [None, None, None]),
+        frozenset(alone),
+        lambda rule: alone[rule],
+        forgetful=forgetful,
+    )
+    for _ in range(3):
+        assert judge.step(*STEP).divergence is None
+    assert judge.deviated is not None
+    assert judge.deviated.rule == "RULE-B"
+    assert (len(alone["RULE-A"].seen), len(alone["RULE-B"].seen)) == (1, 2)
+
+
+def test_all_states_that_are_believed_possible_are_told() -> None:
+    """
+    Given a judge that knows one state only
+    When it is asked for all of them
+    Then that is the one
+    """
+    assert CaseJudge(Scripted("strict", [None])).states == ("strict",)

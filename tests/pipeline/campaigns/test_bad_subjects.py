@@ -7,6 +7,7 @@ import pytest
 from purgatory_conformance.command_line import Problem
 from purgatory_conformance.subjects.bundled_timer import PROFILE
 from purgatory_conformance.support import narrowed
+from purgatory_pipeline.campaigns import first_failures
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_spec.cases import read_case
 from purgatory_spec.operations import Advance
@@ -42,6 +43,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
 @pytest.fixture(autouse=True)
 def in_this_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)
+    monkeypatch.setattr(first_failures, "SHRINK_RUNS", 80)
 
 
 def test_there_are_good_and_bad_runs(good: list[Row]) -> None:

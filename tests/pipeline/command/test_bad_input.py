@@ -114,13 +114,28 @@ def test_a_spoilt_line_is_set_aside_and_its_run_incomplete(
     assert row["reason"]
 
 
-def test_a_repeated_number_is_set_aside_and_the_run_judged(trace: Trace, tmp_path: Path) -> None:
-    path = trace([*BAD[: AT + 1], BAD[AT], *BAD[AT + 1 :]])
+def test_a_line_that_is_there_twice_is_set_aside_once(trace: Trace, tmp_path: Path) -> None:
+    path = trace([*BAD[: AT + 1], *GOOD, *BAD[AT:]])
     code, verdicts, aside = checked(path, tmp_path)
-    assert (code, verdicts) == (4, {"bad": "conforms"})
+    assert (code, verdicts) == (4, {"bad": "conforms", "good": "conforms"})
     (row,) = aside
-    assert (row["run"], row["seq"], row["line"]) == ("bad", AT, AT + 2)
-    assert row["reason"] == "this number was given to an earlier line of the run"
+    assert (row["run"], row["seq"], row["line"]) == ("bad", AT, AT + 62)
+    assert row["raw"] == BAD[AT].decode().strip()
+    assert row["reason"] == "it is a copy of the line before"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_number_that_two_lines_have_makes_a_run_incomplete(
+    trace: Trace, tmp_path: Path, first: bool
+) -> None:
+    """Also where the line that comes first would be a divergence: nobody knows which is right."""
+    other = BAD[AT].replace(b'"to_ms":', b'"to_ms":10')
+    assert other != BAD[AT]
+    two = [other, BAD[AT]] if first else [BAD[AT], other]
+    code, verdicts, aside = checked(trace([*BAD[:AT], *two, *BAD[AT + 1 :]]), tmp_path)
+    assert (code, verdicts) == (4, {"bad": "incomplete"})
+    assert (aside[0]["line"], aside[0]["seq"]) == (AT + 2, AT)
+    assert aside[0]["reason"] == "this number was given to another line of the run"
 
 
 @pytest.mark.parametrize("left_out", [0, AT, 59])

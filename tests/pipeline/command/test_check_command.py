@@ -176,6 +176,7 @@ def test_a_second_check_gives_the_same_bytes(
         ([], 2, "Missing argument"),
         ([".", "--runs", "0"], 2, "--runs"),
         ([".", "--engine", "fast"], 2, "--engine"),
+        ([".", "--engine", "local", "--master", "local[2]"], 2, "--engine local has none"),
     ],
 )
 def test_wrong_words_are_told(
@@ -214,6 +215,20 @@ def test_a_failure_of_the_pipeline_is_no_verdict(
     assert getattr(result.exception, "exit_code", None) == 3
     assert str(result.exception) == "the check failed: lines are mixed up"
     assert read_results(tmp_path / "out") == before
+
+
+def test_a_folder_that_cannot_be_written_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "out")
+
+    monkeypatch.setattr(sinks, "_write_table", refuse)
+    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
+    assert getattr(result.exception, "exit_code", None) == 3
+    assert "the check failed: [Errno 28] No space left on device" in str(result.exception)
 
 
 @pytest.mark.slow

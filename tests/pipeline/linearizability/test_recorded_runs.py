@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import SupportsIndex
 
 import pytest
 
@@ -92,6 +93,31 @@ def use_pool(pool: RecordedMemoryPool, calls: int) -> None:
     together(work)
 
 
+class UnhurriedPool(SimpleMemoryPool):
+    """Lets others go first, so that calls overlap."""
+
+    def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
+        time.sleep(1e-5)
+        return super().try_allocate(bytes_)
+
+
+class RacingPool(SimpleMemoryPool):
+    """Looks what is available, and debits later."""
+
+    def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
+        with self._lock:
+            enough = self._available >= 1
+        time.sleep(1e-5)
+        if not enough:
+            return None
+        wanted = bytes_.__index__()
+        buffer = memoryview(bytearray(wanted))
+        with self._lock:
+            self._available -= wanted
+        self._lend(buffer, wanted)
+        return buffer
+
+
 def test_a_recorded_pool_is_linearizable(tmp_path: Path) -> None:
     """
     Given a pool of ours, and four threads that ask and give back
@@ -99,28 +125,12 @@ def test_a_recorded_pool_is_linearizable(tmp_path: Path) -> None:
     Then it is linearizable, and calls did overlap in it
     """
     recorder = Recorder(tmp_path / "pool.jsonl", "r")
-    use_pool(RecordedMemoryPool(recorder, SimpleMemoryPool(100, 40)), 250)
+    use_pool(RecordedMemoryPool(recorder, UnhurriedPool(100, 40)), 250)
     recorder.close()
     finding = found_in(tmp_path / "pool.jsonl")
     assert finding.answered is Answered.LINEARIZABLE, finding.reason
     assert finding.calls > 1000
     assert most_open(finding) > 1
-
-
-class RacingPool(SimpleMemoryPool):
-    """Looks what is available, and debits later."""
-
-    def try_allocate(self, bytes_: int) -> memoryview | None:  # type: ignore[override]
-        with self._lock:
-            enough = self._available >= 1
-        time.sleep(0)
-        if not enough:
-            return None
-        buffer = memoryview(bytearray(bytes_))
-        with self._lock:
-            self._available -= bytes_
-        self._lend(buffer, bytes_)
-        return buffer
 
 
 def test_a_race_in_a_recorded_pool_is_found(tmp_path: Path) -> None:

@@ -107,18 +107,22 @@ def test_what_does_not_fit_into_memory_is_written_to_the_scratch_folder(tmp_path
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_length_of_a_run(tmp_path: Path) -> None:
     """Of what the engine holds, not the judge: the beginning is missing, and nothing is judged."""
-    peaks: list[int] = []
-    for events in (2_000, 20_000):
+
+    def peak_of(events: int, chunk_bytes: int) -> int:
         path = tmp_path / f"{events}.jsonl"
         _, *lines = run_lines("r", Component.TIMER, events)
         path.write_bytes(b"".join(reversed(lines)))
         tracemalloc.start()
-        (verdict,) = check_locally([path], chunk_bytes=100_000)
-        peaks.append(tracemalloc.get_traced_memory()[1])
+        (verdict,) = check_locally([path], chunk_bytes=chunk_bytes)
+        peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert isinstance(verdict, VerdictRow)
         assert (verdict.events, verdict.judged) == (events - 1, 0)
-    assert peaks[1] < path.stat().st_size / 2 < 1_500_000, peaks
+        return peak
+
+    bounded = peak_of(20_000, 100_000)
+    assert bounded < 2_000_000
+    assert peak_of(10_000, 1 << 30) > bounded, "the control: half of it, all in memory"
 
 
 def test_how_far_it_is_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,11 @@
 """Which files paths stand for."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.sources import NothingThere, Sources, files_of, sources_of
 
 
@@ -92,3 +94,40 @@ def test_a_name_with_the_letters_of_a_pattern_is_a_name_where_there_is_such_a_fi
 ) -> None:
     (folder / "[x].jsonl").touch()
     assert files_of(["[x].jsonl"]) == ["[x].jsonl"]
+
+
+def test_links_to_folders_are_followed_and_not_in_circles(folder: Path) -> None:
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere/z.jsonl").touch()
+    (folder / "traces/link").symlink_to(folder / "elsewhere")
+    (folder / "elsewhere/back").symlink_to(folder / "traces")
+    assert files_of(["traces"]) == sorted([*FOUND, "traces/link/z.jsonl"])
+
+
+def test_results_of_a_check_are_no_traces(folder: Path) -> None:
+    for name in ("results-1/verdicts.parquet", "staging-2/whole/coverage.parquet", "manifest.json"):
+        path = folder / "traces/out" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    found = sources_of(["traces"])
+    assert list(found.files) == FOUND
+    assert "traces/out/results-1/verdicts.parquet" in found.ignored
+    (folder / "traces/out/manifest.json").unlink()
+    assert len(files_of(["traces"])) == len(FOUND) + 2, "the control: by the name alone they are"
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("os.scandir", refuse)
+    with pytest.raises(PipelineError, match="traces cannot be listed: Permission denied"):
+        files_of(["traces"])
+
+
+def test_a_name_that_is_not_utf_8_is_an_error(folder: Path) -> None:
+    (folder / "traces" / os.fsdecode(b"\xff.jsonl")).touch()
+    with pytest.raises(PipelineError, match="is not UTF-8"):
+        files_of(["traces"])

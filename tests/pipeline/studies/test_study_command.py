@@ -35,16 +35,16 @@ def test_it_is_part_of_the_command_line() -> None:
 def test_run_writes_the_rows_and_the_plots(tmp_path: Path) -> None:
     done = said("run", "weak", "--requests", "40", "--out", str(tmp_path), "--plots")
     assert done.exit_code == 0, done.output
-    assert "10 of 10 settings to run" in done.output
+    assert "4 of 4 settings to run" in done.output
     rows = read_parquet(tmp_path / "weak.parquet")
-    assert len(rows) == 10
+    assert len(rows) == 4
     assert {row["requests"] for row in rows} == {40}
     assert (tmp_path / "weak-references.svg").read_text(encoding="utf-8").startswith("<?xml")
     again = said("run", "weak", "--requests", "40", "--out", str(tmp_path))
-    assert "0 of 10 settings to run" in again.output
+    assert "0 of 4 settings to run" in again.output
     assert read_parquet(tmp_path / "weak.parquet") == rows
     other = said("run", "weak", "--requests", "40", "--seed", "8", "--out", str(tmp_path))
-    assert "10 of 10 settings to run" in other.output
+    assert "4 of 4 settings to run" in other.output
     assert read_parquet(tmp_path / "weak.parquet") != rows
 
 

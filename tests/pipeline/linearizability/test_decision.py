@@ -1,0 +1,232 @@
+"""Long histories are cut where they are quiet; time and memory are bounded."""
+
+import itertools
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from purgatory_model.interleaving import Called, History, HistoryEvent, Returned
+from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.sequential_rules import Effect, sequential
+from purgatory_pipeline.linearizability import decision
+from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
+from purgatory_pipeline.linearizability.calls import RecordedCall
+from purgatory_pipeline.linearizability.checker import Answered
+from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
+from purgatory_pipeline.linearizability.model_rules import ModelRules
+from purgatory_pipeline.trace_lines import MemoryPoolInstance
+from purgatory_spec.operations import Allocate, Release, ReleaseForeign
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
+
+from .traces import back, call, entries_of, event, explained_entries, found_of, located, step
+
+TWO_BYTES = MemoryPoolModel(MemoryPoolConfiguration(2, 1), MemoryPoolProfile())
+
+
+def rounds(count: int) -> History:
+    """So many times two threads ask at once and give back at once."""
+    history: list[HistoryEvent] = []
+    for number in range(count):
+        one, other = f"a{number}", f"b{number}"
+        history += [Called("t", Allocate(one, 1)), Called("u", Allocate(other, 1))]
+        history += [Returned("t", True), Returned("u", True)]
+        history += [Called("t", Release(one)), Called("u", Release(other))]
+        history += [Returned("t"), Returned("u")]
+    return tuple(history)
+
+
+def test_work_grows_with_the_length_of_a_history_that_is_quiet_now_and_then() -> None:
+    """
+    Given histories of 100 and of 200 rounds of overlapping calls
+    When each is decided
+    Then the longer one takes twice the configurations, and none is remembered in the end
+    """
+    spent = []
+    for count in (100, 200):
+        budget = Budget(most_configurations=40)
+        rules = ModelRules(sequential(MemoryPoolModel(MemoryPoolConfiguration(2, 1), _NOTHING)))
+        assert isinstance(decide(entries_of(rounds(count)), rules, budget), Explained)
+        spent.append(budget.configurations)
+    assert spent == [800, 1600]
+
+
+_NOTHING = MemoryPoolProfile()
+
+
+def test_all_states_in_which_a_piece_may_end_are_carried_over() -> None:
+    """
+    Given a pool that may credit what it never granted, and calls that follow one another
+    When a later call shows that it did credit it, or that it did not
+    Then both are explained, and what contradicts both is not
+    """
+    first: History = (Called("t", ReleaseForeign(1)), Returned("t"))
+    pool = MemoryPoolModel(MemoryPoolConfiguration(1, 1), MemoryPoolProfile())
+
+    def then(*answers: bool) -> int | None:
+        history = first
+        for number, answer in enumerate(answers):
+            history += (Called("t", Allocate(f"{number}", 1)), Returned("t", answer))
+        return explained_entries(history, sequential(pool))
+
+    assert then(True, True, False) is None
+    assert then(True, False, False) is None
+    assert then(True, False, True) == 7
+    assert then(True, True, True) == 7
+    assert then(False) == 3
+
+
+def test_where_finding_all_ends_is_costly_some_have_to_do_and_the_rest_is_found_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """
+    Given searches that may not look for further ends once they have one
+    When random histories with many possible ends are decided
+    Then the answers are the same as before, and so is the length of the longest beginning
+    """
+    pool = MemoryPoolModel(MemoryPoolConfiguration(2, 2), MemoryPoolProfile())
+    chance = Random(5)
+    asked = [ReleaseForeign(1), ReleaseForeign(2), Allocate("x", 1), Allocate("y", 2)]
+    histories: list[History] = []
+    for _ in range(150):
+        events: list[HistoryEvent] = []
+        inside: dict[str, object] = {}
+        for _ in range(chance.randrange(4, 16)):
+            thread = chance.choice("tuv")
+            if thread in inside:
+                operation = inside.pop(thread)
+                answer = chance.random() < 0.7 if isinstance(operation, Allocate) else None
+                events.append(Returned(thread, answer))
+            else:
+                inside[thread] = chance.choice(asked)
+                events.append(Called(thread, inside[thread]))  # type: ignore[arg-type]
+        histories.append(tuple(events))
+    expected = [explained_entries(each, sequential(pool)) for each in histories]
+    monkeypatch.setattr(decision, "ALLOWANCE", 0)
+    assert [explained_entries(each, sequential(pool)) for each in histories] == expected
+    assert 30 < sum(each is None for each in expected) < 120
+
+
+class Forgetful:
+    """Rules by which nothing can be told apart but how many calls took effect."""
+
+    def initial(self) -> int:
+        return 0
+
+    def effects(self, state: int, call: RecordedCall, part: str) -> Iterator[Effect[int]]:
+        yield Effect(state + 1)
+
+
+def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
+    """
+    Given a call that never returns, and others behind it that follow one another
+    When they are decided
+    Then what is remembered does not grow with their number
+    """
+    history: History = (Called("t", Allocate("a", 1)),)
+    for number in range(200):
+        history += (Called("u", Allocate(f"{number}", 1)), Returned("u", True))
+    budget = Budget(most_configurations=20)
+    assert isinstance(decide(entries_of(history), Forgetful(), budget), Explained)
+
+
+def overlapping(count: int) -> History:
+    """So many overlapping requests, all of them granted; one too many for any pool of theirs."""
+    calls = [Called(f"t{number}", Allocate(f"{number}", 1)) for number in range(count)]
+    return (*calls, *(Returned(f"t{number}", True) for number in range(count)))
+
+
+def test_memory_is_bounded() -> None:
+    """
+    Given a history that needs more configurations than may be remembered
+    When it is decided
+    Then that is said, and nothing about the history
+    """
+    pool = MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile())
+    budget = Budget(most_configurations=1000)
+    with pytest.raises(OutOfBudget, match="1,000 configurations are remembered"):
+        decide(entries_of(overlapping(12)), ModelRules(sequential(pool)), budget)
+    assert budget.configurations == 1001
+
+
+def test_time_is_bounded() -> None:
+    """
+    Given a clock that goes on by a second whenever it is looked at
+    When a history is decided that takes longer than the budget
+    Then that is said
+    """
+    pool = MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile())
+    budget = Budget(seconds=5, clock=itertools.count().__next__)
+    with pytest.raises(OutOfBudget, match="5 seconds are over"):
+        decide(entries_of(overlapping(12)), ModelRules(sequential(pool)), budget)
+
+
+def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
+    """
+    Given a trace of twelve requests that overlap, all granted by a pool of eleven bytes
+    When it is checked with too little memory, and with enough
+    Then it is inconclusive, and then not linearizable, at the last return
+    """
+    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(11, 1))
+    calls = [call(f"t{each}", Allocate(f"{each}", 1)) for each in range(12)]
+    lines = located(instance, [*calls, *(back(f"t{each}", True) for each in range(12))])
+    poor = found_of(lines, Budget(most_configurations=1000))
+    assert poor.answered is Answered.INCONCLUSIVE
+    assert "1,000 configurations are remembered" in poor.reason
+    rich = found_of(lines)
+    assert rich.answered is Answered.NOT_LINEARIZABLE
+    assert rich.shares[0].fails_at == 24
+
+
+def test_where_the_time_ends_while_the_line_is_looked_for_a_later_line_is_named() -> None:
+    """
+    Given a history that can be refuted at its last return, and more and more time
+    When it is checked with each
+    Then it is inconclusive first, then refuted at that line or a later one, then at that line
+    """
+    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(8, 1))
+    calls = [call(f"t{each}", Allocate(f"{each}", 1)) for each in range(10)]
+    lines = located(instance, [*calls, *(back(f"t{each}", True) for each in range(10))])
+    kinds: list[str] = []
+    for seconds in range(1, 16, 2):
+        finding = found_of(lines, Budget(seconds, clock=itertools.count().__next__))
+        if finding.answered is Answered.INCONCLUSIVE:
+            kinds.append("inconclusive")
+            continue
+        refutation = finding.shares[0].refutation
+        assert refutation is not None
+        kinds.append("exact" if refutation.is_exact else "at the latest")
+        assert finding.shares[0].fails_at == 19 or not refutation.is_exact
+        assert finding.shares[0].fails_at >= 19
+    assert list(dict.fromkeys(kinds)) == ["inconclusive", "at the latest", "exact"]
+
+
+def test_a_stuck_piece_says_from_which_states_nothing_leads_on() -> None:
+    """
+    Given two rounds and then a wrong answer
+    When they are decided
+    Then the piece that is stuck is the last one, and it begins with an empty pool
+    """
+    history = (*rounds(2), Called("t", Allocate("x", 1)), Returned("t", False))
+    rules = ModelRules(sequential(TWO_BYTES))
+    decided = decide(entries_of(history), rules, Budget())
+    assert isinstance(decided, Stuck)
+    assert decided.places == (16, 18)
+    assert {each.state.available_bytes for each in decided.starts} == {2}
+
+
+def test_an_event_and_a_return_outside_every_call_are_not_explained() -> None:
+    """
+    Given a trace with a callback that belongs to no call of a pool
+    When it is checked
+    Then that line is the first that cannot be explained
+    """
+    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(2, 1))
+    lines = located(
+        instance,
+        [step("t", Allocate("a", 1), True), event("t", EventKind.RAN, "a")],
+    )
+    finding = found_of(lines)
+    assert finding.answered is Answered.NOT_LINEARIZABLE
+    assert finding.shares[0].fails_at == 2

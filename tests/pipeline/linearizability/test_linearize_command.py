@@ -1,0 +1,204 @@
+"""``purgatory trace linearize``: what it prints, what it draws, how it ends."""
+
+import gzip
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner, Result
+
+from purgatory_conformance.command_line import Problem
+from purgatory_pipeline.linearize_command import linearize as command
+from purgatory_pipeline.trace_lines import Located, MemoryPoolInstance
+from purgatory_spec.operations import Allocate
+from purgatory_spec.profiles import MemoryPoolConfiguration
+
+from .traces import back, call, located, step
+
+ONE_BYTE = MemoryPoolInstance(configuration=MemoryPoolConfiguration(1, 1))
+ASKS = (call("t", Allocate("a", 1)), call("u", Allocate("b<c>", 1)))
+RIGHT = (*ASKS, back("t", False), back("u", True))
+WRONG = (*ASKS, back("t", True), back("u", True), step("v", Allocate("d", 1), False))
+
+
+def linearize(*arguments: str | Path) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(command, list(map(str, arguments)))
+
+
+def written(path: Path, *runs: list[Located]) -> Path:
+    """A file with the lines of these runs, mixed."""
+    lines = sorted((line for run in runs for line in run), key=lambda line: (line.seq, line.run))
+    data = b"".join(line.raw + b"\n" for line in lines)
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def test_a_run_that_is_linearizable(tmp_path: Path) -> None:
+    """
+    Given a trace of two overlapping requests, of which the later one is granted
+    When it is checked
+    Then one line says that it is linearizable, and the exit code is 0
+    """
+    result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, RIGHT)))
+    assert result.exit_code == 0
+    assert result.output == "✓ run r: linearizable (2 calls, 3 configurations)\n"
+
+
+def test_a_run_that_is_not(tmp_path: Path) -> None:
+    """
+    Given a trace in which one byte is granted twice
+    When it is checked
+    Then the first line is told that cannot be explained, and what could have been answered
+    """
+    result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, WRONG)))
+    assert result.exit_code == 1
+    verdict, line, opened = result.output.splitlines()
+    assert verdict.startswith("✗ run r: not linearizable (3 calls, ")
+    assert line == (
+        "  line 4 is the first that cannot be explained: "
+        "u returns from “ask for 'b<c>', 1 byte”: granted"
+    )
+    assert opened == (
+        "  open then: u in “ask for 'b<c>', 1 byte” since line 2; could have answered refused"
+    )
+
+
+def test_the_worst_run_decides(tmp_path: Path) -> None:
+    """
+    Given a compressed file with a right run, a wrong one, and one whose end is missing
+    When all are checked, and each by itself
+    Then the exit code is that of the worst
+    """
+    path = written(
+        tmp_path / "t.jsonl.gz",
+        located(ONE_BYTE, RIGHT, run="right"),
+        located(ONE_BYTE, WRONG, run="wrong"),
+        located(ONE_BYTE, RIGHT, run="open", ends=False),
+    )
+    assert linearize(path).exit_code == 1
+    codes = {run: linearize(path, "--run", run) for run in ("right", "wrong", "open")}
+    assert {run: result.exit_code for run, result in codes.items()} == {
+        "right": 0,
+        "wrong": 1,
+        "open": 4,
+    }
+    assert "inconclusive: its last line is missing" in codes["open"].output
+
+
+@pytest.mark.parametrize(
+    ("spoil", "exit_code", "said"),
+    [
+        pytest.param(
+            lambda lines: [*lines[:3], *lines[4:]], 4, "lines 3 to 3 are missing", id="gap"
+        ),
+        pytest.param(lambda lines: lines[1:], 4, "first line is missing", id="no beginning"),
+        pytest.param(
+            lambda lines: [*lines[:2], lines[2]._replace(raw=b'{"run":"r","seq":2}'), *lines[3:]],
+            4,
+            "line 2 is unusable",
+            id="no kind",
+        ),
+        pytest.param(lambda lines: [*lines, lines[3]], 4, "line 3 is there twice", id="twice"),
+        pytest.param(
+            lambda lines: [*lines, lines[3]._replace(raw=b"{")], 4, "cannot be read", id="no line"
+        ),
+    ],
+)
+def test_what_is_missing_or_unusable_is_no_verdict(
+    tmp_path: Path, spoil: object, exit_code: int, said: str
+) -> None:
+    """
+    Given a right trace, of which something is missing or broken
+    When it is checked
+    Then it is inconclusive, and why is said
+    """
+    assert callable(spoil)
+    lines: list[Located] = spoil(located(ONE_BYTE, RIGHT))
+    result = linearize(written(tmp_path / "t.jsonl", lines))
+    assert result.exit_code == exit_code, result.output
+    assert said in result.output
+
+
+def test_what_is_wrong_before_a_gap_is_wrong(tmp_path: Path) -> None:
+    """
+    Given a wrong trace whose last lines are missing
+    When it is checked
+    Then it is not linearizable
+    """
+    lines = located(ONE_BYTE, WRONG)
+    result = linearize(written(tmp_path / "t.jsonl", [*lines[:5], *lines[6:]]))
+    assert result.exit_code == 1
+
+
+def test_what_cannot_be_asked_for_is_said(tmp_path: Path) -> None:
+    """
+    Given a path that does not exist, a run that is not there, and a file without lines
+    When they are asked for
+    Then each is one sentence and an exit code
+    """
+    path = written(tmp_path / "t.jsonl", located(ONE_BYTE, RIGHT))
+    empty = tmp_path / "empty.jsonl"
+    empty.write_bytes(b"")
+    for arguments, code, said in (
+        ((tmp_path / "none.jsonl",), 2, "there is no file or folder"),
+        ((path, "--run", "x"), 2, "there is no run 'x'"),
+        ((empty,), 4, "there is no run in what was read"),
+    ):
+        result = linearize(*arguments)
+        assert isinstance(result.exception, Problem), result.output
+        assert result.exception.exit_code == code
+        assert said in str(result.exception)
+
+
+def test_the_page_shows_threads_calls_effects_and_what_is_wrong(tmp_path: Path) -> None:
+    """
+    Given a wrong trace
+    When a page is asked for
+    Then it loads nothing, has a row for each thread, a bar for each call up to the wrong line, the
+        effects in their order, and the words beside every sign
+    """
+    path = written(tmp_path / "t.jsonl", located(ONE_BYTE, WRONG))
+    result = linearize(path, "--html", tmp_path / "pages" / "t.html")
+    assert result.exit_code == 1
+    page = (tmp_path / "pages" / "t.html").read_text(encoding="utf-8")
+    assert "http" not in page.replace("http-equiv", "")
+    assert "<script" not in page
+    assert "b&lt;c&gt;" in page
+    start = page.index("<svg")
+    picture = ET.fromstring(page[start : page.index("</svg>") + len("</svg>")])
+    classes = [each.get("class") for each in picture.iter() if each.get("class")]
+    assert classes.count("row") == 2
+    assert classes.count("call") == 1
+    assert classes.count("call unexplained") == 1
+    assert classes.count("effect") == 1
+    texts = ["".join(each.itertext()) for each in picture.iter("text")]
+    assert "✗ line 4 cannot be explained" in texts
+    assert "✗ granted" in texts
+    assert "cannot be explained" in page[page.index("<table") :]
+
+
+def test_of_a_long_history_a_window_is_drawn(tmp_path: Path) -> None:
+    """
+    Given a hundred calls, and the last one is answered wrongly
+    When a page is asked for
+    Then at most forty calls are drawn, the wrong one among them, and it is said how many are not
+    """
+    asked = [
+        each
+        for number in range(50)
+        for each in (
+            step("t", Allocate(f"{number}", 1), number == 0),
+            step("u", Allocate(f"{number}u", 1), False),
+        )
+    ]
+    path = written(
+        tmp_path / "t.jsonl", located(ONE_BYTE, [*asked, step("v", Allocate("x", 1), True)])
+    )
+    result = linearize(path, "--html", tmp_path / "t.html")
+    assert result.exit_code == 1
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert page.count('class="call') == 40
+    assert "Left out: 61 calls before" in page
+    assert ">101</text>" not in page
+    assert ">100</text>" in page

@@ -1,0 +1,43 @@
+"""What the tests of recorders share: reading back what was recorded, and judging it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from purgatory_pipeline.local_engine import check_locally
+from purgatory_pipeline.rows import CoverageRow, QuarantineRow, VerdictRow
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file, by their numbers."""
+    read = [msgspec.json.decode(raw, type=dict[str, Any]) for raw in path.read_bytes().splitlines()]
+    return sorted(read, key=lambda each: each["seq"])
+
+
+def brief(path: Path) -> list[str]:
+    """What the lines tell, without times and threads."""
+    return [_brief(each) for each in lines(path)]
+
+
+def _brief(line: dict[str, Any]) -> str:
+    operation = line.get("operation", {})
+    words = [line["kind"], line.get("event"), line.get("task")]
+    words += operation.values()
+    words += [line.get("result"), line.get("rejected")]
+    words += [f"{event['kind']}:{event['task']}" for event in line.get("events", ())]
+    return " ".join(str(word) for word in words if word is not None)
+
+
+def verdict(paths: Iterable[Path]) -> VerdictRow:
+    """The verdict on the one run in the files, no line of which is set aside."""
+    rows = list(check_locally(list(paths)))
+    assert not [row for row in rows if isinstance(row, QuarantineRow)]
+    (found,) = [row for row in rows if isinstance(row, VerdictRow)]
+    return found
+
+
+def visits(paths: Iterable[Path]) -> dict[str, int]:
+    """How often each rule was put to the test."""
+    return {row.rule: row.visits for row in check_locally(list(paths)) if isinstance(row, CoverageRow)}
