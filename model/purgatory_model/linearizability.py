@@ -37,7 +37,7 @@ from purgatory_spec.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class Call:
     """An open call in one explanation.
 
     ``part`` is what takes effect next; where it is None, nothing of the call is left but to return
@@ -53,13 +53,13 @@ class _Call:
     result: Value = None
     raised: Reason | None = None
 
-    def shows(self, event: Event) -> "_Call | None":
+    def shows(self, event: Event) -> "Call | None":
         """This call after an event of its thread, None where the parts so far forbid it."""
         if self.owed:
             return replace(self, owed=self.owed[1:]) if self.owed[0] == event else None
         return None if self.part is None else replace(self, seen=(*self.seen, event))
 
-    def after(self, effect: Effect[Rule]) -> "_Call | None":
+    def after(self, effect: Effect[Rule]) -> "Call | None":
         """This call after its next part, None where that part shows other events than were seen."""
         common = min(len(self.seen), len(effect.events))
         if self.seen[:common] != effect.events[:common]:
@@ -67,7 +67,7 @@ class _Call:
         seen = self.seen[common:]
         if effect.then is None and seen:
             return None
-        return _Call(
+        return Call(
             self.operation,
             part=effect.then,
             seen=seen,
@@ -88,7 +88,7 @@ class Moment(Generic[Rule]):
     """One explanation of a history so far: the sequential state and the open calls by thread."""
 
     state: Rule
-    calls: Map[str, _Call] = Map()
+    calls: Map[str, Call] = Map()
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def _begun(moment: Moment[Rule], thread: str, operation: Operation) -> Moment[Ru
             f"thread {thread!r} calls {operation!r} while it is inside "
             f"{moment.calls[thread].operation!r}: calls inside calls are not explained here"
         )
-    return replace(moment, calls=moment.calls.set(thread, _Call(operation)))
+    return replace(moment, calls=moment.calls.set(thread, Call(operation)))
 
 
 def _shown(moment: Moment[Rule], thread: str, event: Event) -> Moment[Rule] | None:

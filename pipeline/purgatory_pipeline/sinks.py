@@ -101,17 +101,19 @@ class ResultWriter:
             PipelineError: another process is writing there.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._open.enter_context(only_one(self._folder))
-        _remove(self._folder.glob(f"{STAGING}*"))
-        staging = tempfile.TemporaryDirectory(
-            prefix=STAGING, dir=self._folder, ignore_cleanup_errors=True
-        )
-        inside = Path(self._open.enter_context(staging))
-        self._whole = inside / "whole"
-        self._whole.mkdir()
-        self.scratch = inside / "scratch"
-        """A folder for what is not a result; it goes with the staging folder."""
-        self.scratch.mkdir()
+        with ExitStack() as opening:
+            opening.enter_context(only_one(self._folder))
+            _remove(self._folder.glob(f"{STAGING}*"))
+            staging = tempfile.TemporaryDirectory(
+                prefix=STAGING, dir=self._folder, ignore_cleanup_errors=True
+            )
+            inside = Path(opening.enter_context(staging))
+            self._whole = inside / "whole"
+            self._whole.mkdir()
+            self.scratch = inside / "scratch"
+            """A folder for what is not a result; it goes with the staging folder."""
+            self.scratch.mkdir()
+            self._open = opening.pop_all()
         self._verdicts = self._sorting(VerdictRow, _by_run)
         self._coverage = self._sorting(CoverageRow, _by_run_and_rule)
         self._quarantine = self._sorting(QuarantineRow, _by_place)

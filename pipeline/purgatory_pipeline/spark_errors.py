@@ -6,6 +6,7 @@ from purgatory_pipeline.errors import OutOfOrder, PipelineError
 
 _OUT_OF_ORDER = re.compile(rf"{re.escape(OutOfOrder.__module__)}\.OutOfOrder: (.+)")
 _RAISED = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)): (.+)$", re.MULTILINE)
+_LACKING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _CRASHED = "Python worker exited unexpectedly"
 
 
@@ -23,6 +24,11 @@ def job_failure(error: Exception) -> PipelineError:
     if _CRASHED in text:
         return PipelineError(
             "a Python worker of Spark died; out of memory, or killed from outside, as a rule"
+        )
+    if (lacking := _LACKING.search(text)) is not None:
+        return PipelineError(
+            f"a Python worker of Spark has no module {lacking[1]}: this package has to be "
+            "installed, with its extra spark, for the Python of every worker"
         )
     if "Traceback (most recent call last)" in text:
         traceback = text.rpartition("Traceback (most recent call last)")[2]

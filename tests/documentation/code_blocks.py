@@ -29,6 +29,8 @@ from typing import Any, get_args
 import msgspec
 
 from purgatory_conformance.subjects.declaration import read_declaration
+from purgatory_pipeline.errors import Unusable
+from purgatory_pipeline.parsing import parse
 from purgatory_spec.cases import CaseHeader, Step, decode_case
 from purgatory_spec.jsonlines import decode_line
 from purgatory_spec.messages import Do, End, Hello, New, Reply, Stop
@@ -282,7 +284,7 @@ def _commands(block: Block) -> list[tuple[str, list[str]]]:
 
 
 def _read_as_what_it_is(line: str) -> None:
-    """Read a line of JSON as a message or a line of a case.
+    """Read a line of JSON as a message, a line of a case or a line of a trace.
 
     Raises:
         ValueError: it is none of these, or not a right one.
@@ -292,6 +294,12 @@ def _read_as_what_it_is(line: str) -> None:
         raise ValueError("a line must be an object")
     if "request" in document:
         decode_line(line, _requests(document))
+        return
+    if "run" in document and "seq" in document:
+        try:
+            parse(line.encode())
+        except Unusable as problem:
+            raise ValueError(str(problem)) from None
         return
     kinds: dict[str, Any] = {"case": CaseHeader, "operation": Step, "id": Reply}
     kind = next((kind for key, kind in kinds.items() if key in document), None)

@@ -1,5 +1,6 @@
 """One campaign from its beginning to its verdict."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,42 +65,55 @@ def run_course(course: Course, engine: Engine, console: Console) -> int:
         UnknownSubject: nothing goes by the subject's word.
     """
     opened = course.choice.opened()
-    try:
-        served = not is_adapter(opened)
-        subject = course.choice.isolated(served=served) if served else opened.subject
-    finally:
-        if not is_adapter(opened):
-            opened.subject.close()
+    served = not is_adapter(opened)
+    subject = opened.subject
+    if served:
+        subject.close()
+        subject = course.choice.isolated(served=True)
     folder = CampaignFolder(
         course.out or Path(course.choice.work) / plain(opened.name) / "campaign"
     )
     try:
-        drawings = _drawings(course, subject)
-        identity = Identity(
-            subject=opened.reopen or opened.name,
-            implementation=subject.implementation,
-            model_version=MODEL_VERSION,
-            deviations=deviations_of(opened),
-        )
-        folder.begin(identity, resume=course.resume)
-        lent = subject if engine.is_here else None
-        work = CarryOut(course.choice, served, opened.deviations, lent)
-        request = Request(drawings, course.runs, work, course.wave)
-        progress = run_waves(request, engine, folder)
-        done = folder.done()
-        runs = runs_table(done, progress.drawn, course.seed)
-        results = _concluded(runs, drawings, opened, subject, folder, progress.seconds)
+        with folder.kept():
+            return _run(course, opened, served, subject, folder, engine, console)
     except KeyboardInterrupt:
         raise Problem(_interrupted(folder), EXIT_INTERRUPTED) from None
-    except SubjectFailure as failure:
-        raise Problem(str(failure), EXIT_SUBJECT_FAILED) from failure
-    except PipelineError as error:
-        sentence = f"{error}; what is done is on record, go on with --resume"
-        raise Problem(sentence, EXIT_SUBJECT_FAILED) from error
+    except (SubjectFailure, PipelineError) as error:
+        raise Problem(str(error), EXIT_SUBJECT_FAILED) from error
     finally:
         subject.close()
-    _print(folder, results, console)
-    _print_counts(runs, progress, left_over(done, runs), folder, console)
+
+
+def _run(
+    course: Course,
+    opened: OpenSubject,
+    served: bool,
+    subject: Subject,
+    folder: CampaignFolder,
+    engine: Engine,
+    console: Console,
+) -> int:
+    drawings = _drawings(course, subject)
+    identity = Identity(
+        subject=opened.reopen or opened.name,
+        implementation=subject.implementation,
+        model_version=MODEL_VERSION,
+        deviations=deviations_of(opened),
+    )
+    folder.begin(identity, resume=course.resume)
+    lent = subject if engine.is_here else None
+    work = CarryOut(course.choice, served, opened.deviations, lent)
+    progress = run_waves(Request(drawings, course.runs, work, course.wave), engine, folder)
+    done = folder.done()
+    runs = runs_table(done, progress.drawn, course.seed)
+    result, results = _concluded(runs, drawings, opened, subject, folder, progress.seconds)
+    results_path, page = folder.path / "results.jsonl", folder.path / "report.html"
+    write_results(results, results_path)
+    page.write_text(render_html(results), encoding="utf-8")
+    print_results(console, results, results_path=str(results_path), report_path=str(page))
+    console.print(f"tables  {result}", markup=False, highlight=False, soft_wrap=True)
+    for line in _counts(runs, progress, left_over(done, runs)):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     return worst(results).footer.exit_code
 
 
@@ -121,8 +135,8 @@ def _concluded(
     subject: Subject,
     folder: CampaignFolder,
     seconds: float,
-) -> list[Results]:
-    """Look for causes, put the result in place, and make what the reports are made of."""
+) -> tuple[Path, list[Results]]:
+    """Look for causes, put the result in place; where it is, and what reports are made of."""
     staging = folder.staging()
     with Console(stderr=True).status("looking for causes") as status:
         found = findings(
@@ -131,46 +145,32 @@ def _concluded(
             opened,
             subject,
             staging / "replays",
-            folder.result / "replays",
             getting_on=status.update,
         )
-    folder.finish(staging, found.tables)
+    result = folder.finish(staging, found.tables)
     for each in found.found:
         each.seconds = seconds
-    return [results_about(each, opened.name, subject.implementation) for each in found.found]
+    return result, [
+        results_about(each, opened.name, subject.implementation, result / "replays")
+        for each in found.found
+    ]
 
 
-def _print(folder: CampaignFolder, results: list[Results], console: Console) -> None:
-    results_path, page = folder.path / "results.jsonl", folder.path / "report.html"
-    write_results(results, results_path)
-    page.write_text(render_html(results), encoding="utf-8")
-    print_results(console, results, results_path=str(results_path), report_path=str(page))
-
-
-def _print_counts(
-    runs: pa.Table,
-    progress: Progress,
-    left_over_runs: int,
-    folder: CampaignFolder,
-    console: Console,
-) -> None:
+def _counts(runs: pa.Table, progress: Progress, left_over_runs: int) -> Iterator[str]:
     """The lines that ``purgatory check`` has no need of."""
     drawn = pc.sum(runs.column("times")).as_py()
     now = progress.carried_out
-    speed = f" in {progress.seconds:.1f} s, {now / progress.seconds:.0f} a second" if now else ""
-    words = [f"tables  {folder.result}"]
     same = f", {drawn - runs.num_rows} drawn again" if drawn > runs.num_rows else ""
-    words.append(
+    speed = f" in {progress.seconds:.1f} s, {now / progress.seconds:.0f} a second" if now else ""
+    yield (
         f"runs    {counted(runs.num_rows, 'run')}{same}; {now} carried out now{speed}, "
-        f"{max(runs.num_rows - now, 0)} on record before"
+        f"{runs.num_rows - now} on record before"
     )
     if left_over_runs:
-        words.append(
-            f"        {counted(left_over_runs, 'run')} on record that this seed and this number "
-            "of runs do not draw; not counted"
+        yield (
+            f"        {counted(left_over_runs, 'run')} on record that this seed and this number of "
+            "runs do not draw; not counted"
         )
-    for line in words:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _interrupted(folder: CampaignFolder) -> str:

@@ -42,7 +42,6 @@ def findings(
     opened: OpenSubject,
     subject: Subject,
     staging: Path,
-    place: Path,
     *,
     getting_on: Callable[[str], None],
 ) -> Findings:
@@ -54,7 +53,6 @@ def findings(
         opened: The subject as its author declares it.
         subject: The same in a process of its own.
         staging: Where replay files are written.
-        place: Where they will be, as reports name them.
         getting_on: Called with a few words when something begins that takes a while.
     """
     staging.mkdir(parents=True, exist_ok=True)
@@ -73,7 +71,7 @@ def findings(
         )
         for number, cause in enumerate(each.failures.causes):
             path = write_replay(staging, cause.shrunk, cause.rule, opened, drawing.profile)
-            each.replays[number] = str(place / path.name)
+            each.replays[number] = path.name
         for group in unanswered(of_component):
             _write_unanswered(staging, group, drawing, opened)
         found.append(each)
@@ -93,7 +91,7 @@ def _cause_rows(found: Found) -> list[tuple[object, ...]]:
     rows = []
     for number, cause in enumerate(found.failures.causes):
         row = _told(cause.shrunk, cause.cases, cause.source)
-        rows.append((found.drawing.component.value, *row, Path(found.replays[number]).name))
+        rows.append((found.drawing.component.value, *row, found.replays[number]))
     return rows
 
 

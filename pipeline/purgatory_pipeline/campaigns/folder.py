@@ -1,19 +1,23 @@
-"""The folder of a campaign: what it is a campaign on, the parts so far, the tables at the end.
+"""The folder of a campaign: what it is a campaign on, the parts so far, the result at the end.
 
 Theory of operation. ``campaign.json`` says who was judged, and by what. Each wave leaves one part,
 a Parquet file that is written under another name and then renamed: a part is whole or not there.
-Killed at any moment, a campaign has lost the wave that it was at. The result is written to
-a folder beside, which takes the place of the one before when the last file is in it, the manifest.
+Killed at any moment, a campaign has lost the wave that it was at.
 
 A part holds rows by the ids of their runs, and the id holds all that was asked. So a campaign is
 taken up with other seeds, more runs or another order just as well; and a changed generator shows:
 the same seeds draw runs that are not on record, which are carried out, while those that nothing
 draws any more stay behind and are counted as ``left_over``.
+
+The result, tables and replay files, is written to a staging folder, which is renamed to a name that
+follows from what is in it. Then ``manifest.json``, which names it, is replaced in one step: until
+then the folder holds the result from before.
 """
 
 import hashlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +27,15 @@ import pyarrow.parquet as pq
 
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_pipeline.campaigns.tables import DONE
+from purgatory_pipeline.errors import PipelineError
+from purgatory_pipeline.locking import only_one
+from purgatory_pipeline.manifest import MANIFEST, RESULTS, STAGING, ResultFile, described
+from purgatory_pipeline.version import MODEL_VERSION
 from purgatory_spec.messages import Implementation
 
 FORMAT = 1
 """Version of the folder's format; another one is not taken up."""
 
-_RESULT = "result"
-_MANIFEST = "manifest.json"
 _IS_PART = "part-*.parquet"
 
 
@@ -44,6 +50,15 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     format: int = FORMAT
 
 
+class ResultManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the result consists of; ``folder`` is where its files are, beside the manifest."""
+
+    format: int
+    model_version: str
+    folder: str
+    files: tuple[ResultFile, ...]
+
+
 @dataclass(frozen=True)
 class CampaignFolder:
     """The folder of one campaign."""
@@ -55,10 +70,16 @@ class CampaignFolder:
         """Where the parts are."""
         return self.path / "parts"
 
-    @property
-    def result(self) -> Path:
-        """Where the tables and the replay files are, when a campaign has come to its end."""
-        return self.path / _RESULT
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Make the folder and keep others out of it.
+
+        Raises:
+            PipelineError: another process is in it.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with only_one(self.path):
+            yield
 
     def begin(self, identity: Identity, *, resume: bool) -> None:
         """Make the folder ready: what is on record is kept to be taken up, or else removed.
@@ -74,7 +95,7 @@ class CampaignFolder:
         self.parts.mkdir(parents=True, exist_ok=True)
         for unfinished in self.parts.glob("*.unfinished"):
             unfinished.unlink()
-        _write_whole(header, msgspec.json.format(msgspec.json.encode(identity)) + b"\n")
+        _write_whole(header, _formatted(identity))
 
     def _see_that_it_is(self, identity: Identity, header: Path) -> None:
         try:
@@ -119,46 +140,82 @@ class CampaignFolder:
 
     def staging(self) -> Path:
         """An empty folder for the result that is being made."""
-        folder = self.path / f"{_RESULT}.unfinished"
-        shutil.rmtree(folder, ignore_errors=True)
+        for unfinished in self.path.glob(f"{STAGING}*"):
+            shutil.rmtree(unfinished)
+        folder = self.path / f"{STAGING}result"
         folder.mkdir(parents=True)
         return folder
 
-    def finish(self, staging: Path, tables: Mapping[str, pa.Table]) -> None:
-        """Add the tables to what is in the staging folder, and put all in place at once.
+    def finish(self, staging: Path, tables: Mapping[str, pa.Table]) -> Path:
+        """Add the tables to what is in the staging folder, and make it the result; where it is.
 
-        The manifest holds the rows and the SHA-256 of each file. It holds no time and no place, so
-        that equal campaigns have equal manifests.
+        The manifest holds no time and no engine, so that equal campaigns have equal manifests.
         """
         for name, table in tables.items():
-            pq.write_table(table, staging / f"{name}.parquet")
-        files = {
-            path.relative_to(staging).as_posix(): {
-                "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-                "rows": tables[path.stem].num_rows if path.suffix == ".parquet" else None,
-            }
+            pq.write_table(table, staging / f"{name}.parquet", compression="zstd")
+        files = tuple(
+            msgspec.structs.replace(
+                described(path, tables[path.stem].num_rows if path.suffix == ".parquet" else None),
+                name=path.relative_to(staging).as_posix(),
+            )
             for path in sorted(staging.rglob("*"))
             if path.is_file()
-        }
-        encoded = msgspec.json.encode({"format": FORMAT, "files": files}, order="sorted")
-        (staging / _MANIFEST).write_bytes(msgspec.json.format(encoded) + b"\n")
-        _replace_folder(staging, self.result)
+        )
+        digest = hashlib.sha256(msgspec.json.encode(files)).hexdigest()
+        result = self.path / f"{RESULTS}{digest[:16]}"
+        manifest = ResultManifest(FORMAT, MODEL_VERSION, result.name, files)
+        if not _is_whole(self.path, manifest):
+            shutil.rmtree(result, ignore_errors=True)
+            staging.rename(result)
+        _write_whole(self.path / MANIFEST, _formatted(manifest))
+        for other in self.path.glob(f"{RESULTS}*"):
+            if other != result and other.is_dir():
+                shutil.rmtree(other)
+        shutil.rmtree(staging, ignore_errors=True)
+        return result
 
 
-def _replace_folder(staging: Path, place: Path) -> None:
-    """Put a folder in the place of another, which is there until the moment before."""
-    before = place.with_suffix(".before")
-    shutil.rmtree(before, ignore_errors=True)
-    if place.exists():
-        place.replace(before)
-    staging.replace(place)
-    shutil.rmtree(before, ignore_errors=True)
+def read_result(folder: str | Path) -> Path:
+    """Where the tables and the replay files of a campaign are, once they are seen to be whole.
+
+    Raises:
+        PipelineError: there is no result, or a file is not as the manifest says.
+    """
+    where = Path(folder)
+    try:
+        manifest = msgspec.json.decode((where / MANIFEST).read_bytes(), type=ResultManifest)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise PipelineError(f"there is no result of a campaign in {where}: {error}") from None
+    for file in manifest.files:
+        path = where / manifest.folder / file.name
+        if not path.is_file() or _described_as(path, file) != file:
+            raise PipelineError(f"{path} is not what the campaign wrote")
+    return where / manifest.folder
+
+
+def _described_as(path: Path, file: ResultFile) -> ResultFile:
+    return msgspec.structs.replace(described(path, file.rows), name=file.name)
+
+
+def _is_whole(folder: Path, manifest: ResultManifest) -> bool:
+    """Whether these very files are there already, from a campaign that gave the same."""
+    try:
+        return all(
+            _described_as(folder / manifest.folder / file.name, file) == file
+            for file in manifest.files
+        )
+    except OSError:
+        return False
 
 
 def _write_whole(path: Path, content: bytes) -> None:
     unfinished = path.with_suffix(".unfinished")
     unfinished.write_bytes(content)
     unfinished.replace(path)
+
+
+def _formatted(document: msgspec.Struct) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
 def _shown(value: object) -> str:

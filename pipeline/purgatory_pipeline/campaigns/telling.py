@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,7 +38,7 @@ class Found:
         runs: Their rows.
         deviations: What the subject is declared to break of it.
         failures: The causes.
-        replays: The replay file of each cause, by its position.
+        replays: The name of each cause's replay file, by the cause's position.
         seconds: How long the runs of all components took, those alone that are of now.
     """
 
@@ -49,8 +50,10 @@ class Found:
     seconds: float = 0.0
 
 
-def results_about(found: Found, subject: str, implementation: Implementation) -> Results:
-    """The results that every report is made of."""
+def results_about(
+    found: Found, subject: str, implementation: Implementation, replays: Path
+) -> Results:
+    """The results that every report is made of; ``replays`` is the folder of the replay files."""
     return results_of(
         _campaign(found),
         subject=subject,
@@ -59,7 +62,7 @@ def results_about(found: Found, subject: str, implementation: Implementation) ->
         suite="campaign",
         suite_version=SUITE_VERSION,
         schema=schema_digest(),
-        replays=found.replays,
+        replays={number: str(replays / name) for number, name in found.replays.items()},
     )
 
 

@@ -23,7 +23,7 @@ from purgatory_pipeline.linearizability.share import Share, ShareFound
 from purgatory_pipeline.linearizability.shares import shares_of
 from purgatory_pipeline.linearizability.traced_history import TracedHistory
 from purgatory_pipeline.trace_lines import Begin, PurgatoryInstance, WallClock
-from purgatory_spec.profiles import PurgatoryProfile
+from purgatory_spec.profiles import Executor, PurgatoryProfile
 
 
 class Answered(Enum):
@@ -113,10 +113,12 @@ def _explain_purgatory(
     if finding.history.snapshot is not None:
         raise ValueError("the run of a purgatory that begins with a snapshot is not explained")
     entries = with_executor_calls(finding.history.entries)
+    has_threads = real_clock or instance.profile.executor is Executor.THREAD
+    broken_off = has_threads and bool(finding.history.hole)
     try:
-        operations = OperationShares(entries, begin.keeps_names)
+        operations = OperationShares(entries, begin.keeps_names, broken_off)
     except NoHistory as problem:
-        operations = OperationShares(entries[: problem.place], begin.keeps_names)
+        operations = OperationShares(entries[: problem.place], begin.keeps_names, broken_off)
         stray: Entry | None = entries[problem.place]
     else:
         stray = operations.miscounted()

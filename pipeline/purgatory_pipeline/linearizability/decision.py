@@ -61,13 +61,24 @@ def decide(
     Raises:
         OutOfBudget: the budget is used up before it is known.
     """
-    pieces = _pieces(entries)
+    searches: deque[_Cut[Rule]] = deque()
+    try:
+        return _decide(_pieces(entries), rules, budget, searches)
+    finally:
+        budget.forget(sum(len(each.search.visited) for each in searches))
+
+
+def _decide(
+    pieces: Iterator[tuple[tuple[int, int], Piece]],
+    rules: CallRules[Rule],
+    budget: Budget,
+    searches: "deque[_Cut[Rule]]",
+) -> Explained | Stuck[Rule]:
+    """The same of pieces; ``searches`` are those that hold something when it is over."""
     first = next(pieces, None)
     if first is None:
         return Explained([])
-    searches: deque[_Cut[Rule]] = deque(
-        [_Cut(*first, rules, budget, [Reached(rules.initial(), Map())])]
-    )
+    searches.append(_Cut(*first, rules, budget, [Reached(rules.initial(), Map())]))
     coming = next(pieces, None)
     present = 0
     while True:
@@ -87,7 +98,6 @@ def decide(
             present -= 1
         else:
             furthest = searches[-1]
-            budget.forget(sum(len(each.search.visited) for each in searches))
             return Stuck(furthest.places, furthest.search.piece, furthest.search.starts)
         while present > 0 and searches[0].search.is_exhausted:
             budget.forget(len(searches.popleft().search.visited))

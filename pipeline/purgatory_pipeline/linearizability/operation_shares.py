@@ -59,12 +59,14 @@ class OperationShares:
         entries: The history, with calls of their own for what the executor's threads did.
         keeps_names: Whether a name that is watched again stands for the same operation, finished
             or not.
+        broken_off: Whether lines are missing behind the last one, and the executor has threads.
         beyond: Why the rules of calls that overlap do not speak of it; empty where they do.
         counts_entries: Whether an operation is watched again, or twice under one key.
     """
 
     entries: Sequence[Entry]
     keeps_names: bool = False
+    broken_off: bool = False
     beyond: str = ""
     counts_entries: bool = False
     _calls: list[RecordedCall] = field(default_factory=list)
@@ -143,6 +145,9 @@ class OperationShares:
         projection = Projection(name, frozenset(watched.keys))
         opened: OpenCalls = Map()
         kept: list[Entry] = []
+        if self.broken_off and not watched.completed:
+            # A thread of the executor may be completing it, and not have told anybody yet.
+            kept.append(self.entries[0]._replace(event=Called("the executor", RunOne())))
         for entry in found:
             opened, events = projection.step(opened, entry.event)
             kept += (entry._replace(event=event) for event in events)

@@ -6,6 +6,10 @@ timer hands a task over cannot be seen: at any moment from the early end on. So 
 by cancelling or adding again, may come too late for it, if that moment may have come before the
 call returned; the task then runs all the same. Rules: TIMER-NOT-EARLY, TIMER-LATENESS,
 TIMER-EXACTLY-ONCE, TIMER-CANCEL, TIMER-CANCEL-TOO-LATE, TIMER-READD-PENDING.
+
+When a task ran is told by the time of that line alone. A thread may read the time and be stopped
+before it gets a number; so that something is overdue is never concluded from another line's time,
+except at the end of the run.
 """
 
 from collections.abc import Iterator
@@ -70,10 +74,7 @@ class RealClockRules:
     def effects(
         self, state: TaskOnRealClock, call: RecordedCall, part: str
     ) -> Iterator[Effect[TaskOnRealClock]]:
-        """The ways in which a call may take effect; none where something is overdue by then."""
-        called_ms = _time_of(call.called)
-        if any(arming.is_over(called_ms) for arming in _armings(state)):
-            return
+        """The ways in which a call may take effect."""
         match call.operation:
             case Add(delay_ms=delay_ms):
                 yield from self._add(state, call, delay_ms)
@@ -83,6 +84,10 @@ class RealClockRules:
                 yield from (Effect(replace(each, closed=True)) for each in _ended(state, call))
             case RunOne():
                 yield from self._run(state, _time_of(call.shown[0]))
+            case Wait():
+                ended_ms = _time_of(call.called)
+                if not any(arming.is_over(ended_ms) for arming in _armings(state)):
+                    yield Effect(state)
             case _:
                 yield Effect(state)
 
@@ -139,9 +144,13 @@ def _armings(state: TaskOnRealClock) -> Iterator[Arming]:
 
 
 def _ended(state: TaskOnRealClock, call: RecordedCall) -> Iterator[TaskOnRealClock]:
-    """With its arming ended, and where that may have been handed over before, with that."""
-    yield replace(state, armed=None)
+    """With its arming ended, and where that may have been handed over before, with that.
+
+    One that was overdue when the call began must have been handed over.
+    """
     armed = state.armed
+    if armed is None or not armed.is_over(_time_of(call.called)):
+        yield replace(state, armed=None)
     if armed is None:
         return
     if call.ended is None or armed.early_ms <= _time_of(call.ended):

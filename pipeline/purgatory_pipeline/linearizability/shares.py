@@ -87,8 +87,8 @@ class _Tasks:
     """The histories of tasks, while they are told."""
 
     found: dict[str, list[Entry]] = field(default_factory=dict)
-    opened: dict[str, str | None] = field(default_factory=dict)
-    """The task that a thread's call is about; None where it is about all."""
+    opened: dict[str, list[str]] = field(default_factory=dict)
+    """The tasks that a thread's call is about."""
 
     def take(self, entry: Entry) -> None:
         """Deal out one more entry."""
@@ -98,27 +98,26 @@ class _Tasks:
                 task = _task_of(operation)
                 if task is None and not isinstance(operation, Shutdown):
                     return
-                self.opened[thread] = task
-                self._give(task, entry)
+                self.opened[thread] = [*self.found] if task is None else [task]
+                self._give(self.opened[thread], entry)
             case Returned(thread):
-                if thread in self.opened:
-                    self._give(self.opened.pop(thread), entry)
+                self._give(self.opened.pop(thread, []), entry)
             case Happened(event=happened) if happened.kind is EventKind.RAN:
                 self.found.setdefault(happened.task, []).extend(run_of(entry))
 
-    def _give(self, task: str | None, entry: Entry) -> None:
-        for name in [*self.found] if task is None else [task]:
+    def _give(self, tasks: list[str], entry: Entry) -> None:
+        for name in tasks:
             self.found.setdefault(name, []).append(entry)
 
 
 def _by_task(history: TracedHistory) -> dict[str, list[Entry]]:
-    """For each task what concerns it, and the end of the run."""
+    """For each task what concerns it, and the end of the run, unless lines are missing there."""
     tasks = _Tasks()
     for pending in () if history.snapshot is None else history.snapshot.tasks:
         tasks.found[pending.task] = []
     for entry in history.entries:
         tasks.take(entry)
-    if history.entries:
+    if history.entries and not history.hole:
         last = history.entries[-1].seq
         for entries in tasks.found.values():
             entries += [

@@ -125,7 +125,7 @@ class PurgatoryWorkload(Workload):
         slot = random.randrange(_SLOTS)
         operation = self._operations[slot]
         choice = random.randrange(100)
-        if operation is None or choice < 35:
+        if operation is None or choice < (90 if operation.is_completed else 35):
             under = random.sample(self._keys, min(len(self._keys), random.randint(1, _MOST_KEYS)))
             fresh = self._operation(random_delay_ms(random), under)
             self._operations[slot] = fresh

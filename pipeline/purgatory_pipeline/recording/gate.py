@@ -31,16 +31,17 @@ class Gate:
 
     def __init__(self) -> None:
         self._threads: weakref.WeakSet[RecordedThread] = weakref.WeakSet()
-        self._local = threading.local()
+        self.local: Final = threading.local()
+        """Holds the calling thread as ``thread``, once it has been here."""
+        self.is_closed = False
         self._change = threading.Lock()
-        self._closed = False
         self._opened = threading.Event()
         self._opened.set()
 
     def thread(self) -> RecordedThread:
         """The calling thread."""
         try:
-            thread: RecordedThread = self._local.thread
+            thread: RecordedThread = self.local.thread
         except AttributeError:
             thread = self._first_seen()
         return thread
@@ -48,12 +49,12 @@ class Gate:
     def enter(self) -> RecordedThread:
         """Go in, or one step deeper; waits outside while the gate is closed."""
         try:
-            thread: RecordedThread = self._local.thread
+            thread: RecordedThread = self.local.thread
         except AttributeError:
             thread = self._first_seen()
         # First counted, then looked: whoever closes the gate sees the one or is seen.
         thread.depth += 1
-        while self._closed and thread.depth == 1:
+        while self.is_closed and thread.depth == 1:
             thread.depth = 0
             self._opened.wait()
             thread.depth = 1
@@ -61,7 +62,7 @@ class Gate:
 
     def leave(self) -> RecordedThread:
         """Undo the latest ``enter`` of this thread."""
-        thread: RecordedThread = self._local.thread
+        thread: RecordedThread = self.local.thread
         thread.depth -= 1
         return thread
 
@@ -69,11 +70,11 @@ class Gate:
     def closed(self) -> Iterator[bool]:
         """Close the gate for a while; whether all have left, within a fifth of a second."""
         self._opened.clear()
-        self._closed = True
+        self.is_closed = True
         try:
             yield self._all_have_left()
         finally:
-            self._closed = False
+            self.is_closed = False
             self._opened.set()
 
     def _all_have_left(self) -> bool:
@@ -97,6 +98,6 @@ class Gate:
             while name in taken:
                 name = f"{wished}-{number}"
                 number += 1
-            thread = self._local.thread = RecordedThread(name)
+            thread = self.local.thread = RecordedThread(name)
             self._threads.add(thread)
             return thread

@@ -27,6 +27,8 @@ class RecordedOperation(DelayedOperation):
     """What ``recorded`` puts in front of a class; not to be used by itself."""
 
     recorded_name = ""
+    recorded_keys: tuple[str, ...] = ()
+    """The names of the keys that it was to be watched under, in order."""
     satisfied = False
     """Whether its purgatory has been told that every try completes it from now on."""
     _recorder: Recorder | None = None

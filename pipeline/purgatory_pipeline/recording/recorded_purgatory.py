@@ -6,10 +6,10 @@
             fetch.bytes_ready += 4096
         purgatory.check_and_complete("events-3")
 
-The change that makes a condition true stands inside ``satisfying``: somewhere between its beginning
-and its end the condition holds, and from then on every try completes the operation. Where a program
-does not say this its trace is judged all the same, but a completion that was forgotten is not found.
-Operations are of a class that ``recorded`` has made over.
+The change that makes a condition true stands inside ``satisfying``: somewhere between its
+beginning and its end the condition holds, and from then on every try completes the operation. Where
+a program does not say this its trace is judged all the same, but a completion that was forgotten is
+not found. Operations are of a class that ``recorded`` has made over.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -107,6 +107,7 @@ class RecordedPurgatory(Purgatory[Key]):
         under = tuple(keys)
         recorder = self._recorder
         names = tuple(map(self._key_name, under))
+        watched.recorded_keys += names
         recorder.call(Watch(watched.recorded_name, names, watched.delay_ms))
         try:
             completed = super().try_complete_else_watch(watched, under)
@@ -179,6 +180,8 @@ class RecordedPurgatory(Purgatory[Key]):
         for key, operations in lists.items():
             for operation in operations:
                 entries[operation].append(self._key_name(key))
+        for operation, keys in entries.items():
+            keys.sort(key=operation.recorded_keys.index)
         for operation in (*waiting, *queued):
             entries.setdefault(operation, [])
         return Snapshot(

@@ -12,7 +12,7 @@ before this one is garbage, and so neither armed nor about to run: no name is re
 """
 
 from collections.abc import Callable
-from typing import SupportsIndex
+from typing import Self, SupportsIndex
 
 from purgatory_impl import (
     LARGEST_DELAY_MS,
@@ -83,19 +83,27 @@ class RecordedTimer(Timer):
             tick_ms=tick_ms, wheel_size=wheel_size, clock=clock, executor=self._between
         )
 
+    def __enter__(self) -> Self:
+        """The timer itself."""
+        return self
+
     def task(self, action: Callable[[], object], name: str | None = None) -> TimerTask:
         """A task for this timer; a name that is chosen for the trace must be this task's alone."""
         return NamedTask(action, next(self._recorder.names) if name is None else name)
 
     def add(self, task: TimerTask | Callable[[], object], delay_ms: SupportsIndex) -> TimerTask:
         """Arm a task, see ``Timer.add``, and record that; not where the delay is no integer."""
-        if not hasattr(delay_ms, "__index__"):
+        if type(delay_ms) is int:
+            delay = delay_ms
+        elif hasattr(delay_ms, "__index__"):
+            delay = delay_ms.__index__()
+        else:
             return super().add(task, delay_ms)
         armed = task if isinstance(task, TimerTask) else self.task(task)
         recorder = self._recorder
-        recorder.call(Add(name_of(armed), delay_ms.__index__()))
+        recorder.call(Add(name_of(armed), delay))
         try:
-            super().add(armed, delay_ms)
+            super().add(armed, delay)
         except PurgatoryError as error:
             recorder.returned(None, error.reason)
             raise
@@ -145,7 +153,7 @@ class RecordedTimer(Timer):
 
 def name_of(task: TimerTask) -> str:
     """The task's name in the trace."""
-    return task.name if isinstance(task, NamedTask) else f"at {id(task):x}"
+    return task.name if type(task) is NamedTask else f"at {id(task):x}"
 
 
 def check_sequential(

@@ -96,6 +96,7 @@ class Recorder:
         self.names: Final = map(str, itertools.count(1))
         """Names for what nobody has named: numbers, each of them once."""
         self.gate: Final = Gate()
+        self._local = self.gate.local
         self._clock: ManualClock | WallClock = WallClock(lateness_ms)
         self._subject = subject
         self._deviations = deviations
@@ -144,14 +145,21 @@ class Recorder:
 
     def call(self, operation: Operation) -> None:
         """A call begins in this thread; waits where the buffer is full."""
-        thread = self.enter()
+        # As in ``enter``, without its calls: this is what the recorded program pays for.
+        try:
+            thread: RecordedThread = self._local.thread
+        except AttributeError:
+            thread = self.gate.thread()
+        thread.depth += 1
+        if thread.depth == 1 and (self.gate.is_closed or self.writer.is_full):
+            self._come_in_again(thread)
         at_ns = self.now_ns()
         self._put(WrittenCall(self.run, self._next(), at_ns, thread.name, operation))
 
     def returned(self, result: Value = None, rejected: Reason | None = None) -> None:
         """This thread's latest call returns."""
         at_ns = self.now_ns()
-        thread = self.gate.thread()
+        thread: RecordedThread = self._local.thread
         reason = None if rejected is None else rejected.value
         self._put(WrittenReturn(self.run, self._next(), at_ns, thread.name, result, reason))
         thread.depth -= 1
@@ -176,10 +184,14 @@ class Recorder:
         """This thread begins a call, or runs what has expired: no snapshot until it leaves."""
         thread = self.gate.enter()
         if thread.depth == 1 and self.writer.is_full:
-            self.gate.leave()
-            self.writer.wait_for_room()
-            self.gate.enter()
+            self._come_in_again(thread)
         return thread
+
+    def _come_in_again(self, thread: RecordedThread) -> None:
+        """Go out, wait until there is room, and come in by the gate."""
+        thread.depth = 0
+        self.writer.wait_for_room()
+        self.gate.enter()
 
     def leave(self) -> None:
         """What ``enter`` began is over."""

@@ -1,33 +1,50 @@
-"""A monitor that follows explanations as the model's does, and keeps only those that it needs.
+"""A monitor that follows explanations as the model's does, and few of them.
 
-Theory of operation. The model's ``Explainer`` keeps, whenever a call returns, every moment that
-other open calls may have led to by then. Most of them can be reached later just as well, since
-their calls are still open. Here only those are kept that cannot be reached from another one that is
-kept: calls take effect as late as can be. The same histories are explained.
+Theory of operation. The model's ``Explainer`` keeps a moment for everything that open calls may
+have done by now. With several calls open these are very many, and most differ in nothing that
+matters. Here
 
-A call that may have changed nothing, a check in vain, needs no other call before it: whatever
-others have done, they may do after it. Such returns are most of all, and cost little.
+- a step of a call that changes nothing, a try in vain or a look into a list, is not a further
+  moment. A moment keeps for each open call all *ways* in which it may stand: what it may have
+  seen changes nothing for the others, so the ways of different calls go together in any manner;
+- steps that change something are taken when a call returns that cannot be explained without, as
+  late as can be. Of the moments that are then possible, those are left out that others lead to by
+  calls that are still open.
 
-A try is seen when it begins, before it can have any effect. So no part takes effect whose try was
-not seen yet.
+The same histories are explained, but for one thing: a try is seen when it begins, before it can
+have any effect. So no part takes effect whose try was not seen yet.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
-from purgatory_model.interleaving import HistoryEvent, Returned
-from purgatory_model.linearizability import Explainer, Moment
+from immutables import Map
+
+from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
+from purgatory_model.linearizability import Call
 from purgatory_model.sequential_rules import Effect
 from purgatory_pipeline.errors import Undecided
 from purgatory_pipeline.replay.observed_rules import ObservedRules, Standing
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import EventKind
 
-MOST_MOMENTS = 50_000
+MOST_MOMENTS = 20_000
 """How many explanations of one operation's history are looked at when a call returns."""
 
-Moments: TypeAlias = frozenset[Moment[Standing]]
+Ways: TypeAlias = frozenset[Call]
+"""The ways in which an open call may stand."""
+
+
+class Moment(NamedTuple):
+    """One explanation: how things stand, and the ways of each open call."""
+
+    state: Standing
+    calls: Map[str, Ways] = Map()
+
+
+Moments: TypeAlias = frozenset[Moment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +52,13 @@ class LateExplainer:
     """Follows the explanations of one operation's history by some rules."""
 
     rules: ObservedRules
-    _explainer: Explainer[Standing] = field(init=False, compare=False, repr=False)
     _known: dict[tuple[Standing, Operation, str], tuple[Effect[Standing], ...]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
-    def __post_init__(self) -> None:
-        """What begins and what is shown is the model's business."""
-        object.__setattr__(self, "_explainer", Explainer(self.rules))
-
     def begin(self) -> Moments:
         """Nothing was called."""
-        return self._explainer.begin()
+        return frozenset({Moment(self.rules.initial())})
 
     def after(self, moments: Moments, event: HistoryEvent) -> Moments | None:
         """The explanations that are left and needed; None where nothing explains the history.
@@ -54,78 +66,91 @@ class LateExplainer:
         Raises:
             Undecided: there are too many to look at.
         """
-        if isinstance(event, Returned):
-            return self._returned(moments, event) or None
-        return self._explainer.after(moments, event)
+        match event:
+            case Called(thread, operation):
+                ways = frozenset({_begun(operation)})
+                return frozenset(self._with(each, thread, ways) for each in moments)
+            case Happened():
+                return frozenset(self._shown(moments, event)) or None
+            case Returned():
+                return self._returned(moments, event) or None
+
+    def _with(self, moment: Moment, thread: str, ways: Ways) -> Moment:
+        closed = self._closed(moment.state, ways)
+        return Moment(moment.state, moment.calls.set(thread, closed))
+
+    def _shown(self, moments: Moments, event: Happened) -> Iterator[Moment]:
+        for moment in moments:
+            shown = (each.shows(event.event) for each in moment.calls[event.thread])
+            ways = frozenset(each for each in shown if each is not None)
+            if ways:
+                yield self._with(moment, event.thread, ways)
 
     def _returned(self, moments: Moments, event: Returned) -> Moments:
-        left: set[Moment[Standing]] = set()
-        harder: list[Moment[Standing]] = []
-        for moment in moments:
-            if self._changes_nothing(moment, event):
-                left.add(Moment(moment.state, moment.calls.delete(event.thread)))
-            else:
-                harder.append(moment)
-        left.update(self._after_others(harder, event))
-        return self._needed(left)
-
-    def _changes_nothing(self, moment: Moment[Standing], event: Returned) -> bool:
-        """Whether the call may return so, with no change by it or by others before."""
-        state = moment.state
-        fresh = [moment.calls[event.thread]]
-        while fresh:
-            call = fresh.pop()
-            if call.may_return(event):
-                return True
-            if call.part is None:
-                continue
-            for effect in self._effects(state, call.operation, call.part):
-                if effect.state == state and not _is_too_early(effect, bool(call.seen)):
-                    after = call.after(effect)
-                    if after is not None:
-                        fresh.append(after)
-        return False
-
-    def _after_others(
-        self, moments: list[Moment[Standing]], event: Returned
-    ) -> Iterator[Moment[Standing]]:
-        """The moments after a return before which other calls may have taken effect."""
+        """The moments in which the call may return, other calls having done what they had to."""
+        left: dict[Moment, None] = {}
         found = set(moments)
         fresh = list(moments)
         while fresh:
             moment = fresh.pop()
-            call = moment.calls[event.thread]
-            if call.part is None:
-                if call.may_return(event):
-                    yield Moment(moment.state, moment.calls.delete(event.thread))
+            if any(each.may_return(event) for each in moment.calls[event.thread]):
+                left[Moment(moment.state, moment.calls.delete(event.thread))] = None
                 continue
-            for after in self._parts(moment):
+            for after in self._changed(moment):
                 if after not in found:
                     found.add(after)
                     fresh.append(after)
             if len(found) > MOST_MOMENTS:
                 raise Undecided(f"more than {MOST_MOMENTS} explanations of one operation")
+        return self._needed(left)
 
-    def _needed(self, moments: set[Moment[Standing]]) -> Moments:
+    def _needed(self, moments: Iterable[Moment]) -> Moments:
         """The moments without those that an open call leads to from another of them."""
-        if len(moments) < 2:
-            return frozenset(moments)
-        reached = {after for moment in moments for after in self._parts(moment)}
-        return frozenset(moments - reached)
+        kept = frozenset(moments)
+        if len(kept) < 2:
+            return kept
+        return kept - {after for moment in kept for after in self._changed(moment)}
 
-    def _parts(self, moment: Moment[Standing]) -> Iterator[Moment[Standing]]:
-        """The moments after one more part of some open call."""
-        for thread, call in moment.calls.items():
-            if call.part is None:
+    def _changed(self, moment: Moment) -> Iterator[Moment]:
+        """The moments after one more part of some open call, one that changes something."""
+        state = moment.state
+        for thread, ways in moment.calls.items():
+            for way in ways:
+                for effect, after in self._next(state, way):
+                    if effect.state != state:
+                        calls = moment.calls.set(thread, frozenset({after}))
+                        yield self._moved(effect.state, calls)
+
+    def _moved(self, state: Standing, calls: Map[str, Ways]) -> Moment:
+        """The moment in which things have come to stand so."""
+        for thread, ways in calls.items():
+            closed = self._closed(state, ways)
+            if closed is not ways:
+                calls = calls.set(thread, closed)
+        return Moment(state, calls)
+
+    def _closed(self, state: Standing, ways: Ways) -> Ways:
+        """The ways, and those after steps that change nothing."""
+        found: set[Call] | None = None
+        fresh = list(ways)
+        while fresh:
+            for effect, after in self._next(state, fresh.pop()):
+                if effect.state == state and after not in (ways if found is None else found):
+                    found = set(ways) if found is None else found
+                    found.add(after)
+                    fresh.append(after)
+        return ways if found is None else frozenset(found)
+
+    def _next(self, state: Standing, way: Call) -> Iterator[tuple[Effect[Standing], Call]]:
+        """The effects of a call's next part that fit what was seen, and the call after each."""
+        if way.part is None:
+            return
+        for effect in self._effects(state, way.operation, way.part):
+            if effect.events and effect.events[0].kind is EventKind.TRIED and not way.seen:
                 continue
-            for effect in self._effects(moment.state, call.operation, call.part):
-                if _is_too_early(effect, bool(call.seen)):
-                    continue
-                after = call.after(effect)
-                if after is not None:
-                    changed = Moment(effect.state, moment.calls.set(thread, after))
-                    if changed != moment:
-                        yield changed
+            after = way.after(effect)
+            if after is not None:
+                yield effect, after
 
     def _effects(
         self, state: Standing, operation: Operation, part: str
@@ -137,6 +162,6 @@ class LateExplainer:
         return known
 
 
-def _is_too_early(effect: Effect[Standing], has_shown: bool) -> bool:
-    """Whether an effect begins with a try that was not seen yet."""
-    return not has_shown and bool(effect.events) and effect.events[0].kind is EventKind.TRIED
+@lru_cache(maxsize=256)
+def _begun(operation: Operation) -> Call:
+    return Call(operation)

@@ -1,6 +1,6 @@
 """What is known of one delayed operation: all explanations of what was seen, as one small object.
 
-Theory of operation. The model's ``Explainer`` follows all explanations of a history. Most
+Theory of operation. ``LateExplainer`` follows all explanations of a history. Most
 operations have the same history, but for names. So names are made alike before it is asked: the
 operation has always the same name, its keys are numbered, and open calls take the smallest free
 *slot*. What the explainer then knows after a beginning is a *memory*, of which there are few, and
@@ -15,19 +15,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
-from immutables import Map
-
 from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
-from purgatory_model.linearizability import Moment
 from purgatory_model.overlapping_calls import OverlappingCalls
 from purgatory_model.overlapping_exact_calls import OverlappingExactCalls
-from purgatory_pipeline.replay.late_explainer import LateExplainer, Moments
+from purgatory_pipeline.replay.late_explainer import LateExplainer, Moment, Moments
 from purgatory_pipeline.replay.observed_rules import (
     DUE,
     LATE,
     THE_OPERATION,
     ObservedRules,
-    Standing,
     is_settled,
 )
 from purgatory_spec.operations import (
@@ -229,13 +225,12 @@ def resumed(
         each.rules.waiting(keys, satisfied=satisfied, armed=armed, queued=queued)
         for each in (*explainers.strict, *explainers.lenient)
     )
-    return _known(system, tuple(frozenset({Moment(state, Map())}) for state in states))
+    return _known(system, tuple(frozenset({Moment(state)}) for state in states))
 
 
-def _has_run_unseen(moment: Moment[Standing]) -> bool:
+def _has_run_unseen(moment: Moment) -> bool:
     """Whether its time-out has completed it, and nothing was seen of that."""
-    run = moment.calls.get(RUN)
-    return run is not None and bool(run.owed)
+    return any(way.owed for way in moment.calls.get(RUN, ()))
 
 
 def _key(number: int) -> str:

@@ -97,7 +97,7 @@ class PurgatoryFollower:
             case CancelForKey(key):
                 self._key_called(call, key, "cancel")
             case Force(name):
-                self._concern(call, self._named(name), ("force",))
+                self._concern(call, self._named_by_force(name), ("force",))
             case Satisfy(name):
                 followed = self._operations.by_name.get(name)
                 if followed is not None:
@@ -190,6 +190,14 @@ class PurgatoryFollower:
             if self._operations.recent.take(name) in ("completed", "loose"):
                 followed.memory = None
             self._operations.by_name[name] = followed
+        return followed
+
+    def _named_by_force(self, name: str) -> FollowedOperation:
+        """The operation of a name; one that is unknown may have been completed long ago."""
+        is_known = name in self._operations.by_name
+        followed = self._named(name)
+        if not is_known and self._operations.recent.has_forgotten:
+            followed.memory = None
         return followed
 
     def _concern(self, call: PurgatoryCall, followed: FollowedOperation, seen: Seen) -> None:
@@ -556,6 +564,7 @@ class PurgatoryFollower:
         judged, and operations that it may have left half done are followed loosely.
         """
         self._now_ms = now_ms
+        self._operations.recent.has_forgotten = True
         self._closing = self._closed = snapshot.closed
         half_done = _half_done(snapshot)
         for waiting in snapshot.operations:

@@ -17,6 +17,9 @@ MOST_NAMES = 1024
 class RecentNames(Generic[Fate]):
     """The latest names with what became of them."""
 
+    has_forgotten: bool = False
+    """Whether there are names of which nothing is known any more, so that an unknown one is not
+    necessarily new."""
     _fates: dict[str, Fate] = field(default_factory=dict)
 
     def put(self, name: str, fate: Fate) -> None:
@@ -25,6 +28,7 @@ class RecentNames(Generic[Fate]):
         self._fates[name] = fate
         if len(self._fates) > MOST_NAMES:
             del self._fates[next(iter(self._fates))]
+            self.has_forgotten = True
 
     def take(self, name: str) -> Fate | None:
         """What became of a name, which is live again from now on."""

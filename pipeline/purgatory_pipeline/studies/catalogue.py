@@ -12,7 +12,7 @@ RATES: Final = (1_000, 10_000, 100_000)
 TICKS_MS: Final = (1, 5, 20, 50, 250)
 WHEEL_SIZES: Final = (2, 5, 20, 400)
 LONG_TIME_OUTS_MS: Final = (200, 30_000, 600_000)
-LONG_WHEEL_SIZES: Final = (2, 20, 100)
+LONG_WHEEL_SIZES: Final = (2, 20)
 PURGE_INTERVALS: Final = (10, 100, 1_000, 10_000)
 COLLECTIONS_MS: Final = (10, 100, 1_000)
 DESIGNS: Final[tuple[DesignName, ...]] = (
@@ -20,7 +20,6 @@ DESIGNS: Final[tuple[DesignName, ...]] = (
     "proposal",
     "exact",
     "discontinuous",
-    "weak",
 )
 LAYOUTS: Final[tuple[tuple[Layout, int, int], ...]] = (
     ("own", 1, 1),

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from purgatory_pipeline.campaigns.course import Course, run_course
 from purgatory_pipeline.campaigns.engines import Engine, LocalEngine
+from purgatory_pipeline.campaigns.folder import read_result
 from purgatory_pipeline.campaigns.isolation import SubjectChoice
 from purgatory_spec.profiles import Component
 
@@ -45,10 +46,11 @@ def run(
 
 def rows(out: Path, table: str = "runs") -> list[Row]:
     """The rows of a table that a campaign has left."""
-    found: list[Row] = pq.read_table(out / "result" / f"{table}.parquet").to_pylist()
+    found: list[Row] = pq.read_table(read_result(out) / f"{table}.parquet").to_pylist()
     return found
 
 
 def manifest(out: Path) -> str:
     """The manifest, which has the digest of every file: equal for equal results."""
-    return (out / "result" / "manifest.json").read_text(encoding="utf-8")
+    read_result(out)
+    return (out / "manifest.json").read_text(encoding="utf-8")

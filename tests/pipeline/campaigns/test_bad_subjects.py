@@ -9,6 +9,7 @@ from purgatory_conformance.subjects.bundled_timer import PROFILE
 from purgatory_conformance.support import narrowed
 from purgatory_pipeline.campaigns import first_failures
 from purgatory_pipeline.campaigns.drawing import Drawing
+from purgatory_pipeline.campaigns.folder import read_result
 from purgatory_spec.cases import read_case
 from purgatory_spec.operations import Advance
 from purgatory_spec.profiles import Component, TimerConfiguration
@@ -91,7 +92,7 @@ def test_a_misdeed_is_a_row_and_the_others_go_on(
         assert str(row["expected"]).startswith(f"an answer to step {bad[number] + 1}: advance")
         assert seen in str(row["seen"])
     assert f"of {RUNS} runs {len(bad)} {verdict}" in " ".join(printed.split())
-    (replay,) = (tmp_path / "campaign" / "result" / "replays").iterdir()
+    (replay,) = (read_result(tmp_path / "campaign") / "replays").iterdir()
     assert read_case(replay).operations == DRAWING.draw(min(bad)).operations
 
 

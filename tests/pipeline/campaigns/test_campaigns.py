@@ -15,6 +15,7 @@ from purgatory_pipeline.campaigns import drawing as drawing_module
 from purgatory_pipeline.campaigns import first_failures
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.engines import LocalEngine, Work
+from purgatory_pipeline.campaigns.folder import read_result
 from purgatory_pipeline.campaigns.tables import CAUSES, COVERAGE, RUNS
 from purgatory_spec.profiles import Component, Profile
 
@@ -78,7 +79,7 @@ def test_tables_have_the_declared_columns(tmp_path: Path) -> None:
     out = tmp_path / "campaign"
     run("bundled", out, runs=4)
     for name, schema in {"runs": RUNS, "coverage": COVERAGE, "causes": CAUSES}.items():
-        assert pq.read_schema(out / "result" / f"{name}.parquet") == schema
+        assert pq.read_schema(read_result(out) / f"{name}.parquet") == schema
 
 
 def test_coverage_is_that_of_all_runs(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_a_mutant_is_found_by_the_rule_that_a_check_names(name: str, tmp_path: P
     assert first["steps"] == len(checked.causes[0].shrunk.steps)
     failing = [row for row in rows(out) if row["verdict"] == "fail"]
     assert first["runs"] == len(failing) or len(rows(out, "causes")) > 1
-    assert (out / "result" / "replays" / str(first["replay"])).exists()
+    assert (read_result(out) / "replays" / str(first["replay"])).exists()
 
 
 @pytest.mark.parametrize("tasks", [1, 5, 40])

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline.campaigns.folder import CampaignFolder, Identity
+from purgatory_pipeline.campaigns.folder import CampaignFolder, Identity, read_result
 from purgatory_pipeline.campaigns.tables import DONE, table_of
+from purgatory_pipeline.errors import PipelineError
 from purgatory_spec.messages import Implementation
 
 IDENTITY = Identity(
@@ -127,30 +128,73 @@ def test_a_damaged_header_is_named(folder: CampaignFolder) -> None:
         folder.begin(IDENTITY, resume=True)
 
 
+def finished(folder: CampaignFolder, *runs: str) -> Path:
+    staging = folder.staging()
+    (staging / "replays").mkdir()
+    (staging / "replays" / f"{runs[0]}.jsonl").write_text("{}\n", encoding="utf-8")
+    return folder.finish(staging, {"runs": done(*runs)})
+
+
+def files_of(folder: CampaignFolder) -> dict[str, int | None]:
+    manifest = msgspec.json.decode((folder.path / "manifest.json").read_bytes())
+    assert read_result(folder.path) == folder.path / manifest["folder"]
+    return {each["name"]: each["rows"] for each in manifest["files"]}
+
+
 def test_a_result_takes_the_place_of_the_one_before(folder: CampaignFolder) -> None:
     """
     Given a result
     When another is being made
-    Then the first is whole until the other is, of which the manifest then tells
+    Then the first is whole until the other is, which then stands alone
     """
-    staging = folder.staging()
-    (staging / "replays").mkdir()
-    (staging / "replays" / "a.jsonl").write_text("{}\n", encoding="utf-8")
-    folder.finish(staging, {"runs": done("a", "b")})
-    manifest = msgspec.json.decode((folder.result / "manifest.json").read_bytes())
-    assert {name: each["rows"] for name, each in manifest["files"].items()} == {
-        "replays/a.jsonl": None,
-        "runs.parquet": 2,
-    }
-    second = folder.staging()
-    assert (folder.result / "runs.parquet").exists()
-    folder.finish(second, {"runs": done("c")})
-    assert not (folder.result / "replays").exists()
-    assert sorted(path.name for path in folder.path.iterdir()) == [
-        "campaign.json",
-        "parts",
-        "result",
-    ]
-    changed = msgspec.json.decode((folder.result / "manifest.json").read_bytes())
-    assert changed["files"]["runs.parquet"]["rows"] == 1
-    assert changed["files"]["runs.parquet"] != manifest["files"]["runs.parquet"]
+    first = finished(folder, "a", "b")
+    assert files_of(folder) == {"replays/a.jsonl": None, "runs.parquet": 2}
+    (folder.staging() / "runs.parquet").write_bytes(b"half of it")
+    assert files_of(folder) == {"replays/a.jsonl": None, "runs.parquet": 2}
+    second = finished(folder, "c")
+    assert files_of(folder) == {"replays/c.jsonl": None, "runs.parquet": 1}
+    assert not first.exists()
+    left = {path.name for path in folder.path.iterdir()}
+    assert left == {"campaign.json", "manifest.json", "parts", second.name}
+
+
+def test_the_same_result_has_the_same_name(folder: CampaignFolder) -> None:
+    """
+    Given a result
+    When the same is made again, whole or after it was damaged
+    Then it stands where it stood, whole
+    """
+    place = finished(folder, "a")
+    assert finished(folder, "a") == place
+    (place / "runs.parquet").write_bytes(b"damaged")
+    assert finished(folder, "a") == place
+    assert files_of(folder) == {"replays/a.jsonl": None, "runs.parquet": 1}
+
+
+def test_a_damaged_result_is_none(folder: CampaignFolder) -> None:
+    """
+    Given a result
+    When a file of it is changed, or lost, or there is no manifest
+    Then it is not read
+    """
+    (finished(folder, "a") / "runs.parquet").write_bytes(b"damaged")
+    with pytest.raises(PipelineError, match=r"runs\.parquet is not what the campaign wrote"):
+        read_result(folder.path)
+    (finished(folder, "a") / "replays" / "a.jsonl").unlink()
+    with pytest.raises(PipelineError, match=r"a\.jsonl is not what the campaign wrote"):
+        read_result(folder.path)
+    (folder.path / "manifest.json").unlink()
+    with pytest.raises(PipelineError, match="there is no result of a campaign"):
+        read_result(folder.path)
+
+
+def test_two_campaigns_do_not_share_a_folder(folder: CampaignFolder) -> None:
+    """
+    Given a campaign in a folder
+    When another begins there
+    Then it is refused, until the first has ended
+    """
+    with folder.kept(), pytest.raises(PipelineError, match="another process"), folder.kept():
+        raise AssertionError("two at a time")
+    with folder.kept():
+        assert names(folder) == []

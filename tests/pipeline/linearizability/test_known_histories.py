@@ -680,3 +680,41 @@ def test_what_is_known_of_a_history_is_found(known: Known) -> None:
         return
     assert finding.answered is Answered.NOT_LINEARIZABLE, finding.reason
     assert finding.shares[0].fails_at == known.wrong_at
+
+
+BROKEN_OFF = {
+    # Its run may be among the lines that are missing.
+    "a task never runs": REAL_CLOCKS["a task never runs"],
+    # The executor may have completed it, and not told anybody yet.
+    "completed by nobody": PURGATORIES["completed by nobody"],
+}
+
+
+@pytest.mark.parametrize("known", BROKEN_OFF.values(), ids=BROKEN_OFF)
+def test_what_may_stand_in_missing_lines_is_not_held_against_the_others(known: Known) -> None:
+    """
+    Given a history that is wrong because something does not happen in it
+    When its last line is missing
+    Then it is inconclusive
+    """
+    lines = located(known.instance, known.lines, clock=known.clock, ends=False)
+    finding = found_of(lines)
+    assert finding.answered is Answered.INCONCLUSIVE
+    assert finding.reason == "its last line is missing"
+
+
+def test_a_thread_that_is_stopped_before_its_line_gets_a_number_is_not_late() -> None:
+    """
+    Given a task that ran in time, by its own line, which stands behind a line of a later time
+    When that other line ends its arming, or arms it again
+    Then it is explained; and where it never ran it is not
+    """
+    begun = (call("t", Add("a", 10), 100), back("t", None, 100))
+    for other in (Cancel("a"), Add("a", 400)):
+        late = (*begun, step("u", other, at_ms=300))
+        ran_in_time = (*late, event("e", RAN, "a", 111))
+        right = found_of(located(THREAD, ran_in_time, clock=WALL, at_ms=350))
+        assert right.answered is Answered.LINEARIZABLE
+        wrong = found_of(located(THREAD, late, clock=WALL, at_ms=350))
+        assert wrong.answered is Answered.NOT_LINEARIZABLE
+        assert wrong.shares[0].fails_at == 4

@@ -40,4 +40,6 @@ def verdict(paths: Iterable[Path]) -> VerdictRow:
 
 def visits(paths: Iterable[Path]) -> dict[str, int]:
     """How often each rule was put to the test."""
-    return {row.rule: row.visits for row in check_locally(list(paths)) if isinstance(row, CoverageRow)}
+    return {
+        row.rule: row.visits for row in check_locally(list(paths)) if isinstance(row, CoverageRow)
+    }

@@ -173,7 +173,13 @@ def test_the_gate_lets_calls_from_inside_a_call_pass() -> None:
     time.sleep(0.05)
     gate.enter()
     gate.leave()
-    outsider = threading.Thread(target=lambda: (gate.enter(), entered.set(), gate.leave()))
+
+    def come_in() -> None:
+        gate.enter()
+        entered.set()
+        gate.leave()
+
+    outsider = threading.Thread(target=come_in)
     outsider.start()
     assert not entered.wait(0.05)
     gate.leave()

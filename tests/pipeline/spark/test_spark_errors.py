@@ -39,6 +39,11 @@ def test_out_of_order_is_found_in_the_text() -> None:
             "x\norg.apache.spark.SparkException: Python worker exited unexpectedly (crashed)",
             "a Python worker of Spark died; out of memory, or killed from outside, as a rule",
         ),
+        (
+            TRACEBACK.format(raised="ModuleNotFoundError: No module named 'purgatory_pipeline'"),
+            "a Python worker of Spark has no module purgatory_pipeline: this package has to be "
+            "installed, with its extra spark, for the Python of every worker",
+        ),
         ("\n disk full\nmore", "the job on Spark failed: RuntimeError: disk full"),
         ("", "the job on Spark failed: RuntimeError: "),
     ],

@@ -70,7 +70,7 @@ final class PurgatoryWorkload extends Workload {
         int slot = random.nextInt(SLOTS);
         Operation operation = operations.get(slot);
         int choice = random.nextInt(100);
-        if (operation == null || choice < 35) {
+        if (operation == null || choice < (operation.isCompleted() ? 90 : 35)) {
             Operation fresh = new Operation(delayMs(random), someKeys(random));
             operations.set(slot, fresh);
             watch(fresh);

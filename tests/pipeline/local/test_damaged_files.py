@@ -1,0 +1,129 @@
+"""Damage to files is never taken for something that the system did, and never stops a check."""
+
+import gzip
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purgatory_pipeline.local_engine import check_locally
+from purgatory_pipeline.rows import QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.synthetic import run_lines
+from purgatory_spec.profiles import Component
+
+GOOD = {component.value: list(run_lines(component.value, component, 60)) for component in Component}
+KINDS = ("cut", "lost", "twice", "moved", "rubbish", "blank", "joined")
+
+
+def damaged(lines: list[bytes], kind: str, place: int, size: int) -> list[bytes]:
+    """The lines with one of them damaged in a way that says nothing else than before."""
+    line = lines[place]
+    changed = {
+        "cut": [line[: size % max(1, len(line) - 2)] + b"\n"],
+        "lost": [],
+        "twice": [line, line],
+        "moved": [],
+        "rubbish": [line, b"\x00\xff}{" * (size % 9) + b"\n"],
+        "blank": [line, b"\r\n"],
+        "joined": [line.rstrip(b"\n")],
+    }[kind]
+    left = [*lines[:place], *changed, *lines[place + 1 :]]
+    return [line, *left] if kind == "moved" else left
+
+
+damages = st.tuples(st.sampled_from(KINDS), st.integers(0, 170), st.integers(0, 200))
+
+
+def verdicts_of(rows: list[Row]) -> dict[str, str]:
+    return {row.run: row.verdict for row in rows if isinstance(row, VerdictRow)}
+
+
+@settings(deadline=None, max_examples=15)
+@given(hits=st.lists(damages, min_size=1, max_size=5), packed=st.booleans(), end=st.integers(0, 60))
+def test_damage_never_makes_a_run_diverge(
+    tmp_path_factory: pytest.TempPathFactory,
+    hits: list[tuple[str, int, int]],
+    packed: bool,
+    end: int,
+) -> None:
+    lines = [line for run in GOOD.values() for line in run]
+    for kind, place, size in hits:
+        lines = damaged(lines, kind, place % len(lines), size)
+    content = b"".join(lines)
+    path = tmp_path_factory.mktemp("damaged") / ("t.jsonl.gz" if packed else "t.jsonl")
+    path.write_bytes(gzip.compress(content)[:-end] if packed and end else content)
+    rows = list(check_locally([path]))
+    verdicts = set(verdicts_of(rows).values())
+    assert verdicts <= {"conforms", "incomplete"}
+    left = sorted(line.strip() for line in content.split(b"\n") if line.strip())
+    breaks_off = packed and end > 0
+    if not breaks_off and left == sorted(line.strip() for run in GOOD.values() for line in run):
+        assert verdicts == {"conforms"}
+    else:
+        told = [row for row in rows if isinstance(row, QuarantineRow)]
+        assert told or "incomplete" in verdicts or len(verdicts_of(rows)) < len(GOOD)
+
+
+def test_a_divergence_is_found_all_the_same(tmp_path: Path) -> None:
+    """The control: what is changed in what it says does diverge."""
+    lines = [line.replace(b'"kind":"ran"', b'"kind":"expired"') for line in GOOD["timer"]]
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"".join(lines))
+    assert verdicts_of(list(check_locally([path]))) == {"timer": "diverges"}
+
+
+_NUMBERS = (0, -1, 1 << 31, 1 << 63, -(1 << 70), 10**400, 1.5, True, None)
+_OPERATIONS = (
+    {"op": "add"},
+    {"op": "elapse", "to_ms": -5},
+    {"op": "lose", "buffer": "b"},
+    {"op": "watch", "operation": "o", "keys": [], "delay_ms": -1},
+)
+_OTHERS: tuple[object, ...] = (
+    "",
+    "\ud800",
+    "wall",
+    [],
+    {},
+    {"kind": "wall"},
+    [{"rule": "TIMER-NOT-LATE", "variant": "none"}],
+    [{"kind": "ran", "task": "t1"}],
+)
+_ODD: tuple[object, ...] = (*_NUMBERS, *_OPERATIONS, *_OTHERS)
+_KEYS = ("instance", "kind", "operation", "result", "events", "observed", "clock", "deviations")
+
+
+def _changed(value: object, random: Random) -> object:
+    """A value with something in it replaced, left out or added."""
+    if isinstance(value, dict) and value and random.random() < 0.9:
+        key = random.choice([*value, *_KEYS])
+        if key in value and random.random() < 0.2:
+            return {name: inner for name, inner in value.items() if name != key}
+        return {**value, key: _changed(value.get(key), random)}
+    if isinstance(value, list) and value and random.random() < 0.7:
+        place = random.randrange(len(value))
+        return [*value[:place], _changed(value[place], random), *value[place:]]
+    return random.choice(_ODD)
+
+
+@settings(deadline=None, max_examples=40)
+@given(component=st.sampled_from(list(Component)), seed=st.integers(0, 1 << 30))
+def test_whatever_lines_say_there_is_one_verdict_and_no_crash(
+    tmp_path_factory: pytest.TempPathFactory, component: Component, seed: int
+) -> None:
+    random = Random(seed)
+    lines = [json.loads(line) for line in GOOD[component.value]]
+    for _ in range(random.randint(1, 4)):
+        place = random.randrange(len(lines))
+        lines[place] = _changed(lines[place], random)
+    path = tmp_path_factory.mktemp("odd") / "t.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    rows = list(check_locally([path]))
+    assert list(verdicts_of(rows)).count(component.value) == 1
+    for row in rows:
+        for value in row:
+            if isinstance(value, str):
+                value.encode()
