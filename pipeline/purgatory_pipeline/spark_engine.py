@@ -15,6 +15,7 @@ Theory of operation. One job, of two stages::
 - A task costs about 65 ms beyond its work, so that their number follows from the bytes.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING
 from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.row_payloads import row_of
 from purgatory_pipeline.rows import Row, VerdictRow
+from purgatory_pipeline.session import is_connect
 from purgatory_pipeline.spark_errors import job_failure
 from purgatory_pipeline.spark_progress import run_watched
 
@@ -37,6 +39,8 @@ BYTES_OF_A_PARTITION = 4 << 20
 _MOST_TASKS = 10_000
 _GROWTH = {".gz": 10, ".parquet": 6}
 """How many bytes of lines a byte of such a file holds, about."""
+
+_SECONDS_TO_CLEAR = 5
 
 _WORKER_SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
@@ -149,8 +153,19 @@ def run_job(spark: "SparkSession", rows: "DataFrame", staging: Path, *, tasks: i
 
     try:
         run_watched(spark, write, tasks=tasks, label="replaying on Spark")
+    except KeyboardInterrupt:
+        if is_connect(spark):
+            _wait_for_clearing(staging)
+        raise
     except Exception as error:
         raise job_failure(error) from error
+
+
+def _wait_for_clearing(staging: Path) -> None:
+    """Wait a little until a server, which does not wait for its tasks, has cleared away."""
+    until = time.monotonic() + _SECONDS_TO_CLEAR
+    while (staging / "_temporary").exists() and time.monotonic() < until:
+        time.sleep(0.1)
 
 
 def rows_in(staging: Path) -> Iterator[Row]:

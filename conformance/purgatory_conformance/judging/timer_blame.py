@@ -19,7 +19,8 @@ import msgspec
 from purgatory_conformance.judging.divergent_step import DivergentStep
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.observable_blame import rule_of_observable, rule_of_result
-from purgatory_conformance.judging.timer_history import History, State, is_first_beyond
+from purgatory_conformance.judging.timer_history import History, State
+from purgatory_conformance.judging.wheel_places import is_first_beyond
 from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_model.transition import Expectation, in_groups, observables_match, result_matches

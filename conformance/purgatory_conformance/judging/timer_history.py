@@ -17,7 +17,8 @@ being pending, which is put down to TIMER-EXACTLY-ONCE whatever had ended its ar
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from purgatory_model.arithmetic import bucket_index, level_end, level_of
+from purgatory_conformance.judging.wheel_places import is_boundary, place_of
+from purgatory_model.arithmetic import level_end
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_model.timing_wheel import Bucket, TimingWheel
@@ -107,8 +108,8 @@ class History:
         """Whether a bucket's place was used before, or by one that is popped before it by now."""
         coming_down = {(due, 1) for due in wheel.due_ticks.values() if due % wheel.tick_of(2)}
         others = {*wheel.buckets, *coming_down}
-        popped = {_place(wheel, b) for b in others if b < bucket and b[0] <= now_ms}
-        return _place(wheel, bucket) in self.used_places | popped
+        popped = {place_of(wheel, b) for b in others if b < bucket and b[0] <= now_ms}
+        return place_of(wheel, bucket) in self.used_places | popped
 
     def _add(
         self,
@@ -292,14 +293,14 @@ class History:
         gone: list[Bucket] = []
         if after.closed or after.store.own_clock_ms != before.store.own_clock_ms:
             gone = [bucket for bucket in before.store.buckets if bucket not in after.store.buckets]
-            self.used_places.update(_place(after.store, bucket) for bucket in gone)
+            self.used_places.update(place_of(after.store, bucket) for bucket in gone)
         if not self.used_places:
             return
         for task in _perhaps_moved(before, operation, gone, after.store):
             bucket = after.store.places.get(task)
             if bucket is None or before.store.places.get(task) == bucket:
                 continue
-            if task in self.armings and _place(after.store, bucket) in self.used_places:
+            if task in self.armings and place_of(after.store, bucket) in self.used_places:
                 self.armings[task].rules.add("TIMER-BUCKET-REUSE")
 
     def _observables(
@@ -335,32 +336,3 @@ def _perhaps_moved(
         case RunOne() if before.queue and before.queue[0] in before.scripts:
             return wheel.places
     return ()
-
-
-def is_boundary(wheel: TimingWheel, due_tick: int) -> bool:
-    """Whether a due tick tells whether the levels have their right spans."""
-    if due_tick <= wheel.own_clock_ms:
-        return False
-    return in_last_bucket(wheel, due_tick) or is_first_beyond(wheel, due_tick)
-
-
-def in_last_bucket(wheel: TimingWheel, due_tick: int) -> bool:
-    """Whether a due tick that has not passed falls into the last bucket of its level."""
-    level = level_of(due_tick, wheel.own_clock_ms, wheel.tick_ms, wheel.wheel_size)
-    tick = wheel.tick_of(level)
-    return due_tick >= level_end(wheel.own_clock_ms, tick, wheel.wheel_size) - tick
-
-
-def is_first_beyond(wheel: TimingWheel, due_tick: int) -> bool:
-    """Whether a due tick falls into the first bucket that the level below does not cover."""
-    level = level_of(due_tick, wheel.own_clock_ms, wheel.tick_ms, wheel.wheel_size)
-    if level == 1:
-        return False
-    tick = wheel.tick_of(level - 1)
-    return due_tick < level_end(wheel.own_clock_ms, tick, wheel.wheel_size) + tick
-
-
-def _place(wheel: TimingWheel, bucket: Bucket) -> tuple[int, int]:
-    """Where in the rings a bucket is: its level and its index there."""
-    expiry_ms, level = bucket
-    return level, bucket_index(expiry_ms, wheel.tick_of(level), wheel.wheel_size)

@@ -106,7 +106,11 @@ def _counts(runs: pa.Table, column: str) -> dict[str, int]:
 
 def _failure(group: Unanswered) -> SubjectFailure:
     where = f"in {counted(group.runs, 'run')}, the first of them with seed {group.seed}"
-    return SubjectFailure(FailureKind(group.kind), f"{where}: {group.seen}", asked=group.expected)
+    return SubjectFailure(
+        FailureKind(group.kind),
+        f"{where}: {group.seen}",
+        asked=group.expected.removeprefix("an answer to "),
+    )
 
 
 def _why(groups: Sequence[Unanswered], runs: int) -> str:

@@ -132,7 +132,7 @@ def _unanswered(run: CaseRun) -> str:
 def _said(failure: SubjectFailure) -> str:
     """What came instead, with the last line that the subject wrote to standard error."""
     lines = [line.strip() for line in failure.standard_error.splitlines() if line.strip()]
-    if not lines:
+    if not lines or lines[-1] in failure.explanation:
         return failure.explanation
     return f"{failure.explanation} ({lines[-1][:_LONGEST_WORDS]})"
 

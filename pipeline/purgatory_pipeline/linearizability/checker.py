@@ -110,15 +110,16 @@ def _explain_purgatory(
 ) -> None:
     """Operation by operation, by one statement of the rules for all of them."""
     real_clock = isinstance(begin.clock, WallClock)
-    if finding.history.snapshot is not None:
-        raise ValueError("the run of a purgatory that begins with a snapshot is not explained")
+    snapshot = finding.history.snapshot
+    waiting = () if snapshot is None else snapshot.operations
     entries = with_executor_calls(finding.history.entries)
     has_threads = real_clock or instance.profile.executor is Executor.THREAD
     broken_off = has_threads and bool(finding.history.hole)
     try:
-        operations = OperationShares(entries, begin.keeps_names, broken_off)
+        operations = OperationShares(entries, begin.keeps_names, broken_off, waiting)
     except NoHistory as problem:
-        operations = OperationShares(entries[: problem.place], begin.keeps_names, broken_off)
+        told = entries[: problem.place]
+        operations = OperationShares(told, begin.keeps_names, broken_off, waiting)
         stray: Entry | None = entries[problem.place]
     else:
         stray = operations.miscounted()
@@ -134,6 +135,7 @@ def _explain_purgatory(
             each.rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT" for each in begin.deviations
         ),
         counts_entries=operations.counts_entries,
+        snapshot=snapshot,
     ):
         found = list(_by_statement(operations, statement, budget))
         failing = sorted((each for each in found if each.refutation is not None), key=_fails_at)
@@ -171,8 +173,8 @@ def _explain_whole(
     real_clock: bool,
 ) -> None:
     """By the sequential model, every call one effect; that none does so proves nothing."""
-    if real_clock:
-        raise ValueError(f"{operations.beyond}, which the rules for a real clock do not speak of")
+    if real_clock or finding.history.snapshot is not None:
+        raise ValueError(f"{operations.beyond}, which the rules for calls in parts do not speak of")
     model = purgatory_model(instance.configuration, _showing_nothing(instance))
     share = Share("", finding.history.entries, ModelRules(sequential(model)))
     whole = share.explained(budget)

@@ -15,6 +15,7 @@ from immutables import Map
 from purgatory_model.interleaving import Called, Happened, Returned
 from purgatory_model.projection import OpenCalls, Projection
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, calls_of
+from purgatory_pipeline.trace_lines import WaitingOperation
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -44,6 +45,8 @@ class _Watched:
     """The calls that name it, or show it."""
     completed: bool = False
     cancelled: set[str] = field(default_factory=set)
+    began_before: bool = False
+    """Whether it was live where the history begins."""
 
     @property
     def may_wait(self) -> bool:
@@ -60,6 +63,7 @@ class OperationShares:
         keeps_names: Whether a name that is watched again stands for the same operation, finished
             or not.
         broken_off: Whether lines are missing behind the last one, and the executor has threads.
+        waiting: The operations that are live where the history begins.
         beyond: Why the rules of calls that overlap do not speak of it; empty where they do.
         counts_entries: Whether an operation is watched again, or twice under one key.
     """
@@ -67,6 +71,7 @@ class OperationShares:
     entries: Sequence[Entry]
     keeps_names: bool = False
     broken_off: bool = False
+    waiting: Sequence[WaitingOperation] = ()
     beyond: str = ""
     counts_entries: bool = False
     _calls: list[RecordedCall] = field(default_factory=list)
@@ -78,6 +83,12 @@ class OperationShares:
 
     def __post_init__(self) -> None:
         """Look through the run once."""
+        for operation in self.waiting:
+            self._found[operation.operation] = _Watched(
+                list(operation.entries), completed=operation.completed, began_before=True
+            )
+            self._look_at_keys(operation.entries)
+            self._look_at_script(operation.operation, operation.script)
         self._calls = calls_of(self.entries)
         self._places = {id(entry): place for place, entry in enumerate(self.entries)}
         opened: dict[int, None] = {}
@@ -99,13 +110,12 @@ class OperationShares:
         match call.operation:
             case Watch(operation=name, keys=keys, script=script):
                 watched = self._named(name, call)
-                if watched.keys or len(set(keys)) < len(keys):
-                    self.counts_entries = True
+                self.counts_entries |= bool(watched.keys)
+                self._look_at_keys(keys)
                 if watched.keys and watched.completed and not self.keeps_names:
                     self.beyond = f"the name {name!r} is given to a further operation"
                 watched.keys += keys
-                if script != Script():
-                    self.beyond = f"the operation {name!r} has a script"
+                self._look_at_script(name, script)
             case Force(name) | Satisfy(name):
                 self._named(name, call)
             case Check(key):
@@ -124,6 +134,13 @@ class OperationShares:
             shown.completed |= event.kind is EventKind.COMPLETED
             if event.kind is EventKind.REJECTED:
                 self.beyond = f"a callback of {event.task!r} was rejected"
+
+    def _look_at_keys(self, keys: tuple[str, ...]) -> None:
+        self.counts_entries |= len(set(keys)) < len(keys)
+
+    def _look_at_script(self, name: str, script: Script) -> None:
+        if script != Script():
+            self.beyond = f"the operation {name!r} has a script"
 
     def _named(self, name: str, call: RecordedCall) -> _Watched:
         watched = self._found.setdefault(name, _Watched())
@@ -145,7 +162,7 @@ class OperationShares:
         projection = Projection(name, frozenset(watched.keys))
         opened: OpenCalls = Map()
         kept: list[Entry] = []
-        if self.broken_off and not watched.completed:
+        if self.broken_off and not watched.completed and self.entries:
             # A thread of the executor may be completing it, and not have told anybody yet.
             kept.append(self.entries[0]._replace(event=Called("the executor", RunOne())))
         for entry in found:
@@ -155,7 +172,7 @@ class OperationShares:
 
     def _concerning(self, watched: _Watched) -> Iterator[int]:
         """The calls about its keys, and those about any operation, as long as they can matter."""
-        first = self._oldest_open[watched.calls[0]]
+        first = 0 if watched.began_before else self._oldest_open[watched.calls[0]]
         last = _NEVER if watched.may_wait else self._last_place(watched)
         purged_until = last
         for key in dict.fromkeys(watched.keys):
@@ -200,7 +217,7 @@ class OperationShares:
 
     def _last_place(self, watched: _Watched) -> int:
         ends = [self._calls[number].ended for number in watched.calls]
-        return max(_NEVER if end is None else self._places[id(end)] for end in ends)
+        return max((_NEVER if end is None else self._places[id(end)] for end in ends), default=-1)
 
     def miscounted(self) -> Entry | None:
         """The first check that returns another number than it has completed operations."""

@@ -17,6 +17,7 @@ from purgatory_model.overlapping_exact_calls import CountedOperation, Overlappin
 from purgatory_model.sequential_rules import WHOLE, Effect, Rules
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
+from purgatory_pipeline.trace_lines import Snapshot, WaitingOperation
 from purgatory_spec.operations import Advance, CancelForKey, Operation, RunOne, Shutdown, Watch
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, Executor
@@ -50,15 +51,17 @@ class OperationCalls(Generic[Watched]):
         rules: The rules of calls that overlap.
         executor: Where an expired operation runs.
         real_clock: Whether the timer and the purge cannot be seen at work.
+        first: What it is like when the history begins.
     """
 
     rules: Rules[Watched]
     executor: Executor
     real_clock: bool
+    first: Watched
 
     def initial(self) -> Watched:
-        """It was never watched."""
-        return self.rules.initial()
+        """The operation when the history begins."""
+        return self.first
 
     def effects(self, state: Watched, call: RecordedCall, part: str) -> Iterator[Effect[Watched]]:
         """The ways in which a part of a call may take effect."""
@@ -139,6 +142,7 @@ def statements(
     real_clock: bool,
     any_key_takes_time_out: bool,
     counts_entries: bool,
+    snapshot: Snapshot | None = None,
 ) -> tuple[Statement, ...]:
     """The statements of the rules that a run may be explained by, the likeliest first.
 
@@ -149,16 +153,21 @@ def statements(
         any_key_takes_time_out: Whether that deviation is declared.
         counts_entries: Whether an operation is watched again, or twice under one key, which only
             the exact accounting's rules speak of.
+        snapshot: What is live where the run begins, if it begins in the middle.
     """
+    closed = snapshot is not None and snapshot.closed
+    waiting = {} if snapshot is None else {each.operation: each for each in snapshot.operations}
 
     def exact(name: str, entries: Sequence[Entry]) -> OperationShare:
         counted = ExactCallsAndShutdown(OverlappingExactCalls(name))
-        return Share(name, entries, OperationCalls(counted, executor, real_clock))
+        first = _counted(waiting.get(name), closed=closed)
+        return Share(name, entries, OperationCalls(counted, executor, real_clock, first))
 
     def arming(*, first: bool) -> Callable[[str, Sequence[Entry]], OperationShare]:
         def share_of(name: str, entries: Sequence[Entry]) -> OperationShare:
             rules = OverlappingCalls(name, first, any_key_takes_time_out)
-            return Share(name, entries, OperationCalls(rules, executor, real_clock))
+            begins = _listed(waiting.get(name), closed=closed)
+            return Share(name, entries, OperationCalls(rules, executor, real_clock, begins))
 
         return share_of
 
@@ -170,3 +179,32 @@ def statements(
         Statement("the time-out armed first", arming(first=True)),
     )
     return (counted, *listed) if accounting is Accounting.EXACT else (*listed, counted)
+
+
+def _counted(waiting: WaitingOperation | None, *, closed: bool) -> CountedOperation:
+    """An operation where the history begins, as the rules of the exact accounting have it."""
+    if waiting is None:
+        return CountedOperation(closed=closed)
+    return CountedOperation(
+        satisfied=waiting.satisfied,
+        completed=waiting.completed,
+        entries=tuple(sorted(waiting.entries)),
+        armed=waiting.early_ms is not None,
+        queued=waiting.queued,
+        closed=closed,
+        word=0 if waiting.completed else len(waiting.entries),
+    )
+
+
+def _listed(waiting: WaitingOperation | None, *, closed: bool) -> OverlappedOperation:
+    """The same, as the other statements have it."""
+    if waiting is None:
+        return OverlappedOperation(closed=closed)
+    return OverlappedOperation(
+        satisfied=waiting.satisfied,
+        completed=waiting.completed,
+        entries=frozenset(waiting.entries),
+        armed=waiting.early_ms is not None,
+        queued=waiting.queued,
+        closed=closed,
+    )

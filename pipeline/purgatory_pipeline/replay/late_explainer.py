@@ -11,11 +11,12 @@ matters. Here
   late as can be. Of the moments that are then possible, those are left out that others lead to by
   calls that are still open.
 
-The same histories are explained, but for one thing: a try is seen when it begins, before it can
-have any effect. So no part takes effect whose try was not seen yet.
+The same histories are explained, but for this: a try is seen when it begins, before it can have any
+effect, and a completion after it has taken effect. So no part takes effect whose try was not seen
+yet, and what completes an operation has taken effect when that is seen.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -70,10 +71,17 @@ class LateExplainer:
             case Called(thread, operation):
                 ways = frozenset({_begun(operation)})
                 return frozenset(self._with(each, thread, ways) for each in moments)
-            case Happened():
-                return frozenset(self._shown(moments, event)) or None
-            case Returned():
-                return self._returned(moments, event) or None
+            case Happened(thread, shown):
+                seen = frozenset(self._shown(moments, event))
+                if shown.kind is EventKind.COMPLETED:
+                    seen = self._needed(self._reached(seen, thread, _has_completed))
+                return seen or None
+            case Returned(thread):
+                left = self._reached(moments, thread, lambda way: way.may_return(event))
+                return (
+                    self._needed(Moment(each.state, each.calls.delete(thread)) for each in left)
+                    or None
+                )
 
     def _with(self, moment: Moment, thread: str, ways: Ways) -> Moment:
         closed = self._closed(moment.state, ways)
@@ -86,15 +94,18 @@ class LateExplainer:
             if ways:
                 yield self._with(moment, event.thread, ways)
 
-    def _returned(self, moments: Moments, event: Returned) -> Moments:
-        """The moments in which the call may return, other calls having done what they had to."""
-        left: dict[Moment, None] = {}
+    def _reached(
+        self, moments: Moments, thread: str, suits: Callable[[Call], bool]
+    ) -> Iterator[Moment]:
+        """The moments in which a call stands as asked, other calls having done what they had to."""
         found = set(moments)
         fresh = list(moments)
         while fresh:
             moment = fresh.pop()
-            if any(each.may_return(event) for each in moment.calls[event.thread]):
-                left[Moment(moment.state, moment.calls.delete(event.thread))] = None
+            ways = moment.calls[thread]
+            suited = frozenset(filter(suits, ways))
+            if suited:
+                yield moment._replace(calls=moment.calls.set(thread, suited))
                 continue
             for after in self._changed(moment):
                 if after not in found:
@@ -102,7 +113,6 @@ class LateExplainer:
                     fresh.append(after)
             if len(found) > MOST_MOMENTS:
                 raise Undecided(f"more than {MOST_MOMENTS} explanations of one operation")
-        return self._needed(left)
 
     def _needed(self, moments: Iterable[Moment]) -> Moments:
         """The moments without those that an open call leads to from another of them."""
@@ -160,6 +170,11 @@ class LateExplainer:
         if known is None:
             known = self._known[key] = tuple(self.rules.effects(state, operation, part))
         return known
+
+
+def _has_completed(way: Call) -> bool:
+    """Whether what completes the operation took effect: that is seen afterwards."""
+    return all(event.kind is not EventKind.COMPLETED for event in way.seen)
 
 
 @lru_cache(maxsize=256)

@@ -96,7 +96,7 @@ class ObservedRules:
         for effect in self._model(state, operation, part):
             if effect.state.completed:
                 yield self._completing(effect)
-            elif not isinstance(operation, RunOne):
+            elif not isinstance(operation, RunOne) and not _hands_over(effect):
                 yield effect
         if isinstance(operation, Watch | Check) and not state.satisfied:
             for effect in self._model(replace(state, satisfied=True), operation, part):
@@ -143,6 +143,11 @@ class ObservedRules:
     def _model(self, state: Standing, operation: Operation, part: str) -> list[Effect[Standing]]:
         rules: Rules[Standing] = self.rules  # type: ignore[assignment]
         return list(rules.effects(state, operation, part))
+
+
+def _hands_over(effect: Effect[Standing]) -> bool:
+    """Whether a time-out is handed over as soon as it is armed: ``DUE`` says when it may be."""
+    return any(event.kind is EventKind.EXPIRED for event in effect.events)
 
 
 def is_settled(state: Standing) -> bool:

@@ -249,6 +249,8 @@ def _events_of(seen: Seen) -> tuple[HistoryEvent, ...]:
             return (Called(str(slot), CancelForKey(_key(key))),)
         case (str(word), slot) if word in _ALIKE:
             return (Called(str(slot), _ALIKE[word]),)
+        case ("timed_out", slot):
+            return Happened(str(slot), _EVENTS["timed_out"]), Returned(str(slot))
         case (str(word), slot) if word in _EVENTS:
             return (Happened(str(slot), _EVENTS[word]),)
         case ("cancelled", slot, int(count)):

@@ -207,20 +207,31 @@ class MemoryPoolFollower:
         others = [each for each in self._open.values() if each is not call]
         after: dict[PoolMoment, None] = {}
         for moment in self._moments:
-            if others and self._is_contended(moment):
-                before: list[PoolMoment] = self._closed(moment, others)
-            else:
-                before = [moment]
-            for each in before:
-                done = each.outcome_of(call.number)
-                if done == seen:
-                    after[each._replace(done=each.done - {(call.number, seen)})] = None
-                elif done is None:
-                    for outcome, then in self._effects(each, call):
-                        if outcome == seen:
-                            after[then] = None
+            alone = self._alone(moment, call, seen)
+            pure = [each for each in alone if each.available_bytes == moment.available_bytes]
+            if pure or not others or not self._is_contended(moment):
+                after.update(dict.fromkeys(pure[:1] or alone))
+                continue
+            for each in self._closed(moment, others):
+                after.update(dict.fromkeys(self._alone(each, call, seen)))
             _check_number(len(after))
-        return list(after)
+        return self._needed(after, others)
+
+    def _alone(self, moment: PoolMoment, call: PoolCall, seen: PoolOutcome) -> list[PoolMoment]:
+        """The moments after a call has returned so, no other call having done anything more."""
+        done = moment.outcome_of(call.number)
+        if done is None:
+            return [then for outcome, then in self._effects(moment, call) if outcome == seen]
+        if done != seen:
+            return []
+        return [moment._replace(done=moment.done - {(call.number, seen)})]
+
+    def _needed(self, moments: dict[PoolMoment, None], others: list[PoolCall]) -> list[PoolMoment]:
+        """The moments without those that an open call leads to from another of them."""
+        if len(moments) < 2:
+            return list(moments)
+        reached = {then for moment in moments for then in self._next(moment, others)}
+        return [moment for moment in moments if moment not in reached]
 
     def _is_contended(self, moment: PoolMoment) -> bool:
         """Whether the order of the open calls may matter."""
@@ -229,33 +240,36 @@ class MemoryPoolFollower:
             return False
         if moment.done:
             return True
-        least = moment.available_bytes
-        largest = 0
+        wanted = []
         for call in self._open.values():
             if isinstance(call.operation, Allocate):
-                least -= max(0, call.operation.size_bytes)
-                largest = max(largest, call.operation.size_bytes)
+                wanted.append(max(0, call.operation.size_bytes))
             elif call.is_contested or not (call.is_held or _changes_nothing(call.operation)):
                 return True
-        return not is_granted(least + largest, largest, configuration.strict)
+        # Without strict admission it is the smallest request that is refused first, as the last.
+        smallest = min(wanted, default=0)
+        last = moment.available_bytes - sum(wanted) + smallest
+        return bool(wanted) and not is_granted(last, smallest, configuration.strict)
 
     def _closed(self, moment: PoolMoment, others: list[PoolCall]) -> list[PoolMoment]:
         """A moment, and those after other open calls."""
         found = {moment: None}
         fresh = [moment]
         while fresh:
-            each = fresh.pop()
-            done = {number for number, _ in each.done}
-            for call in others:
-                if call.number in done:
-                    continue
-                for outcome, then in self._effects(each, call):
-                    after = then._replace(done=each.done | {(call.number, outcome)})
-                    if after not in found:
-                        found[after] = None
-                        fresh.append(after)
+            for after in self._next(fresh.pop(), others):
+                if after not in found:
+                    found[after] = None
+                    fresh.append(after)
             _check_number(len(found))
         return list(found)
+
+    def _next(self, moment: PoolMoment, others: list[PoolCall]) -> Iterator[PoolMoment]:
+        """The moments after one more of the open calls took effect."""
+        done = {number for number, _ in moment.done}
+        for call in others:
+            if call.number not in done:
+                for outcome, then in self._effects(moment, call):
+                    yield then._replace(done=moment.done | {(call.number, outcome)})
 
     def _effects(
         self, moment: PoolMoment, call: PoolCall

@@ -182,13 +182,15 @@ class PurgatoryFollower:
         self._passing.pass_to(now_ms, self.visits)
         return None
 
-    def _named(self, name: str) -> FollowedOperation:
-        """The operation of a name; followed loosely where what became of it is not known."""
+    def _named(self, name: str, *, is_new: bool = False) -> FollowedOperation:
+        """The operation of a name; one that is watched anew after it was finished is a new one."""
         followed = self._operations.by_name.get(name)
         if followed is None:
             followed = FollowedOperation(name, fresh(self._system))
-            if self._operations.recent.take(name) in ("completed", "loose"):
+            fate = self._operations.recent.take(name)
+            if fate in ("completed", "loose") and not is_new:
                 followed.memory = None
+                followed.is_completed = fate == "completed"
             self._operations.by_name[name] = followed
         return followed
 
@@ -231,7 +233,7 @@ class PurgatoryFollower:
             return
         name = watch.operation
         again = name in self._operations.by_name
-        followed = self._named(name)
+        followed = self._named(name, is_new=True)
         for key in watch.keys:
             self._operations.enter(followed, key)
         for open_call in self._operations.open_calls_of(followed):

@@ -27,6 +27,8 @@ def of_try(
 ) -> Finding:
     """An operation is tried that must not be, or once too often."""
     seen = f"{name} is tried{_in(call)}"
+    if call is not None and call.began_closed and isinstance(call.operation, Watch):
+        return _finding("PURGATORY-SHUTDOWN-CLOSED", "tried", "rejected: closed, untried", seen)
     if fate == "completed" or (followed is not None and followed.is_completed):
         return _finding(
             "PURGATORY-COMPLETED-NOT-TRIED", "tried", f"{name} is completed: no try", seen

@@ -13,6 +13,7 @@ the latter is not known.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import NamedTuple
 
 from purgatory_model.arithmetic import ceiling_to, floor_to
@@ -204,8 +205,18 @@ class FollowedTask:
         return list(found)
 
     def _keep(self, situations: dict[Situation, None]) -> None:
-        _check_number(len(situations))
-        self.situations = list(situations)
+        """Follow these situations, those as one that differ in ended armings alone."""
+        if len(situations) < 2:
+            self.situations = list(situations)
+            return
+        merged: dict[tuple[object, ...], Situation] = {}
+        for situation in situations:
+            open_adds = tuple(each.number for each in situation.ended if each.late_ms is None)
+            key = situation.armed, situation.taken, open_adds
+            other = merged.get(key)
+            merged[key] = situation if other is None else _either(situation, other)
+        self.situations = list(merged.values())
+        _check_number(len(merged))
 
 
 def _after(
@@ -239,6 +250,35 @@ def _one_less(ended: tuple[Arming, ...], first_ms: int, last_ms: int) -> tuple[A
     left = list(ended)
     left.remove(gone)
     return tuple(left)
+
+
+def _either(one: Situation, other: Situation) -> Situation:
+    """A situation that allows what either of two allows that differ in ended armings alone.
+
+    One by one, in the order of their times, two ended armings become one that may run when either
+    may. So a run of either is allowed, and hardly more.
+    """
+    pairs = zip_longest(sorted(one.ended, key=_time), sorted(other.ended, key=_time))
+    return one._replace(ended=tuple(_wider(first, second) for first, second in pairs))
+
+
+def _wider(first: Arming | None, second: Arming | None) -> Arming:
+    """An arming that may run whenever either may."""
+    if first is None or second is None:
+        alone = first or second
+        assert alone is not None
+        return alone
+    early_ms = min(first.early_ms, second.early_ms)
+    if first.late_ms is None or second.late_ms is None:
+        return (first if first.late_ms is None else second)._replace(early_ms=early_ms)
+    return first._replace(early_ms=early_ms, late_ms=max(first.late_ms, second.late_ms))
+
+
+def _time(arming: Arming) -> tuple[bool, int, int]:
+    """Those of open adds first, which are the same in both."""
+    if arming.late_ms is None:
+        return False, arming.number, 0
+    return True, arming.early_ms, arming.late_ms
 
 
 def _check_number(number: int) -> None:

@@ -29,6 +29,9 @@ SETTINGS = {
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
 _LINES_AT_ONCE = 5_000
 
+_ANY_AGE = "36500d"
+"""Spark would pass over a file that is a week older than another one that it has read."""
+
 
 @dataclass(frozen=True)
 class Watch:
@@ -67,6 +70,7 @@ def start(
         spark.readStream.format("binaryFile")
         .schema(_FILES)
         .option("maxFilesPerTrigger", watch.files_per_batch)
+        .option("maxFileAge", _ANY_AGE)
         .option("recursiveFileLookup", "true")
         .option("pathGlobFilter", "*.{jsonl,jsonl.gz,parquet}")
         .load(str(watch.folder))

@@ -109,6 +109,7 @@ def test_a_folder_without_traces_ends_with_4(tmp_path: Path) -> None:
     assert "nothing was judged: there is no run in the files" in result.output
 
 
+@pytest.mark.slow
 def test_signs_that_a_terminal_cannot_show_are_left_away(
     corpus: tuple[Path, list[Expected]], tmp_path: Path
 ) -> None:
@@ -236,7 +237,7 @@ def test_a_folder_that_cannot_be_written_is_told(
 def test_ctrl_c_leaves_the_previous_results(tmp_path: Path) -> None:
     small, large, out = tmp_path / "small.jsonl", tmp_path / "large.jsonl", tmp_path / "out"
     small.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
-    large.write_bytes(b"".join(run_lines("r", Component.TIMER, 300_000)))
+    large.write_bytes(b"".join(run_lines("r", Component.TIMER, 150_000)))
     assert purgatory(tmp_path, str(small), "--out", str(out)).returncode == 0
     before = read_results(out)
     words = [str(SCRIPT), "trace", "check", str(large), "--out", str(out)]

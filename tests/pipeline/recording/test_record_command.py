@@ -7,9 +7,13 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from purgatory_conformance.command_line import Problem
 from purgatory_impl import TimerTask
+from purgatory_pipeline.record_command import record
 from purgatory_pipeline.recording.bundled_workloads import TimerWorkload
 from purgatory_pipeline.recording.workload import Wish
 from tests.documentation.code_blocks import ROOT
@@ -24,26 +28,25 @@ def command(*words: str) -> list[str]:
     return [str(PURGATORY), "trace", "record", *words]
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*words), cwd=folder, capture_output=True, encoding="utf-8", timeout=120, check=False
-    )
+def recorded(folder: Path, *words: str) -> Path:
+    """Run the command in this process; the file that it has written."""
+    path = folder / "trace.jsonl"
+    work = str(folder / "purgatory-work")
+    done = CliRunner().invoke(record, [*words, "--out", str(path), "--work", work])
+    assert (done.exit_code, done.exception) == (0, None)
+    assert done.output.splitlines()[-1] == f"to check it: purgatory trace check {path}"
+    return path
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_a_trace_of_the_bundled_implementation_conforms(component: str, tmp_path: Path) -> None:
-    done = run(
-        tmp_path,
-        *("bundled", "--component", component, "--out", "trace.jsonl"),
-        *("--events", "5000", "--rate", "20000", "--lateness", "5000"),
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1] == "to check it: purgatory trace check trace.jsonl"
-    found = verdict([tmp_path / "trace.jsonl"])
+    limits = ["--events", "5000", "--rate", "20000", "--lateness", "5000"]
+    path = recorded(tmp_path, "bundled", "--component", component, *limits)
+    found = verdict([path])
     assert (found.verdict, found.reason) == ("conforms", "")
     assert found.events >= 5000
-    threads = {line.get("thread", "") for line in lines(tmp_path / "trace.jsonl")}
+    threads = {line.get("thread", "") for line in lines(path)}
     assert {"worker-1", "worker-2", "worker-3", "worker-4"} <= threads
 
 
@@ -60,13 +63,8 @@ def kafkas_builds(tmp_path: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_a_trace_of_kafka_conforms(component: str, kafkas_builds: Path) -> None:
-    done = run(
-        kafkas_builds,
-        *("kafka", "--component", component, "--out", "trace.jsonl"),
-        *("--events", "20000", "--rate", "20000", "--lateness", "5000"),
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    found = verdict([kafkas_builds / "trace.jsonl"])
+    limits = ["--events", "20000", "--rate", "20000", "--lateness", "5000"]
+    found = verdict([recorded(kafkas_builds, "kafka", "--component", component, *limits)])
     assert (found.verdict, found.reason) == ("conforms", "")
     assert found.subject == "Apache Kafka 4.4.0"
     assert found.judged >= 20_000
@@ -107,25 +105,34 @@ def test_an_interrupt_ends_kafkas_trace_cleanly(kafkas_builds: Path) -> None:
     assert verdict([kafkas_builds / "trace.jsonl"]).verdict == "conforms"
 
 
-@pytest.mark.slow
+def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
+    there = tmp_path / "there.jsonl"
+    there.touch()
+    with pytest.raises(Problem, match=r"there\.jsonl exists; choose another name") as problem:
+        record.main(["bundled", "--out", str(there)], standalone_mode=False)
+    assert problem.value.exit_code == 2
+
+
+def test_a_file_that_cannot_be_created_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="cannot be created: No such file") as problem:
+        record.main(["bundled", "--out", str(tmp_path / "no" / "a.jsonl")], standalone_mode=False)
+    assert problem.value.exit_code == 2
+
+
 @pytest.mark.parametrize(
-    ("words", "code", "problem"),
+    ("words", "problem"),
     [
-        (["bundled", "--out", "there.jsonl"], 2, "there.jsonl exists"),
-        (["bundled", "--out", "nowhere/trace.jsonl"], 2, "cannot be created"),
-        (["bundled", "--out", "a.jsonl", "--release", "4.0.0"], 2, "of kafka alone"),
-        (["kafka", "--out", "a.jsonl", "--rotate", "5"], 2, "bundled implementation alone"),
-        (["kafka", "--out", "a.jsonl", "--release", "3.9.1"], 2, "before release 4.0"),
-        (["netty", "--out", "a.jsonl"], 2, "netty"),
+        (["bundled", "--out", "a.jsonl", "--release", "4.0.0"], "of kafka alone"),
+        (["kafka", "--out", "a.jsonl", "--rotate", "5"], "bundled implementation alone"),
+        (["kafka", "--out", "a.jsonl", "--release", "3.9.1"], "before release 4.0"),
+        (["netty", "--out", "a.jsonl"], "netty"),
+        (["bundled"], "--out"),
     ],
 )
-def test_what_cannot_be_done_is_said(
-    words: list[str], code: int, problem: str, tmp_path: Path
-) -> None:
-    (tmp_path / "there.jsonl").touch()
-    done = run(tmp_path, *words)
-    assert done.returncode == code
-    assert problem in done.stderr
+def test_what_makes_no_sense_is_a_usage_error(words: list[str], problem: str) -> None:
+    with pytest.raises(click.UsageError) as error:
+        record.main(words, standalone_mode=False)
+    assert problem in error.value.format_message()
 
 
 def test_a_thread_of_the_workload_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,7 +172,7 @@ def test_taking_the_time_out_alone_is_refused() -> None:
     ("right", "wrong", "rule"),
     [
         (b'"result":1', b'"result":0', "PURGATORY-CHECK-COUNT"),
-        (b'"event":"completed"', b'"event":"tried"', "PURGATORY-NOT-LOST"),
+        (b'"event":"completed"', b'"event":"timed_out"', "PURGATORY-CALLBACK-ORDER"),
     ],
 )
 def test_what_is_wrong_in_a_trace_is_found(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from purgatory_pipeline.from_cases import encoded
@@ -54,6 +55,7 @@ def vectors() -> list[Path]:
     return sorted((specification_folder() / "vectors").rglob("*.jsonl"))
 
 
+@cache
 def cases() -> list[Case]:
     """The golden vectors."""
     return [read_case(path) for path in vectors()]
@@ -72,11 +74,12 @@ def timer_begin(**profile: object) -> Plain:
     }
 
 
-def step(op: str, events: Sequence[tuple[str, str]] = (), **more: object) -> Plain:
+def step(op: str, happened: Sequence[tuple[str, str]] = (), /, **more: object) -> Plain:
     """A step; arguments that an outcome has go there, all others to the operation."""
     outcome = {name: more.pop(name) for name in ("result", "rejected", "observed") if name in more}
-    told = [{"kind": kind, "task": task} for kind, task in events]
-    return {"kind": "step", "operation": {"op": op, **more}, "events": told, **outcome}
+    events = [{"kind": kind, "task": task} for kind, task in happened]
+    line: dict[str, object] = {"kind": "step", "operation": {"op": op, **more}, "events": events}
+    return line | outcome
 
 
 def add(task: str, delay_ms: int) -> Plain:

@@ -100,7 +100,7 @@ def test_missing_lines_are_given_up_where_too_many_are_held() -> None:
     (aside,) = (row for row in rows if isinstance(row, QuarantineRow))
     assert (aside.seq, "too late" in aside.reason) == (3, True)
     verdict = verdict_of(rows)
-    assert (verdict.verdict, verdict.reason) == ("incomplete", "lines 3 to 3 are missing")
+    assert (verdict.verdict, verdict.reason) == ("incomplete", "line 3 is missing")
 
 
 def test_so_far_is_what_a_check_of_the_lines_so_far_says_and_changes_nothing() -> None:

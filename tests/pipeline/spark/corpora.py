@@ -2,7 +2,7 @@
 
 import gzip
 from collections.abc import Iterable, Iterator
-from itertools import cycle
+from itertools import chain, cycle
 from pathlib import Path
 from random import Random
 
@@ -33,7 +33,12 @@ def write_shuffled(
 ) -> list[Expected]:
     """Lines of many runs in no order at all, over several files of all kinds."""
     plans = list(planned(runs))
-    lines = [line for run, what, fault in plans for line in run_lines(run, what, events, fault)]
+    runs_in_order = (run_lines(run, what, events, fault) for run, what, fault in plans)
+    lines = [
+        line
+        for one_or_two in chain.from_iterable(runs_in_order)
+        for line in one_or_two.splitlines(keepends=True)
+    ]
     Random(seed).shuffle(lines)
     paths = [folder / name for name in names]
     for which, path in enumerate(paths):

@@ -1,6 +1,7 @@
 """The same check where Spark is not started by us: under spark-submit, and on a Connect server."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
+from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED
 from purgatory_pipeline import jobs
 from purgatory_pipeline.synthetic import Expected, write_corpus
 
@@ -106,9 +107,10 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.fixture
-def connect_server(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a Connect server of our own, which is ended afterwards."""
+    folder = tmp_path_factory.mktemp("server")
     port = free_port()
     settings = {
         "spark.master": "local[1]",
@@ -120,8 +122,8 @@ def connect_server(tmp_path: Path) -> Iterator[str]:
     confs = [f"--conf={name}={value}" for name, value in settings.items()]
     process = subprocess.Popen(
         [spark_submit(), "--class", CONNECT_SERVER, *confs, "spark-internal"],
-        cwd=tmp_path,
-        env=environment(tmp_path),
+        cwd=folder,
+        env=environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -148,6 +150,37 @@ def test_connect_server(tmp_path: Path, connect_server: str, expected: list[Expe
     assert code == 1, said
     assert "engine spark" in said
     assert_as_local(tmp_path, expected)
+
+
+def test_ctrl_c_cancels_the_job_on_the_server(tmp_path: Path, connect_server: str) -> None:
+    write_corpus(tmp_path / "large", 3, 20_000, faulty=0)
+    write_corpus(tmp_path / "small", 3, 60, faulty=0)
+    out = tmp_path / "out"
+    check = [*PURGATORY, "trace", "check", "--engine", "spark", "--remote", connect_server]
+    check += ["--out", str(out)]
+    with subprocess.Popen(
+        [*check, str(tmp_path / "large")],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            until = time.monotonic() + SECONDS
+            while not any(out.glob("staging-*/scratch/spark/_temporary")):
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < until, "no job"
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            said, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+
+    assert (process.returncode, said.strip()) == (EXIT_INTERRUPTED, "purgatory: interrupted")
+    assert not any(out.glob("results-*"))
+    code, said = run([*check, "small"], tmp_path, {**os.environ})
+    assert code == 0, said
+    assert sorted(path.name[:8] for path in out.iterdir()) == [".lock", "manifest", "results-"]
 
 
 def test_no_connect_server(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from .corpora import write_shuffled
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-RUNS, EVENTS = 200, 1010
+RUNS, EVENTS = 200, 1020
 AT_LEAST = 200_000
 
 
