@@ -31,6 +31,7 @@ T = TypeVar("T")
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _LOOKS_TO_GIVE_UP = 150
+_LOOKS_FOR_TASKS = 50
 
 
 class WatchedJobs(Protocol):
@@ -79,12 +80,18 @@ class _JobsHere:
 
 
 class _JobsThroughConnect:
-    """Jobs of the Spark behind a Connect server, which tells of them by itself."""
+    """Jobs of the Spark behind a Connect server, which tells of them by itself.
+
+    The server cancels what runs at that moment, and not what is about to be started: therefore it
+    is asked when tasks are known to run, or when none were seen for a while.
+    """
 
     def __init__(self, spark: "SparkSession") -> None:
         self._spark = spark
         self._tag = _new_tag()
         self._done = 0
+        self._running = 0
+        self._looks = 0
 
     def begin(self) -> None:
         self._spark.registerProgressHandler(cast("ProgressHandler", self._take))
@@ -97,6 +104,7 @@ class _JobsThroughConnect:
         operation_id: str | None,
         done: bool,
     ) -> None:
+        self._running = inflight_tasks
         if stages is not None:
             self._done = sum(stage.num_completed_tasks for stage in stages)
 
@@ -104,7 +112,9 @@ class _JobsThroughConnect:
         return self._done
 
     def cancel(self) -> None:
-        self._spark.interruptTag(self._tag)
+        self._looks += 1
+        if self._running or self._looks > _LOOKS_FOR_TASKS:
+            self._spark.interruptTag(self._tag)
 
     def end(self) -> None:
         self._spark.removeProgressHandler(cast("ProgressHandler", self._take))

@@ -23,9 +23,10 @@ from purgatory_pipeline.linearizability.calls import (
     Rule,
     calls_of,
 )
-from purgatory_pipeline.linearizability.search import Piece, PieceSearch, Reached, Taken, in_order
+from purgatory_pipeline.linearizability.order import Taken, in_order
+from purgatory_pipeline.linearizability.search import Piece, PieceSearch, Reached
 
-ALLOWANCE = 2_000
+ALLOWANCE = 100
 """So many configurations are spent to find all ends of a piece, before some have to do."""
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
 from purgatory_pipeline.linearizability.calls import CallRules, Entry, RecordedCall, Rule
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide, piece_of
-from purgatory_pipeline.linearizability.search import PieceSearch, Taken, in_order
+from purgatory_pipeline.linearizability.order import Taken, in_order
+from purgatory_pipeline.linearizability.search import PieceSearch
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.reasons import Reason
 

@@ -30,31 +30,9 @@ from purgatory_model.sequential_rules import WHOLE, Effect
 from purgatory_model.transition import result_matches
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall, Rule
+from purgatory_pipeline.linearizability.order import Order, Taken
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.reasons import Reason
-
-
-class Taken(NamedTuple):
-    """A part of a call that took effect; ``call`` is the call's number."""
-
-    call: int
-    part: str
-
-
-class Order(NamedTuple):
-    """An order of effects: an earlier one, and what took effect after it."""
-
-    before: "Order | None"
-    taken: tuple[Taken, ...]
-
-
-def in_order(order: Order | None) -> list[Taken]:
-    """What took effect, first to last."""
-    blocks: list[tuple[Taken, ...]] = []
-    while order is not None:
-        blocks.append(order.taken)
-        order = order.before
-    return [taken for block in reversed(blocks) for taken in block]
 
 
 @dataclass(frozen=True, slots=True)

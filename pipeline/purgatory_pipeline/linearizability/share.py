@@ -7,8 +7,8 @@ from typing import Generic
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import CallRules, Entry, NoHistory, Rule
 from purgatory_pipeline.linearizability.decision import Explained, decide
+from purgatory_pipeline.linearizability.order import Taken
 from purgatory_pipeline.linearizability.refutation import Refutation, refute
-from purgatory_pipeline.linearizability.search import Taken
 
 
 @dataclass(frozen=True, slots=True)

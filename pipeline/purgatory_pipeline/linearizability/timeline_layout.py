@@ -12,8 +12,8 @@ from purgatory_conformance.reporting.time_axis import LETTER_WIDTH, TimeAxis, ti
 from purgatory_model.interleaving import Called
 from purgatory_model.sequential_rules import WHOLE
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, thread_of_line
+from purgatory_pipeline.linearizability.order import Taken
 from purgatory_pipeline.linearizability.refutation import Answer
-from purgatory_pipeline.linearizability.search import Taken
 from purgatory_pipeline.linearizability.share import ShareFound
 from purgatory_pipeline.linearizability.words import Words, calls_of_share
 

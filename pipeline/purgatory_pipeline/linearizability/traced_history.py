@@ -30,7 +30,6 @@ class TracedHistory:
         entries: The history.
         ended_ms: The time of the last line, ms, where it is known.
         hole: Why the history is not all of the run; empty where it is.
-        lines: The place of each line: its file and its number in it, by ``seq``.
     """
 
     run: str
@@ -39,7 +38,6 @@ class TracedHistory:
     entries: list[Entry] = field(default_factory=list)
     ended_ms: int | None = None
     hole: str = ""
-    lines: dict[int, tuple[str, int]] = field(default_factory=dict)
     _depths: dict[str, int] = field(default_factory=dict)
     _ended: bool = False
 
@@ -50,7 +48,6 @@ class TracedHistory:
             Unusable: the line cannot stand here.
         """
         line = parse(located.raw)
-        self.lines[located.seq] = located.file, located.number
         at_ms = None if line.at_ns is None else line.at_ns // _NS_PER_MS
         self.ended_ms = self.ended_ms if at_ms is None else at_ms
         match line:

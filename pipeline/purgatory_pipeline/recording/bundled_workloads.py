@@ -128,8 +128,8 @@ class PurgatoryWorkload(Workload):
         if operation is None or choice < (90 if operation.is_completed else 35):
             under = random.sample(self._keys, min(len(self._keys), random.randint(1, _MOST_KEYS)))
             fresh = self._operation(random_delay_ms(random), under)
-            self._operations[slot] = fresh
             self._purgatory.try_complete_else_watch(fresh, under)
+            self._operations[slot] = fresh
         elif choice < 65:
             if not operation.ready:
                 with self._satisfying(operation):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from immutables import Map
 
 from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.memory_pool_arithmetic import is_granted
+from purgatory_model.memory_pool_arithmetic import is_granted, is_legal
 from purgatory_model.memory_pool_invariants import bound_of
 from purgatory_model.memory_pool_state import MemoryPoolState
 from purgatory_pipeline.errors import Undecided, Unusable
@@ -60,6 +60,8 @@ class PoolMoment(NamedTuple):
     available_bytes: int
     done: frozenset[tuple[int, PoolOutcome]] = frozenset()
     credits_wrongly: bool = False
+    refusable: frozenset[int] = frozenset()
+    """The open requests that could have been refused by now: that changes nothing for others."""
 
     def outcome_of(self, number: int) -> PoolOutcome | None:
         """What an open call has done, if it took effect."""
@@ -123,6 +125,7 @@ class MemoryPoolFollower:
             case _:
                 raise Unusable(f"a pool on a wall clock has no {operation_name(operation)}")
         self._open[call.number] = call
+        self._moments = [self._noted(moment) for moment in self._moments]
         return call
 
     def happened(
@@ -208,9 +211,11 @@ class MemoryPoolFollower:
         after: dict[PoolMoment, None] = {}
         for moment in self._moments:
             alone = self._alone(moment, call, seen)
-            pure = [each for each in alone if each.available_bytes == moment.available_bytes]
-            if pure or not others or not self._is_contended(moment):
-                after.update(dict.fromkeys(pure[:1] or alone))
+            is_pure = alone and all(
+                each.available_bytes == moment.available_bytes for each in alone
+            )
+            if is_pure or not others or not self._is_contended(moment):
+                after.update(dict.fromkeys(alone))
                 continue
             for each in self._closed(moment, others):
                 after.update(dict.fromkeys(self._alone(each, call, seen)))
@@ -219,12 +224,38 @@ class MemoryPoolFollower:
 
     def _alone(self, moment: PoolMoment, call: PoolCall, seen: PoolOutcome) -> list[PoolMoment]:
         """The moments after a call has returned so, no other call having done anything more."""
+        refusable = moment.refusable - {call.number}
+        if seen == _REFUSED and call.number in moment.refusable:
+            return [moment._replace(refusable=refusable)]
         done = moment.outcome_of(call.number)
         if done is None:
-            return [then for outcome, then in self._effects(moment, call) if outcome == seen]
+            return [
+                then._replace(refusable=then.refusable - {call.number})
+                for outcome, then in self._effects(moment, call)
+                if outcome == seen
+            ]
         if done != seen:
             return []
-        return [moment._replace(done=moment.done - {(call.number, seen)})]
+        return [moment._replace(done=moment.done - {(call.number, seen)}, refusable=refusable)]
+
+    def _noted(self, moment: PoolMoment) -> PoolMoment:
+        """The moment, with the open requests noted that would be refused now."""
+        configuration = self.instance.configuration
+        if configuration.unbounded:
+            return moment
+        refused = {
+            number
+            for number, call in self._open.items()
+            if isinstance(call.operation, Allocate)
+            and is_legal(call.operation.size_bytes, configuration.max_single_bytes)
+            and not is_granted(
+                moment.available_bytes, call.operation.size_bytes, configuration.strict
+            )
+        }
+        if refused <= moment.refusable:
+            return moment
+        done = {number for number, _ in moment.done}
+        return moment._replace(refusable=moment.refusable | (refused - done))
 
     def _needed(self, moments: dict[PoolMoment, None], others: list[PoolCall]) -> list[PoolMoment]:
         """The moments without those that an open call leads to from another of them."""
@@ -269,7 +300,11 @@ class MemoryPoolFollower:
         for call in others:
             if call.number not in done:
                 for outcome, then in self._effects(moment, call):
-                    yield then._replace(done=moment.done | {(call.number, outcome)})
+                    if outcome != _REFUSED:
+                        yield then._replace(
+                            done=moment.done | {(call.number, outcome)},
+                            refusable=then.refusable - {call.number},
+                        )
 
     def _effects(
         self, moment: PoolMoment, call: PoolCall
@@ -296,7 +331,8 @@ class MemoryPoolFollower:
             own = isinstance(operation, Allocate) or is_held
             wrongly = moment.credits_wrongly or (not own and available != moment.available_bytes)
             outcome = PoolOutcome(expectation.result, expectation.rejected)
-            yield outcome, PoolMoment(available, moment.done, wrongly)
+            then = PoolMoment(available, moment.done, wrongly, moment.refusable)
+            yield outcome, self._noted(then)
 
     def _contest(self, call: PoolCall, buffer: str) -> None:
         """A call gives back a buffer that another open call gives back, too."""
@@ -365,7 +401,7 @@ class MemoryPoolFollower:
         if configuration.unbounded:
             return "POOL-UNBOUNDED-GRANTS", ()
         size_bytes = call.operation.size_bytes
-        if seen.rejected is not None or any(each.rejected for each in right):
+        if any(each.rejected for each in right):
             return _rule_of_size(size_bytes), ()
         admission = "POOL-STRICT" if configuration.strict else "POOL-NON-STRICT"
         too_much = self._outstanding_bytes + size_bytes > bound_of(configuration)
@@ -375,6 +411,7 @@ class MemoryPoolFollower:
 
 
 _ITSELF = ReleaseForm.ITSELF
+_REFUSED = PoolOutcome(False, None)
 
 
 def _changes_nothing(operation: Operation) -> bool:

@@ -183,14 +183,14 @@ class PurgatoryFollower:
         return None
 
     def _named(self, name: str, *, is_new: bool = False) -> FollowedOperation:
-        """The operation of a name; one that is watched anew after it was finished is a new one."""
+        """The operation of a name; watched anew after it was finished it may be a new one."""
         followed = self._operations.by_name.get(name)
         if followed is None:
             followed = FollowedOperation(name, fresh(self._system))
             fate = self._operations.recent.take(name)
-            if fate in ("completed", "loose") and not is_new:
+            if fate in ("completed", "loose"):
                 followed.memory = None
-                followed.is_completed = fate == "completed"
+                followed.is_completed = fate == "completed" and not is_new
             self._operations.by_name[name] = followed
         return followed
 

@@ -37,8 +37,8 @@ def purge(rows: Rows) -> Iterator[str]:
         f"- **Too large** costs memory: with 10,000 there are up to "
         f"{words(count(old, 'stale_operations_most'))}, "
         f"{words(count(proposal, 'stale_operations_most'))} and "
-        f"{words(count(exact, 'stale_operations_most'))} stale operations. There are no more, "
-        f"because walks remove them: each of the 1,000 keys is checked several times a second."
+        f"{words(count(exact, 'stale_operations_most'))} stale operations. Walks keep "
+        f"it at that: each of the 1,000 keys is checked several times a second."
     )
     yield (
         "- The proposal's interval is in operations, ours in entries: with three keys the same "

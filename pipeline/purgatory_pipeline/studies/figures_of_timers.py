@@ -58,12 +58,12 @@ def designs(rows: Rows) -> Iterator[str]:
     )
     estimated, exact = at("proposal", 100_000, "low"), at("exact", 100_000, "low")
     yield (
-        f"- **The over-estimate is large, and cheap.** With 100,000 a second, few "
+        f"- **The over-estimate matters.** With 100,000 a second, few "
         f"timing out, the estimate is {words(mean(estimated, 'over_distinct'))} above the "
         f"operations in the lists on average and {words(count(estimated, 'over_distinct_most'))} "
         f"at most: walks remove operations, and the estimate is not told. So the proposal purges "
         f"{words(count(estimated, 'purges'))} times, and {stale_share(estimated)} of what it "
-        f"visits is stale; who counts purges {words(count(exact, 'purges'))} times."
+        f"visits is stale. Purges by an exact count: {words(count(exact, 'purges'))}."
     )
     yield from table(
         [row for rate in (10_000, 100_000) for row in rows.all(rate=rate)],

@@ -21,6 +21,7 @@ from purgatory_spec.operations import (
     Add,
     Advance,
     Allocate,
+    Answer,
     Cancel,
     CancelForKey,
     Check,
@@ -29,6 +30,7 @@ from purgatory_spec.operations import (
     Release,
     RunOne,
     Satisfy,
+    Script,
     Shutdown,
     Watch,
 )
@@ -718,3 +720,50 @@ def test_a_thread_that_is_stopped_before_its_line_gets_a_number_is_not_late() ->
         wrong = found_of(located(THREAD, late, clock=WALL, at_ms=350))
         assert wrong.answered is Answered.NOT_LINEARIZABLE
         assert wrong.shares[0].fails_at == 4
+
+
+SCRIPTED = Watch("a", ("k",), 10, Script(tries=(Answer.WAIT, Answer.WAIT, Answer.COMPLETE)))
+
+
+def test_operations_with_scripts_are_explained_by_whole_calls_or_not_at_all() -> None:
+    """
+    Given an operation whose third try completes it, and a check that overlaps with an elapse
+    When the check completes it, and when it does not
+    Then whole calls explain the first, and of the second nothing is said: parts might
+    """
+    watched = step("t", SCRIPTED, False, *WAITS)
+    begun = (watched, call("u", Elapse(1)), call("t", Check("k")))
+    shown = (event("t", TRIED, "a"), event("t", COMPLETED, "a"))
+    right = found_of(located(EXACT, (*begun, *shown, back("t", 1), back("u"))))
+    assert right.answered is Answered.LINEARIZABLE, right.reason
+    wrong = found_of(located(EXACT, (*begun, back("t", 0), back("u"))))
+    assert wrong.answered is Answered.INCONCLUSIVE
+    assert wrong.reason.startswith("the operation 'a' has a script")
+
+
+def test_a_name_that_is_given_again_is_not_taken_for_the_same_operation() -> None:
+    """
+    Given an operation that is completed, and another one that gets its name
+    When the run is checked
+    Then nothing is said that would hold one against the other
+    """
+    lines = [
+        step("t", W, False, *WAITS, at_ms=1),
+        step("t", Force("a"), True, completed("a"), at_ms=2),
+        step("t", W, False, *WAITS, at_ms=3),
+    ]
+    finding = found_of(located(EXACT_THREAD, lines, clock=WALL, at_ms=5))
+    assert finding.answered is Answered.INCONCLUSIVE
+    assert "the name 'a' is given to a further operation" in finding.reason
+
+
+def test_a_line_without_a_time_on_a_real_clock_is_told() -> None:
+    """
+    Given a run on a real clock, one line of which says no time
+    When it is checked
+    Then it is inconclusive, and the line is named
+    """
+    lines: list[TraceLine] = [call("t", Add("a", 10), 100), back("t")]
+    finding = found_of(located(THREAD, lines, clock=WALL, at_ms=500))
+    assert finding.answered is Answered.INCONCLUSIVE
+    assert finding.reason == "line 2 says no time, and the clock is a real one"

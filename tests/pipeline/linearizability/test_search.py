@@ -19,7 +19,7 @@ from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import RecordedCall, calls_of
 from purgatory_pipeline.linearizability.decision import Explained, decide
 from purgatory_pipeline.linearizability.model_rules import ModelRules
-from purgatory_pipeline.linearizability.search import Taken
+from purgatory_pipeline.linearizability.order import Taken
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile

@@ -1,4 +1,4 @@
-"""Memory pools that threads share: some order of the overlapping calls has to explain each answer."""
+"""Memory pools that threads share: some order of the overlapping calls explains each answer."""
 
 import pickle
 import random

@@ -72,8 +72,8 @@ final class PurgatoryWorkload extends Workload {
         int choice = random.nextInt(100);
         if (operation == null || choice < (operation.isCompleted() ? 90 : 35)) {
             Operation fresh = new Operation(delayMs(random), someKeys(random));
-            operations.set(slot, fresh);
             watch(fresh);
+            operations.set(slot, fresh);
         } else if (choice < 65) {
             if (!operation.ready) {
                 satisfy(operation);
