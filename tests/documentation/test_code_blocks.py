@@ -20,6 +20,21 @@ NOT_RUN = {
         "docs/findings.md",
         "$ purgatory check kafka-real-clock --suite quick",
     ),
+    (
+        "docs/how-to/check-traces-on-a-cluster.md",
+        "$ python -m pip install 'purgatory-spec[spark]'",
+    ),
+    (
+        "docs/how-to/check-traces-on-a-cluster.md",
+        "$ export PYSPARK_PYTHON=/opt/purgatory/bin/python "
+        "PYSPARK_DRIVER_PYTHON=/opt/purgatory/bin/python",
+    ),
+    (
+        "docs/how-to/check-traces-on-a-cluster.md",
+        "$ PYSPARK_PYTHON=/opt/purgatory/bin/python $SPARK_HOME/sbin/start-connect-server.sh",
+    ),
+    ("docs/explanation/workload-studies.md", "$ purgatory study run all --workers 2"),
+    ("docs/reference/trace-figures.md", "$ python -m benchmarks.trace_pipeline"),
     ("docs/how-to/check-a-tla-module.md", "$ python -m pip install 'path/to/the/checkout[tla]'"),
     ("docs/how-to/emit-traces.md", "$ python benchmarks/record_corpora.py"),
     ("docs/how-to/emit-traces.md", "$ python benchmarks/trace_recording.py"),

@@ -2,8 +2,8 @@
 
 For engines that cannot sort. A line with a smaller number than the one whose turn it is comes too
 late, or a second time: it is set aside (where a later line has come, without a comparison with the
-first one of its number: that one is not kept). Where too many lines are held, those that are missing are
-not waited for any longer: the run has a hole there.
+first one of its number: that one is not kept). Where too many lines are held, those that are
+missing are not waited for any longer: the run has a hole there.
 """
 
 import pickle

@@ -210,7 +210,7 @@ def test_it_is_right_without_its_tries(lines: list[Line]) -> None:
     assert judged(UNTRIED, left) is None
 
 
-WRONG = {
+WRONG: dict[str, tuple[list[Line], str]] = {
     "too early": ([*watched(), *timed_out(49)], "PURGATORY-TIME-OUT"),
     "too late": ([*watched(), *timed_out(71)], "PURGATORY-TIME-OUT"),
     "never": ([*watched(), end(71)], "PURGATORY-TIME-OUT"),

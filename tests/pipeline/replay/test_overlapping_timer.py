@@ -23,7 +23,7 @@ from purgatory_spec.reasons import Reason
 from .wall_clock import NS_PER_MS, Line, at_once, begin, call, end, event, judged, returns, rule_of
 
 TIMER = begin(TimerInstance())
-ADD = [call(100, "t1", Add("a", 50)), returns(102, "t1")]
+ADD: list[Line] = [call(100, "t1", Add("a", 50)), returns(102, "t1")]
 
 
 def ran(at_ms: int, task: str = "a") -> Line:
@@ -62,7 +62,7 @@ def test_an_expiry_is_rounded_as_the_profile_says(
     Then its interval begins and ends at a tick, or begins at one
     """
     first = begin(TimerInstance(TimerConfiguration(10), TimerProfile(rounding=rounding)))
-    add = [call(101, "t1", Add("a", 50)), returns(103, "t1")]
+    add: list[Line] = [call(101, "t1", Add("a", 50)), returns(103, "t1")]
     assert rule_of(first, [*add, ran(at_ms)]) == rule
 
 
@@ -224,7 +224,7 @@ def test_a_declared_loss_after_shutdown_is_a_deviation() -> None:
 def test_an_add_is_rejected_as_the_profile_says(
     profile: TimerProfile, delay_ms: int, rejected: Reason | None, rule: str | None
 ) -> None:
-    lines = [call(0, "t1", Add("a", delay_ms)), returns(0, "t1", None, rejected)]
+    lines: list[Line] = [call(0, "t1", Add("a", delay_ms)), returns(0, "t1", None, rejected)]
     assert rule_of(begin(TimerInstance(profile=profile)), lines) == rule
 
 

@@ -180,6 +180,7 @@ def test_ctrl_c_cancels_the_job_on_the_server(tmp_path: Path, connect_server: st
     assert not any(out.glob("results-*"))
     code, said = run([*check, "small"], tmp_path, {**os.environ})
     assert code == 0, said
+    assert sorted(path.name[:8] for path in out.iterdir()) == [".lock", "manifest", "results-"]
 
 
 def test_no_connect_server(tmp_path: Path) -> None:
