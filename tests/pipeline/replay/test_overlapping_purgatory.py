@@ -413,16 +413,24 @@ def test_every_history_of_the_concurrent_model_is_right(name: str) -> None:
     assert number > 50
 
 
+def may_complete(each: Called | Happened | Returned) -> bool:
+    kinds = (EventKind.COMPLETED, EventKind.EXPIRED)
+    return isinstance(each, Happened) and each.event.kind in kinds
+
+
 def mutants(history: History) -> Iterator[History]:
     """The history with one thing made wrong."""
     for place, each in enumerate(history):
         before, behind = history[:place], history[place + 1 :]
         if isinstance(each, Happened) and each.event.kind is EventKind.COMPLETED:
             yield (*before, each, each, *behind)
-        elif isinstance(each, Returned) and each.result is False:
-            yield (*before, replace(each, result=True), *behind)
-        elif isinstance(each, Returned) and each.result is True:
-            continue
+        elif isinstance(each, Returned) and isinstance(each.result, bool):
+            yield (*before, replace(each, result=not each.result), *behind)
+        elif isinstance(each, Returned) and isinstance(each.result, tuple):
+            # Stale entries are not followed: of an operation that is completed, or handed over and
+            # perhaps completed, any number may be returned.
+            if not any(may_complete(other) for other in history):
+                yield (*before, replace(each, result=(*each.result, "1")), *behind)
         elif isinstance(each, Returned) and isinstance(each.result, int):
             yield (*before, replace(each, result=each.result + 1), *behind)
 
