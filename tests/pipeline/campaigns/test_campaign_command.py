@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from purgatory_pipeline.campaigns.folder import read_result
+from tests.pipeline.processes import may_be_interrupted
 
 from .judging_runs import manifest, rows
 
@@ -38,6 +39,7 @@ def begun(folder: Path, *words: str) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=may_be_interrupted,
     )
     deadline = time.monotonic() + SECONDS
     while len(list((folder / "out" / "parts").glob("part-*.parquet"))) < 2:

@@ -20,6 +20,7 @@ from purgatory_pipeline.errors import OutOfOrder
 from purgatory_pipeline.sinks import read_results
 from purgatory_pipeline.synthetic import Expected, run_lines, write_corpus
 from purgatory_spec.profiles import Component
+from tests.pipeline.processes import may_be_interrupted
 
 SCRIPT = Path(sys.executable).parent / "purgatory"
 
@@ -241,7 +242,9 @@ def test_ctrl_c_leaves_the_previous_results(tmp_path: Path) -> None:
     assert purgatory(tmp_path, str(small), "--out", str(out)).returncode == 0
     before = read_results(out)
     words = [str(SCRIPT), "trace", "check", str(large), "--out", str(out)]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, stderr=subprocess.PIPE, text=True, preexec_fn=may_be_interrupted
+    ) as process:
         deadline = time.monotonic() + 60
         while not list(out.glob("staging-*")) and time.monotonic() < deadline:
             time.sleep(0.05)

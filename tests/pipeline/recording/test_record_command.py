@@ -17,6 +17,7 @@ from purgatory_pipeline.record_command import record
 from purgatory_pipeline.recording.bundled_workloads import TimerWorkload
 from purgatory_pipeline.recording.workload import Wish
 from tests.documentation.code_blocks import ROOT
+from tests.pipeline.processes import may_be_interrupted
 
 from .recordings import lines, verdict
 
@@ -77,6 +78,7 @@ def interrupted(folder: Path, *words: str) -> tuple[int, str]:
         cwd=folder,
         stdout=subprocess.PIPE,
         encoding="utf-8",
+        preexec_fn=may_be_interrupted,
     )
     deadline = time.monotonic() + 100
     path = folder / "trace.jsonl"

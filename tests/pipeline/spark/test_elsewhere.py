@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED
-from purgatory_pipeline import jobs
 from purgatory_pipeline.synthetic import Expected, write_corpus
+from tests.pipeline.processes import may_be_interrupted
 
 pytestmark = [
     pytest.mark.spark,
@@ -26,6 +26,7 @@ pytestmark = [
 PURGATORY = [sys.executable, "-c", "from purgatory_conformance.command_line import main; main()"]
 CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 SECONDS = 240
+ROOT = Path(__file__).resolve().parents[3]
 TABLES = ("verdicts", "coverage", "quarantine")
 
 
@@ -86,10 +87,37 @@ def assert_as_local(tmp_path: Path, expected: list[Expected]) -> None:
     assert verdicts == [(run.run, run.verdict, run.seq) for run in expected]
 
 
-def test_spark_submit(tmp_path: Path, expected: list[Expected]) -> None:
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A folder in which the package lies as its wheel has it, without what it needs."""
+    python = [sys.executable, "-m"]
+    build = [*python, "build", "--wheel", "--outdir", str(tmp_path / "dist"), str(ROOT)]
+    code, said = run(build, tmp_path, {**os.environ})
+    assert code == 0, said
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    target = tmp_path / "installed"
+    install = [*python, "pip", "install", "--no-deps", "--target", str(target), str(wheel)]
+    code, said = run(install, tmp_path, {**os.environ})
+    assert code == 0, said
+    return target
+
+
+def test_spark_submit_with_the_wheel(
+    tmp_path: Path, expected: list[Expected], installed: Path
+) -> None:
+    """
+    Given a wheel that is installed where driver and workers find it before the checkout
+    When its application is submitted
+    Then the results are those of the local engine, and everything came out of the wheel
+    """
+    env = {**environment(tmp_path), "PYTHONPATH": str(installed)}
+    asked = "import purgatory_pipeline, purgatory_model; print(purgatory_pipeline.__file__)"
+    code, said = run([sys.executable, "-c", asked], tmp_path, env)
+    assert Path(said.strip()).is_relative_to(installed)
+    jobs = installed / "purgatory_pipeline" / "jobs.py"
     arguments = ["trace", "check", "--engine", "spark", "--out", "out", "traces"]
     submit = [spark_submit(), "--master", "local[1]", "--conf", "spark.ui.enabled=false"]
-    code, said = run([*submit, jobs.__file__, *arguments], tmp_path, environment(tmp_path))
+    code, said = run([*submit, str(jobs), *arguments], tmp_path, env)
     assert code == 1, said
     assert "engine spark" in said
     assert_as_local(tmp_path, expected)
@@ -164,6 +192,7 @@ def test_ctrl_c_cancels_the_job_on_the_server(tmp_path: Path, connect_server: st
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=may_be_interrupted,
     ) as process:
         try:
             until = time.monotonic() + SECONDS

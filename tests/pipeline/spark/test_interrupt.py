@@ -11,6 +11,7 @@ import pytest
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED
 from purgatory_pipeline.synthetic import write_corpus
+from tests.pipeline.processes import may_be_interrupted
 
 pytestmark = [
     pytest.mark.spark,
@@ -60,6 +61,7 @@ def test_ctrl_c_leaves_the_previous_result_and_no_process(tmp_path: Path) -> Non
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=may_be_interrupted,
     )
     try:
         wait_for(out, "staging-*/scratch/spark/_temporary", process)

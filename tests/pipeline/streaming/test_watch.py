@@ -20,7 +20,7 @@ from purgatory_pipeline.synthetic import write_corpus
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-FILES = 8
+FILES = 4
 DEADLINE_SECONDS = 240
 
 
@@ -28,7 +28,7 @@ DEADLINE_SECONDS = 240
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every fault of every component, the runs spread line by line over files that stay open."""
     whole = tmp_path_factory.mktemp("whole")
-    write_corpus(whole, runs=60, events=100, faulty=2, mixed=True, files=1)
+    write_corpus(whole, runs=45, events=80, faulty=2, mixed=True, files=1)
     folder = tmp_path_factory.mktemp("corpus")
     lines = (whole / "part-00000.jsonl").read_bytes().splitlines(keepends=True)
     share = -(-len(lines) // FILES)
@@ -40,15 +40,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def watching(corpus: Path, out: Path, *words: str) -> list[str | Path]:
     purgatory = Path(sys.executable).with_name("purgatory")
-    options: list[str | Path] = ["--out", out, "--files-per-batch", "1", "--master", "local[2]"]
-    return [purgatory, "trace", "watch", corpus, *options, *words]
+    options: list[str | Path] = ["--out", out, "--files-per-batch", "1", "--every", "0.1"]
+    return [purgatory, "trace", "watch", corpus, *options, "--master", "local[2]", *words]
 
 
 def test_a_kill_in_mid_batch_loses_nothing_and_counts_nothing_twice(
     corpus: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "watched"
-    killed_in = kill_in_mid_batch(corpus, out, after=2)
+    killed_in = kill_in_mid_batch(corpus, out, after=0)
     assert killed_in < FILES
     before = newest(out / "checkpoint" / "commits")
     assert before is not None
