@@ -6,10 +6,10 @@ A program for the same reason as ``tiny_run``; prints end and detail of each, as
 import json
 from pathlib import Path
 
-from benchmarks.mutation.judging import SuiteJudge, record
-from benchmarks.mutation.mutants import Mutant
-from benchmarks.mutation.runner import judge_all
-from benchmarks.mutation.scope import AS_PUBLISHED, POOL, PURGATORY, TIMER
+from purgatory_bench.mutation.judging import SuiteJudge, record
+from purgatory_bench.mutation.mutants import Mutant
+from purgatory_bench.mutation.runner import judge_all
+from purgatory_bench.mutation.scope import AS_PUBLISHED, POOL, PURGATORY, TIMER
 
 IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
 

@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
-from benchmarks.mutation.mutants import mutants_of
-from benchmarks.mutation.scope import LEFT_OUT, MODULES, MODULES_LEFT_OUT, LeftOut, definitions
+from purgatory_bench.mutation.mutants import mutants_of
+from purgatory_bench.mutation.scope import LEFT_OUT, MODULES, MODULES_LEFT_OUT, LeftOut, definitions
 
 IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
 

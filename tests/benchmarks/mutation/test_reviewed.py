@@ -6,12 +6,12 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
-from benchmarks.mutation.mutants import Mutant
-from benchmarks.mutation.reviewed import Reviewed, problems, read_reviewed, share
-from benchmarks.mutation.runner import End, Result
+from purgatory_bench.mutation.mutants import Mutant
+from purgatory_bench.mutation.reviewed import Reviewed, problems, read_reviewed, share
+from purgatory_bench.mutation.runner import End, Result
 
 ROOT = Path(__file__).parents[3]
-REVIEWED = ROOT / "benchmarks" / "mutation" / "survivors.toml"
+REVIEWED = ROOT / "benchmarks" / "purgatory_bench" / "mutation" / "survivors.toml"
 PAGE = ROOT / "docs" / "reference" / "mutation.md"
 IMPLEMENTATION = ROOT / "impl" / "purgatory_impl"
 

@@ -7,8 +7,8 @@ import json
 import threading
 from collections.abc import Callable
 
-from benchmarks.mutation.mutants import Mutant, mutants_of
-from benchmarks.mutation.runner import judge_all
+from purgatory_bench.mutation.mutants import Mutant, mutants_of
+from purgatory_bench.mutation.runner import judge_all
 
 SOURCES = {
     "answers": """

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.stress.__main__ import main
-from benchmarks.stress.harness import Kind, Round, harsh_interpreter, run_together, wait_until
-from benchmarks.stress.hunting import Hunt
-from benchmarks.stress.leaks import counted_log_errors, impl_objects, judge_leaks
+from purgatory_bench.stress.__main__ import main
+from purgatory_bench.stress.harness import Kind, Round, harsh_interpreter, run_together, wait_until
+from purgatory_bench.stress.hunting import Hunt
+from purgatory_bench.stress.leaks import counted_log_errors, impl_objects, judge_leaks
 from purgatory_impl import SteppedExecutor, Timer, VirtualClock
 
 
@@ -114,6 +114,6 @@ def test_the_command_hunts_and_fails_where_a_race_is_not_found(
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.output.count("1 of 1")) == (0, 1)
     in_vain = Hunt(60, (), "")
-    monkeypatch.setattr("benchmarks.stress.__main__.hunt", lambda *_: in_vain)
+    monkeypatch.setattr("purgatory_bench.stress.__main__.hunt", lambda *_: in_vain)
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.output.count("0 of 1")) == (1, 1)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.stress.hunting import hunt
-from benchmarks.stress.races import RACES, Race
+from purgatory_bench.stress.hunting import hunt
+from purgatory_bench.stress.races import RACES, Race
 
 BUDGET = 150
 """Rounds in which a race has to be found; most take one or two."""

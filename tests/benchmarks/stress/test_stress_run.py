@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.stress.stress_run import COMPONENTS, StressRun, stress
+from purgatory_bench.stress.stress_run import COMPONENTS, StressRun, stress
 
 ROUNDS = {"purgatory": 12, "timer": 9, "memory_pool": 12}
 TIMES = 20

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from benchmarks import trace_pipeline
-from benchmarks.trace_pipeline import (
+from purgatory_bench import trace_pipeline
+from purgatory_bench.trace_pipeline import (
     FILES,
     Measured,
     Processes,

@@ -1,7 +1,7 @@
 """How many steps the suite judges in a second, and how much memory the runner takes for it.
 
-    python benchmarks/conformance_throughput.py
-    python benchmarks/conformance_throughput.py --write docs/reference/figures.md
+    python -m purgatory_bench.conformance_throughput
+    python -m purgatory_bench.conformance_throughput --write docs/reference/figures.md
 
 Every figure comes from a process of its own, so that none inherits the memory of another. The
 first form prints a Markdown table; the second puts it between the marks of a page.

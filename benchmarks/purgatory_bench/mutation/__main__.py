@@ -1,8 +1,8 @@
 """What share of automatic mutants of the implementation the conformance suite finds by itself.
 
-    python -m benchmarks.mutation
-    python -m benchmarks.mutation --module wheel --module bucket
-    python -m benchmarks.mutation --write docs/reference/mutation.md
+    python -m purgatory_bench.mutation
+    python -m purgatory_bench.mutation --module wheel --module bucket
+    python -m purgatory_bench.mutation --write docs/reference/mutation.md
 
 Exit code 1 where a mutant survives that nobody has reviewed, where a reviewed one does not survive
 any more, or where too few are killed of all modules together.
@@ -20,14 +20,14 @@ from pathlib import Path
 
 import click
 
-from benchmarks.mutation.figures import (
+from purgatory_bench.mutation.figures import (
     page_text,
     rows,
     run_record,
     terminal_table,
     write_between_marks,
 )
-from benchmarks.mutation.judging import (
+from purgatory_bench.mutation.judging import (
     CASES,
     IMPLEMENTATION,
     SEEDS,
@@ -36,12 +36,12 @@ from benchmarks.mutation.judging import (
     SuiteJudge,
     record,
 )
-from benchmarks.mutation.mutants import Mutant, Mutants, mutants_of
-from benchmarks.mutation.reviewed import LEAST_SHARE, problems, read_reviewed
-from benchmarks.mutation.runner import Judge, Result, judge_all
-from benchmarks.mutation.scope import LEFT_OUT, MODULES, Trial
+from purgatory_bench.mutation.mutants import Mutant, Mutants, mutants_of
+from purgatory_bench.mutation.reviewed import LEAST_SHARE, problems, read_reviewed
+from purgatory_bench.mutation.runner import Judge, Result, judge_all
+from purgatory_bench.mutation.scope import LEFT_OUT, MODULES, Trial
 
-_FOLDER = Path(__file__).resolve().parents[2] / "impl" / IMPLEMENTATION
+_FOLDER = Path(__file__).resolve().parents[3] / "impl" / IMPLEMENTATION
 _REVIEWED = Path(__file__).with_name("survivors.toml")
 
 

@@ -1,8 +1,8 @@
 """The implementation under many threads, and how surely that finds races that are planted.
 
-    python -m benchmarks.stress
-    python -m benchmarks.stress --component timer --seed 7 --rounds 1000
-    python -m benchmarks.stress --races --runs 20
+    python -m purgatory_bench.stress
+    python -m purgatory_bench.stress --component timer --seed 7 --rounds 1000
+    python -m purgatory_bench.stress --races --runs 20
 
 Exit code 1 where something is wrong, or a planted race was not found.
 """
@@ -12,10 +12,10 @@ import time
 
 import click
 
-from benchmarks.stress.harness import PATIENCE_S
-from benchmarks.stress.hunting import hunt
-from benchmarks.stress.races import RACES, Race
-from benchmarks.stress.stress_run import COMPONENTS, stress
+from purgatory_bench.stress.harness import PATIENCE_S
+from purgatory_bench.stress.hunting import hunt
+from purgatory_bench.stress.races import RACES, Race
+from purgatory_bench.stress.stress_run import COMPONENTS, stress
 
 
 def _stress_all(components: tuple[str, ...], seed: int, rounds: int, patience_s: float) -> bool:

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
-from benchmarks.stress.harness import Kind, Round, new_threads, run_together, stacks
-from benchmarks.stress.leaks import LogErrors, counted_log_errors, impl_objects, judge_leaks
+from purgatory_bench.stress.harness import Kind, Round, new_threads, run_together, stacks
+from purgatory_bench.stress.leaks import LogErrors, counted_log_errors, impl_objects, judge_leaks
 from purgatory_impl import InvalidRelease, LeakDetectingMemoryPool, SimpleMemoryPool
 
 _SIZE: Final = 400

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from benchmarks.mutation.mutants import Mutants
-from benchmarks.mutation.reviewed import Reviewed, share
-from benchmarks.mutation.runner import End, Result
-from benchmarks.mutation.scope import LEFT_OUT, MODULES_LEFT_OUT
+from purgatory_bench.mutation.mutants import Mutants
+from purgatory_bench.mutation.reviewed import Reviewed, share
+from purgatory_bench.mutation.runner import End, Result
+from purgatory_bench.mutation.scope import LEFT_OUT, MODULES_LEFT_OUT
 
 BEGIN, END = "<!-- mutation: begin -->", "<!-- mutation: end -->"
 

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from benchmarks.mutation.mutants import Mutant
-from benchmarks.mutation.runner import End, Killed
-from benchmarks.mutation.scope import Trial
+from purgatory_bench.mutation.mutants import Mutant
+from purgatory_bench.mutation.runner import End, Killed
+from purgatory_bench.mutation.scope import Trial
 from purgatory_conformance.judging.judgement import TooManyStates
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign

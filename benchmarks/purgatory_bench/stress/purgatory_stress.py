@@ -14,9 +14,16 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from benchmarks.stress.harness import Kind, Round, new_threads, run_together, stacks, wait_until
-from benchmarks.stress.leaks import LogErrors, counted_log_errors, impl_objects, judge_leaks
-from benchmarks.stress.operations import (
+from purgatory_bench.stress.harness import (
+    Kind,
+    Round,
+    new_threads,
+    run_together,
+    stacks,
+    wait_until,
+)
+from purgatory_bench.stress.leaks import LogErrors, counted_log_errors, impl_objects, judge_leaks
+from purgatory_bench.stress.operations import (
     CALLBACK_RAISED,
     CANCELLED,
     COMPLETED,
@@ -33,7 +40,7 @@ from benchmarks.stress.operations import (
     WATCH,
     Record,
 )
-from benchmarks.stress.purgatory_round import (
+from purgatory_bench.stress.purgatory_round import (
     KEYS,
     LONG_MS,
     PURGE_INTERVAL,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.mutation.runner import Result
+from purgatory_bench.mutation.runner import Result
 
 LEAST_SHARE = 0.9
 """The share of mutants that must be killed."""

@@ -10,7 +10,7 @@ import cosmic_ray.plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
-from benchmarks.mutation.scope import LeftOut, Span, default_spans, definitions, type_spans
+from purgatory_bench.mutation.scope import LeftOut, Span, default_spans, definitions, type_spans
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from benchmarks.mutation.mutants import Mutant
+from purgatory_bench.mutation.mutants import Mutant
 
 _MOST_BYTES = 2 << 30
 """The address space that a child may have: a mutant may append without end."""

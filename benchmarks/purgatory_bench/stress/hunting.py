@@ -7,13 +7,11 @@ import os
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Final
 
-from benchmarks.stress.races import RACES, Race
-from benchmarks.stress.stress_run import stress
+from purgatory_bench.stress.races import RACES, Race
+from purgatory_bench.stress.stress_run import stress
 
-_ROOT: Final = Path(__file__).resolve().parents[2]
 _LIMIT_S: Final = 600.0
 """How long a process may take, seconds; only what hangs reaches this."""
 
@@ -51,8 +49,7 @@ def hunt(race: Race, seed: int, rounds: int) -> Hunt:
     """
     arguments = [race.name, str(seed), str(rounds)]
     finished = subprocess.run(
-        [sys.executable, "-m", "benchmarks.stress.hunting", *arguments],
-        cwd=_ROOT,
+        [sys.executable, "-m", "purgatory_bench.stress.hunting", *arguments],
         capture_output=True,
         encoding="utf-8",
         timeout=_LIMIT_S,

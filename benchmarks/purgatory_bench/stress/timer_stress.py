@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from benchmarks.stress.harness import (
+from purgatory_bench.stress.harness import (
     Kind,
     Round,
     new_threads,
@@ -25,8 +25,8 @@ from benchmarks.stress.harness import (
     stacks,
     wait_until,
 )
-from benchmarks.stress.leaks import LogErrors, counted_log_errors, impl_objects, judge_leaks
-from benchmarks.stress.operations import Planned
+from purgatory_bench.stress.leaks import LogErrors, counted_log_errors, impl_objects, judge_leaks
+from purgatory_bench.stress.operations import Planned
 from purgatory_impl import Timer, TimerClosed, TimerTask
 
 _SHARED: Final = 8

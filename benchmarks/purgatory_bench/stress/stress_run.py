@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from benchmarks.stress.harness import PATIENCE_S, Finding, Round, harsh_interpreter
-from benchmarks.stress.memory_pool_stress import memory_pool_round
-from benchmarks.stress.purgatory_round import Load
-from benchmarks.stress.purgatory_stress import purgatory_round
-from benchmarks.stress.timer_stress import TimerLoad, timer_round
+from purgatory_bench.stress.harness import PATIENCE_S, Finding, Round, harsh_interpreter
+from purgatory_bench.stress.memory_pool_stress import memory_pool_round
+from purgatory_bench.stress.purgatory_round import Load
+from purgatory_bench.stress.purgatory_stress import purgatory_round
+from purgatory_bench.stress.timer_stress import TimerLoad, timer_round
 
 COMPONENTS: Final = ("purgatory", "timer", "memory_pool")
 
@@ -48,7 +48,7 @@ class StressRun:
         lines = [f"{self.component}: {self.rounds} rounds from seed {self.seed}"]
         lines += [f"{what:>30} {count:>9}" for what, count in self.counts.items()]
         if self.findings:
-            again = f"python -m benchmarks.stress --component {self.component} --seed {last}"
+            again = f"python -m purgatory_bench.stress --component {self.component} --seed {last}"
             lines += [f"wrong in the round of seed {last}, {self.setting}:", ""]
             lines += [str(finding) for finding in self.findings[:3]]
             lines += ["", f"{len(self.findings)} findings; once more, with luck: {again}"]

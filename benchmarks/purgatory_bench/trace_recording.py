@@ -1,7 +1,7 @@
 """What recording costs: the processor time of a workload with and without its recorder.
 
-    python benchmarks/trace_recording.py
-    python benchmarks/trace_recording.py --rounds 9 --turns 200000 --subject bundled
+    python -m purgatory_bench.trace_recording
+    python -m purgatory_bench.trace_recording --rounds 9 --turns 200000 --subject bundled
 
 The workload is that of ``purgatory trace record``: four threads, random calls, the real clock. Each
 round runs it both ways, one after the other, so that what else goes on in the machine meets both;

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from benchmarks.stress.harness import Kind, Round
+from purgatory_bench.stress.harness import Kind, Round
 
-_OURS = ("purgatory_impl.", "benchmarks.stress.operations")
+_OURS = ("purgatory_impl.", "purgatory_bench.stress.operations")
 
 
 @dataclass
@@ -76,7 +76,7 @@ def judge_leaks(
     """
     left = impl_objects() - before
     # The records of operations are kept on purpose.
-    del left["benchmarks.stress.operations.Record"]
+    del left["purgatory_bench.stress.operations.Record"]
     if left:
         result.find(Kind.LEAK, ", ".join(f"{count} {name}" for name, count in left.items()))
     for name, reference in gone.items():

@@ -1,7 +1,7 @@
 """What checking traces costs: the local engine against Spark on this machine.
 
-    python -m benchmarks.trace_pipeline
-    python -m benchmarks.trace_pipeline --write docs/reference/trace-figures.md
+    python -m purgatory_bench.trace_pipeline
+    python -m purgatory_bench.trace_pipeline --write docs/reference/trace-figures.md
 
 Two corpora of the same size: one run, and many short ones. Each engine judges each corpus in a
 process of its own, in the order local, Spark, Spark, local, so that a drift of the machine falls on
@@ -29,7 +29,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.conformance_throughput import write_between_marks
+from purgatory_bench.conformance_throughput import write_between_marks
 from purgatory_pipeline.local_engine import check_locally
 from purgatory_pipeline.rows import Row, VerdictRow
 from purgatory_pipeline.session import spark_session
@@ -202,7 +202,7 @@ def measured_apart(engine: str, folder: Path, planted: Counter[str]) -> Measured
     Raises:
         click.ClickException: the verdicts are not those that were planted.
     """
-    command = [sys.executable, "-m", "benchmarks.trace_pipeline", "--one", engine]
+    command = [sys.executable, "-m", "purgatory_bench.trace_pipeline", "--one", engine]
     command += ["--folder", str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=True)
     measured = Measured(**json.loads(done.stdout))

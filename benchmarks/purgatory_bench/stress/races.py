@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.stress.harness import PATIENCE_S, Kind
+from purgatory_bench.stress.harness import PATIENCE_S, Kind
 from purgatory_impl import (
     DelayedOperation,
     LeakDetectingMemoryPool,

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from benchmarks.stress.harness import Kind, Round, run_together
-from benchmarks.stress.operations import (
+from purgatory_bench.stress.harness import Kind, Round, run_together
+from purgatory_bench.stress.operations import (
     CANCELLED,
     FORCED,
     REFUSED,

@@ -1,0 +1,1 @@
+"""Measurements: what the implementation costs beside its peers, and what the tools cost."""
