@@ -23,6 +23,7 @@ from purgatory_impl.errors import (
     TimerError,
     WatchError,
 )
+from purgatory_impl.exclusion import COMPILED
 from purgatory_impl.executors import Executor, InlineExecutor, SteppedExecutor, ThreadExecutor
 from purgatory_impl.leak_detecting_memory_pool import LeakDetectingMemoryPool
 from purgatory_impl.memory_pool import MemoryPool, SimpleMemoryPool
@@ -32,6 +33,7 @@ from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 from purgatory_impl.unbounded_memory_pool import UnboundedMemoryPool
 
 __all__ = [
+    "COMPILED",
     "LARGEST_DELAY_MS",
     "BufferInUse",
     "BufferPart",

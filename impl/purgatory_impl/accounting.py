@@ -11,7 +11,8 @@ Every thread has a *balance* of what it still has to add to *stale*. Here a bala
 variable of a call, and is posted before user code runs and before the call returns. So at every
 instant *stale* and all balances together are the entries of completed operations.
 
-One lock guards all counts. Nothing else is locked under it and no user code runs under it.
+One lock guards all counts. Nothing else is locked under it and no user code runs under it. The
+reaper of the purgatory sleeps under another one, which whoever wakes it takes afterwards.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from purgatory_impl.clocks import Clock
+from purgatory_impl.exclusion import COMPILED, SectionLock, pure
 
 _RETRY_MS: Final = 100
 """When a purge is tried again that was due and found nothing to remove, ms."""
@@ -32,12 +34,23 @@ _POLL_MS: Final = 200
 class Accounting(ABC):
     """The counts of one purgatory; a strategy says what is estimated and when a purge is due."""
 
-    __slots__ = ("_changed", "_closed", "_lock", "_pending", "_stale", "purge_interval")
+    __slots__ = (
+        "_asleep",
+        "_changed",
+        "_closed",
+        "_lock",
+        "_pending",
+        "_sleep",
+        "_stale",
+        "purge_interval",
+    )
 
     def __init__(self, purge_interval: int) -> None:
         self.purge_interval = purge_interval
-        self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
+        self._lock = SectionLock() if COMPILED else pure(threading.Lock())
+        self._sleep = threading.Lock()
+        self._changed = threading.Condition(self._sleep)
+        self._asleep = False
         self._stale = 0
         self._pending = 0
         self._closed = False
@@ -97,8 +110,11 @@ class Accounting(ABC):
         if balance:
             with self._lock:
                 self._stale += balance
-                if self._stale > self.purge_interval:
-                    self._changed.notify_all()
+                due = self._asleep and self._stale > self.purge_interval
+                if due:
+                    self._asleep = False
+            if due:
+                self._wake_reaper()
 
     def begin_time_out(self) -> None:
         """A time-out is owed from now on."""
@@ -117,7 +133,15 @@ class Accounting(ABC):
         """Let whoever sleeps in ``wait_for_purge`` go."""
         with self._lock:
             self._closed = True
+        self._wake_reaper()
+
+    def _wake_reaper(self) -> None:
+        with self._changed:
             self._changed.notify_all()
+
+    def _is_closed(self) -> bool:
+        with self._lock:
+            return self._closed
 
 
 class ExactAccounting(Accounting):
@@ -151,13 +175,18 @@ class ExactAccounting(Accounting):
 
     def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
         """Sleep until somebody posts enough."""
-        with self._lock:
-            if found_nothing and not self._closed:
+        with self._changed:
+            if found_nothing and not self._is_closed():
                 # What is counted may not be in the lists yet. Look again soon.
                 clock.wait_until(self._changed, clock.now_ms() + _RETRY_MS)
-            while not self._closed and self._stale <= self.purge_interval:
+            while True:
+                with self._lock:
+                    if self._closed:
+                        return False
+                    if self._stale > self.purge_interval:
+                        return True
+                    self._asleep = True
                 clock.wait_until(self._changed, None)
-            return not self._closed
 
 
 class ProposalAccounting(Accounting):
@@ -207,7 +236,7 @@ class ProposalAccounting(Accounting):
     def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
         """Sleep for a fixed time: nobody is told when the timer's size falls."""
         deadline_ms = clock.now_ms() + _POLL_MS
-        with self._lock:
-            while not self._closed and clock.now_ms() < deadline_ms:
+        with self._changed:
+            while not self._is_closed() and clock.now_ms() < deadline_ms:
                 clock.wait_until(self._changed, deadline_ms)
-            return not self._closed
+            return not self._is_closed()

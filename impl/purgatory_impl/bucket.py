@@ -8,9 +8,12 @@ cancelled), and it may hold tasks without being queued while it is being emptied
 
 from __future__ import annotations
 
+from typing import final
+
 from purgatory_impl.task import TimerTask
 
 
+@final
 class Bucket:
     """Tasks that share one slot of one level; every operation takes constant time."""
 

@@ -6,9 +6,12 @@ A reading is an integer number of milliseconds. Its origin means nothing; it may
 import threading
 import time
 from threading import Condition
-from typing import Protocol
+from typing import Final, Protocol
 
-_NANOSECONDS_PER_MS = 1_000_000
+from mypy_extensions import mypyc_attr
+
+_NANOSECONDS_PER_MS: Final = 1_000_000
+_monotonic_ns: Final = time.monotonic_ns
 
 
 class Clock(Protocol):
@@ -25,6 +28,12 @@ class Clock(Protocol):
         """
 
 
+def monotonic_ms() -> int:
+    """The operating system's monotonic clock, truncated to milliseconds."""
+    return _monotonic_ns() // _NANOSECONDS_PER_MS
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
 class MonotonicClock:
     """The operating system's monotonic clock, truncated to milliseconds."""
 
@@ -32,7 +41,7 @@ class MonotonicClock:
 
     def now_ms(self) -> int:
         """Milliseconds since an arbitrary origin; never goes back."""
-        return time.monotonic_ns() // _NANOSECONDS_PER_MS
+        return monotonic_ms()
 
     def wait_until(self, condition: Condition, deadline_ms: int | None) -> None:
         """Sleep on the condition until it is notified or the deadline is reached."""
@@ -45,6 +54,7 @@ class MonotonicClock:
             condition.wait(min(remaining_ns / 1e9, threading.TIMEOUT_MAX))
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class VirtualClock:
     """A clock that stands still until it is set: exact time for tests and simulations."""
 

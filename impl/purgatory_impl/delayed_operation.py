@@ -8,15 +8,21 @@ Two locks, in this order. The operation's own lock is held while user code runs:
 other and the callback ``on_complete``. It is re-entrant, so these may call anything of the same
 operation. The lock of the word covers the word and what has to change together with it, the
 time-out; it is never held while user code runs, so that nobody waits there for a user's try.
+
+In the compiled build both locks are thin, see ``exclusion``, and lie in the operation: nothing is
+allocated for them.
 """
 
 from __future__ import annotations
 
 import threading
 from operator import index
-from typing import TYPE_CHECKING, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Final, Protocol, SupportsIndex, final
+
+from mypy_extensions import mypyc_attr
 
 from purgatory_impl.errors import DelayTooLarge, InvalidDelay, OperationOfAnotherPurgatory
+from purgatory_impl.exclusion import PARKING, THIN
 from purgatory_impl.task import TimerTask
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 
@@ -31,6 +37,7 @@ class Place(Protocol):
         """Take it out; 1, or 0 where it was out already."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class DelayedOperation(TimerTask):
     """Something that waits for a condition, for ``delay_ms`` at most.
 
@@ -43,10 +50,13 @@ class DelayedOperation(TimerTask):
         "_accounting",
         "_completed",
         "_delay_ms",
+        "_depth",
         "_entries",
+        "_holder",
         "_lock",
         "_place",
         "_word",
+        "_word_held",
     )
 
     def __init__(self, delay_ms: SupportsIndex) -> None:
@@ -67,8 +77,12 @@ class DelayedOperation(TimerTask):
             raise InvalidDelay(delay_ms) from None
         if self._delay_ms > LARGEST_DELAY_MS:
             raise DelayTooLarge(self._delay_ms, LARGEST_DELAY_MS)
-        self._lock = threading.RLock()
-        self._word = threading.Lock()
+        # Thin locks lie in the operation itself: whose the own lock is, how often, and the word's.
+        self._holder = 0
+        self._depth = 0
+        self._word_held = False
+        self._lock: threading.RLock | None = None if THIN else threading.RLock()
+        self._word: threading.Lock | None = None if THIN else threading.Lock()
         self._completed = False
         self._entries = 0
         self._accounting: Accounting | None = None
@@ -116,10 +130,13 @@ class DelayedOperation(TimerTask):
         """
         if self._completed:
             return False
-        with self._lock:
+        enter(self)
+        try:
             won = self._win()
             if won:
                 self.on_complete()
+        finally:
+            leave(self)
         return won
 
     def run(self) -> None:
@@ -131,11 +148,14 @@ class DelayedOperation(TimerTask):
         won = False
         # Where it is completed, the winner may be in its callback: do not wait for that.
         if not self._completed:
-            with self._lock:
+            enter(self)
+            try:
                 won = self._win()
                 self._end_time_out()
                 if won:
                     self.on_complete()
+            finally:
+                leave(self)
         else:
             self._end_time_out()
         if won:
@@ -149,28 +169,38 @@ class DelayedOperation(TimerTask):
         """
         return self._take_time_out()
 
+    @final
     def _belong_to(self, accounting: Accounting) -> None:
         """Be of one purgatory from now on."""
-        with self._word:
+        _enter_word(self)
+        try:
             if self._accounting is None:
                 self._accounting = accounting
             elif self._accounting is not accounting:
                 raise OperationOfAnotherPurgatory
+        finally:
+            _leave_word(self)
 
+    @final
     def _try(self, place: Place | None = None) -> bool:
         """Try to complete the operation; whether this try has done it.
 
         Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
         """
-        with self._lock:
+        enter(self)
+        try:
             if self._completed:
                 return False
-            outer, self._place = self._place, place
+            outer = self._place
+            self._place = place
             try:
                 return self.try_complete() and self._completed
             finally:
                 self._place = outer
+        finally:
+            leave(self)
 
+    @final
     def _win(self) -> bool:
         """Complete the word, post its entries, take the time-out; the caller has the own lock.
 
@@ -180,11 +210,15 @@ class DelayedOperation(TimerTask):
         Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT,
         PURGATORY-STALE-ENTRIES.
         """
-        with self._word:
+        _enter_word(self)
+        try:
             if self._completed:
                 return False
             self._completed = True
-            balance, self._entries = self._entries, 0
+            balance = self._entries
+            self._entries = 0
+        finally:
+            _leave_word(self)
         # The walk that is trying it drops its own entry first: one entry costs no addition.
         if self._place is not None:
             balance -= self._place.drop()
@@ -193,6 +227,7 @@ class DelayedOperation(TimerTask):
         self._take_time_out()
         return True
 
+    @final
     def _arm(self, accounting: Accounting, entries: int, timer: Timer | None) -> tuple[bool, bool]:
         """Promise entries and start the time-out, in one step.
 
@@ -208,7 +243,8 @@ class DelayedOperation(TimerTask):
         Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-WATCH-COMPLETED,
         PURGATORY-NO-TIME-OUTS, PURGATORY-STALE-ENTRIES.
         """
-        with self._word:
+        _enter_word(self)
+        try:
             if self._completed:
                 return False, False
             due = False
@@ -216,7 +252,10 @@ class DelayedOperation(TimerTask):
                 due = self._start_time_out(accounting, timer)
             self._entries += entries
             return True, due
+        finally:
+            _leave_word(self)
 
+    @final
     def _start_time_out(self, accounting: Accounting, timer: Timer) -> bool:
         """Add the operation to the timer, or move it there; whether it is due already.
 
@@ -232,6 +271,7 @@ class DelayedOperation(TimerTask):
                 accounting.end_time_out()
         return not waits
 
+    @final
     def _withdraw(self, entries: int) -> int:
         """Give entries back that were promised or detached, and the time-out with the last one.
 
@@ -240,13 +280,16 @@ class DelayedOperation(TimerTask):
 
         Rules: PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEPS-TIME-OUT.
         """
-        with self._word:
+        _enter_word(self)
+        try:
             if self._completed:
                 return -entries
             self._entries -= entries
             if self._entries == 0:
                 self._take_time_out()
             return 0
+        finally:
+            _leave_word(self)
 
     def _dropped(self) -> None:
         """The time-out is owed no longer, though nobody has taken it.
@@ -255,12 +298,89 @@ class DelayedOperation(TimerTask):
         """
         self._end_time_out()
 
+    @final
     def _take_time_out(self) -> bool:
         taken = super().cancel()
         if taken:
             self._end_time_out()
         return taken
 
+    @final
     def _end_time_out(self) -> None:
         if self._accounting is not None:
             self._accounting.end_time_out()
+
+
+_ident: Final = threading.get_ident
+
+
+def enter(operation: DelayedOperation) -> None:
+    """Take the operation's own lock, once more where this thread has it."""
+    lock = operation._lock
+    if lock is not None:
+        lock.acquire()
+        return
+    me = _ident()
+    if operation._depth == 0:
+        operation._holder = me
+        operation._depth = 1
+    elif operation._holder == me:
+        operation._depth += 1
+    else:
+        _wait_for_own(operation, me)
+
+
+def leave(operation: DelayedOperation) -> None:
+    """Let go of the operation's own lock as often as it was taken."""
+    lock = operation._lock
+    if lock is not None:
+        lock.release()
+        return
+    operation._depth -= 1
+    if PARKING.waiting and operation._depth == 0:
+        PARKING.wake()
+
+
+def _wait_for_own(operation: DelayedOperation, me: int) -> None:
+    with PARKING.freed:
+        PARKING.waiting += 1
+        try:
+            while operation._depth:
+                PARKING.freed.wait()
+            operation._holder = me
+            operation._depth = 1
+        finally:
+            PARKING.waiting -= 1
+
+
+def _enter_word(operation: DelayedOperation) -> None:
+    """Take the lock of the word."""
+    lock = operation._word
+    if lock is not None:
+        lock.acquire()
+    elif operation._word_held:
+        _wait_for_word(operation)
+    else:
+        operation._word_held = True
+
+
+def _leave_word(operation: DelayedOperation) -> None:
+    """Let go of the lock of the word."""
+    lock = operation._word
+    if lock is not None:
+        lock.release()
+        return
+    operation._word_held = False
+    if PARKING.waiting:
+        PARKING.wake()
+
+
+def _wait_for_word(operation: DelayedOperation) -> None:
+    with PARKING.freed:
+        PARKING.waiting += 1
+        try:
+            while operation._word_held:
+                PARKING.freed.wait()
+            operation._word_held = True
+        finally:
+            PARKING.waiting -= 1

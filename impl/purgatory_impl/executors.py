@@ -14,12 +14,16 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Iterable
+from typing import Final
+
+from mypy_extensions import mypyc_attr
 
 from purgatory_impl.task import TimerTask
 
-_LOGGER = logging.getLogger("purgatory")
+_LOGGER: Final = logging.getLogger("purgatory")
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Executor:
     """The queue of expired tasks, without anybody who runs them."""
 
@@ -47,6 +51,7 @@ class Executor:
             self._waiting.extend(tasks)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class SteppedExecutor(Executor):
     """Tasks wait until somebody runs them one by one: every interleaving can be had."""
 
@@ -68,6 +73,7 @@ class SteppedExecutor(Executor):
         return True
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class InlineExecutor(Executor):
     """Tasks run in the thread that made them expire, after the timer has finished its own work.
 
@@ -111,6 +117,7 @@ class InlineExecutor(Executor):
         return True
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class ThreadExecutor(Executor):
     """Tasks run in one daemon thread of the executor's own."""
 

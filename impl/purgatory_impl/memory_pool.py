@@ -20,6 +20,8 @@ import weakref
 from operator import index
 from typing import Protocol, SupportsIndex
 
+from mypy_extensions import mypyc_attr
+
 from purgatory_impl.clocks import Clock, MonotonicClock
 from purgatory_impl.depletion import DrySpells
 from purgatory_impl.errors import (
@@ -32,6 +34,7 @@ from purgatory_impl.errors import (
     InvalidRelease,
     NotABuffer,
 )
+from purgatory_impl.exclusion import COMPILED, SectionLock, pure
 
 
 class MemoryPool(Protocol):
@@ -68,6 +71,7 @@ class MemoryPool(Protocol):
         """Whether nothing is available."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class SimpleMemoryPool:
     """A pool of bounded size; a buffer that is lost without a release is missing for ever."""
 
@@ -104,7 +108,7 @@ class SimpleMemoryPool:
         _configured("window_ms", window_ms)
         self._strict = strict
         self._available = self._size
-        self._lock = threading.Lock()
+        self._lock = SectionLock() if COMPILED else pure(threading.Lock())
         self._spells = DrySpells(MonotonicClock() if clock is None else clock, window_ms)
         # By the identity of the view. An identity is used again only after the reference has
         # called back, which takes it out of here.

@@ -37,6 +37,8 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Final, Generic, Literal, Self
 
+from mypy_extensions import mypyc_attr
+
 from purgatory_impl.accounting import Accounting, ExactAccounting, ProposalAccounting
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
 from purgatory_impl.delayed_operation import DelayedOperation
@@ -53,6 +55,7 @@ _STRATEGIES: Final[dict[str, type[Accounting]]] = {
 }
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Purgatory(Generic[Key]):
     """Delayed operations, watched under keys; all methods may be called from any thread."""
 

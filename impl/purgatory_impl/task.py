@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mypy_extensions import mypyc_attr
+
 if TYPE_CHECKING:
     from purgatory_impl.bucket import Bucket
     from purgatory_impl.timer import Timer
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class TimerTask:
     """Something to run once for each time it is added to a timer.
 

@@ -13,9 +13,9 @@ wakes it. A timer on a virtual clock has no reaper: whoever sets the clock advan
 Locks. One lock guards the wheel, the tasks that wait in it and the hand-over to the executor. No
 task and no executor's ``wake`` runs under it. A long pass holds it for a bounded number of steps at
 a time and lets other threads in between; closing alone holds it once for all pending tasks. The
-order of locks is: change of owner, timer, then executor or clock. The lock is not re-entrant, so a
-timer must not be used from a signal handler or a ``__del__``: these may interrupt a thread that
-holds it.
+order of locks is: change of owner or the reaper's sleep, timer, then executor or clock. The lock is
+not re-entrant, so a timer must not be used from a signal handler or a ``__del__``: these may
+interrupt a thread that holds it.
 
 Ownership. A task belongs to the timer it was added to last. Adding it to a second timer while it
 is pending in the first is an error and not a move, since two timers may have two clocks.
@@ -29,7 +29,9 @@ from operator import index
 from types import TracebackType
 from typing import Final, SupportsIndex
 
-from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
+from mypy_extensions import mypyc_attr
+
+from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock, monotonic_ms
 from purgatory_impl.errors import (
     DelayTooLarge,
     InvalidConfiguration,
@@ -37,6 +39,7 @@ from purgatory_impl.errors import (
     TaskOfAnotherTimer,
     TimerClosed,
 )
+from purgatory_impl.exclusion import COMPILED, SectionLock, pure
 from purgatory_impl.executors import Executor, ThreadExecutor, join
 from purgatory_impl.task import TimerTask
 from purgatory_impl.wheel import Wheel
@@ -45,10 +48,11 @@ LARGEST_DELAY_MS: Final = 2**53 - 1
 """The largest delay, ms: the largest integer that is safe in every language."""
 
 _STEPS_PER_HOLD: Final = 1024
-_OWNER_CHANGE: Final = threading.Lock()
+_OWNER_CHANGE: Final = SectionLock() if COMPILED else pure(threading.Lock())
 _LOGGER: Final = logging.getLogger("purgatory")
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Timer:
     """A timer on a hierarchical timing wheel; all methods may be called from any thread."""
 
@@ -59,9 +63,11 @@ class Timer:
         "_closed",
         "_earlier",
         "_executor",
+        "_is_monotonic",
         "_lock",
         "_own_executor",
         "_reaper",
+        "_sleep",
         "_wheel",
     )
 
@@ -94,7 +100,9 @@ class Timer:
             raise InvalidConfiguration(f"wheel_size is {wheel_size}; it must be at least 2")
         self._clock: Clock = MonotonicClock() if clock is None else clock
         self._wheel = Wheel(tick_ms, wheel_size, self._clock.now_ms())
-        self._lock = threading.Lock()
+        # The usual clock is read without a call of a method.
+        self._is_monotonic = type(self._clock) is MonotonicClock
+        self._lock = SectionLock() if COMPILED else pure(threading.Lock())
         self._closed = False
         self._own_executor: ThreadExecutor | None = None
         if executor is None:
@@ -103,7 +111,8 @@ class Timer:
         # The reaper's state: whether it sleeps, until when, and what wakes it before.
         self._asleep = False
         self._alarm_ms: int | None = None
-        self._earlier = threading.Condition(self._lock)
+        self._sleep = threading.Lock()
+        self._earlier = threading.Condition(self._sleep)
         self._reaper: threading.Thread | None = None
         if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:
             self._reaper = threading.Thread(target=self._reap, name="purgatory-reaper", daemon=True)
@@ -213,6 +222,7 @@ class Timer:
         with self._lock:
             self._closed = True
             dropped = self._wheel.drop_all()
+        with self._earlier:
             self._earlier.notify_all()
         # The last references to tasks go here, outside the lock: a finaliser is user code.
         while dropped:
@@ -279,8 +289,10 @@ class Timer:
             Whether the task was pending here before, so that it was moved, and whether it waits in
             a bucket. Where it does not, it was handed over and the executor is to be woken.
         """
-        expiry_ms = self._clock.now_ms() + delay_ms
-        while True:
+        now_ms = monotonic_ms() if self._is_monotonic else self._clock.now_ms()
+        expiry_ms = now_ms + delay_ms
+        was_pending = waits = is_armed = is_earlier = False
+        while not is_armed:
             if task._timer is not self:
                 self._adopt(task)
             with self._lock:
@@ -289,7 +301,13 @@ class Timer:
                 # Another timer may have taken the task just now: then ask it again.
                 if task._timer is self:
                     was_pending = task._bucket is not None
-                    return was_pending, self._arm(task, expiry_ms)
+                    waits = self._arm(task, expiry_ms)
+                    is_earlier = self._asleep and self._is_before_alarm()
+                    is_armed = True
+        if is_earlier:
+            with self._earlier:
+                self._earlier.notify_all()
+        return was_pending, waits
 
     def _waiting(self) -> list[TimerTask]:
         """The tasks that wait in buckets now, in no order that means anything."""
@@ -322,19 +340,18 @@ class Timer:
         if not self._wheel.place(task, expiry_ms):
             self._executor.hand_over((task,))
             return False
-        if self._asleep:
-            self._wake_reaper_if_earlier()
         return True
 
-    def _wake_reaper_if_earlier(self) -> None:
-        """Wake the sleeping reaper where the first bucket is due before its alarm.
+    def _is_before_alarm(self) -> bool:
+        """Whether the first bucket is due before the reaper wakes, which then counts as awake.
 
         Rules: TIMER-WAKE-UP.
         """
         earliest_ms = self._wheel.next_expiry_ms
-        if earliest_ms is not None and (self._alarm_ms is None or earliest_ms < self._alarm_ms):
-            self._asleep = False
-            self._earlier.notify_all()
+        if earliest_ms is None or (self._alarm_ms is not None and earliest_ms >= self._alarm_ms):
+            return False
+        self._asleep = False
+        return True
 
     def _reap(self) -> None:
         """The reaper thread: sleep, advance, until the timer is closed."""
@@ -350,16 +367,22 @@ class Timer:
 
         Rules: TIMER-WAKE-UP.
         """
-        with self._lock:
-            while not self._closed:
-                earliest_ms = self._wheel.next_expiry_ms
-                if earliest_ms is not None and earliest_ms <= self._clock.now_ms():
-                    return True
-                self._alarm_ms = earliest_ms
-                self._asleep = True
-                self._clock.wait_until(self._earlier, earliest_ms)
+        # Who finds the reaper asleep wakes it under this lock, and so not before it waits.
+        with self._earlier:
+            due = False
+            while not due:
+                with self._lock:
+                    if self._closed:
+                        return False
+                    earliest_ms = self._wheel.next_expiry_ms
+                    self._alarm_ms = earliest_ms
+                    self._asleep = True
+                due = earliest_ms is not None and earliest_ms <= self._clock.now_ms()
+                if not due:
+                    self._clock.wait_until(self._earlier, earliest_ms)
+            with self._lock:
                 self._asleep = False
-            return False
+            return True
 
 
 def _whole_ms(delay_ms: SupportsIndex) -> int:

@@ -20,6 +20,8 @@ import threading
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from purgatory_impl.exclusion import COMPILED, SectionLock, pure
+
 if TYPE_CHECKING:
     from purgatory_impl.delayed_operation import DelayedOperation
 
@@ -38,7 +40,7 @@ class Shard(Generic[Key]):
     __slots__ = ("entries", "lists", "lock")
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = SectionLock() if COMPILED else pure(threading.Lock())
         self.lists: dict[Key, WatcherList[Key]] = {}
         self.entries = 0
 

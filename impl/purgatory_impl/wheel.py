@@ -8,36 +8,107 @@ level below. A task waits on the lowest level that reaches as far as its expiry:
     level 3   n * n ticks a bucket   and so on, made when the first task needs it
 
 Nothing turns while nothing is due. Each bucket that has received a task waits in the *delay queue*,
-a heap ordered by expiry, and popping a bucket moves the wheel's *own clock* to that expiry. One
-number is the clock of every level, since a level's clock is the own clock rounded down to the
-level's tick. The tasks of a popped bucket expire or *cascade*: they are put again, now nearer to
-their expiry, and so on a lower level.
+and popping the one that expires first moves the wheel's *own clock* to that expiry. One number is
+the clock of every level, since a level's clock is the own clock rounded down to the level's tick.
+The tasks of a popped bucket expire or *cascade*: they are put again, now nearer to their expiry,
+and so on a lower level.
 
 Why a slot never serves two expiries at a time: level ``i`` takes expiries from its clock plus one
 of its ticks to its clock plus ``n`` of its ticks, so ``n - 1`` of its ``n`` buckets. No pending
 bucket lies behind the own clock, because buckets are popped in the order of their expiry.
+
+So the queued buckets of a level, read once around from the one that expires first, are in the
+order of their expiry. That is why the delay queue is no heap: a level has one bit for each slot and
+remembers its first bucket. To queue a bucket sets a bit; to pop one looks for the next bit; the
+first bucket of all is the earliest of the levels' first ones, the lower level before the higher.
 
 The wheel knows no lock, no thread and no real time. Whoever uses it holds a lock.
 """
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from typing import final
 
 from purgatory_impl.bucket import Bucket
 from purgatory_impl.task import TimerTask
 
 
+@final
 class Level:
-    """The buckets of one resolution; ``number`` counts from 1, the finest."""
+    """The buckets of one resolution.
 
-    __slots__ = ("buckets", "interval_ms", "number", "tick_ms")
+    Attributes:
+        tick_ms: What one bucket spans.
+        interval_ms: What all of them span.
+        limit_ms: Expiries below it are within reach: the level's clock plus its interval.
+        turn_ms: When the level's clock, and so the limit, changes next.
+        above: The next coarser level, where there is one.
+        queued: One bit for each slot whose bucket is in the delay queue.
+        first_slot: Of these, the one that expires first; means nothing where there is none.
+        first_ms: Its expiry.
+    """
 
-    def __init__(self, number: int, tick_ms: int, wheel_size: int) -> None:
-        self.number = number
+    __slots__ = (
+        "above",
+        "buckets",
+        "first_ms",
+        "first_slot",
+        "interval_ms",
+        "limit_ms",
+        "queued",
+        "tick_ms",
+        "turn_ms",
+    )
+
+    def __init__(self, tick_ms: int, wheel_size: int, clock_ms: int) -> None:
         self.tick_ms = tick_ms
         self.interval_ms = tick_ms * wheel_size
         self.buckets = [Bucket() for _ in range(wheel_size)]
+        self.above: Level | None = None
+        self.queued = 0
+        self.first_slot = 0
+        self.first_ms = 0
+        self.limit_ms = 0
+        self.turn_ms = 0
+        self.turn(clock_ms)
+
+    def turn(self, clock_ms: int) -> None:
+        """Set the level's clock."""
+        own_ms = clock_ms - clock_ms % self.tick_ms
+        self.limit_ms = own_ms + self.interval_ms
+        self.turn_ms = own_ms + self.tick_ms
+
+    def queue(self, slot: int, expiry_ms: int) -> None:
+        """Put the bucket of a slot into the delay queue."""
+        bucket = self.buckets[slot]
+        bucket.queued = True
+        bucket.expiry_ms = expiry_ms
+        if self.queued == 0 or expiry_ms < self.first_ms:
+            self.first_slot = slot
+            self.first_ms = expiry_ms
+        self.queued |= 1 << slot
+
+    def pop(self) -> Bucket:
+        """Take the first bucket out of the delay queue."""
+        slot = self.first_slot
+        bucket = self.buckets[slot]
+        bucket.queued = False
+        left = self.queued ^ (1 << slot)
+        self.queued = left
+        if left:
+            # Round the wheel from here: first the slots behind this one, then those before it.
+            behind = left >> slot
+            if behind:
+                slot += _lowest_bit(behind)
+            else:
+                slot = _lowest_bit(left)
+            self.first_slot = slot
+            self.first_ms = self.buckets[slot].expiry_ms
+        return bucket
+
+
+def _lowest_bit(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
 
 
 class Wheel:
@@ -46,46 +117,34 @@ class Wheel:
     Attributes:
         clock_ms: The own clock: the start rounded down to the tick, then the expiry of the last
             bucket popped.
+        levels: How many levels exist; they are never taken down. Rules: TIMER-OVERFLOW-ON-DEMAND.
         popped_buckets: How many buckets have been popped so far.
+        queued_buckets: How many are in the delay queue. Rules: TIMER-DELAY-QUEUE-BOUND.
         size: Tasks that wait in buckets.
     """
 
     __slots__ = (
-        "_delay_queue",
         "_emptying",
-        "_levels",
+        "_finest",
         "_tick_ms",
         "_wheel_size",
         "clock_ms",
+        "levels",
         "popped_buckets",
+        "queued_buckets",
         "size",
     )
 
     def __init__(self, tick_ms: int, wheel_size: int, start_ms: int) -> None:
         self._tick_ms = tick_ms
         self._wheel_size = wheel_size
-        self._levels = [Level(1, tick_ms, wheel_size)]
-        self._delay_queue: list[tuple[int, int, Bucket]] = []
-        self._emptying: Bucket | None = None
         self.clock_ms = start_ms - start_ms % tick_ms
+        self._finest = Level(tick_ms, wheel_size, self.clock_ms)
+        self._emptying: Bucket | None = None
+        self.levels = 1
         self.popped_buckets = 0
+        self.queued_buckets = 0
         self.size = 0
-
-    @property
-    def levels(self) -> int:
-        """Levels that exist; they are never taken down.
-
-        Rules: TIMER-OVERFLOW-ON-DEMAND.
-        """
-        return len(self._levels)
-
-    @property
-    def queued_buckets(self) -> int:
-        """Buckets in the delay queue.
-
-        Rules: TIMER-DELAY-QUEUE-BOUND.
-        """
-        return len(self._delay_queue)
 
     @property
     def next_expiry_ms(self) -> int | None:
@@ -93,7 +152,8 @@ class Wheel:
 
         Rules: TIMER-WAKE-UP.
         """
-        return self._delay_queue[0][0] if self._delay_queue else None
+        level = self._first_level()
+        return None if level is None else level.first_ms
 
     def place(self, task: TimerTask, expiry_ms: int) -> bool:
         """Put a task that is in no bucket where it has to wait.
@@ -108,34 +168,31 @@ class Wheel:
         Rules: TIMER-ROUNDING, TIMER-OWN-CLOCK, TIMER-SPAN, TIMER-NEGATIVE-CLOCK.
         """
         task._expiry_ms = expiry_ms
-        clock_ms = self.clock_ms
         # The own clock is a multiple of the tick: this compares the expiry's tick with it.
-        if expiry_ms < clock_ms + self._tick_ms:
+        if expiry_ms < self._finest.turn_ms:
             return False
-        for level in self._levels:
-            if expiry_ms < clock_ms - clock_ms % level.tick_ms + level.interval_ms:
-                break
-        else:
-            level = self._overflow_level(expiry_ms)
-        bucket = level.buckets[expiry_ms // level.tick_ms % self._wheel_size]
+        level = self._finest
+        while expiry_ms >= level.limit_ms:
+            above = level.above
+            level = self._overflow(level) if above is None else above
+        slot = expiry_ms // level.tick_ms % self._wheel_size
+        bucket = level.buckets[slot]
         if not bucket.queued:
-            bucket.queued = True
-            bucket.expiry_ms = expiry_ms - expiry_ms % level.tick_ms
-            heappush(self._delay_queue, (bucket.expiry_ms, level.number, bucket))
+            level.queue(slot, expiry_ms - expiry_ms % level.tick_ms)
+            self.queued_buckets += 1
         bucket.append(task)
         self.size += 1
         return True
 
-    def _overflow_level(self, expiry_ms: int) -> Level:
-        """Add the levels that are missing, up to the one that reaches as far as the expiry.
+    def _overflow(self, highest: Level) -> Level:
+        """Add a level above the highest one.
 
         Rules: TIMER-OVERFLOW-ON-DEMAND.
         """
-        while True:
-            level = Level(len(self._levels) + 1, self._levels[-1].interval_ms, self._wheel_size)
-            self._levels.append(level)
-            if expiry_ms < self.clock_ms - self.clock_ms % level.tick_ms + level.interval_ms:
-                return level
+        level = Level(highest.interval_ms, self._wheel_size, self.clock_ms)
+        highest.above = level
+        self.levels += 1
+        return level
 
     def remove(self, task: TimerTask) -> bool:
         """Take a task out of its bucket; the bucket stays in the delay queue.
@@ -186,20 +243,47 @@ class Wheel:
                         expired.append(task)
         return True
 
+    def _first_level(self) -> Level | None:
+        """The level with the first bucket of the delay queue: of equal expiries the lowest."""
+        first: Level | None = None
+        level: Level | None = self._finest
+        while level is not None:
+            if level.queued and (first is None or level.first_ms < first.first_ms):
+                first = level
+            level = level.above
+        return first
+
     def _pop_due(self, now_ms: int) -> Bucket | None:
         """Pop the first bucket if it is due, and move the own clock to its expiry."""
-        if not self._delay_queue or self._delay_queue[0][0] > now_ms:
+        first = self._first_level()
+        if first is None or first.first_ms > now_ms:
             return None
-        self.clock_ms, _, bucket = heappop(self._delay_queue)
-        bucket.queued = False
-        self._emptying = bucket
+        self._turn(first.first_ms)
+        bucket = self._emptying = first.pop()
+        self.queued_buckets -= 1
         self.popped_buckets += 1
         return bucket
+
+    def _turn(self, clock_ms: int) -> None:
+        """Set the own clock, and with it those of the levels that it changes."""
+        self.clock_ms = clock_ms
+        level: Level | None = self._finest
+        # A level's tick is a multiple of the one below: where that stands still, so does this.
+        while level is not None and clock_ms >= level.turn_ms:
+            level.turn(clock_ms)
+            level = level.above
+
+    def all_levels(self) -> list[Level]:
+        """The levels, the finest first."""
+        found = [self._finest]
+        while (above := found[-1].above) is not None:
+            found.append(above)
+        return found
 
     def waiting(self) -> list[TimerTask]:
         """The tasks in all buckets, in no order that means anything."""
         tasks: list[TimerTask] = []
-        for level in self._levels:
+        for level in self.all_levels():
             for bucket in level.buckets:
                 task = bucket.first
                 while task is not None:
@@ -216,12 +300,13 @@ class Wheel:
         Rules: TIMER-SHUTDOWN-DROPS.
         """
         dropped: list[TimerTask] = []
-        for level in self._levels:
+        for level in self.all_levels():
+            level.queued = 0
             for bucket in level.buckets:
                 bucket.queued = False
                 while bucket.first is not None:
                     dropped.append(bucket.first)
                     bucket.remove(bucket.first)
-        self._delay_queue.clear()
+        self.queued_buckets = 0
         self.size = 0
         return dropped

@@ -246,9 +246,11 @@ def lock_is_free(operation: DelayedOperation) -> bool:
     got: list[bool] = []
 
     def take() -> None:
-        got.append(operation._lock.acquire(blocking=False))
+        lock = operation._lock
+        assert lock is not None
+        got.append(lock.acquire(blocking=False))
         if got[0]:
-            operation._lock.release()
+            lock.release()
 
     thread = threading.Thread(target=take)
     thread.start()

@@ -25,6 +25,7 @@ from purgatory_impl import (
 )
 from purgatory_impl import timer as timer_module
 from purgatory_impl.clocks import Clock
+from purgatory_impl.exclusion import SectionLock
 
 LONG_S = 20
 """A limit that only a test that hangs reaches."""
@@ -381,7 +382,7 @@ def test_a_fresh_task_is_adopted_under_the_lock_of_all_timers() -> None:
     assert timer.size == 1
 
 
-def through_while_held(lock: threading.Lock, calls: Sequence[Callable[[], object]]) -> list[int]:
+def through_while_held(lock: SectionLock, calls: Sequence[Callable[[], object]]) -> list[int]:
     """Which calls, each in a thread of its own, return while the lock is held."""
     threads = [threading.Thread(target=call) for call in calls]
     with lock:

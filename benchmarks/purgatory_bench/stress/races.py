@@ -82,8 +82,9 @@ def _post_by_read_then_write(self: Accounting, balance: int) -> None:
     stale = self.stale
     self._stale = _sum(stale, balance)
     with self._lock:
-        if self._stale > self.purge_interval:
-            self._changed.notify_all()
+        due = self._stale > self.purge_interval
+    if due:
+        self._wake_reaper()
 
 
 def _sum(one: int, other: int) -> int:
@@ -184,9 +185,10 @@ def _close_and_let_go_under_lock(self: Timer, timeout_ms: int = 5000) -> None:
     with self._lock:
         self._closed = True
         dropped = self._wheel.drop_all()
-        self._earlier.notify_all()
         while dropped:
             dropped.pop()._dropped()
+    with self._earlier:
+        self._earlier.notify_all()
     if self._reaper is not None:
         join(self._reaper, timeout_ms)
     if self._own_executor is not None:

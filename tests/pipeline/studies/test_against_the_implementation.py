@@ -114,7 +114,7 @@ class CountingWheel(Wheel):
         """A task comes down: from the level whose bucket is being emptied."""
         (source,) = (
             number
-            for number, level in enumerate(self._levels)
+            for number, level in enumerate(self.all_levels())
             if any(bucket is self._emptying for bucket in level.buckets)
         )
         waits = super().place(task, expiry_ms)
@@ -124,7 +124,7 @@ class CountingWheel(Wheel):
     def _level_of(self, task: TimerTask) -> int:
         (number,) = (
             number
-            for number, level in enumerate(self._levels)
+            for number, level in enumerate(self.all_levels())
             if any(bucket is task._bucket for bucket in level.buckets)
         )
         return number

@@ -94,6 +94,7 @@ def _force_by_test_then_set(operation: DelayedOperation) -> bool:
     if operation._completed:
         return False
     operation._completed = True
+    assert operation._word is not None
     with operation._word:
         balance, operation._entries = operation._entries, 0
     if operation._place is not None:
@@ -130,6 +131,7 @@ def _cancel_under_shard(purgatory: Purgatory[str], key: str) -> list[DelayedOper
         watched = shard.lists.get(key)
         entry = None if watched is None else watched.first
         while entry is not None:
+            assert entry.operation._lock is not None
             with entry.operation._lock:
                 pass
             entry = entry.next
@@ -161,7 +163,8 @@ def _advance_resetting_late(timer: Timer) -> bool:
     now_ms = timer._clock.now_ms()
     expired: list[TimerTask] = []
     with timer._lock:
-        queued = [bucket for _, _, bucket in timer._wheel._delay_queue]
+        levels = timer._wheel.all_levels()
+        queued = [bucket for level in levels for bucket in level.buckets if bucket.queued]
         while timer._wheel.advance(now_ms, 1, expired):
             pass
         popped = [bucket for bucket in queued if not bucket.queued]
@@ -185,7 +188,9 @@ def _sleep_without_second_look(timer: Timer) -> bool:
             return False
         timer._alarm_ms = earliest_ms
         timer._asleep = True
+    with timer._earlier:
         timer._clock.wait_until(timer._earlier, earliest_ms)
+    with timer._lock:
         timer._asleep = False
     return True
 

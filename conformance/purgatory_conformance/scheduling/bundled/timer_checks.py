@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from purgatory_impl import Timer, TimerTask
+from purgatory_impl.wheel import Level
 from purgatory_spec.operations import Add, Shutdown
 
 if TYPE_CHECKING:
@@ -30,20 +31,26 @@ def _linked_right(world: TimerWorld) -> Iterator[str]:
     Rules: TIMER-SIZE, TIMER-BUCKET-REUSE.
     """
     for timer in (world.timer, world.other):
-        queued = [bucket for _, _, bucket in timer._wheel._delay_queue]
         held: list[TimerTask] = []
-        for bucket in (bucket for level in timer._wheel._levels for bucket in level.buckets):
-            inside = _tasks_of(bucket.first)
-            held += inside
-            if queued.count(bucket) != bucket.queued:
-                yield f"a bucket is {queued.count(bucket)} times in the delay queue"
-            if inside and not bucket.queued:
-                yield f"a bucket with {len(inside)} tasks is not in the delay queue"
+        for level in timer._wheel.all_levels():
+            for slot, bucket in enumerate(level.buckets):
+                inside = _tasks_of(bucket.first)
+                held += inside
+                if bool(level.queued >> slot & 1) != bucket.queued:
+                    yield f"a bucket and the delay queue disagree on slot {slot}"
+                if inside and not bucket.queued:
+                    yield f"a bucket with {len(inside)} tasks is not in the delay queue"
+            if level.queued and level.first_ms != _earliest_ms(level):
+                yield f"the first bucket of a level expires at {_earliest_ms(level)} ms"
         pending = [task for task in world.tasks.values() if _is_pending(task, timer)]
         if Counter(held) != Counter(pending):
             yield f"{len(pending)} tasks are pending, the buckets hold {len(held)}"
         if timer.size != len(pending):
             yield f"size is {timer.size}, and {len(pending)} tasks are pending"
+
+
+def _earliest_ms(level: Level) -> int:
+    return min(bucket.expiry_ms for bucket in level.buckets if bucket.queued)
 
 
 def _tasks_of(first: TimerTask | None) -> list[TimerTask]:

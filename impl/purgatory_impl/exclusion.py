@@ -1,0 +1,127 @@
+"""Exclusion: the lock of short sections, with two strategies behind one interface.
+
+The package is one source and two builds. Pure, a section is guarded by a lock of ``threading``.
+Compiled, and under the interpreter's global lock, it is guarded by a *thin* lock: a flag. Between
+reading the flag and setting it no other thread can run, because compiled code gives way only where
+it calls back into the interpreter. Who finds the flag set waits, on one condition that all thin
+locks share; that is rare, since a section gives way only where it allocates and the collector runs
+a finaliser, where it hashes or compares a user's key, or where it waits for another lock.
+
+So a thin lock is a lock: what it guards may call anything that a lock's section may. It is not
+re-entrant, like those of ``threading``.
+"""
+
+import sys
+import threading
+from types import TracebackType
+from typing import Final, cast, final
+
+COMPILED: Final = not __file__.endswith((".py", ".pyc"))
+"""Whether this is the compiled build."""
+
+
+def _has_global_lock() -> bool:
+    """Whether one thread at a time runs in this interpreter."""
+    probe = getattr(sys, "_is_gil_enabled", None)
+    return probe is None or bool(probe())
+
+
+THIN: Final = COMPILED and _has_global_lock()
+"""Whether locks are thin: no other thread runs between two lines that call nothing."""
+
+
+@final
+class Parking:
+    """Where threads wait for thin locks.
+
+    Attributes:
+        waiting: How many do; whoever lets go of a thin lock looks here.
+    """
+
+    __slots__ = ("freed", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.freed = threading.Condition()
+
+    def wake(self) -> None:
+        """Let all who wait look at their locks again."""
+        with self.freed:
+            self.freed.notify_all()
+
+
+PARKING: Final = Parking()
+"""Of all thin locks."""
+
+
+@final
+class SectionLock:
+    """A lock for a section; made by ``section_lock`` alone."""
+
+    __slots__ = ("_held", "_lock")
+
+    def __init__(self) -> None:
+        self._held = False
+        self._lock: threading.Lock | None = None if THIN else threading.Lock()
+
+    def __enter__(self) -> None:
+        """Begin the section, when nobody else is in it."""
+        if self._lock is not None:
+            self._lock.acquire()
+        elif self._held:
+            self._wait()
+        else:
+            self._held = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the section."""
+        self.release()
+
+    def acquire(self, blocking: bool = True) -> bool:
+        """Begin the section; without blocking, only where nobody is in it.
+
+        Returns:
+            Whether it was begun.
+        """
+        if self._lock is not None:
+            return self._lock.acquire(blocking)
+        if self._held:
+            if not blocking:
+                return False
+            self._wait()
+        else:
+            self._held = True
+        return True
+
+    def release(self) -> None:
+        """End the section."""
+        if self._lock is not None:
+            self._lock.release()
+            return
+        self._held = False
+        if PARKING.waiting:
+            PARKING.wake()
+
+    def locked(self) -> bool:
+        """Whether somebody is in the section."""
+        return self._held if self._lock is None else self._lock.locked()
+
+    def _wait(self) -> None:
+        with PARKING.freed:
+            PARKING.waiting += 1
+            try:
+                while self._held:
+                    PARKING.freed.wait()
+                self._held = True
+            finally:
+                PARKING.waiting -= 1
+
+
+def pure(lock: threading.Lock) -> SectionLock:
+    """A lock of ``threading``, which in the pure build is what guards a section."""
+    return cast("SectionLock", lock)
