@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: conformance test test-large mutation tla-large lint docs format clean
+.PHONY: conformance wheel-compiled test test-large mutation tla-large lint docs format clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -14,6 +14,9 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 
 conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer, purgatory and memory pools
 	$(BIN)/purgatory check bundled
+
+wheel-compiled: $(VENV)/.ready  ## the wheel with the implementation compiled by mypyc, in dist/
+	PURGATORY_COMPILED=1 $(BIN)/python -m build --wheel --outdir dist .
 
 lint: $(VENV)/.ready  ## style, import rules, types
 	$(BIN)/ruff check .

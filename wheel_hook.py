@@ -1,0 +1,110 @@
+"""Build hook: what belongs into a wheel besides the packages.
+
+Always the TLA+ modules, configurations and manifest, as ``purgatory_tla/data``. They lie beside the
+package, so that any TLA+ tool opens them where they are; a list of them in ``pyproject.toml`` would
+be out of date whenever one is added.
+
+With the environment variable ``PURGATORY_COMPILED=1`` also the implementation compiled by mypyc,
+and compiled alike the old design that it is measured against. That is done in a folder of its own:
+nothing compiled ever lies in the checkout. The sources are in the wheel all the same.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+COMPILED = {
+    "impl/purgatory_impl": ("__init__.py", "errors.py"),
+    "benchmarks/purgatory_bench/baselines": ("__init__.py",),
+}
+"""Folders whose modules are compiled, and modules of them that are not: they do nothing hot."""
+
+TYPES = ("spec/purgatory_spec",)
+"""What the compiled modules import, for its types."""
+
+REQUIREMENTS = ("mypy[mypyc]==2.4.1", "setuptools>=68")
+"""The compiler: pinned, since what it makes is what was tested and measured."""
+
+_SETUP = """
+import sys
+from mypyc.build import mypycify
+from setuptools import setup
+
+setup(name="compiled", packages=[], ext_modules=mypycify(sys.argv.pop().split(), opt_level="3",
+      debug_level="0"))
+"""
+
+
+class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds the files that belong into a wheel; an editable install reads them where they are."""
+
+    def dependencies(self) -> list[str]:
+        """What hatchling installs before it builds."""
+        return list(REQUIREMENTS) if _is_compiled() else []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Called by hatchling before it builds."""
+        if version == "editable":
+            return
+        self._add_tla(build_data)
+        if _is_compiled():
+            self._add_compiled(build_data)
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Called by hatchling after it has built."""
+        if folder := build_data.get("compiled_in"):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _add_tla(self, build_data: dict[str, Any]) -> None:
+        folder = Path(self.root) / "tla"
+        for pattern in ("*.tla", "models/*.cfg", "manifest.json"):
+            for path in folder.glob(pattern):
+                inside = path.relative_to(folder).as_posix()
+                build_data["force_include"][str(path)] = f"purgatory_tla/data/{inside}"
+
+    def _add_compiled(self, build_data: dict[str, Any]) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="purgatory-compiled-"))
+        build_data["compiled_in"] = str(folder)
+        modules = self._copied(folder)
+        output = folder / "output"
+        (folder / "setup.py").write_text(_SETUP, encoding="utf-8")
+        command = [sys.executable, "setup.py", "build_ext", "--build-lib", str(output)]
+        done = subprocess.run(
+            [*command, " ".join(modules)],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"mypyc has failed:\n{done.stdout}")
+        for path in output.rglob("*"):
+            if path.is_file():
+                inside = path.relative_to(output).as_posix()
+                build_data["force_include"][str(path)] = inside
+        build_data["pure_python"] = False
+        build_data["infer_tag"] = True
+
+    def _copied(self, folder: Path) -> list[str]:
+        """Copy what the compiler reads; the modules to be compiled, as paths in the folder."""
+        modules = []
+        for name in (*COMPILED, *TYPES):
+            source = Path(self.root) / name
+            inside = Path(*Path(name).parts[1:])
+            shutil.copytree(source, folder / inside, ignore=shutil.ignore_patterns("__pycache__"))
+            left_out = COMPILED.get(name)
+            if left_out is not None:
+                found = sorted(path.name for path in source.glob("*.py"))
+                modules += [str(inside / each) for each in found if each not in left_out]
+        return modules
+
+
+def _is_compiled() -> bool:
+    return os.environ.get("PURGATORY_COMPILED") == "1"
