@@ -4,12 +4,15 @@ import logging
 from collections import deque
 from typing import Final, SupportsIndex
 
+from mypy_extensions import mypyc_attr
+
 from purgatory_impl.clocks import Clock
 from purgatory_impl.memory_pool import SimpleMemoryPool
 
 _LOGGER: Final = logging.getLogger("purgatory")
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class LeakDetectingMemoryPool(SimpleMemoryPool):
     """A pool that takes back what its holder has lost without a release.
 

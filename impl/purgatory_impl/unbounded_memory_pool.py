@@ -2,6 +2,8 @@
 
 from typing import Final, SupportsIndex
 
+from mypy_extensions import mypyc_attr
+
 from purgatory_impl.errors import InvalidAllocation
 from purgatory_impl.memory_pool import new_buffer, whole_bytes
 
@@ -9,6 +11,7 @@ UNBOUNDED_BYTES: Final = 2**63 - 1
 """What a pool without a bound shows as its size, bytes."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class UnboundedMemoryPool:
     """No bound at all: never refuses, is never out of memory, and takes anything back."""
 

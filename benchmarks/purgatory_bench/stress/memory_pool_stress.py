@@ -47,6 +47,14 @@ class _Circle:
         self.myself = self
 
 
+class _SimplePool(SimpleMemoryPool):
+    """One that can be referred to weakly; those of the compiled build cannot."""
+
+
+class _DetectingPool(LeakDetectingMemoryPool):
+    """The same, of the other kind."""
+
+
 class MemoryPoolRound:
     """The threads of one round, and what they share."""
 
@@ -60,7 +68,7 @@ class MemoryPoolRound:
             steps: How often each thread allocates.
             out: Receives what is wrong.
         """
-        kind = LeakDetectingMemoryPool if detecting else SimpleMemoryPool
+        kind: type[SimpleMemoryPool] = _DetectingPool if detecting else _SimplePool
         self.pool = kind(_SIZE, _LARGEST, strict=strict)
         self.detecting = detecting
         self.bound = _SIZE if strict else _SIZE + _LARGEST - 1

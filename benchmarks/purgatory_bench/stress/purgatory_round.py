@@ -60,6 +60,10 @@ class Load:
     duels: int = 40
 
 
+class _Purgatory(Purgatory[Partition]):
+    """One that can be referred to weakly; those of the compiled build cannot."""
+
+
 class PurgatoryRound:
     """The threads of one round, and what they share."""
 
@@ -79,7 +83,7 @@ class PurgatoryRound:
         self.closing = closing
         self.load = load
         self.result = result
-        self.purgatory: Purgatory[Partition] = Purgatory(
+        self.purgatory: Purgatory[Partition] = _Purgatory(
             f"stress-{seed}", purge_interval=PURGE_INTERVAL, accounting=accounting
         )
         self.records: list[Record] = []
