@@ -1,0 +1,3 @@
+module purgatory/peer
+
+go 1.23

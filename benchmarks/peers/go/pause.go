@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// The pending timers are given so long to be added before the loop begins.
+const (
+	leadForAll     = 200 * time.Millisecond
+	leadForEach    = 5 * time.Microsecond
+	middle         = time.Second
+	lateRunsWithin = 10 * time.Second
+	delayTableSize = 1 << 16
+)
+
+// longestPause adds a timer and cancels it until the time is up, and says how far apart two pairs have ended.
+func longestPause(asked request) (answer, error) {
+	sizes, err := asked.sizes(0)
+	if err != nil {
+		return answer{}, err
+	}
+	length := time.Duration(sizes.operations) * time.Millisecond
+	if length < middle || length > 10*time.Minute {
+		return answer{}, fmt.Errorf("%q is the milliseconds of the loop: 1000 to 600000", "operations")
+	}
+	offsets := sizes.draws.delays(sizes.pending, middleSpan)
+	delays := sizes.draws.delays(delayTableSize, farSpan)
+	due, behind := newLedger(sizes.pending), newLedger(0)
+	found := &gaps{}
+	collectGarbage()
+
+	begin := time.Now().Add(leadForAll + time.Duration(sizes.pending)*leadForEach)
+	middleBegins := begin.Add((length - middle) / 2)
+	timers := make([]*time.Timer, sizes.pending)
+	defer stopAll(timers)
+	for index, offset := range offsets {
+		timers[index] = add(time.Until(middleBegins.Add(offset)), due)
+	}
+	if time.Now().After(begin) {
+		return answer{}, fmt.Errorf("adding %d timers took longer than was planned for", sizes.pending)
+	}
+	time.Sleep(time.Until(begin))
+
+	cost, cancelled := pairsUntil(begin.Add(length), delays, behind, found)
+	cost.Operations = sizes.operations
+	if err := nothingRan(cancelled, int(found.count), behind); err != nil {
+		return answer{}, err
+	}
+	if sizes.pending > 0 {
+		if err := due.wait(lateRunsWithin); err != nil {
+			return answer{}, err
+		}
+	}
+	return cost, due.check()
+}
+
+// pairsUntil adds and cancels until the end, and notes each gap between the ends of two pairs.
+func pairsUntil(end time.Time, delays []time.Duration, total *ledger, found *gaps) (answer, int) {
+	cancelled := 0
+	start := now()
+	before := start.wall
+	for pair := 0; before.Before(end); pair++ {
+		if add(delays[pair%delayTableSize], total).Stop() {
+			cancelled++
+		}
+		after := time.Now()
+		found.note(after.Sub(before))
+		before = after
+	}
+	return start.cost(0, map[string]any{
+		"pairs":   found.count,
+		"max_ms":  milliseconds(found.longest),
+		"p999_ms": milliseconds(found.exceededByOneIn(1000)),
+	}), cancelled
+}
+
+func milliseconds(duration time.Duration) float64 {
+	return float64(duration) / float64(time.Millisecond)
+}
