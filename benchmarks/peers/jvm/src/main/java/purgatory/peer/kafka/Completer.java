@@ -8,8 +8,6 @@ import purgatory.peer.Percentiles;
 /** The workload's second thread: takes one request at a time when it is due, and completes it. */
 final class Completer implements AutoCloseable {
 
-    private final BrokersPurgatory<TimedRequest> purgatory;
-    private final Completion completion;
     private final DelayQueue<TimedRequest> queue = new DelayQueue<>();
     private final long[] lagsNs;
     private final Thread thread = new Thread(this::completeAll, "completer");
@@ -18,10 +16,7 @@ final class Completer implements AutoCloseable {
     private volatile Throwable failure;
 
     /** For so many requests at most. */
-    Completer(
-            BrokersPurgatory<TimedRequest> purgatory, Completion completion, int requests) {
-        this.purgatory = purgatory;
-        this.completion = completion;
+    Completer(int requests) {
         lagsNs = new long[requests];
     }
 
@@ -48,14 +43,7 @@ final class Completer implements AutoCloseable {
     }
 
     private void complete(TimedRequest request) {
-        if (completion == Completion.DIRECT) {
-            request.forceComplete();
-        } else {
-            request.mark();
-            for (Key key : request.keys()) {
-                purgatory.check(key);
-            }
-        }
+        request.forceComplete();
         lagsNs[taken++] = System.nanoTime() - request.dueNs();
     }
 

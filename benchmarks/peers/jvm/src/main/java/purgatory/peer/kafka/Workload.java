@@ -20,7 +20,6 @@ final class Workload implements Measure {
     @Override
     public Answer take(Request request) throws Exception {
         RequestPlan plan = new RequestPlan(request);
-        Completion completion = Completion.of(request);
         int payload = request.count("payload", 0);
         int requests = plan.requests();
         RequestTally tally = new RequestTally();
@@ -29,7 +28,7 @@ final class Workload implements Measure {
         Completer completer;
         boolean peakKnown;
         try (BrokersPurgatory<TimedRequest> purgatory = new BrokersPurgatory<>()) {
-            completer = new Completer(purgatory, completion, requests);
+            completer = new Completer(requests);
             try (completer) {
                 Heap.collect();
                 peakKnown = resetPeak();
