@@ -51,3 +51,18 @@ class Bucket:
             after._previous = before
             task._next = None
         task._bucket = None
+
+    def pop(self) -> TimerTask | None:
+        """Take the first task out; None where there is none."""
+        task = self.first
+        if task is None:
+            return None
+        after = task._next
+        self.first = after
+        if after is None:
+            self.last = None
+        else:
+            after._previous = None
+            task._next = None
+        task._bucket = None
+        return task

@@ -9,20 +9,21 @@ other and the callback ``on_complete``. It is re-entrant, so these may call anyt
 operation. The lock of the word covers the word and what has to change together with it, the
 time-out; it is never held while user code runs, so that nobody waits there for a user's try.
 
-In the compiled build both locks are thin, see ``exclusion``, and lie in the operation: nothing is
-allocated for them.
+What is not a user's to override is a function and no method: in the compiled build a method of a
+class that users subclass is looked up at each call.
 """
 
 from __future__ import annotations
 
 import threading
 from operator import index
-from typing import TYPE_CHECKING, Final, Protocol, SupportsIndex, final
+from typing import TYPE_CHECKING, Protocol, SupportsIndex
 
 from mypy_extensions import mypyc_attr
 
 from purgatory_impl.errors import DelayTooLarge, InvalidDelay, OperationOfAnotherPurgatory
-from purgatory_impl.exclusion import PARKING, THIN
+from purgatory_impl.exclusion import THIN
+from purgatory_impl.operation_locks import enter, enter_word, leave, leave_word
 from purgatory_impl.task import TimerTask
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 
@@ -132,7 +133,7 @@ class DelayedOperation(TimerTask):
             return False
         enter(self)
         try:
-            won = self._win()
+            won = _win(self)
             if won:
                 self.on_complete()
         finally:
@@ -150,14 +151,14 @@ class DelayedOperation(TimerTask):
         if not self._completed:
             enter(self)
             try:
-                won = self._win()
-                self._end_time_out()
+                won = _win(self)
+                _end_time_out(self)
                 if won:
                     self.on_complete()
             finally:
                 leave(self)
         else:
-            self._end_time_out()
+            _end_time_out(self)
         if won:
             self.on_expiration()
 
@@ -167,220 +168,154 @@ class DelayedOperation(TimerTask):
         Returns:
             Whether it was pending. A time-out that was handed to the executor is not taken.
         """
-        return self._take_time_out()
-
-    @final
-    def _belong_to(self, accounting: Accounting) -> None:
-        """Be of one purgatory from now on."""
-        _enter_word(self)
-        try:
-            if self._accounting is None:
-                self._accounting = accounting
-            elif self._accounting is not accounting:
-                raise OperationOfAnotherPurgatory
-        finally:
-            _leave_word(self)
-
-    @final
-    def _try(self, place: Place | None = None) -> bool:
-        """Try to complete the operation; whether this try has done it.
-
-        Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
-        """
-        enter(self)
-        try:
-            if self._completed:
-                return False
-            outer = self._place
-            self._place = place
-            try:
-                return self.try_complete() and self._completed
-            finally:
-                self._place = outer
-        finally:
-            leave(self)
-
-    @final
-    def _win(self) -> bool:
-        """Complete the word, post its entries, take the time-out; the caller has the own lock.
-
-        Returns:
-            False where the operation was completed already.
-
-        Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT,
-        PURGATORY-STALE-ENTRIES.
-        """
-        _enter_word(self)
-        try:
-            if self._completed:
-                return False
-            self._completed = True
-            balance = self._entries
-            self._entries = 0
-        finally:
-            _leave_word(self)
-        # The walk that is trying it drops its own entry first: one entry costs no addition.
-        if self._place is not None:
-            balance -= self._place.drop()
-        if self._accounting is not None:
-            self._accounting.post(balance)
-        self._take_time_out()
-        return True
-
-    @final
-    def _arm(self, accounting: Accounting, entries: int, timer: Timer | None) -> tuple[bool, bool]:
-        """Promise entries and start the time-out, in one step.
-
-        Args:
-            accounting: Counts the time-out.
-            entries: How many are about to be appended.
-            timer: Where the time-out waits; None for no time-out.
-
-        Returns:
-            False where the operation is completed, and nothing was done. Then whether the time-out
-            is due already, so that the timer's executor is to be woken.
-
-        Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-WATCH-COMPLETED,
-        PURGATORY-NO-TIME-OUTS, PURGATORY-STALE-ENTRIES.
-        """
-        _enter_word(self)
-        try:
-            if self._completed:
-                return False, False
-            due = False
-            if timer is not None:
-                due = self._start_time_out(accounting, timer)
-            self._entries += entries
-            return True, due
-        finally:
-            _leave_word(self)
-
-    @final
-    def _start_time_out(self, accounting: Accounting, timer: Timer) -> bool:
-        """Add the operation to the timer, or move it there; whether it is due already.
-
-        Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-PENDING.
-        """
-        # First counted, then there: pending is never too low.
-        accounting.begin_time_out()
-        moved = True
-        try:
-            moved, waits = timer._add_quietly(self, self._delay_ms)
-        finally:
-            if moved:
-                accounting.end_time_out()
-        return not waits
-
-    @final
-    def _withdraw(self, entries: int) -> int:
-        """Give entries back that were promised or detached, and the time-out with the last one.
-
-        Returns:
-            What the caller's balance changes by.
-
-        Rules: PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEPS-TIME-OUT.
-        """
-        _enter_word(self)
-        try:
-            if self._completed:
-                return -entries
-            self._entries -= entries
-            if self._entries == 0:
-                self._take_time_out()
-            return 0
-        finally:
-            _leave_word(self)
+        return take_time_out(self)
 
     def _dropped(self) -> None:
         """The time-out is owed no longer, though nobody has taken it.
 
         Rules: PURGATORY-PENDING.
         """
-        self._end_time_out()
-
-    @final
-    def _take_time_out(self) -> bool:
-        taken = super().cancel()
-        if taken:
-            self._end_time_out()
-        return taken
-
-    @final
-    def _end_time_out(self) -> None:
-        if self._accounting is not None:
-            self._accounting.end_time_out()
+        _end_time_out(self)
 
 
-_ident: Final = threading.get_ident
+def belong_to(operation: DelayedOperation, accounting: Accounting) -> None:
+    """Let the operation be of one purgatory from now on.
+
+    Raises:
+        OperationOfAnotherPurgatory: it is of another one.
+    """
+    enter_word(operation)
+    try:
+        if operation._accounting is None:
+            operation._accounting = accounting
+        elif operation._accounting is not accounting:
+            raise OperationOfAnotherPurgatory
+    finally:
+        leave_word(operation)
 
 
-def enter(operation: DelayedOperation) -> None:
-    """Take the operation's own lock, once more where this thread has it."""
-    lock = operation._lock
-    if lock is not None:
-        lock.acquire()
-        return
-    me = _ident()
-    if operation._depth == 0:
-        operation._holder = me
-        operation._depth = 1
-    elif operation._holder == me:
-        operation._depth += 1
-    else:
-        _wait_for_own(operation, me)
+def attempt(operation: DelayedOperation, place: Place | None = None) -> bool:
+    """Try to complete the operation; whether this try has done it.
 
-
-def leave(operation: DelayedOperation) -> None:
-    """Let go of the operation's own lock as often as it was taken."""
-    lock = operation._lock
-    if lock is not None:
-        lock.release()
-        return
-    operation._depth -= 1
-    if PARKING.waiting and operation._depth == 0:
-        PARKING.wake()
-
-
-def _wait_for_own(operation: DelayedOperation, me: int) -> None:
-    with PARKING.freed:
-        PARKING.waiting += 1
+    Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
+    """
+    enter(operation)
+    try:
+        if operation._completed:
+            return False
+        outer = operation._place
+        operation._place = place
         try:
-            while operation._depth:
-                PARKING.freed.wait()
-            operation._holder = me
-            operation._depth = 1
+            return operation.try_complete() and operation._completed
         finally:
-            PARKING.waiting -= 1
+            operation._place = outer
+    finally:
+        leave(operation)
 
 
-def _enter_word(operation: DelayedOperation) -> None:
-    """Take the lock of the word."""
-    lock = operation._word
-    if lock is not None:
-        lock.acquire()
-    elif operation._word_held:
-        _wait_for_word(operation)
-    else:
-        operation._word_held = True
+def _win(operation: DelayedOperation) -> bool:
+    """Complete the word, post its entries, take the time-out; the caller has the own lock.
+
+    Returns:
+        False where the operation was completed already.
+
+    Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT,
+    PURGATORY-STALE-ENTRIES.
+    """
+    enter_word(operation)
+    try:
+        if operation._completed:
+            return False
+        operation._completed = True
+        balance = operation._entries
+        operation._entries = 0
+    finally:
+        leave_word(operation)
+    # The walk that is trying it drops its own entry first: one entry costs no addition.
+    if operation._place is not None:
+        balance -= operation._place.drop()
+    if operation._accounting is not None:
+        operation._accounting.post(balance)
+    take_time_out(operation)
+    return True
 
 
-def _leave_word(operation: DelayedOperation) -> None:
-    """Let go of the lock of the word."""
-    lock = operation._word
-    if lock is not None:
-        lock.release()
-        return
-    operation._word_held = False
-    if PARKING.waiting:
-        PARKING.wake()
+def arm(
+    operation: DelayedOperation, accounting: Accounting, entries: int, timer: Timer | None
+) -> tuple[bool, bool]:
+    """Promise entries and start the time-out, in one step.
+
+    Args:
+        operation: What is to be watched.
+        accounting: Counts the time-out.
+        entries: How many are about to be appended.
+        timer: Where the time-out waits; None for no time-out.
+
+    Returns:
+        False where the operation is completed, and nothing was done. Then whether the time-out
+        is due already, so that the timer's executor is to be woken.
+
+    Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-WATCH-COMPLETED,
+    PURGATORY-NO-TIME-OUTS, PURGATORY-STALE-ENTRIES.
+    """
+    enter_word(operation)
+    try:
+        if operation._completed:
+            return False, False
+        due = False
+        if timer is not None:
+            due = _start_time_out(operation, accounting, timer)
+        operation._entries += entries
+        return True, due
+    finally:
+        leave_word(operation)
 
 
-def _wait_for_word(operation: DelayedOperation) -> None:
-    with PARKING.freed:
-        PARKING.waiting += 1
-        try:
-            while operation._word_held:
-                PARKING.freed.wait()
-            operation._word_held = True
-        finally:
-            PARKING.waiting -= 1
+def _start_time_out(operation: DelayedOperation, accounting: Accounting, timer: Timer) -> bool:
+    """Add the operation to the timer, or move it there; whether it is due already.
+
+    Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-PENDING.
+    """
+    # First counted, then there: pending is never too low.
+    accounting.begin_time_out()
+    moved = True
+    try:
+        moved, waits = timer._add_quietly(operation, operation._delay_ms)
+    finally:
+        if moved:
+            accounting.end_time_out()
+    return not waits
+
+
+def withdraw(operation: DelayedOperation, entries: int) -> int:
+    """Give entries back that were promised or detached, and the time-out with the last one.
+
+    Returns:
+        What the caller's balance changes by.
+
+    Rules: PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEPS-TIME-OUT.
+    """
+    enter_word(operation)
+    try:
+        if operation._completed:
+            return -entries
+        operation._entries -= entries
+        if operation._entries == 0:
+            take_time_out(operation)
+        return 0
+    finally:
+        leave_word(operation)
+
+
+def take_time_out(operation: DelayedOperation) -> bool:
+    """Take the time-out, if it is pending; whether it was."""
+    timer = operation._timer
+    taken = timer is not None and timer.cancel(operation)
+    if taken:
+        _end_time_out(operation)
+    return taken
+
+
+def _end_time_out(operation: DelayedOperation) -> None:
+    if operation._accounting is not None:
+        operation._accounting.end_time_out()

@@ -12,13 +12,14 @@ An executor may serve several timers. For an executor of your own (an event loop
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
 from mypy_extensions import mypyc_attr
 
+from purgatory_impl.exclusion import COMPILED, SectionLock, pure
 from purgatory_impl.task import TimerTask
+from purgatory_impl.task_queue import TaskQueue
 
 _LOGGER: Final = logging.getLogger("purgatory")
 
@@ -30,8 +31,8 @@ class Executor:
     __slots__ = ("_lock", "_waiting")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: deque[TimerTask] = deque()
+        self._lock = SectionLock() if COMPILED else pure(threading.Lock())
+        self._waiting = TaskQueue()
 
     @property
     def queued(self) -> int:
@@ -48,7 +49,7 @@ class Executor:
         Rules: TIMER-EXECUTOR-ORDER.
         """
         with self._lock:
-            self._waiting.extend(tasks)
+            self._waiting.put(tasks)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -66,9 +67,9 @@ class SteppedExecutor(Executor):
         Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK.
         """
         with self._lock:
-            if not self._waiting:
-                return False
-            task = self._waiting.popleft()
+            task = self._waiting.take()
+        if task is None:
+            return False
         _run(task)
         return True
 
@@ -109,10 +110,10 @@ class InlineExecutor(Executor):
 
     def _run_next(self) -> bool:
         with self._lock:
-            if not self._waiting:
+            task = self._waiting.take()
+            if task is None:
                 self._running = False
                 return False
-            task = self._waiting.popleft()
         _run(task)
         return True
 
@@ -121,11 +122,13 @@ class InlineExecutor(Executor):
 class ThreadExecutor(Executor):
     """Tasks run in one daemon thread of the executor's own."""
 
-    __slots__ = ("_changed", "_closed", "_running", "_worker")
+    __slots__ = ("_changed", "_closed", "_running", "_sleep", "_worker")
 
     def __init__(self) -> None:
         super().__init__()
-        self._changed = threading.Condition(self._lock)
+        # Whoever waits for a change looks under this lock, and whoever has made one tells under it.
+        self._sleep = threading.Lock()
+        self._changed = threading.Condition(self._sleep)
         self._closed = False
         self._running = False
         self._worker = threading.Thread(target=self._work, name="purgatory-executor", daemon=True)
@@ -133,8 +136,8 @@ class ThreadExecutor(Executor):
 
     def wake(self) -> None:
         """Wake the thread."""
+        self._tell()
         with self._lock:
-            self._changed.notify_all()
             lost = len(self._waiting) if self._closed and not self._worker.is_alive() else 0
         if lost:
             _LOGGER.error("The executor is closed; %d tasks will not run", lost)
@@ -145,7 +148,7 @@ class ThreadExecutor(Executor):
         Returns:
             False where the time ran out.
         """
-        with self._lock:
+        with self._sleep:
             return self._changed.wait_for(self._is_idle, timeout_ms / 1000)
 
     def close(self, timeout_ms: int = 5000) -> None:
@@ -158,30 +161,52 @@ class ThreadExecutor(Executor):
         """
         with self._lock:
             self._closed = True
-            self._changed.notify_all()
+        self._tell()
         join(self._worker, timeout_ms)
 
+    def _tell(self) -> None:
+        with self._sleep:
+            self._changed.notify_all()
+
     def _is_idle(self) -> bool:
-        return not self._running and not self._waiting
+        with self._lock:
+            return not self._running and not len(self._waiting)
 
     def _work(self) -> None:
         while self._run_next():
             pass
 
     def _run_next(self) -> bool:
-        with self._lock:
-            while not self._waiting:
-                if self._closed:
-                    return False
-                self._changed.wait()
-            task = self._waiting.popleft()
-            self._running = True
-        _run(task)
-        with self._lock:
-            self._running = False
-            if not self._waiting:
-                self._changed.notify_all()
+        task = self._next_task()
+        if task is None and not self._wait_for_task():
+            return False
+        if task is not None:
+            _run(task)
+            with self._lock:
+                self._running = False
+                is_idle = not len(self._waiting)
+            if is_idle:
+                self._tell()
         return True
+
+    def _next_task(self) -> TimerTask | None:
+        """Take a task to run it; None where none waits."""
+        with self._lock:
+            task = self._waiting.take()
+            if task is not None:
+                self._running = True
+            return task
+
+    def _wait_for_task(self) -> bool:
+        """Sleep until a task waits; False where none will: the executor is closed."""
+        with self._sleep:
+            while True:
+                with self._lock:
+                    if len(self._waiting):
+                        return True
+                    if self._closed:
+                        return False
+                self._changed.wait()
 
 
 def join(thread: threading.Thread, timeout_ms: int) -> None:

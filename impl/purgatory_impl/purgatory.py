@@ -41,7 +41,14 @@ from mypy_extensions import mypyc_attr
 
 from purgatory_impl.accounting import Accounting, ExactAccounting, ProposalAccounting
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
-from purgatory_impl.delayed_operation import DelayedOperation
+from purgatory_impl.delayed_operation import (
+    DelayedOperation,
+    arm,
+    attempt,
+    belong_to,
+    take_time_out,
+    withdraw,
+)
 from purgatory_impl.errors import InvalidConfiguration, NoKeys, PurgatoryClosed, TimerClosed
 from purgatory_impl.executors import join
 from purgatory_impl.timer import Timer
@@ -148,8 +155,8 @@ class Purgatory(Generic[Key]):
         places = [(self._lists.shard_of(key), key) for key in keys]
         if not places:
             raise NoKeys
-        operation._belong_to(self._accounting)
-        return operation._try() or self._watch(operation, places)
+        belong_to(operation, self._accounting)
+        return attempt(operation) or self._watch(operation, places)
 
     def check_and_complete(self, key: Key) -> int:
         """Try all operations watched under a key, oldest first.
@@ -177,7 +184,7 @@ class Purgatory(Generic[Key]):
             if entry is None:
                 break
             try:
-                completed += entry.operation._try(entry)
+                completed += attempt(entry.operation, entry)
             except Exception as failure:
                 failures.append(failure)
         if failures:
@@ -205,7 +212,7 @@ class Purgatory(Generic[Key]):
         operations = self._lists.shard_of(key).detach(key)
         balance = 0
         for operation in operations:
-            balance += operation._withdraw(1)
+            balance += withdraw(operation, 1)
         self._accounting.post(balance)
         return operations
 
@@ -237,7 +244,7 @@ class Purgatory(Generic[Key]):
             # Not those in the lists alone: the proposal arms what was cancelled meanwhile.
             for task in self._time_outs._waiting():
                 if isinstance(task, DelayedOperation) and task._accounting is self._accounting:
-                    task._take_time_out()
+                    take_time_out(task)
         if self._reaper is not None:
             join(self._reaper, timeout_ms)
 
@@ -317,7 +324,7 @@ class Purgatory(Generic[Key]):
                 self._append(operation, places)
             self._accounting.count_watch()
             try:
-                return operation._try()
+                return attempt(operation)
             finally:
                 if not time_out_first:
                     _, due = self._arm(operation, 0, self._time_outs)
@@ -328,7 +335,7 @@ class Purgatory(Generic[Key]):
         self, operation: DelayedOperation, entries: int, timer: Timer | None
     ) -> tuple[bool, bool]:
         try:
-            return operation._arm(self._accounting, entries, timer)
+            return arm(operation, self._accounting, entries, timer)
         except TimerClosed:
             # Closed meanwhile, or a timer that was given is.
             raise PurgatoryClosed from None
@@ -348,12 +355,12 @@ class Purgatory(Generic[Key]):
         finally:
             # After a failure too, of a key's ``__eq__`` or for lack of memory.
             if appended < len(places):
-                self._accounting.post(operation._withdraw(len(places) - appended))
+                self._accounting.post(withdraw(operation, len(places) - appended))
 
     def _finish_watch(self, operation: DelayedOperation, due: bool) -> None:
         if self._closed:
             # Closing has not met this operation, perhaps.
-            operation._take_time_out()
+            take_time_out(operation)
         if due and self._timer is not None:
             self._timer._executor.wake()
 

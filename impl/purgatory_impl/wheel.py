@@ -233,11 +233,10 @@ class Wheel:
                 if bucket is None:
                     return False
             else:
-                task = bucket.first
+                task = bucket.pop()
                 if task is None:
                     bucket = self._emptying = None
                 else:
-                    bucket.remove(task)
                     self.size -= 1
                     if not self.place(task, task._expiry_ms):
                         expired.append(task)

@@ -22,6 +22,7 @@ from purgatory_impl import (
     TimerTask,
 )
 from purgatory_impl.accounting import Accounting
+from purgatory_impl.delayed_operation import take_time_out
 from purgatory_impl.executors import join
 from purgatory_impl.memory_pool import new_buffer
 from purgatory_impl.watchers import Entry, Key, Shard, Walk, WatcherList
@@ -69,7 +70,7 @@ class Race:
 def _force_without_lock(self: DelayedOperation) -> bool:
     if self.is_completed:
         return False
-    self._take_time_out()
+    take_time_out(self)
     balance = self._entries - (self._place.drop() if self._place is not None else 0)
     self._completed, self._entries = True, 0
     if self._accounting is not None:

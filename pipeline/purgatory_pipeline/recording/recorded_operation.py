@@ -15,7 +15,7 @@ from threading import get_ident
 from typing import TypeVar
 
 from purgatory_impl import DelayedOperation, PurgatoryError
-from purgatory_impl.delayed_operation import enter, leave
+from purgatory_impl.operation_locks import enter, leave
 from purgatory_pipeline.recording.recorder import Recorder
 from purgatory_spec.operations import Force
 from purgatory_spec.outcomes import EventKind

@@ -15,8 +15,8 @@ IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
 
 WRONG = {
     ("wheel", TIMER): (
-        "if expiry_ms < clock_ms + self._tick_ms:",
-        "if expiry_ms < clock_ms + 2 * self._tick_ms:",
+        "if expiry_ms < self._finest.turn_ms:",
+        "if expiry_ms < self._finest.turn_ms + self._tick_ms:",
     ),
     ("accounting", PURGATORY): (
         "return self._pending + max(0, self._stale)",

@@ -176,7 +176,7 @@ class PurgatoryWorld:
 
     def waiting(self) -> list[ScheduledOperation]:
         """The operations in the executor's queue."""
-        tasks = list(self.executor._waiting)
+        tasks = self.executor._waiting.tasks()
         return [task for task in tasks if isinstance(task, ScheduledOperation)]
 
     def counts(self) -> dict[str, int]:

@@ -8,10 +8,13 @@ a race leaves a lock out, the fields of the table are interrupted by themselves.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Final
 
 from purgatory_impl import DelayedOperation, Purgatory, Timer, TimerTask
+from purgatory_impl import purgatory as purgatory_module
 from purgatory_impl.accounting import Accounting, ProposalAccounting
+from purgatory_impl.delayed_operation import take_time_out
 from purgatory_impl.watchers import Entry, Shard
 
 
@@ -20,7 +23,7 @@ class SeededRace:
     """One race.
 
     Attributes:
-        owner: The class of the implementation whose method is substituted.
+        owner: The class or module of the implementation whose method or function is substituted.
         method: Its name.
         substitute: What is there instead.
         scenario: Where it can be found.
@@ -28,7 +31,7 @@ class SeededRace:
 
     name: str
     about: str
-    owner: type
+    owner: type | ModuleType
     method: str
     substitute: Callable[..., object]
     scenario: str
@@ -101,7 +104,7 @@ def _force_by_test_then_set(operation: DelayedOperation) -> bool:
         balance -= operation._place.drop()
     if operation._accounting is not None:
         operation._accounting.post(balance)
-    operation._take_time_out()
+    take_time_out(operation)
     operation.on_complete()
     return True
 
@@ -120,7 +123,7 @@ def _withdraw_without_lock(operation: DelayedOperation, entries: int) -> int:
         return -entries
     operation._entries -= entries
     if operation._entries == 0:
-        operation._take_time_out()
+        take_time_out(operation)
     return 0
 
 
@@ -247,8 +250,8 @@ SEEDED_RACES: Final = (
     SeededRace(
         "withdrawn-without-lock",
         "entries of a cancelled key are taken out of the word without its lock",
-        DelayedOperation,
-        "_withdraw",
+        purgatory_module,
+        "withdraw",
         _withdraw_without_lock,
         "exact-rewatch-and-cancel",
     ),

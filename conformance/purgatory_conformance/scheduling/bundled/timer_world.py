@@ -198,7 +198,7 @@ class TimerWorld:
 
     def _due(self) -> list[str]:
         """The tasks that are due and have not run."""
-        waiting = set(self.timer._executor._waiting)
+        waiting = set(self.timer._executor._waiting.tasks())
         now_ms = self.clock.now_ms()
         return [
             task.name
