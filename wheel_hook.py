@@ -99,6 +99,8 @@ class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
             source = Path(self.root) / name
             inside = Path(*Path(name).parts[1:])
             shutil.copytree(source, folder / inside, ignore=shutil.ignore_patterns("__pycache__"))
+            for package in inside.parents[:-1]:
+                (folder / package / "__init__.py").touch()
             left_out = COMPILED.get(name)
             if left_out is not None:
                 found = sorted(path.name for path in source.glob("*.py"))

@@ -6,6 +6,8 @@ from typing import Protocol
 
 import pytest
 
+import purgatory_impl
+
 _LEFT_OUT = pytest.StashKey[int]()
 
 
@@ -19,6 +21,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is not asked for, and what cannot run here."""
     _leave_large_out(config, items)
     _skip_without_java(items)
+    _skip_if_compiled(items)
 
 
 def _leave_large_out(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -28,6 +31,15 @@ def _leave_large_out(config: pytest.Config, items: list[pytest.Item]) -> None:
         config.hook.pytest_deselected(items=large)
         items[:] = [item for item in items if not item.get_closest_marker("large")]
         config.stash[_LEFT_OUT] = len(large)
+
+
+def _skip_if_compiled(items: list[pytest.Item]) -> None:
+    """Skip tests that reach into the pure build, where the compiled one is installed."""
+    if not purgatory_impl.COMPILED:
+        return
+    for item in items:
+        if item.get_closest_marker("pure"):
+            item.add_marker(pytest.mark.skip(reason="reaches into the pure build"))
 
 
 def _skip_without_java(items: list[pytest.Item]) -> None:

@@ -115,6 +115,7 @@ def test_a_cancelled_key_is_counted_out() -> None:
     assert bench.seen() == Seen()
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("accounting", ["exact", "proposal"])
 def test_what_is_completed_while_it_is_appended_gets_no_further_entry(
     accounting: Literal["exact", "proposal"], monkeypatch: pytest.MonkeyPatch
@@ -140,6 +141,7 @@ def test_what_is_completed_while_it_is_appended_gets_no_further_entry(
     check_law(bench.purgatory)
 
 
+@pytest.mark.pure
 def test_a_walk_over_one_key_operations_adds_to_no_shared_count() -> None:
     """Given operations with one key each.
 
@@ -162,6 +164,7 @@ def test_a_walk_over_one_key_operations_adds_to_no_shared_count() -> None:
     assert set(posted) == {0}
 
 
+@pytest.mark.pure
 def test_a_try_inside_a_try_leaves_the_outer_walk_its_entry() -> None:
     """Given an operation under two keys whose try, in a walk of one, checks the other one.
 
@@ -345,6 +348,7 @@ class Steps:
         return self.count - before
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("keys", [1, 10, 3000])
 def test_completing_costs_no_more_with_many_keys(
     keys: int, monkeypatch: pytest.MonkeyPatch
@@ -378,6 +382,7 @@ def test_completing_costs_no_more_with_many_keys(
     assert purgatory.stale == 3 * keys - 3
 
 
+@pytest.mark.pure
 def test_one_event_costs_its_caller_the_walk_of_its_list(monkeypatch: pytest.MonkeyPatch) -> None:
     """Given fifty operations under one key and under two thousand others each.
 

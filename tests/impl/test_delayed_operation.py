@@ -134,6 +134,7 @@ def test_a_throwing_callback_skips_on_expiration(caplog: pytest.LogCaptureFixtur
     assert bench.purgatory.pending == 0
 
 
+@pytest.mark.pure
 def test_on_expiration_runs_without_the_lock() -> None:
     """Given an operation that expires.
 

@@ -123,6 +123,7 @@ def test_the_smallest_pool() -> None:
     assert pool.available_bytes == 1
 
 
+@pytest.mark.pure
 def test_a_buffer_that_cannot_be_made_is_not_debited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Given an interpreter without memory.
 

@@ -173,6 +173,7 @@ def test_who_reaps_is_a_choice() -> None:
     assert threads(None, None, time_outs=False) == 1
 
 
+@pytest.mark.pure
 def test_the_reaper_survives_a_failing_purge(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,6 +315,7 @@ def still_purgatory() -> tuple[Purgatory[str], Recorded]:
     return purgatory, operation
 
 
+@pytest.mark.pure
 def test_what_changes_the_word_waits_for_its_lock() -> None:
     """Given a watched operation whose word is locked.
 

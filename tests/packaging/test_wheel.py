@@ -1,20 +1,16 @@
 """The wheel is complete: installed elsewhere, alone, it does what the checkout does."""
 
-import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from tests.packaging.wheels import NOT_COPIED, ROOT, environment, run, scripts
+
 pytestmark = [pytest.mark.package, pytest.mark.slow]
 
-ROOT = Path(__file__).resolve().parents[2]
-NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv", "purgatory-work", "site", "build", "dist", ".*_cache", ".hypothesis", "target"
-)
 JUNK = (
     "conformance/adapters/kafka/target/lib/some.jar",
     "conformance/adapters/kafka/src/main/java/__pycache__/some.pyc",
@@ -32,25 +28,6 @@ JUNK = (
 SPEC = "purgatory_spec/data"
 ADAPTERS = "purgatory_conformance/data/adapters"
 MODULES = "purgatory_tla/data"
-
-
-def run(command: list[str | Path], folder: Path) -> str:
-    """Run a command as somebody would who has no checkout; its output, if it succeeded."""
-    hidden = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONWARNINGS")
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**environment, "NO_COLOR": "1", "PYTHONUTF8": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}"
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -79,15 +56,8 @@ def names(wheel: Path) -> set[str]:
 def elsewhere(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that has an environment with the wheel in it, and knows of no checkout."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    run([sys.executable, "-m", "venv", folder / "venv"], folder)
-    python = scripts(folder) / "python"
-    constraints = ROOT / "constraints.txt"
-    run([python, "-m", "pip", "install", "--quiet", "--constraint", constraints, wheel], folder)
+    environment(wheel, folder)
     return folder
-
-
-def scripts(folder: Path) -> Path:
-    return folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
 
 
 def purgatory(folder: Path, *words: str) -> str:
@@ -150,6 +120,7 @@ def test_packages_are_in_it_with_templates_and_type_markers(names: set[str]) -> 
         "tla/purgatory_tla": "purgatory_tla",
         "conformance/purgatory_conformance": "purgatory_conformance",
         "pipeline/purgatory_pipeline": "purgatory_pipeline",
+        "benchmarks/purgatory_bench": "purgatory_bench",
     }
     for folder, package in packages.items():
         assert files_under(folder, package) <= names
@@ -176,6 +147,7 @@ def test_nothing_else_is_in_it(names: set[str]) -> None:
         "purgatory_tla",
         "purgatory_conformance",
         "purgatory_pipeline",
+        "purgatory_bench",
     }
 
 

@@ -1,0 +1,150 @@
+"""The compiled wheel, in an environment of its own: it does what the pure sources do."""
+
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.wheels import NOT_COPIED, ROOT, environment, run, scripts
+
+pytestmark = [pytest.mark.package, pytest.mark.slow]
+
+STRESS = ("-m", "purgatory_bench.stress")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled wheel; built from a copy, in which nothing compiled lies afterwards."""
+    folder = tmp_path_factory.mktemp("compiled")
+    copy = folder / "checkout"
+    shutil.copytree(ROOT, copy, ignore=NOT_COPIED)
+    output = folder / "dist"
+    command: list[str | Path] = [sys.executable, "-m", "build", "--wheel", "--outdir", output, copy]
+    run(command, folder, PURGATORY_COMPILED="1")
+    left = [path for kind in ("*.so", "*.pyd", "*.c", "*.o") for path in copy.rglob(kind)]
+    assert left == []
+    (built,) = output.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an environment that has the wheel, and what its tests need."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    environment(wheel, folder, "pytest")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(folder: Path) -> Path:
+    return scripts(folder) / "python"
+
+
+def test_modules_of_the_implementation_are_compiled_and_readable(wheel: Path) -> None:
+    """Given the names in the wheel.
+
+    Then each module of the implementation is there twice, but for those that do nothing hot.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    compiled = {Path(name).name.split(".")[0] for name in names if Path(name).suffix != ".py"}
+    for path in (ROOT / "impl" / "purgatory_impl").glob("*.py"):
+        assert f"purgatory_impl/{path.name}" in names
+        assert (path.stem in compiled) == (path.stem not in ("__init__", "errors")), path.stem
+    assert "none-any" not in wheel.name
+
+
+def test_it_is_compiled(folder: Path, python: Path) -> None:
+    code = "import purgatory_impl as p; print(p.COMPILED, p.Timer.add.__class__.__name__)"
+    assert run([python, "-c", code], folder).split() == ["True", "method_descriptor"]
+
+
+def test_the_sources_are_not() -> None:
+    """The control: what is asked above has another answer here."""
+    code = "import purgatory_impl as p; print(p.COMPILED, p.Timer.add.__class__.__name__)"
+    assert run([sys.executable, "-c", code], ROOT).split() == ["False", "function"]
+
+
+def test_it_conforms(folder: Path) -> None:
+    output = run([scripts(folder) / "purgatory", "check", "bundled", "--seed", "1"], folder)
+    assert output.count("✓ conformant:") == 3
+
+
+def test_with_the_accounting_of_the_proposal_it_forgets_what_that_forgets(folder: Path) -> None:
+    command: list[str | Path] = [
+        scripts(folder) / "purgatory",
+        "check",
+        "bundled-proposal",
+        "--suite",
+        "quick",
+    ]
+    output = run([*command, "--seed", "1"], folder, expected=1)
+    assert "PURGATORY-STALE-OPERATIONS" in output
+    assert "1 cause of failure" in output
+
+
+def test_it_passes_the_tests_of_the_implementation(python: Path) -> None:
+    """All but those that put something in the place of a part, which are skipped and counted."""
+    command: list[str | Path] = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    output = run([*command, "tests/impl"], ROOT)
+    passed = int(output.rpartition(" passed")[0].split()[-1])
+    assert passed > 400
+
+
+@pytest.mark.parametrize("component", ["timer", "purgatory", "memory_pool"])
+def test_many_threads_do_not_break_it(folder: Path, python: Path, component: str) -> None:
+    output = run([python, *STRESS, "--component", component, "--rounds", "20"], folder)
+    assert f"{component}: 20 rounds" in output
+    assert "findings" not in output
+
+
+def test_users_may_subclass_what_is_theirs_to_subclass(folder: Path, python: Path) -> None:
+    """Given a program as users write it: own operations, tasks, clocks, executors.
+
+    Then it runs as in the pure build.
+    """
+    program = """
+from purgatory_impl import DelayedOperation, Purgatory, SteppedExecutor, Timer, TimerTask
+from purgatory_impl import VirtualClock
+
+class Answer(DelayedOperation):
+    def __init__(self, delay_ms):
+        super().__init__(delay_ms)
+        self.ready, self.said = False, []
+    def try_complete(self):
+        return self.ready and self.force_complete()
+    def on_complete(self):
+        self.said.append("completed")
+    def on_expiration(self):
+        self.said.append("expired")
+
+class Greeting(TimerTask):
+    def run(self):
+        print("hello")
+
+class Loud(SteppedExecutor):
+    def wake(self):
+        print("woken")
+
+class Ticking(VirtualClock):
+    pass
+
+clock, executor = Ticking(), Loud()
+timer = Timer(clock=clock, executor=executor)
+timer.add(Greeting(), 5)
+with Purgatory(timer=timer) as purgatory:
+    early, late = Answer(9), Answer(10)
+    for each in (early, late):
+        purgatory.try_complete_else_watch(each, ["k"])
+    early.ready = True
+    print(purgatory.check_and_complete("k"))
+    clock.set_ms(20)
+    timer.advance()
+    while executor.run_one():
+        pass
+    print(early.said, late.said)
+"""
+    output = run([python, "-c", program], folder)
+    assert output.split() == ["1", "woken", "hello", "['completed']", "['completed',", "'expired']"]
