@@ -1,0 +1,103 @@
+"""The delayed operation of the old design: it knows neither its lists nor its place in the queue.
+
+So whoever completes it can do no more than mark it. One lock, the operation's own, is held while
+its try and its ``on_complete`` run; it is re-entrant.
+"""
+
+import threading
+from typing import Final, final
+
+from mypy_extensions import mypyc_attr
+
+COMPILED: Final = not __file__.endswith(".py")
+"""Whether the old design runs as compiled code."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class DelayedOperation:
+    """Something that waits for a condition, for ``delay_ms`` at most.
+
+    Subclasses override ``try_complete``, ``on_complete`` and, where they wish, ``on_expiration``.
+    An operation is used once, and given to one purgatory.
+    """
+
+    __slots__ = ("_completed", "_delay_ms", "_lock")
+
+    def __init__(self, delay_ms: int) -> None:
+        """Make an operation that nobody watches yet.
+
+        Args:
+            delay_ms: The time-out, whole milliseconds from when it is watched.
+        """
+        self._delay_ms = delay_ms
+        self._completed = False
+        self._lock = threading.RLock()
+
+    def try_complete(self) -> bool:
+        """Complete the operation if it can be completed now; overridden by every subclass.
+
+        Calls ``force_complete`` if the condition holds, and returns what that returns.
+        """
+        raise NotImplementedError("an operation must override try_complete")
+
+    def on_complete(self) -> None:
+        """Called once, when the operation is completed, under its own lock."""
+
+    def on_expiration(self) -> None:
+        """Called after ``on_complete`` where the time-out has completed it, under no lock."""
+
+    @property
+    def delay_ms(self) -> int:
+        """The time-out, ms from when the operation is watched."""
+        return self._delay_ms
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether somebody has completed it; true before ``on_complete`` is called."""
+        return self._completed
+
+    @final
+    def force_complete(self) -> bool:
+        """Complete the operation, whatever its condition; it stays in the queue and in its lists.
+
+        Returns:
+            Whether this call has completed it. Exactly one call ever does.
+
+        Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-FORCE, PURGATORY-FORCE-AGAIN,
+        PURGATORY-CALLBACK-THROWS.
+        """
+        if self._completed:
+            return False
+        with self._lock:
+            won = self._win()
+            if won:
+                self.on_complete()
+        return won
+
+    @final
+    def _try(self) -> bool:
+        """Try to complete the operation; whether this try has done it.
+
+        Rules: PURGATORY-COMPLETED-NOT-TRIED.
+        """
+        with self._lock:
+            if self._completed:
+                return False
+            return self.try_complete() and self._completed
+
+    @final
+    def _expire(self) -> None:
+        """The time-out is due: complete the operation, unless somebody has.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-LOST-EXPIRY, PURGATORY-CALLBACK-ORDER.
+        """
+        if self.force_complete():
+            self.on_expiration()
+
+    @final
+    def _win(self) -> bool:
+        """Mark the operation, under its lock; whether nobody had."""
+        if self._completed:
+            return False
+        self._completed = True
+        return True

@@ -1,0 +1,26 @@
+"""Where the sources of the peers are: in a checkout, and not in the wheel."""
+
+from pathlib import Path
+from typing import Final
+
+from purgatory_conformance.command_line import EXIT_USAGE, Problem
+
+NO_CHECKOUT: Final = (
+    "its sources are in a checkout of the project, and this is none; say --checkout FOLDER"
+)
+
+_CONTRACT: Final = Path("benchmarks") / "peers" / "README.md"
+
+
+def find_checkout(told: Path | None) -> Path | None:
+    """The checkout: where it was told to be, or the one that this module stands in.
+
+    Raises:
+        Problem: what was told is none.
+    """
+    if told is not None:
+        if not (told / _CONTRACT).is_file():
+            raise Problem(f"{told} is no checkout: it has no {_CONTRACT.as_posix()}", EXIT_USAGE)
+        return told.resolve()
+    here = Path(__file__).resolve().parents[3]
+    return here if (here / _CONTRACT).is_file() else None

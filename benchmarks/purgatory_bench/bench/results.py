@@ -1,0 +1,192 @@
+"""The file of results: everything that a run has measured, and why something was not.
+
+One JSON object; its schema is ``purgatory bench schema``. What a reader needs follows from this
+file alone: figures, ratios, goals and plots are not stored.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from purgatory_conformance.command_line import EXIT_USAGE, Problem
+
+Figure: TypeAlias = int | float | str | None
+Option: TypeAlias = bool | int | float | str | list[int] | list[str] | None
+Request: TypeAlias = Mapping[str, int | float | str]
+
+
+class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What it was measured on.
+
+    Attributes:
+        processor: Its name; empty where the system does not tell.
+        cores: How many processors this process may use.
+        memory_mib: Of the whole machine; None where the system does not tell.
+        system: Name and release of the operating system, and the kind of machine.
+        python: Of the controller.
+        package: Version of this package.
+        commit: Of the checkout, with ``+`` behind it where files were changed; empty without one.
+        load_begin: Load averages over 1, 5 and 15 minutes before the first request.
+        load_end: The same after the last answer.
+    """
+
+    processor: str
+    cores: int
+    memory_mib: int | None
+    system: str
+    python: str
+    package: str
+    commit: str
+    load_begin: tuple[float, float, float] | None
+    load_end: tuple[float, float, float] | None
+
+
+class PeerFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One peer.
+
+    Attributes:
+        name: Its name in the tables.
+        reason: Why it was not measured at all; empty where it was.
+        version: Of what is measured, as its hello says.
+        runtime: The same.
+        offers: Measures that it can be asked.
+    """
+
+    name: str
+    reason: str = ""
+    version: str = ""
+    runtime: str = ""
+    offers: tuple[str, ...] = ()
+
+
+class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing that every peer is asked.
+
+    Attributes:
+        name: Its name, which no other setting of the file has.
+        measure: What kind of thing it is; settings of one measure share their rounds.
+        label: What tells it from the others of its measure.
+        request: The line that is sent, without the seed.
+    """
+
+    name: str
+    measure: str
+    label: str
+    request: Request
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a peer answered: times in ns, of the measured part alone."""
+
+    operations: int
+    thread_cpu_ns: float | None = None
+    process_cpu_ns: float | None = None
+    wall_ns: float | None = None
+    detail: dict[str, Figure] = {}
+
+
+class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One answer.
+
+    Attributes:
+        setting: Name of what was asked.
+        peer: Name of who answered.
+        round: From 1; rounds of warming up are 0 and below, and count for nothing.
+        place: When in its round it was this peer's turn, from 1.
+        answer: What it said.
+    """
+
+    setting: str
+    peer: str
+    round: int
+    place: int
+    answer: Answer
+
+
+class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A setting that a peer has no figures of, and why."""
+
+    setting: str
+    peer: str
+    reason: str
+
+
+class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Resident memory of a peer's process while it ran.
+
+    Attributes:
+        setting: What it was asked.
+        peer: Who was asked.
+        limit_mib: Beyond this the process was ended.
+        exceeded: Whether it was.
+        seconds: When memory was looked at, from the request on.
+        mib: How much there was.
+    """
+
+    setting: str
+    peer: str
+    limit_mib: float
+    exceeded: bool
+    seconds: list[float]
+    mib: list[float]
+
+
+class Results(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One run of the command.
+
+    Attributes:
+        format: What kind of file this is.
+        version: Of this schema.
+        kind: Which command wrote it.
+        began: Date and time, UTC, ISO 8601.
+        seconds: How long it took.
+        options: What the command was told.
+        machine: What it ran on.
+        peers: In the order of the tables.
+        settings: In the order of the tables.
+        samples: In the order in which they were taken.
+        failures: What has no figures.
+        curves: Of the run with a limit on memory.
+    """
+
+    format: Literal["purgatory-bench"]
+    version: Literal[1]
+    kind: Literal["measures", "workload"]
+    began: str
+    seconds: float
+    options: dict[str, Option]
+    machine: Machine
+    peers: Sequence[PeerFacts]
+    settings: Sequence[Setting]
+    samples: Sequence[Sample]
+    failures: Sequence[Failure] = ()
+    curves: Sequence[Curve] = ()
+
+
+def write_results(results: Results, path: Path) -> None:
+    """Write the file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+    unfinished.replace(path)
+
+
+def read_results(path: Path) -> Results:
+    """Read a file of results.
+
+    Raises:
+        Problem: it is none.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Results)
+    except OSError as problem:
+        raise Problem(f"{path}: {problem.strerror}", EXIT_USAGE) from problem
+    except msgspec.DecodeError as problem:
+        raise Problem(f"{path} is no file of results: {problem}", EXIT_USAGE) from problem
+
+
+def schema() -> str:
+    """The JSON schema of the file."""
+    return msgspec.json.format(msgspec.json.encode(msgspec.json.schema(Results))).decode()

@@ -1,0 +1,122 @@
+"""``purgatory bench workload``: the proposal's experiment."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from purgatory_bench.bench.bench_command import WORK, chosen_rolls, finish, say
+from purgatory_bench.bench.checkout import find_checkout
+from purgatory_bench.bench.results import Option
+from purgatory_bench.bench.roster import WORKLOAD_ROLLS, Place
+from purgatory_bench.bench.rounds import Plan
+from purgatory_bench.bench.run import Book, sweep_all
+from purgatory_bench.bench.sweep_plan import CASES, RATES, Sweep
+from purgatory_bench.bench.tight import Limit
+
+_FOLDER: Final = click.Path(path_type=Path, file_okay=False)
+_FULL_REQUESTS: Final = 1_000_000
+_QUICK_REQUESTS: Final = 20_000
+_QUICK_RATES: Final = (10_000, 40_000, 105_000, 200_000, 400_000)
+
+
+@click.command("workload")
+@click.option("--rate", "rates", type=click.IntRange(1), multiple=True, help="Target; repeatable.")
+@click.option("--case", "cases", type=click.Choice(CASES), multiple=True, help="Both by default.")
+@click.option(
+    "--keys", type=click.IntRange(3), multiple=True, help="Repeatable; 3 and 1000 by default."
+)
+@click.option("--requests", type=click.IntRange(1), help="Of each point: 1,000,000.")
+@click.option("--rounds", type=click.IntRange(1), help="Of each point: 3, or 1 with --quick.")
+@click.option(
+    "--warm-up", type=click.IntRange(0), default=1, show_default=True, help="Before each series."
+)
+@click.option("--quick", is_flag=True, help="Few requests, few rates, 3 keys: some minutes.")
+@click.option("--peer", "peers", multiple=True, help="Ask this peer; repeatable.")
+@click.option(
+    "--part",
+    "parts",
+    type=click.Choice(["rates", "memory"]),
+    multiple=True,
+    help="Without a limit on memory, or with one; both by default.",
+)
+@click.option(
+    "--resident-limit", type=click.FloatRange(0, min_open=True), help="Limit on memory, MiB."
+)
+@click.option(
+    "--room",
+    type=click.FloatRange(0, min_open=True),
+    default=8.0,
+    show_default=True,
+    help="Without --resident-limit: so much above what is needed at the lowest rate, MiB.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the inputs.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(0, min_open=True),
+    default=120.0,
+    show_default=True,
+    help="Seconds that any answer may take, besides the time for its size.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=WORK / "workload.json",
+    show_default=True,
+)
+@click.option("--work", type=_FOLDER, default=WORK, show_default=True, help="For builds and logs.")
+@click.option("--checkout", type=_FOLDER, help="Where the sources of the peers are.")
+@click.option("--gate", is_flag=True, help="Exit with 1 where a goal's figure is missed.")
+def workload(
+    rates: tuple[int, ...],
+    cases: tuple[str, ...],
+    keys: tuple[int, ...],
+    requests: int | None,
+    rounds: int | None,
+    warm_up: int,
+    quick: bool,
+    peers: tuple[str, ...],
+    parts: tuple[str, ...],
+    resident_limit: float | None,
+    room: float,
+    seed: int,
+    patience: float,
+    out: Path,
+    work: Path,
+    checkout: Path | None,
+    gate: bool,
+) -> None:
+    """The proposal's experiment: target rates from low to high, old design and new, and Kafka.
+
+    A series ends for a peer when it achieves less than 95 % of the target rate.
+    """
+    place = Place(find_checkout(checkout), work.resolve())
+    chosen = chosen_rolls(WORKLOAD_ROLLS, peers)
+    sweep = Sweep(
+        rates=sorted(set(rates)) or (_QUICK_RATES if quick else RATES),
+        cases=tuple(dict.fromkeys(cases)) or CASES,
+        keys=tuple(dict.fromkeys(keys)) or ((3,) if quick else (3, 1000)),
+        requests=requests or (_QUICK_REQUESTS if quick else _FULL_REQUESTS),
+    )
+    plan = Plan(rounds or (1 if quick else 3), warm_up, seed, patience)
+    options: dict[str, Option] = {
+        "quick": quick,
+        "rates": list(sweep.rates),
+        "cases": list(sweep.cases),
+        "keys": list(sweep.keys),
+        "requests": sweep.requests,
+        "payload": sweep.payload,
+        "rounds": plan.rounds,
+        "warm_up": plan.warm_up,
+        "seed": seed,
+        "patience_s": patience,
+        "peers": [roll.name for roll in chosen],
+        "parts": list(parts),
+        "resident_limit_mib": resident_limit,
+        "room_mib": room,
+    }
+    book = Book("workload", out, options, place.checkout)
+    limit = Limit(resident_limit, room) if not parts or "memory" in parts else None
+    wanted = not parts or "rates" in parts
+    read = sweep_all(book, chosen, place, sweep, limit, plan, say, rates=wanted)
+    finish([read], out, gate=gate)

@@ -1,0 +1,74 @@
+"""What a measure needs of a purgatory, whichever design it is of."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class MeasuredPurgatory(Protocol):
+    """A purgatory on the real clock, its thread ready."""
+
+    def try_complete_else_watch(self, operation: Any, keys: Iterable[str]) -> bool:
+        """Try to complete an operation; else watch it under each key."""
+
+    def check_and_complete(self, key: str) -> int:
+        """Try all that is watched under a key; how many this call has completed."""
+
+    def close(self) -> None:
+        """End its threads."""
+
+    @property
+    def entries(self) -> int:
+        """The sum of the lengths of all lists."""
+
+
+class CountedRequest(Protocol):
+    """An operation of a user's own class: it can be completed as soon as it is ready.
+
+    Attributes:
+        ready: Set by who knows that its condition holds.
+        completions: How often it was completed.
+    """
+
+    ready: bool
+    completions: int
+
+
+class ForcedRequest(Protocol):
+    """An operation of a user's own class that no event completes."""
+
+    def force_complete(self) -> bool:
+        """Complete it; whether this call has."""
+
+
+class Record:
+    """What has become of numbered requests.
+
+    Attributes:
+        completions: How often each was completed, by its number.
+        expired: How many the time-out has completed.
+    """
+
+    __slots__ = ("completions", "expired")
+
+    def __init__(self, requests: int) -> None:
+        """Nothing is completed."""
+        self.completions = bytearray(requests)
+        self.expired = 0
+
+
+@dataclass(frozen=True)
+class Design:
+    """One design.
+
+    Attributes:
+        purgatory: Makes a purgatory with the purge interval 1000 and, where it has a wheel, tick
+            1 ms and wheel size 20.
+        request: Makes an operation of a delay in ms that holds so many bytes.
+        numbered_request: Makes one that only force and its time-out complete, and that marks itself
+            in a record under its number.
+    """
+
+    purgatory: Callable[[], MeasuredPurgatory]
+    request: Callable[[int, int], CountedRequest]
+    numbered_request: Callable[[int, int, int, Record], ForcedRequest]

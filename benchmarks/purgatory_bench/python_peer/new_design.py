@@ -1,0 +1,58 @@
+"""Our purgatory and a user's operations in it."""
+
+from functools import partial
+from typing import Final
+
+from purgatory_bench.python_peer.designs import Design, Record
+from purgatory_impl import DelayedOperation, Purgatory
+
+
+class Request(DelayedOperation):
+    """Waits until it is ready."""
+
+    __slots__ = ("completions", "payload", "ready")
+
+    def __init__(self, delay_ms: int, payload: int) -> None:
+        super().__init__(delay_ms)
+        self.ready = False
+        self.completions = 0
+        self.payload = bytes(payload)
+
+    def try_complete(self) -> bool:
+        """Complete it where it is ready."""
+        return self.ready and self.force_complete()
+
+    def on_complete(self) -> None:
+        """Count."""
+        self.completions += 1
+
+
+class NumberedRequest(DelayedOperation):
+    """Waits until it is forced, and marks itself in a record."""
+
+    __slots__ = ("number", "payload", "record")
+
+    def __init__(self, delay_ms: int, payload: int, number: int, record: Record) -> None:
+        super().__init__(delay_ms)
+        self.payload = bytes(payload)
+        self.number = number
+        self.record = record
+
+    def try_complete(self) -> bool:
+        """No event completes it."""
+        return False
+
+    def on_complete(self) -> None:
+        """Mark the number."""
+        self.record.completions[self.number] += 1
+
+    def on_expiration(self) -> None:
+        """Count; the thread that runs time-outs is one."""
+        self.record.expired += 1
+
+
+EXACT: Final = Design(Purgatory, Request, NumberedRequest)
+"""With the accounting that is the default."""
+
+PROPOSAL: Final = Design(partial(Purgatory, accounting="proposal"), Request, NumberedRequest)
+"""With the accounting as published."""
