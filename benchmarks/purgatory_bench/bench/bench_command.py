@@ -85,9 +85,9 @@ def bench(
         "warm_up": plan.warm_up,
         "seed": seed,
         "patience_s": patience,
-        "only": list(only),
-        "peers": [roll.name for roll in chosen],
-        "pending": list(pending),
+        "only": tuple(only),
+        "peers": tuple(roll.name for roll in chosen),
+        "pending": pending,
         "operations": operations,
     }
     book = Book("measures", out, options, place.checkout)

@@ -13,7 +13,7 @@ import msgspec
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
 
 Figure: TypeAlias = int | float | str | None
-Option: TypeAlias = bool | int | float | str | list[int] | list[str] | None
+Option: TypeAlias = bool | int | float | str | tuple[int | str, ...] | None
 Request: TypeAlias = Mapping[str, int | float | str]
 
 

@@ -101,17 +101,17 @@ def workload(
     plan = Plan(rounds or (1 if quick else 3), warm_up, seed, patience)
     options: dict[str, Option] = {
         "quick": quick,
-        "rates": list(sweep.rates),
-        "cases": list(sweep.cases),
-        "keys": list(sweep.keys),
+        "rates": tuple(sweep.rates),
+        "cases": tuple(sweep.cases),
+        "keys": tuple(sweep.keys),
         "requests": sweep.requests,
         "payload": sweep.payload,
         "rounds": plan.rounds,
         "warm_up": plan.warm_up,
         "seed": seed,
         "patience_s": patience,
-        "peers": [roll.name for roll in chosen],
-        "parts": list(parts),
+        "peers": tuple(roll.name for roll in chosen),
+        "parts": parts,
         "resident_limit_mib": resident_limit,
         "room_mib": room,
     }

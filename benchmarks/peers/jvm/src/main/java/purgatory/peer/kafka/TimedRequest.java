@@ -9,7 +9,7 @@ import org.apache.kafka.server.purgatory.DelayedOperation;
 /** A request of the workload; a delay queue gives it out when it can be completed. */
 final class TimedRequest extends DelayedOperation implements Delayed {
 
-    private static final long TIME_OUT_MS = 200;
+    static final long TIME_OUT_MS = 200;
 
     @SuppressWarnings("unused")
     private final byte[] payload;

@@ -16,6 +16,7 @@ import purgatory.peer.Stopwatch;
 final class Workload implements Measure {
 
     private static final double MS = 1e6;
+    private static final long TIME_OUT_NS = TimedRequest.TIME_OUT_MS * 1_000_000;
 
     @Override
     public Answer take(Request request) throws Exception {
@@ -61,7 +62,9 @@ final class Workload implements Measure {
             TimedRequest request =
                     new TimedRequest(payload, plan.keys(i), beganNs + plan.timeNs(i), tally);
             purgatory.watch(request, request.keys());
-            completer.hand(request);
+            if (plan.timeNs(i) < TIME_OUT_NS) {
+                completer.hand(request);
+            }
             longestNs = Math.max(longestNs, System.nanoTime() - beganNs);
         }
         return new Given(System.nanoTime() - beginNs, longestNs);
