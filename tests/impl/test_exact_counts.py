@@ -1,0 +1,207 @@
+"""What each operation touches, counted exactly: no clock is read, so that no machine makes noise.
+
+A *touch* is a change of a list of tasks, or of the delay queue. Whoever makes the wheel touch more
+than it has to changes a number here.
+"""
+
+import random
+from collections import Counter
+
+import pytest
+
+from purgatory_impl import SteppedExecutor, Timer, TimerTask, VirtualClock
+from purgatory_impl.bucket import Bucket
+from purgatory_impl.task import TimerTask as Task
+from purgatory_impl.wheel import Level, Wheel
+
+pytestmark = pytest.mark.pure
+
+TICK_MS, WHEEL_SIZE = 1, 20
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often lists and queue have been changed, by what was done to them."""
+    counts: Counter[str] = Counter()
+    append, remove, pop = Bucket.append, Bucket.remove, Bucket.pop
+    queue, pop_bucket, polls = Level.queue, Level.pop, Wheel._pop_due
+
+    def counted_append(bucket: Bucket, task: Task) -> None:
+        counts["append"] += 1
+        append(bucket, task)
+
+    def counted_remove(bucket: Bucket, task: Task) -> None:
+        counts["remove"] += 1
+        remove(bucket, task)
+
+    def counted_pop(bucket: Bucket) -> Task | None:
+        task = pop(bucket)
+        counts["pop"] += task is not None
+        return task
+
+    def counted_queue(level: Level, slot: int, expiry_ms: int) -> None:
+        counts["queue"] += 1
+        queue(level, slot, expiry_ms)
+
+    def counted_pop_bucket(level: Level) -> Bucket:
+        counts["unqueue"] += 1
+        return pop_bucket(level)
+
+    def counted_polls(wheel: Wheel, now_ms: int) -> Bucket | None:
+        counts["poll"] += 1
+        return polls(wheel, now_ms)
+
+    monkeypatch.setattr(Bucket, "append", counted_append)
+    monkeypatch.setattr(Bucket, "remove", counted_remove)
+    monkeypatch.setattr(Bucket, "pop", counted_pop)
+    monkeypatch.setattr(Level, "queue", counted_queue)
+    monkeypatch.setattr(Level, "pop", counted_pop_bucket)
+    monkeypatch.setattr(Wheel, "_pop_due", counted_polls)
+    return counts
+
+
+def quiet_timer() -> tuple[Timer, VirtualClock, SteppedExecutor]:
+    clock, executor = VirtualClock(), SteppedExecutor()
+    timer = Timer(tick_ms=TICK_MS, wheel_size=WHEEL_SIZE, clock=clock, executor=executor)
+    return timer, clock, executor
+
+
+def level_of(delay_ms: int) -> int:
+    """The level where a task waits that is added at time 0: counted from 1."""
+    level = 1
+    while delay_ms >= TICK_MS * WHEEL_SIZE**level:
+        level += 1
+    return level
+
+
+@pytest.mark.parametrize("delay_ms", [1, 19, 20, 399, 400, 7_999, 8_000, 10**9])
+def test_to_add_touches_one_cell_however_far_away(delay_ms: int, counts: Counter[str]) -> None:
+    """Given an empty timer, and one with a thousand tasks.
+
+    When a task is added.
+    Then one list gets it; the delay queue changes only for the first one in its bucket.
+    """
+    timer, _, _ = quiet_timer()
+    timer.add(int, delay_ms)
+    assert counts == {"append": 1, "queue": 1}
+    for _ in range(1000):
+        timer.add(int, delay_ms)
+    assert counts == {"append": 1001, "queue": 1}
+
+
+def test_to_cancel_touches_one_list(counts: Counter[str]) -> None:
+    """Given a thousand tasks in one bucket.
+
+    When they are cancelled in any order.
+    Then each costs one change of that list, and the delay queue is left alone.
+    """
+    timer, _, _ = quiet_timer()
+    tasks = [timer.add(int, 500) for _ in range(1000)]
+    random.Random(1).shuffle(tasks)
+    counts.clear()
+    assert all(task.cancel() for task in tasks)
+    assert counts == {"remove": 1000}
+    assert not any(task.cancel() for task in tasks)
+    assert counts == {"remove": 1000}
+
+
+def test_to_move_a_task_touches_two_lists(counts: Counter[str]) -> None:
+    timer, _, _ = quiet_timer()
+    task = timer.add(int, 500)
+    counts.clear()
+    timer.add(task, 9)
+    assert counts == {"remove": 1, "append": 1, "queue": 1}
+
+
+def test_a_task_comes_down_one_level_at_a_time(counts: Counter[str]) -> None:
+    """Given a task on each of five levels, on the last millisecond before the next.
+
+    When the clock is led past them.
+    Then each is put again once for each level below its own, and no more.
+    """
+    timer, clock, executor = quiet_timer()
+    delays_ms = [WHEEL_SIZE**level - 1 for level in range(1, 6)]
+    for delay_ms in delays_ms:
+        timer.add(int, delay_ms)
+    assert counts["append"] == 5
+    clock.set_ms(WHEEL_SIZE**5)
+    timer.advance()
+    again = sum(level_of(delay_ms) - 1 for delay_ms in delays_ms)
+    assert (counts["append"], counts["pop"], executor.queued) == (5 + again, 5 + again, 5)
+
+
+def test_a_thousand_random_timers_cost_what_their_expiries_say(counts: Counter[str]) -> None:
+    """Given a thousand tasks at random times up to a minute.
+
+    When the clock is led to the end in one go, and in steps of a millisecond.
+    Then both touch the same: a task is put again once for each level below its own, at most; a
+    bucket is popped once for each time that it was queued; and nothing is polled twice.
+    """
+    delays_ms = [random.Random(7).randrange(1, 60_000) for _ in range(1000)]
+    in_one_go = led_to_end(delays_ms, counts, 60_000)
+    counts.clear()
+    in_steps = led_to_end(delays_ms, counts, 1)
+    assert in_one_go["poll"] == in_one_go["unqueue"] + 1
+    assert in_steps["poll"] == in_steps["unqueue"] + 60_000
+    for seen in (in_one_go, in_steps):
+        assert seen["remove"] == 0
+        assert seen["queue"] == seen["unqueue"]
+        assert seen["append"] == seen["pop"]
+        assert seen["append"] <= sum(level_of(delay_ms) for delay_ms in delays_ms)
+        del seen["poll"]
+    assert in_one_go == in_steps
+
+
+def led_to_end(delays_ms: list[int], counts: Counter[str], step_ms: int) -> Counter[str]:
+    timer, clock, executor = quiet_timer()
+    for delay_ms in delays_ms:
+        timer.add(TimerTask(int), delay_ms)
+    for now_ms in range(step_ms, 60_000 + 1, step_ms):
+        clock.set_ms(now_ms)
+        timer.advance()
+    assert (timer.size, executor.queued) == (0, len(delays_ms))
+    return Counter(counts)
+
+
+@pytest.mark.parametrize("tasks", [1, 100, 10_000])
+def test_an_idle_wheel_is_not_turned(tasks: int, counts: Counter[str]) -> None:
+    """Given tasks that are due in an hour.
+
+    When the clock goes on for a minute, a millisecond at a time.
+    Then the delay queue is polled once each time and nothing is touched, however many there are.
+    """
+    timer, clock, _ = quiet_timer()
+    for _ in range(tasks):
+        timer.add(int, 3_600_000)
+    counts.clear()
+    for now_ms in range(1, 1001):
+        clock.set_ms(now_ms * 60)
+        timer.advance()
+    assert counts == {"poll": 1000}
+
+
+def test_a_hold_of_the_lock_takes_a_bounded_number_of_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Given ten thousand tasks that are due together.
+
+    When the timer is advanced.
+    Then no pass under the lock takes out more tasks than the bound, and all come out.
+    """
+    timer, clock, executor = quiet_timer()
+    for _ in range(10_000):
+        timer.add(int, 5)
+    passes: list[int] = []
+    advance = Wheel.advance
+
+    def watched(wheel: Wheel, now_ms: int, steps: int, expired: list[Task]) -> bool:
+        more = advance(wheel, now_ms, steps, expired)
+        passes.append(len(expired))
+        return more
+
+    monkeypatch.setattr(Wheel, "advance", watched)
+    clock.set_ms(5)
+    timer.advance()
+    assert sum(passes) == executor.queued == 10_000
+    assert max(passes) <= 1024
+    assert len(passes) == 10
