@@ -1,23 +1,25 @@
 """Which engine checks the files, and why that one.
 
 Spark takes about twenty seconds to start and, per line, twice the work of this process; it is worth
-that where there are many lines and processors. See ``docs/how-to/check-traces.md``.
+that where there are many lines and processors. Every command says in the same words what it took,
+before it begins. See ``docs/how-to/check-traces.md``.
 """
 
+import os
 from collections.abc import Sequence
 from enum import Enum
-from pathlib import Path
 from typing import NamedTuple
 
+import click
+
 from purgatory_conformance.command_line import Problem
+from purgatory_pipeline.file_sizes import bytes_of_lines
 from purgatory_pipeline.spark_preflight import preflight
 
 MOST_LOCAL_LINES = 10_000_000
 """So many lines, about, are still checked in this process if nothing else is asked for."""
 
 _BYTES_OF_A_LINE = 120
-_GROWTH = {".gz": 10, ".parquet": 6}
-"""How many bytes of lines a byte of such a file holds, about."""
 
 
 class Engine(Enum):
@@ -38,33 +40,29 @@ class Choice(NamedTuple):
 
 def estimated_lines(files: Sequence[str]) -> int:
     """How many lines the files hold, about, by their sizes."""
-    total = 0
-    for name in files:
-        try:
-            size = Path(name).stat().st_size
-        except OSError:
-            continue
-        total += size * _GROWTH.get(Path(name).suffix, 1)
-    return total // _BYTES_OF_A_LINE
+    return sum(map(bytes_of_lines, files)) // _BYTES_OF_A_LINE
 
 
-def choose(asked: str, files: Sequence[str], *, elsewhere: bool = False) -> Choice:
+def tell(choice: Choice) -> None:
+    """Say on standard error, before the work, which engine does it and why."""
+    click.echo(f"engine {choice.engine.value}: {choice.why}", err=True)
+
+
+def choose(asked: str, files: Sequence[str], *, elsewhere: str = "") -> Choice:
     """The engine for these files.
 
     Args:
         asked: ``local``, ``spark`` or ``auto``.
         files: What is to be checked.
-        elsewhere: Whether it is said where Spark runs.
+        elsewhere: Where Spark runs, if that is said.
 
     Raises:
         Problem: Spark is asked for, and something that it needs is missing (exit code 5).
     """
-    if asked == Engine.LOCAL.value:
-        return Choice(Engine.LOCAL, "as asked for")
-    if asked == Engine.SPARK.value or elsewhere:
-        if not elsewhere:
-            preflight()
-        return Choice(Engine.SPARK, "as asked for")
+    if asked == Engine.SPARK.value and not elsewhere:
+        preflight()
+    if (choice := asked_for(asked, elsewhere)) is not None:
+        return choice
     lines = estimated_lines(files)
     about = f"about {lines:,} lines"
     if lines < MOST_LOCAL_LINES:
@@ -74,3 +72,30 @@ def choose(asked: str, files: Sequence[str], *, elsewhere: bool = False) -> Choi
     except Problem as missing:
         return Choice(Engine.LOCAL, f"{about}, but {missing}")
     return Choice(Engine.SPARK, f"{about}, {MOST_LOCAL_LINES:,} or more")
+
+
+def choose_for_runs(asked: str, elsewhere: str = "") -> Choice:
+    """The engine for runs that are made, not read: Spark only where somebody speaks of it.
+
+    Args:
+        asked: ``local``, ``spark`` or ``auto``.
+        elsewhere: Where Spark runs, if that is said.
+    """
+    if (choice := asked_for(asked, elsewhere)) is not None:
+        return choice
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return Choice(Engine.SPARK, "started by spark-submit")
+    return Choice(Engine.LOCAL, "no cluster is named, and this is not started by spark-submit")
+
+
+def asked_for(asked: str, elsewhere: str) -> Choice | None:
+    """The engine that somebody asks for, by its name or by a place where Spark runs.
+
+    Raises:
+        UsageError: the two exclude each other.
+    """
+    if asked == Engine.LOCAL.value and elsewhere:
+        raise click.UsageError("--master and --remote are of Spark; --engine local has none")
+    if asked != "auto":
+        return Choice(Engine(asked), "as asked for")
+    return Choice(Engine.SPARK, f"{elsewhere} is named") if elsewhere else None

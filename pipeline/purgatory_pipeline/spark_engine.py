@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from purgatory_pipeline.errors import PipelineError
+from purgatory_pipeline.file_sizes import bytes_of_lines
 from purgatory_pipeline.row_payloads import row_of
 from purgatory_pipeline.rows import Row, VerdictRow
 from purgatory_pipeline.session import is_connect
@@ -37,9 +38,6 @@ BYTES_OF_A_SHARE = 16 << 20
 BYTES_OF_A_PARTITION = 4 << 20
 """About how many bytes of lines one task replays, if there are runs enough."""
 _MOST_TASKS = 10_000
-_GROWTH = {".gz": 10, ".parquet": 6}
-"""How many bytes of lines a byte of such a file holds, about."""
-
 _SECONDS_TO_CLEAR = 5
 
 _WORKER_SETTINGS = {
@@ -72,20 +70,11 @@ class Plan:
 def plan_of(files: Sequence[str | Path]) -> Plan:
     """How the work on these files is divided, by their sizes."""
     names = tuple(sorted({str(file) for file in files}))
-    sizes = [max(1, _bytes_of_lines(name)) for name in names]
+    sizes = [max(1, bytes_of_lines(name)) for name in names]
     total = sum(sizes)
     count = max(1, min(len(names), _MOST_TASKS, -(-total // BYTES_OF_A_SHARE)))
     partitions = max(1, min(_MOST_TASKS, -(-total // BYTES_OF_A_PARTITION)))
     return Plan(names, _shares(sizes, count), partitions)
-
-
-def _bytes_of_lines(name: str) -> int:
-    """How many bytes of lines a file holds, about; 0 where it cannot be asked."""
-    try:
-        size = Path(name).stat().st_size
-    except OSError:
-        return 0
-    return size * _GROWTH.get(Path(name).suffix, 1)
 
 
 def _shares(sizes: Sequence[int], count: int) -> tuple[tuple[int, ...], ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
 from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, Verdict, VerdictRow
+from purgatory_pipeline.summary_rules import never_tested
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import Requirement, requirements
 
@@ -163,10 +164,20 @@ class Summary:
         return sorted(found, key=lambda each: (-each[1], each[0].reason))
 
     def rules_of(self, component: Component) -> tuple[list[Requirement], list[Requirement]]:
-        """The component's rules that were put to the test, and those that never were."""
+        """The component's rules that were put to the test, and those that never were.
+
+        Of the latter those are left out that runs like these cannot put to the test, as far as the
+        rows show (``summary_rules``); ``others_of`` counts them.
+        """
         rules = requirements(component)
-        visited = [rule for rule in rules if self.visits[rule.id]]
-        return visited, [rule for rule in rules if not self.visits[rule.id]]
+        visited = {rule.id for rule in rules if self.visits[rule.id]}
+        tested = [rule for rule in rules if rule.id in visited]
+        return tested, never_tested(component, rules, visited)
+
+    def others_of(self, component: Component) -> int:
+        """How many of the component's rules runs like these cannot put to the test."""
+        tested, never = self.rules_of(component)
+        return len(requirements(component)) - len(tested) - len(never)
 
     @property
     def seen_components(self) -> list[Component]:

@@ -47,6 +47,8 @@ class _Rules:
     name: str
     visited: list[tuple[Requirement, int]]
     never: list[Requirement]
+    others: int
+    """How many rules need what such runs do not show."""
 
 
 def render_page(summary: Summary, head: str) -> str:
@@ -97,7 +99,7 @@ def _rules(summary: Summary) -> list[_Rules]:
     for component in summary.seen_components:
         visited, never = summary.rules_of(component)
         counts = [(rule, summary.visits[rule.id]) for rule in visited]
-        shown.append(_Rules(noun(component), counts, never))
+        shown.append(_Rules(noun(component), counts, never, summary.others_of(component)))
     return shown
 
 

@@ -135,12 +135,15 @@ def _print_coverage(page: TerminalPage, summary: Summary) -> None:
 
 def _print_rules(page: TerminalPage, summary: Summary, component: Component) -> None:
     visited, never = summary.rules_of(component)
-    total = len(visited) + len(never)
+    others = summary.others_of(component)
+    total = len(visited) + len(never) + others
     page.say(f"{noun(component)}: {len(visited)} of {total} rules put to the test")
     if never:
         names = ", ".join(rule.id for rule in never[:_MOST_NAMES])
         more = f" and {len(never) - _MOST_NAMES} more" if len(never) > _MOST_NAMES else ""
         page.say((f"never: {names}{more}", _FAINT), indent=2, hang=4)
+    if others and visited:
+        page.say((f"{others} others need what such runs do not show", _FAINT), indent=2, hang=4)
 
 
 def _print_deviations(page: TerminalPage, summary: Summary) -> None:

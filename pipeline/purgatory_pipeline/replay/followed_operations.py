@@ -7,10 +7,27 @@ time-out.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
 
 from purgatory_pipeline.replay.operation_monitor import Memory
 from purgatory_pipeline.replay.recent_names import RecentNames
-from purgatory_spec.operations import CancelForKey, Check, Operation
+from purgatory_spec.operations import CancelForKey, Check, Operation, Watch
+
+MOST_STALE_KEYS = 64
+"""For how many keys it is kept that a completed operation may be in their lists."""
+
+
+class Fate(Enum):
+    """What became of an operation that is forgotten."""
+
+    COMPLETED = "completed"
+    TOLD_COMPLETED = "told completed"
+    """It was completed when the trace began."""
+    CANCELLED = "cancelled"
+    """It is in no list and owes no time-out."""
+    LOOSE = "loose"
+    """Nobody knows."""
 
 
 @dataclass(slots=True, eq=False)
@@ -63,8 +80,9 @@ class PurgatoryCall:
         concerned: The operations that it may touch, each with the slot that the call has there.
         completions: How many operations it has completed.
         tries: How many tries it has made.
+        passes_completed: Whether, when it began, a completed operation may have been in its list.
         run: The operation whose time-out runs in it, with the slot, until ``on_expiration``.
-        is_judged: Whether its return is: not of a call that began before the trace.
+        is_whole: Whether all of it is seen; not of a call that began before the trace.
     """
 
     operation: Operation | None
@@ -73,8 +91,9 @@ class PurgatoryCall:
     concerned: dict[FollowedOperation, int] = field(default_factory=dict)
     completions: int = 0
     tries: int = 0
+    passes_completed: bool = False
     run: tuple[FollowedOperation, int] | None = None
-    is_judged: bool = True
+    is_whole: bool = True
 
 
 @dataclass(slots=True)
@@ -82,10 +101,14 @@ class FollowedOperations:
     """All operations that are remembered, by name and by key, and the open calls of keys."""
 
     by_name: dict[str, FollowedOperation] = field(default_factory=dict)
-    recent: RecentNames[str] = field(default_factory=RecentNames)
-    """What became of those that are forgotten: ``completed``, ``cancelled`` or ``loose``."""
+    recent: RecentNames[Fate] = field(default_factory=RecentNames)
+    """What became of those that are forgotten."""
     satisfied: RecentNames[bool] = field(default_factory=RecentNames)
     """Operations that were satisfied before they were watched."""
+    stale_keys: RecentNames[bool] = field(
+        default_factory=partial(RecentNames, most=MOST_STALE_KEYS)
+    )
+    """Keys under which a completed operation was left, and that nobody has checked since."""
     _by_key: dict[str, dict[str, FollowedOperation]] = field(default_factory=dict)
     _calls_of: dict[str, list[PurgatoryCall]] = field(default_factory=dict)
 
@@ -99,7 +122,7 @@ class FollowedOperations:
             operation.keys[key] = len(operation.keys)
             self._by_key.setdefault(key, {})[operation.name] = operation
 
-    def forget(self, operation: FollowedOperation, fate: str) -> None:
+    def forget(self, operation: FollowedOperation, fate: Fate) -> None:
         """Nothing more can come of an operation."""
         del self.by_name[operation.name]
         for key in operation.keys:
@@ -107,6 +130,9 @@ class FollowedOperations:
             del under[operation.name]
             if not under:
                 del self._by_key[key]
+        if fate is Fate.COMPLETED:
+            for key in _stale_keys(operation):
+                self.stale_keys.put(key, True)
         self.recent.put(operation.name, fate)
 
     def open(self, call: PurgatoryCall) -> None:
@@ -131,3 +157,14 @@ class FollowedOperations:
 
 
 _NOBODY: dict[str, FollowedOperation] = {}
+
+
+def _stale_keys(operation: FollowedOperation) -> Iterator[str]:
+    """The keys in whose lists a completed operation is left, if no purge removes it."""
+    by = operation.completed_in
+    never_entered = by is not None and isinstance(by.operation, Watch) and by.tries < 2
+    if operation.was_cancelled or never_entered:
+        return
+    for key in operation.keys:
+        if by is None or not isinstance(by.operation, Check) or by.operation.key != key:
+            yield key

@@ -17,7 +17,7 @@ yet, and what completes an operation has taken effect when that is seen.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -82,6 +82,39 @@ class LateExplainer:
                     self._needed(Moment(each.state, each.calls.delete(thread)) for each in left)
                     or None
                 )
+
+    def amid(self, moments: Moments, thread: str, operation: Operation) -> Moments:
+        """A call is under way that changed nothing so far; what it has shown is not known."""
+        return frozenset(
+            self._with(each, thread, self._ways_so_far(each.state, operation)) for each in moments
+        )
+
+    def _ways_so_far(self, state: Standing, operation: Operation) -> Ways:
+        """How a call may stand that changed nothing, neither now nor when it began.
+
+        What it has tried it may have tried when that was not satisfied, and what it has passed it
+        may have passed before that was there. A try that was seen may still have its effect.
+        """
+        found, fresh = {_begun(operation)}, [_begun(operation)]
+        states = (state, replace(state, satisfied=False), self.rules.initial())
+        while fresh:
+            way = fresh.pop()
+            for before in states if way.part is not None and not way.seen else ():
+                for after in self._steps_so_far(before, way):
+                    if after not in found:
+                        found.add(after)
+                        fresh.append(after)
+        return frozenset(found)
+
+    def _steps_so_far(self, state: Standing, way: Call) -> Iterator[Call]:
+        """A call after its next part, where that changes nothing; or before it, the try seen."""
+        assert way.part is not None
+        for effect in self._effects(state, way.operation, way.part):
+            tries = tuple(event for event in effect.events if event.kind is EventKind.TRIED)
+            yield replace(way, seen=tries)
+            if effect.state == state:
+                result = way.result if effect.result is None else effect.result
+                yield Call(way.operation, part=effect.then, result=result)
 
     def _with(self, moment: Moment, thread: str, ways: Ways) -> Moment:
         closed = self._closed(moment.state, ways)

@@ -121,13 +121,16 @@ class Memory:
         """Whether nothing more can come of the operation."""
         return self._settled
 
-    def may_stand(self, keys: frozenset[int], *, completed: bool, owed: bool) -> bool:
-        """Whether the operation may be in the lists of these keys, and owe a time-out or not."""
-        entries = set(map(_key, keys))
+    def may_stand(self, keys: tuple[int, ...], *, completed: bool, owed: bool | None) -> bool:
+        """Whether it may have an entry for each of these keys, and owe a time-out or not.
+
+        Where ``owed`` is None, whether it owes one is not asked.
+        """
+        entries = sorted(map(_key, keys))
         return any(
-            set(moment.state.entries) == entries
+            sorted(moment.state.entries) == entries
             and moment.state.completed == completed
-            and (moment.state.armed or moment.state.queued > 0) == owed
+            and owed in (None, moment.state.armed or moment.state.queued > 0)
             for alternative in self.moments
             for moment in alternative
         )
@@ -143,6 +146,20 @@ class Memory:
         except KeyError:
             after = self._next[seen] = self._computed(seen)
             return after
+
+    def amid_check(self, slot: int, key: int) -> "Memory":
+        """What is known while a check of a key is under way of which the beginning was not seen."""
+        explainers = _explainers(self.system)
+        check = Check(_key(key))
+        return _known(
+            self.system,
+            tuple(
+                explainer.amid(moments, str(slot), check)
+                for explainer, moments in zip(
+                    (*explainers.strict, *explainers.lenient), self.moments, strict=True
+                )
+            ),
+        )
 
     def _computed(self, seen: Seen) -> "Memory | None":
         explainers = _explainers(self.system)

@@ -5,13 +5,19 @@ was seen of it. Where that may have more than one reason the likeliest rule is n
 beside it.
 """
 
-from purgatory_pipeline.replay.followed_operations import FollowedOperation, PurgatoryCall
+from purgatory_pipeline.replay.followed_operations import (
+    Fate,
+    FollowedOperation,
+    PurgatoryCall,
+)
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.trace_lines import WaitingOperation
 from purgatory_spec.operations import (
+    Advance,
     CancelForKey,
     Check,
     Force,
+    RunOne,
     Shutdown,
     Watch,
     operation_name,
@@ -20,20 +26,21 @@ from purgatory_spec.outcomes import Value
 from purgatory_spec.reasons import Reason
 
 _OVERLAPPING = "PURGATORY-OVERLAPPING-CALLS"
+_COMPLETED = (Fate.COMPLETED, Fate.TOLD_COMPLETED)
 
 
 def of_try(
-    name: str, call: PurgatoryCall | None, followed: FollowedOperation | None, fate: str | None
+    name: str, call: PurgatoryCall | None, followed: FollowedOperation | None, fate: Fate | None
 ) -> Finding:
     """An operation is tried that must not be, or once too often."""
     seen = f"{name} is tried{_in(call)}"
     if call is not None and call.began_closed and isinstance(call.operation, Watch):
         return _finding("PURGATORY-SHUTDOWN-CLOSED", "tried", "rejected: closed, untried", seen)
-    if fate == "completed" or (followed is not None and followed.is_completed):
+    if fate in _COMPLETED or (followed is not None and followed.is_completed):
         return _finding(
             "PURGATORY-COMPLETED-NOT-TRIED", "tried", f"{name} is completed: no try", seen
         )
-    if fate == "cancelled" or (followed is not None and followed.was_cancelled):
+    if fate is Fate.CANCELLED or (followed is not None and followed.was_cancelled):
         return _finding("PURGATORY-CANCEL-LEAVES", "tried", f"{name} is cancelled: no try", seen)
     if followed is None:
         return _finding(
@@ -49,14 +56,18 @@ def of_try(
 
 
 def of_completion(
-    name: str, call: PurgatoryCall | None, followed: FollowedOperation | None, fate: str | None
+    name: str, call: PurgatoryCall | None, followed: FollowedOperation | None, fate: Fate | None
 ) -> Finding:
     """An operation is completed that must not be."""
     seen = f"{name} is completed{_in(call)}"
-    if fate == "completed" or (followed is not None and followed.is_completed):
+    if fate in _COMPLETED or (followed is not None and followed.is_completed):
         return _finding("PURGATORY-EXACTLY-ONCE", "completed", f"{name} is completed already", seen)
-    if fate == "cancelled" or (followed is not None and followed.was_cancelled):
-        timed_out = call is None or (followed is not None and followed not in call.concerned)
+    if fate is Fate.CANCELLED or (followed is not None and followed.was_cancelled):
+        timed_out = (
+            call is None
+            or isinstance(call.operation, Advance | RunOne)
+            or (followed is not None and followed not in call.concerned)
+        )
         rule = "PURGATORY-CANCEL-LAST-KEY" if timed_out else "PURGATORY-CANCEL-LEAVES"
         return _finding(rule, "completed", f"{name} is cancelled: nothing completes it", seen)
     if followed is None:
@@ -90,13 +101,13 @@ def of_expiration(name: str, call: PurgatoryCall | None) -> Finding:
     )
 
 
-def without_expiration(followed: FollowedOperation) -> Finding:
-    """Something else is completed before ``on_expiration`` of what timed out was called."""
+def without_expiration(followed: FollowedOperation, seen: str) -> Finding:
+    """Something else is seen before ``on_expiration`` of what timed out was called."""
     return _finding(
         "PURGATORY-CALLBACK-ORDER",
         "completed",
         f"on_expiration of {followed.name}, which its time-out has completed",
-        "the next operation is completed",
+        seen,
     )
 
 
@@ -224,6 +235,13 @@ def of_cancellation(followed: FollowedOperation, count: int) -> Finding:
         rule, expected = "PURGATORY-CANCEL-RESULT", f"{followed.name}, which waits under the key"
     return _finding(
         rule, "result", expected, f"{followed.name} {count} times", also=(_OVERLAPPING,)
+    )
+
+
+def of_unknown(name: str) -> Finding:
+    """A cancellation returns an operation that nobody has watched."""
+    return _finding(
+        "PURGATORY-CANCEL-RESULT", "result", f"no {name}: it was never watched", f"{name}"
     )
 
 

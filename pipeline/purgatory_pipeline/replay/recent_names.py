@@ -10,13 +10,14 @@ from typing import Generic, TypeVar
 Fate = TypeVar("Fate")
 
 MOST_NAMES = 1024
-"""How many names are kept."""
+"""How many names are kept if nothing else is said."""
 
 
 @dataclass(slots=True)
 class RecentNames(Generic[Fate]):
-    """The latest names with what became of them."""
+    """The latest names with what became of them; at most ``most``."""
 
+    most: int = MOST_NAMES
     has_forgotten: bool = False
     """Whether there are names of which nothing is known any more, so that an unknown one is not
     necessarily new."""
@@ -26,7 +27,7 @@ class RecentNames(Generic[Fate]):
         """A name is done with."""
         self._fates.pop(name, None)
         self._fates[name] = fate
-        if len(self._fates) > MOST_NAMES:
+        if len(self._fates) > self.most:
             del self._fates[next(iter(self._fates))]
             self.has_forgotten = True
 

@@ -2,10 +2,12 @@
 
 import pytest
 
+from purgatory_pipeline.replay.overlapping_rules import RULES_ON_A_WALL_CLOCK
 from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.summary import MOST_REASONS, Summary, general
 from purgatory_pipeline.summary_words import why
 from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import requirements
 
 GOOD = VerdictRow("a", "s", "timer", "conforms", 10, 10)
 WRONG = VerdictRow(
@@ -79,14 +81,78 @@ def test_however_many_reasons_there_are_few_are_told_apart() -> None:
     assert summary.unfinished[0][0].reason == summary.aside[0][0].reason == "other reasons"
 
 
+def shown(component: Component, *rules: str) -> tuple[set[str], set[str], int]:
+    """The rules put to the test, those that never were, and how many others there are."""
+    row = GOOD._replace(component=component.value)
+    summary = summed(row, *(CoverageRow("a", rule, 1) for rule in rules))
+    visited, never = summary.rules_of(component)
+    return {each.id for each in visited}, {each.id for each in never}, summary.others_of(component)
+
+
 def test_rules_are_put_to_the_test_or_never() -> None:
-    summary = summed(GOOD, CoverageRow("a", "TIMER-CANCEL", 2), CoverageRow("b", "TIMER-CANCEL", 3))
+    rows = (CoverageRow("a", "TIMER-CANCEL", 2), CoverageRow("b", "TIMER-CANCEL", 3))
+    summary = summed(GOOD, *rows)
     assert summary.seen_components == [Component.TIMER]
     visited, never = summary.rules_of(Component.TIMER)
     assert [rule.id for rule in visited] == ["TIMER-CANCEL"]
     assert summary.visits["TIMER-CANCEL"] == 5
-    assert len(never) > 30
     assert "TIMER-CANCEL" not in {rule.id for rule in never}
+    assert len(visited) + len(never) + summary.others_of(Component.TIMER) == 40
+
+
+def test_where_nothing_was_put_to_the_test_every_rule_never_was() -> None:
+    visited, never, others = shown(Component.TIMER)
+    assert (len(visited), len(never), others) == (0, 40, 0)
+
+
+@pytest.mark.parametrize(
+    ("component", "rules"),
+    [
+        (Component.TIMER, ("TIMER-NOT-EARLY", "TIMER-LATENESS")),
+        (Component.PURGATORY, ("PURGATORY-NOT-LOST", "PURGATORY-TIME-OUT")),
+        (Component.MEMORY_POOL, ("POOL-NON-STRICT", "POOL-BOUND")),
+    ],
+)
+def test_of_runs_on_a_real_clock_no_rule_is_missed_that_cannot_be_judged_there(
+    component: Component, rules: tuple[str, ...]
+) -> None:
+    """
+    Given runs that put nothing to the test but what is judged on a real clock
+    When it is told what never was
+    Then that is what could have been there, and no rule that needs an observable or a wheel
+    """
+    visited, never, others = shown(component, *rules)
+    assert visited == set(rules)
+    assert never <= RULES_ON_A_WALL_CLOCK[component]
+    assert never
+    assert others == len(requirements(component)) - len(never) - len(visited)
+
+
+OF_WHEELS = [
+    rule.id
+    for rule in requirements(Component.TIMER)
+    if rule.condition == "`structure is timing_wheel`"
+]
+
+
+def test_what_a_run_shows_of_its_profile_decides_which_rules_apply() -> None:
+    """
+    Given runs on a manual clock, of timers that are wheels or anything else
+    When it is told what was never put to the test
+    Then rules for wheels are among that only where another rule for wheels was put to it
+    """
+    _, never, others = shown(Component.TIMER, "TIMER-IDLE-ADVANCE")
+    assert "TIMER-CANCEL" in never
+    assert never.isdisjoint({*OF_WHEELS, "TIMER-SIZE", "TIMER-LATENESS"})
+    assert others > len(OF_WHEELS) > 1
+    _, never, _ = shown(Component.TIMER, "TIMER-IDLE-ADVANCE", OF_WHEELS[0])
+    assert never >= set(OF_WHEELS[1:])
+
+
+def test_of_pools_the_rules_of_their_own_admission_apply() -> None:
+    _, never, _ = shown(Component.MEMORY_POOL, "POOL-STRICT", "POOL-BOUND")
+    assert never.isdisjoint({"POOL-NON-STRICT", "POOL-UNBOUNDED-GRANTS"})
+    assert {"POOL-RELEASE", "POOL-REFUSAL"} <= never
 
 
 def test_declared_deviations_are_counted_by_runs() -> None:

@@ -82,7 +82,7 @@ def checked(at_ms: int, key: str = "k", *, completes: bool = False) -> list[Line
     return [call(at_ms, "main", Check(key)), tried(at_ms), *done, returns(at_ms, "main", len(done))]
 
 
-RIGHT = {
+RIGHT: dict[str, list[Line]] = {
     "times out": [*watched(), *timed_out(50), end(500)],
     "times out as late as it may": [*watched(), *timed_out(70), end(500)],
     "is completed by its first try": [

@@ -1,0 +1,218 @@
+"""Histories of purgatories, known to be right or wrong, each with a word why."""
+
+from purgatory_pipeline.trace_lines import PurgatoryInstance
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    Check,
+    Elapse,
+    Force,
+    RunOne,
+    Satisfy,
+    Watch,
+)
+from purgatory_spec.outcomes import EventKind, completed, expired, timed_out, tried
+from purgatory_spec.profiles import Accounting, Executor, PurgatoryProfile
+
+from .known_history import WALL, Known
+from .traces import back, call, event, step
+
+EXACT = PurgatoryInstance(
+    profile=PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.STEPPED)
+)
+EXACT_THREAD = PurgatoryInstance(
+    profile=PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.THREAD)
+)
+EXACT_INLINE = PurgatoryInstance(
+    profile=PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.INLINE)
+)
+
+TRIED, COMPLETED, TIMED_OUT = EventKind.TRIED, EventKind.COMPLETED, EventKind.TIMED_OUT
+W = Watch("a", ("k",), 10)
+WAITS = (tried("a"), tried("a"))
+
+PURGATORIES = {
+    # Satisfied between the two tries: its own watch completes it.
+    "a watch completes on its second try": Known(
+        EXACT,
+        None,
+        (
+            call("t", W),
+            event("t", TRIED, "a"),
+            step("u", Satisfy("a")),
+            event("t", TRIED, "a"),
+            event("t", COMPLETED, "a"),
+            back("t", True),
+        ),
+    ),
+    # The check began after it was satisfied and in its list, and must complete it.
+    "a check passes what it should complete": Known(
+        EXACT,
+        3,
+        (step("t", W, False, *WAITS), step("u", Satisfy("a")), step("u", Check("k"), 0)),
+    ),
+    # Two checks, one completion.
+    "one of two checks completes": Known(
+        EXACT,
+        None,
+        (
+            step("t", W, False, *WAITS),
+            step("t", Satisfy("a")),
+            call("t", Check("k")),
+            call("u", Check("k")),
+            event("t", TRIED, "a"),
+            event("t", COMPLETED, "a"),
+            back("u", 0),
+            back("t", 1),
+        ),
+    ),
+    "both of two checks complete it": Known(
+        EXACT,
+        10,
+        (
+            step("t", W, False, *WAITS),
+            step("t", Satisfy("a")),
+            call("t", Check("k")),
+            call("u", Check("k")),
+            event("t", TRIED, "a"),
+            event("t", COMPLETED, "a"),
+            event("u", TRIED, "a"),
+            event("u", COMPLETED, "a"),
+            back("u", 1),
+            back("t", 1),
+        ),
+    ),
+    # It completed one and says two.
+    "a check counts wrongly": Known(
+        EXACT,
+        3,
+        (
+            step("t", W, False, *WAITS),
+            step("t", Satisfy("a")),
+            step("u", Check("k"), 2, tried("a"), completed("a")),
+        ),
+    ),
+    # Nobody named it, so that nothing but the count is wrong.
+    "a check of an empty list counts one": Known(EXACT, 1, (step("u", Check("k"), 1),)),
+    # The time-out and the force overlap; one of them completes.
+    "forced and timed out at once": Known(
+        EXACT,
+        None,
+        (
+            step("t", W, False, *WAITS),
+            step("t", Advance(10), None, expired("a")),
+            call("e", RunOne()),
+            call("t", Force("a")),
+            back("t", False),
+            event("e", COMPLETED, "a"),
+            event("e", TIMED_OUT, "a"),
+            back("e"),
+        ),
+    ),
+    "forced, and timed out all the same": Known(
+        EXACT,
+        7,
+        (
+            step("t", W, False, *WAITS),
+            step("t", Advance(10), None, expired("a")),
+            step("t", Force("a"), True, completed("a")),
+            call("e", RunOne()),
+            event("e", COMPLETED, "a"),
+            event("e", TIMED_OUT, "a"),
+            back("e"),
+        ),
+    ),
+    # In a thread of the executor, which makes no calls: completed a moment before its callback.
+    "a time-out in a thread of the executor": Known(
+        EXACT_THREAD,
+        None,
+        (
+            step("t", W, False, *WAITS, at_ms=1),
+            step("t", Force("a"), False, at_ms=12),
+            event("e", COMPLETED, "a", 13),
+            event("e", TIMED_OUT, "a", 13),
+        ),
+        WALL,
+        100,
+    ),
+    "completed by nobody": Known(
+        EXACT_THREAD,
+        2,
+        (step("t", W, False, *WAITS, at_ms=1), step("t", Force("a"), False, at_ms=12)),
+        WALL,
+        100,
+    ),
+    # The purge of a real clock cannot be seen.
+    "purged while nobody looks": Known(
+        EXACT_THREAD,
+        None,
+        (
+            step("t", W, False, *WAITS, at_ms=1),
+            step("t", Force("a"), True, completed("a"), at_ms=2),
+            step("t", CancelForKey("k"), (), at_ms=30),
+        ),
+        WALL,
+        100,
+    ),
+    # On a manual clock nobody advanced, so nothing was purged.
+    "gone, though nothing purged": Known(
+        EXACT,
+        3,
+        (
+            step("t", W, False, *WAITS),
+            step("t", Force("a"), True, completed("a")),
+            step("t", CancelForKey("k"), ()),
+        ),
+    ),
+    # An advance with an inline executor runs the time-out itself.
+    "an inline advance times out": Known(
+        EXACT_INLINE,
+        None,
+        (
+            step("t", W, False, *WAITS),
+            call("u", Advance(10)),
+            event("u", COMPLETED, "a"),
+            call("t", Check("k")),
+            back("t", 0),
+            event("u", TIMED_OUT, "a"),
+            back("u"),
+        ),
+    ),
+    "an inline advance times out twice": Known(
+        EXACT_INLINE,
+        4,
+        (
+            step("t", W, False, *WAITS),
+            step("u", Advance(10), None, completed("a"), timed_out("a")),
+            step("u", Elapse(11)),
+            step("u", Advance(12), None, completed("a"), timed_out("a")),
+        ),
+    ),
+    # Two keys, each cancelled once; the second time nothing is left.
+    "cancelled twice for one key": Known(
+        EXACT,
+        3,
+        (
+            step("t", W, False, *WAITS),
+            step("t", CancelForKey("k"), ("a",)),
+            step("u", CancelForKey("k"), ("a",)),
+        ),
+    ),
+    # A callback of a check watches another operation: a call inside a call.
+    "a callback watches": Known(
+        EXACT,
+        None,
+        (
+            step("t", W, False, *WAITS),
+            step("t", Satisfy("a")),
+            call("t", Check("k")),
+            event("t", TRIED, "a"),
+            event("t", COMPLETED, "a"),
+            call("t", Watch("b", ("k",), 10)),
+            event("t", TRIED, "b"),
+            event("t", TRIED, "b"),
+            back("t", False),
+            back("t", 1),
+        ),
+    ),
+}

@@ -1,0 +1,74 @@
+"""What the replay says of a simulated run, and where it must find what was planted."""
+
+from collections.abc import Sequence
+
+from purgatory_pipeline.from_cases import encoded
+from purgatory_pipeline.replay import replay
+from purgatory_pipeline.rows import QuarantineRow, VerdictRow
+from purgatory_pipeline.trace_lines import Call, End, Located, Return, Snapshot, TraceLine
+
+from .machine import NS_PER_MS, RUN, Machine, Planted, from_snapshot_on
+
+
+def located(lines: Sequence[TraceLine]) -> list[Located]:
+    """The lines as an engine hands them over."""
+    return [
+        Located(RUN, line.seq, "simulated.jsonl", number, encoded(line))
+        for number, line in enumerate(lines, start=1)
+    ]
+
+
+def verdict_of(lines: Sequence[TraceLine]) -> VerdictRow:
+    """The verdict on a run, of which no line may be unusable."""
+    rows = list(replay(located(lines)))
+    assert not [row for row in rows if isinstance(row, QuarantineRow)]
+    (verdict,) = [row for row in rows if isinstance(row, VerdictRow)]
+    return verdict
+
+
+def shown_at(machine: Machine) -> int:
+    """The number of the line at which what was planted is to be found."""
+    return min(_shown_at(machine, planted) for planted in machine.planted)
+
+
+def _shown_at(machine: Machine, planted: Planted) -> int:
+    """The number of the line at which one planted fault is to be found.
+
+    A line that is missing is found by the first line later than it may be by twice the lateness,
+    or by the last line.
+    """
+    if planted.seq is not None:
+        return planted.seq
+    overdue_ms = planted.overdue_ms
+    assert overdue_ms is not None
+    for line in machine.lines:
+        at_ms = None if line.at_ns is None else line.at_ns // NS_PER_MS
+        if isinstance(line, End):
+            break
+        if at_ms is not None and at_ms > overdue_ms + machine.lateness_ms:
+            return line.seq
+    return machine.lines[-1].seq
+
+
+def overlapping(lines: Sequence[TraceLine]) -> int:
+    """How many lines tell something while two threads or more are in calls."""
+    depths: dict[str, int] = {}
+    number = 0
+    for line in lines:
+        if isinstance(line, Call):
+            depths[line.thread] = depths.get(line.thread, 0) + 1
+        elif isinstance(line, Return):
+            depths[line.thread] -= 1
+        number += sum(depth > 0 for depth in depths.values()) > 1
+    return number
+
+
+def conforms(machine: Machine) -> bool:
+    """Whether a run conforms, judged from its beginning and from each of its snapshots."""
+    lines = machine.lines
+    parts = [lines] + [
+        from_snapshot_on(machine, place)
+        for place, line in enumerate(lines)
+        if isinstance(line, Snapshot)
+    ]
+    return all(verdict_of(part).verdict == "conforms" for part in parts)

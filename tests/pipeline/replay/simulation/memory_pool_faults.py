@@ -1,0 +1,244 @@
+"""The scenes in which a simulated pool does something wrong, and the rules that are then broken.
+
+Each is played while nobody else calls, so that nothing overlaps that could explain it.
+"""
+
+from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.replacing import replace
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Lose,
+    MemoryPoolOperation,
+    Release,
+    ReleaseForeign,
+    ReleaseNothing,
+)
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.reasons import Reason
+
+from .machine import Script, Thread
+from .memory_pool import PoolFault, PoolPlan, Wrong
+from .memory_pool_run import PoolRun, Scene
+
+
+def grants_all(outcome: Outcome, before: MemoryPoolState, after: MemoryPoolState) -> "_After":
+    """What was refused is granted; what that takes is not written down anywhere."""
+    return Outcome(result=True), before
+
+
+def refuses(outcome: Outcome, before: MemoryPoolState, after: MemoryPoolState) -> "_After":
+    """What could be granted is refused."""
+    return Outcome(result=False), before
+
+
+def _rejects(outcome: Outcome, before: MemoryPoolState, after: MemoryPoolState) -> "_After":
+    return Outcome(rejected=Reason.INVALID_ARGUMENT), before
+
+
+def _accepts(outcome: Outcome, before: MemoryPoolState, after: MemoryPoolState) -> "_After":
+    return Outcome(), before
+
+
+def _credits_nothing(outcome: Outcome, before: MemoryPoolState, after: MemoryPoolState) -> "_After":
+    return outcome, replace(after, available_bytes=before.available_bytes)
+
+
+def _credits_twice(outcome: Outcome, before: MemoryPoolState, after: MemoryPoolState) -> "_After":
+    credit = after.available_bytes - before.available_bytes
+    return outcome, replace(after, available_bytes=after.available_bytes + credit)
+
+
+def _as_it_is(outcome: Outcome, before: MemoryPoolState, after: MemoryPoolState) -> "_After":
+    """Wrong by what was done before."""
+    return outcome, after
+
+
+_After = tuple[Outcome, MemoryPoolState]
+
+
+def _fill(run: PoolRun, thread: Thread) -> Script:
+    """Ask for bytes one by one until there are none."""
+    while run.pool.state.available_bytes > 0:
+        yield from run.pool.call(thread, Allocate(run.fresh(), 1))
+
+
+def _one_buffer(run: PoolRun, thread: Thread) -> Script:
+    """Ask until there is a buffer that can be given back."""
+    pool = run.pool
+    while not pool.held:
+        yield from pool.call(thread, Allocate(run.fresh(), pool.plan.max_single_bytes))
+
+
+def _grants_too_much(run: PoolRun, thread: Thread) -> Script:
+    pool = run.pool
+    yield from _fill(run, thread)
+    for _ in range(1 + pool.plan.max_single_bytes):
+        size = pool.plan.max_single_bytes
+        outstanding = pool.state.outstanding_bytes + size
+        if outstanding > pool.plan.size_bytes + (0 if pool.plan.strict else size - 1):
+            break
+        yield from _give_back_one(run, thread)
+        while pool.state.available_bytes > 1:
+            yield from pool.call(thread, Allocate(run.fresh(), 1))
+        yield from pool.call(thread, Allocate(run.fresh(), size))
+    size = pool.plan.max_single_bytes
+    yield from pool.call(thread, Allocate(run.fresh(), size), grants_all)
+
+
+def _give_back_one(run: PoolRun, thread: Thread) -> Script:
+    yield from run.pool.call(thread, Release(run.pool.held[0]))
+
+
+def _grants_from_nothing(run: PoolRun, thread: Thread) -> Script:
+    """Not more than the bound is outstanding then: one byte, where there is none."""
+    yield from _drain(run, thread)
+    yield from run.pool.call(thread, Allocate(run.fresh(), 1), grants_all)
+
+
+def _refuses(run: PoolRun, thread: Thread) -> Script:
+    yield from _one_buffer(run, thread)
+    while run.pool.state.available_bytes < 1:
+        yield from _give_back_one(run, thread)
+    yield from run.pool.call(thread, Allocate(run.fresh(), 1), refuses)
+
+
+def _drain(run: PoolRun, thread: Thread) -> Script:
+    """Ask and give back until nothing is available, and nothing owed."""
+    yield from _fill(run, thread)
+    while run.pool.state.available_bytes < 0:
+        yield from _give_back_one(run, thread)
+        yield from _fill(run, thread)
+
+
+def _loses(run: PoolRun, thread: Thread, *, leaks: bool) -> Script:
+    """Nobody sees what is not credited before the pool refuses for want of it."""
+    yield from _drain(run, thread)
+    buffer = run.pool.held[0]
+    operation: MemoryPoolOperation = Lose(buffer) if leaks else Release(buffer)
+    yield from run.pool.call(thread, operation, _credits_nothing, shows=False)
+    yield from run.pool.call(thread, Allocate(run.fresh(), 1), _as_it_is)
+
+
+def _loses_a_release(run: PoolRun, thread: Thread) -> Script:
+    yield from _loses(run, thread, leaks=False)
+
+
+def _loses_a_leak(run: PoolRun, thread: Thread) -> Script:
+    yield from _loses(run, thread, leaks=True)
+
+
+def _credits_a_release_twice(run: PoolRun, thread: Thread) -> Script:
+    """What is credited twice is seen when more is granted than there can be."""
+    yield from _drain(run, thread)
+    pool = run.pool
+    yield from pool.call(thread, Release(pool.held[0]), _credits_twice, shows=False)
+    for _ in range(pool.state.available_bytes // 2):
+        yield from pool.call(thread, Allocate(run.fresh(), 1))
+    yield from pool.call(thread, Allocate(run.fresh(), 1), _as_it_is)
+
+
+def _once(operation: MemoryPoolOperation, wrong: Wrong) -> Scene:
+    """One call that is answered wrongly."""
+
+    def scene(run: PoolRun, thread: Thread) -> Script:
+        yield from run.pool.call(thread, operation, wrong)
+
+    return scene
+
+
+def _allocates(size_bytes: int, wrong: Wrong) -> Scene:
+    """One request that is answered wrongly."""
+
+    def scene(run: PoolRun, thread: Thread) -> Script:
+        yield from run.pool.call(thread, Allocate(run.fresh(), size_bytes), wrong)
+
+    return scene
+
+
+def _grants_oversize(run: PoolRun, thread: Thread) -> Script:
+    size_bytes = run.pool.plan.max_single_bytes + 1
+    yield from run.pool.call(thread, Allocate(run.fresh(), size_bytes), grants_all)
+
+
+def _takes_again(run: PoolRun, thread: Thread) -> Script:
+    yield from _one_buffer(run, thread)
+    buffer = run.pool.held[0]
+    yield from run.pool.call(thread, Release(buffer))
+    yield from run.pool.call(thread, Release(buffer), _accepts)
+
+
+def _rejects_release(run: PoolRun, thread: Thread) -> Script:
+    yield from _one_buffer(run, thread)
+    yield from run.pool.call(thread, Release(run.pool.held[0]), _rejects)
+
+
+def _snapshot_available(run: PoolRun, thread: Thread) -> Script:
+    yield from _one_buffer(run, thread)
+    run.pool.snapshot(more_bytes=run.pool.machine.source.choice((-1, 1, 7)))
+
+
+def _snapshot_buffers(run: PoolRun, thread: Thread) -> Script:
+    yield from _one_buffer(run, thread)
+    run.pool.snapshot(without=run.pool.held[0])
+
+
+SCENES: dict[PoolFault, Scene] = {
+    PoolFault.GRANTS_TOO_MUCH: _grants_too_much,
+    PoolFault.GRANTS_FROM_NOTHING: _grants_from_nothing,
+    PoolFault.REFUSES: _refuses,
+    PoolFault.LOSES_A_RELEASE: _loses_a_release,
+    PoolFault.CREDITS_TWICE: _credits_a_release_twice,
+    PoolFault.LOSES_A_LEAK: _loses_a_leak,
+    PoolFault.TAKES_A_STRANGER: _once(ReleaseForeign(3), _accepts),
+    PoolFault.TAKES_AGAIN: _takes_again,
+    PoolFault.TAKES_NOTHING: _once(ReleaseNothing(), _accepts),
+    PoolFault.GRANTS_NOTHING: _allocates(0, grants_all),
+    PoolFault.GRANTS_NEGATIVE: _allocates(-3, grants_all),
+    PoolFault.GRANTS_OVERSIZE: _grants_oversize,
+    PoolFault.REJECTS_LEGAL: _allocates(1, _rejects),
+    PoolFault.REJECTS_RELEASE: _rejects_release,
+    PoolFault.MAKES_SENSELESS: _once(Construct(5, 6), _accepts),
+    PoolFault.REFUSES_UNBOUNDED: _allocates(5, refuses),
+    PoolFault.SNAPSHOT_AVAILABLE: _snapshot_available,
+    PoolFault.SNAPSHOT_BUFFERS: _snapshot_buffers,
+}
+
+_ADMISSION = frozenset({"POOL-STRICT", "POOL-NON-STRICT"})
+
+RULES: dict[PoolFault, frozenset[str]] = {
+    PoolFault.GRANTS_TOO_MUCH: frozenset({"POOL-BOUND"}),
+    PoolFault.GRANTS_FROM_NOTHING: frozenset({"POOL-NON-STRICT"}),
+    PoolFault.REFUSES: _ADMISSION,
+    PoolFault.LOSES_A_RELEASE: _ADMISSION,
+    PoolFault.CREDITS_TWICE: _ADMISSION | {"POOL-BOUND"},
+    PoolFault.LOSES_A_LEAK: _ADMISSION,
+    PoolFault.TAKES_A_STRANGER: frozenset({"POOL-RELEASE-FOREIGN"}),
+    PoolFault.TAKES_AGAIN: frozenset({"POOL-RELEASE-AGAIN"}),
+    PoolFault.TAKES_NOTHING: frozenset({"POOL-RELEASE-NOTHING"}),
+    PoolFault.GRANTS_NOTHING: frozenset({"POOL-ZERO-REQUEST"}),
+    PoolFault.GRANTS_NEGATIVE: frozenset({"POOL-NEGATIVE-REQUEST"}),
+    PoolFault.GRANTS_OVERSIZE: frozenset({"POOL-OVERSIZE-REQUEST"}),
+    PoolFault.REJECTS_LEGAL: _ADMISSION,
+    PoolFault.REJECTS_RELEASE: frozenset({"POOL-RELEASE"}),
+    PoolFault.MAKES_SENSELESS: frozenset({"POOL-CONSTRUCT"}),
+    PoolFault.REFUSES_UNBOUNDED: frozenset({"POOL-UNBOUNDED-GRANTS"}),
+    PoolFault.SNAPSHOT_AVAILABLE: frozenset({"POOL-CONSERVATION"}),
+    PoolFault.SNAPSHOT_BUFFERS: frozenset({"POOL-CONSERVATION"}),
+}
+"""The rules, one of which a verdict has to name for a fault."""
+
+_NEEDS_VALIDATION = frozenset(
+    {PoolFault.TAKES_A_STRANGER, PoolFault.TAKES_AGAIN, PoolFault.LOSES_A_LEAK}
+)
+_WITHOUT_BOUND = frozenset({PoolFault.REFUSES_UNBOUNDED})
+
+
+def can_go_wrong(plan: PoolPlan, fault: PoolFault) -> bool:
+    """Whether a pool of a plan can have a fault at all."""
+    if plan.unbounded:
+        return fault in _WITHOUT_BOUND
+    if fault in _WITHOUT_BOUND or (fault in _NEEDS_VALIDATION and not plan.knows_its_own):
+        return False
+    within_bound = not plan.strict and plan.max_single_bytes > 1
+    return fault is not PoolFault.GRANTS_FROM_NOTHING or within_bound

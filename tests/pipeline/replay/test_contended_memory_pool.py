@@ -1,0 +1,93 @@
+"""When the order matters in which open calls of a memory pool take effect."""
+
+from itertools import permutations, product
+
+import pytest
+
+from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.memory_pool_arithmetic import is_granted
+from purgatory_pipeline.replay import overlapping_memory_pool_explainer as explainer
+from purgatory_pipeline.replay.overlapping_memory_pool_explainer import PoolExplainer
+from purgatory_pipeline.replay.overlapping_memory_pool_moments import PoolCall, PoolMoment
+from purgatory_pipeline.trace_lines import MemoryPoolInstance
+from purgatory_spec.operations import Allocate
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
+
+from .wall_clock import Line, begin, call, judged, returns, rule_of
+
+
+def is_contended(available: int, sizes: tuple[int, ...], *, strict: bool) -> bool:
+    """What the explainer says of open requests of these sizes."""
+    configuration = MemoryPoolConfiguration(100, 10, strict=strict)
+    moment = PoolMoment(available)
+    model = MemoryPoolModel(configuration, MemoryPoolProfile())
+    pool = PoolExplainer(configuration, model, [moment])
+    for number, size_bytes in enumerate(sizes):
+        pool.begin(PoolCall(number, Allocate(str(number), size_bytes), None))
+    return pool._is_contended(moment)
+
+
+def is_refused_in_some_order(available: int, sizes: tuple[int, ...], *, strict: bool) -> bool:
+    """Whether some order of these requests has one that is not granted."""
+    for order in permutations(sizes):
+        left = available
+        for size_bytes in order:
+            if not is_granted(left, size_bytes, strict):
+                return True
+            left -= size_bytes
+    return False
+
+
+REQUESTS = [sizes for number in (1, 2, 3) for sizes in product((1, 2, 5), repeat=number)]
+
+
+def differing(*, strict: bool) -> list[tuple[int, tuple[int, ...]]]:
+    """Where the explainer says something else than all orders, one by one."""
+    return [
+        (available, sizes)
+        for available in range(-2, 18)
+        for sizes in REQUESTS
+        if is_contended(available, sizes, strict=strict)
+        != is_refused_in_some_order(available, sizes, strict=strict)
+    ]
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
+def test_the_order_matters_where_in_some_order_a_request_is_refused(strict: bool) -> None:
+    """
+    Given up to three open requests, and what is available
+    When it is asked whether their order matters
+    Then it does if and only if some order has a request that is refused
+    """
+    assert differing(strict=strict) == []
+
+
+def test_it_is_the_smallest_request_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A control: by the largest one a non-strict pool would be taken for one with plenty."""
+    monkeypatch.setattr(explainer, "min", max, raising=False)
+    assert (5, (5, 1)) in differing(strict=False)
+    assert differing(strict=True) == []
+
+
+SMALL_BEHIND_LARGE: list[Line] = [
+    call(0, "t1", Allocate("large", 5)),
+    call(0, "t2", Allocate("small", 1)),
+    returns(0, "t2", False),
+    returns(0, "t1", True),
+]
+
+
+def test_a_small_request_may_be_refused_for_the_sake_of_a_large_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """
+    Given a large and a small request at the same time
+    When the small one is refused
+    Then that is right where the large one takes all there is, and wrong where a byte is left
+    """
+    all_there_is = begin(MemoryPoolInstance(MemoryPoolConfiguration(5, 5)))
+    a_byte_more = begin(MemoryPoolInstance(MemoryPoolConfiguration(6, 5)))
+    assert judged(all_there_is, SMALL_BEHIND_LARGE) is None
+    assert rule_of(a_byte_more, SMALL_BEHIND_LARGE) == "POOL-NON-STRICT"
+    monkeypatch.setattr(explainer, "min", max, raising=False)
+    assert rule_of(all_there_is, SMALL_BEHIND_LARGE) == "POOL-NON-STRICT"

@@ -1,0 +1,299 @@
+"""Runs on a real clock that go on in a further file, at any line, with any calls open there."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+import pytest
+
+from purgatory_pipeline.trace_lines import Begin, Call, MemoryPoolInstance, TimerInstance
+from purgatory_spec.operations import Add, Allocate, Cancel, Lose, Release, Shutdown
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation
+from purgatory_spec.reasons import Reason
+
+from .cut_runs import CutRun, Ledger, Said, is_same, said_from
+from .ledgers import PoolLedger, PurgatoryLedger, TimerLedger
+from .test_overlapping_memory_pool import granted, refused, right_run
+from .test_overlapping_purgatory import EXACT, PROPOSAL, RIGHT, WRONG
+from .test_overlapping_timer import ADD, ran, run_of_a_right_timer
+from .wall_clock import Line, at_once, begin, call, end, judged, returns
+
+TIMER = begin(TimerInstance())
+POOL = begin(MemoryPoolInstance(MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2)))
+KNOWS = begin(
+    MemoryPoolInstance(
+        MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2),
+        MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY),
+    )
+)
+LARGE = begin(MemoryPoolInstance(MemoryPoolConfiguration(300, 100)))
+
+
+class Run(NamedTuple):
+    """A run, and how it may be that calls took effect: when they began, when they returned."""
+
+    first: Begin
+    lines: list[Line]
+    ledger: Callable[[], Ledger]
+    truths: tuple[bool, ...] = (True, False)
+
+
+LAST = (False,)
+"""Calls took effect when they returned: that they did before contradicts what follows."""
+
+
+def timer(*lines: Line, truths: tuple[bool, ...] = (True, False)) -> Run:
+    return Run(TIMER, list(lines), TimerLedger, truths)
+
+
+def pool(*lines: Line, first: Begin = POOL, truths: tuple[bool, ...] = (True, False)) -> Run:
+    return Run(first, list(lines), PoolLedger, truths)
+
+
+TIMERS = {
+    "runs": timer(*ADD, ran(160), end(500)),
+    "is cancelled": timer(*ADD, *at_once(140, Cancel("a")), end(500)),
+    "is cancelled too late": timer(*ADD, *at_once(151, Cancel("a")), ran(152), end(500)),
+    "is moved": timer(*ADD, *at_once(110, Add("a", 90)), ran(200), end(500)),
+    "is added again when it is due": timer(
+        *ADD, *at_once(152, Add("a", 0)), ran(153), ran(154), end(500)
+    ),
+    "runs before its add returned": timer(
+        call(0, "t1", Add("a", 0)), ran(0), returns(1, "t1"), end(500)
+    ),
+    "an add that never returns": timer(call(0, "t1", Add("a", 5)), ran(7), end(500)),
+    "an add that never returns, and took no effect": timer(
+        call(0, "t1", Add("a", 5)), end(500), truths=LAST
+    ),
+    "added while it is cancelled": timer(
+        call(0, "t1", Add("a", 5)),
+        call(0, "t2", Cancel("a")),
+        returns(1, "t2"),
+        returns(1, "t1"),
+        ran(5),
+        end(500),
+        truths=LAST,
+    ),
+    "cancelled while it is added": timer(
+        call(0, "t1", Add("a", 5)),
+        call(0, "t2", Cancel("a")),
+        returns(1, "t1"),
+        returns(1, "t2"),
+        end(500),
+    ),
+    "two adds at once, the shorter last": timer(
+        call(0, "t1", Add("a", 5)),
+        call(0, "t2", Add("a", 60)),
+        returns(1, "t2"),
+        returns(1, "t1"),
+        ran(6),
+        end(500),
+        truths=LAST,
+    ),
+    "is dropped": timer(*ADD, *at_once(110, Shutdown()), end(500)),
+    "runs during a shutdown": timer(
+        *ADD, call(110, "t2", Shutdown()), ran(155), returns(200, "t2"), truths=LAST
+    ),
+    "rejected after a shutdown": timer(
+        *at_once(0, Shutdown()),
+        call(1, "t1", Add("a", 1)),
+        returns(1, "t1", None, Reason.CLOSED),
+        end(500),
+    ),
+    "taken during a shutdown, and lost": timer(
+        call(0, "t2", Shutdown()),
+        call(1, "t1", Add("a", 1)),
+        returns(1, "t2"),
+        returns(1, "t1"),
+        end(500),
+        truths=LAST,
+    ),
+    "a long run": timer(*run_of_a_right_timer(40, 3)),
+}
+FULL = [*granted("a", 2), *granted("b", 2)]
+POOLS = {
+    "one after the other": pool(
+        *FULL, *refused("c", 1), *at_once(0, Release("a")), *granted("c", 1)
+    ),
+    "granted from a release under way": pool(
+        *FULL, call(0, "t1", Release("a")), *granted("c", 1), returns(0, "t1")
+    ),
+    "refused during a release": pool(
+        *FULL, call(0, "t1", Release("a")), *refused("c", 1), returns(0, "t1"), truths=LAST
+    ),
+    "one is refused for the sake of another": pool(
+        *granted("a", 2),
+        call(0, "t1", Allocate("b", 2)),
+        call(0, "t2", Allocate("c", 2)),
+        returns(0, "t2", False),
+        returns(0, "t1", True),
+    ),
+    "a release that never returns": pool(*FULL, call(0, "t1", Release("a")), *granted("c", 1)),
+    "leaked while it is given back": pool(
+        *granted("a", 2),
+        call(0, "t1", Release("a")),
+        call(0, "t2", Lose("a")),
+        returns(0, "t2", None, Reason.UNKNOWN_NAME),
+        returns(0, "t1"),
+        *granted("b", 2),
+        first=KNOWS,
+    ),
+    "given back twice at once": pool(
+        *granted("a", 2),
+        call(0, "t1", Release("a")),
+        call(0, "t2", Release("a")),
+        returns(0, "t1", None, Reason.INVALID_ARGUMENT),
+        returns(0, "t2"),
+        first=KNOWS,
+    ),
+    # Here calls are granted and give back when they begin.
+    "a long run": pool(*right_run(60, 2, 300), first=LARGE, truths=(True,)),
+}
+PURGATORIES = {
+    f"{name}, {accounting}": Run(first, lines, PurgatoryLedger)
+    for accounting, first in (("exact", EXACT), ("proposal", PROPOSAL))
+    for name, lines in RIGHT.items()
+}
+ALL_RIGHT = {
+    f"{component}: {name}": run
+    for component, runs in (("timer", TIMERS), ("pool", POOLS), ("purgatory", PURGATORIES))
+    for name, run in runs.items()
+}
+
+
+@pytest.mark.parametrize("run", ALL_RIGHT.values(), ids=ALL_RIGHT)
+def test_a_right_run_is_right_from_any_line_on(run: Run) -> None:
+    """
+    Given a run that is right
+    When it is judged from the snapshot in front of any of its lines, whatever calls are open there,
+        and whether these have taken effect or not
+    Then it is right
+    """
+    assert judged(run.first, run.lines) is None
+    for truth in run.truths:
+        for cut in range(len(run.lines) + 1):
+            assert said_from(cut, run.first, run.lines, run.ledger, at_once=truth) is None, cut
+
+
+WRONG_TIMERS = {
+    "never ran": timer(*ADD, end(173)),
+    "too early": timer(*ADD, ran(149)),
+    "too late": timer(*ADD, ran(173)),
+    "ran twice": timer(*ADD, ran(160), ran(161)),
+    "never added": timer(ran(160)),
+    "cancelled": timer(*ADD, *at_once(140, Cancel("a")), ran(150)),
+    "cancelled too late, ran twice": timer(*ADD, *at_once(151, Cancel("a")), ran(152), ran(153)),
+    "moved, ran before": timer(*ADD, *at_once(110, Add("a", 90)), ran(150)),
+    "added again when it was due: three runs": timer(
+        *ADD, *at_once(152, Add("a", 0)), ran(153), ran(154), ran(155)
+    ),
+    "ran after a shutdown": timer(*ADD, *at_once(110, Shutdown()), ran(150)),
+    "taken after a shutdown": timer(*at_once(0, Shutdown()), *at_once(1, Add("a", 1))),
+    "rejected before": timer(call(1, "t1", Add("a", 1)), returns(1, "t1", None, Reason.CLOSED)),
+    "a long run": timer(*run_of_a_right_timer(40, 3), ran(9000, "task 1")),
+}
+WRONG_POOLS = {
+    "over the bound": pool(*FULL, *granted("c", 1)),
+    "refused though there is plenty": pool(*refused("a", 1)),
+    "lost bytes": pool(*FULL, *at_once(0, Release("a")), *refused("c", 1)),
+    "more than the largest": pool(*granted("a", 3)),
+    "given back twice": pool(
+        *granted("a", 2), *at_once(0, Release("a")), *at_once(0, Release("a")), first=KNOWS
+    ),
+    "two are granted what is there for one": pool(
+        *granted("a", 2),
+        call(0, "t1", Allocate("b", 2)),
+        call(0, "t2", Allocate("c", 2)),
+        returns(0, "t2", True),
+        returns(0, "t1", True),
+    ),
+}
+WRONG_PURGATORIES = {
+    f"{name}, {accounting}": Run(first, lines, PurgatoryLedger)
+    for accounting, first in (("exact", EXACT), ("proposal", PROPOSAL))
+    for name, (lines, _) in WRONG.items()
+}
+ALL_WRONG = {
+    f"{component}: {name}": run._replace(truths=LAST)
+    for component, runs in (
+        ("timer", WRONG_TIMERS),
+        ("pool", WRONG_POOLS),
+        ("purgatory", WRONG_PURGATORIES),
+    )
+    for name, run in runs.items()
+}
+UNKNOWN_NAMES = {
+    # What is forced and not live may be new, or have been completed long ago.
+    "purgatory: a force completes what is completed": {8},
+    # The first thing that a thread shows may be the rest of a run that began before the snapshot.
+    "purgatory: times out twice": {6},
+    "purgatory: on_expiration twice": {6},
+    "purgatory: on_expiration of what a check completed": {8},
+    "purgatory: completed and never watched": {0},
+}
+"""Cuts behind which a wrong line may be right, as far as a snapshot tells: by names that it does
+not know."""
+
+
+def is_quiet(run: Run, cut: int) -> bool:
+    """Whether no call is open in front of a line."""
+    return not CutRun(run.lines, run.ledger(), False).go_to(cut).calls
+
+
+def is_same_or_of_unknown(whole: Said, resumed: Said) -> bool:
+    """Whether the same line is wrong; of a name that is done with no particular rule is named."""
+    if is_same(whole, resumed):
+        return True
+    assert whole is not None
+    by = ("PURGATORY-EXACTLY-ONCE", "TIMER-EXACTLY-ONCE", "POOL-RELEASE-AGAIN")
+    return resumed is not None and resumed[0] == whole[0] and resumed[1].rule in by
+
+
+@pytest.mark.parametrize("name", ALL_WRONG)
+def test_what_is_wrong_is_found_from_any_line_before_it(name: str) -> None:
+    """
+    Given a run that is wrong
+    When it is judged from the snapshot in front of any line up to the wrong one
+    Then the same line is found, or none where a call is open that is not seen from its beginning
+    """
+    run = ALL_WRONG[name]
+    whole = judged(run.first, run.lines)
+    assert whole is not None
+    missed = set()
+    for cut in range(whole[0] + 1):
+        resumed = said_from(cut, run.first, run.lines, run.ledger, at_once=False)
+        if resumed is None and is_quiet(run, cut):
+            missed.add(cut)
+        assert resumed is None or is_same_or_of_unknown(whole, resumed), (cut, resumed)
+    assert missed == UNKNOWN_NAMES.get(name.rsplit(",", 1)[0], set())
+
+
+def test_a_check_that_was_open_is_still_judged() -> None:
+    """
+    Given a check that was open at the snapshot, of a key under which an operation waits
+    When it counts fewer than it has completed since, and when the operation is then lost
+    Then that is found; whether it had tried the operation before is free
+    """
+    lines = [*RIGHT["is completed by a check"]]
+    counted = [*lines[:-2], returns(9, "main", 0)]
+    cut = len(lines) - 4
+    assert isinstance(lines[cut - 1], Call)
+    said = said_from(cut, EXACT, counted, PurgatoryLedger, at_once=False)
+    assert said is not None
+    assert (said[0], said[1].rule) == (len(counted) - 1, "PURGATORY-CHECK-COUNT")
+    forgets = [*lines[: cut + 1], returns(9, "main", 0), end(500)]
+    said = said_from(cut, EXACT, forgets, PurgatoryLedger, at_once=False)
+    assert said is not None
+    assert said[1].rule == "PURGATORY-TIME-OUT"
+    assert said_from(cut, EXACT, lines, PurgatoryLedger, at_once=False) is None
+
+
+def test_a_snapshot_that_leaves_out_its_open_calls_makes_a_right_run_wrong() -> None:
+    """A control: that the open calls are told matters."""
+    run = PURGATORIES["is completed by a check, exact"]
+    cut = len(run.lines) - 3
+    told = CutRun(run.lines, run.ledger(), False).go_to(cut)
+    without = msgspec.structs.replace(told, calls=())
+    first = begin(EXACT.instance, seq=7)
+    assert judged(first, [told, *run.lines[cut:]]) is None
+    assert judged(first, [without, *run.lines[cut:]]) is not None
