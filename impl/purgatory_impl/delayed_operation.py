@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from operator import index
-from typing import TYPE_CHECKING, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from purgatory_impl.errors import DelayTooLarge, InvalidDelay, OperationOfAnotherPurgatory
 from purgatory_impl.task import TimerTask
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from purgatory_impl.accounting import Accounting
 
 
-class Place(Protocol):
+class Place:
     """An entry of an operation in some list."""
+
+    __slots__ = ()
 
     def drop(self) -> int:
         """Take it out; 1, or 0 where it was out already."""
+        raise NotImplementedError("a place must override drop")
 
 
 class DelayedOperation(TimerTask):
