@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import threading
 from operator import index
-from typing import TYPE_CHECKING, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from mypy_extensions import mypyc_attr
 
@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from purgatory_impl.accounting import Accounting
 
 
-class Place(Protocol):
+class Place:
     """An entry of an operation in some list."""
+
+    __slots__ = ()
 
     def drop(self) -> int:
         """Take it out; 1, or 0 where it was out already."""
+        raise NotImplementedError("a place must override drop")
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -176,15 +176,18 @@ class Purgatory(Generic[Key]):
         PURGATORY-SHUTDOWN-COMPLETES, PURGATORY-OVERLAPPING-CALLS.
         """
         walk = self._lists.shard_of(key).walk(key)
+        if walk is None:
+            return 0
         completed = 0
         failures: list[Exception] = []
         while True:
-            entry, dropped = walk.next_live()
-            self._accounting.post(-dropped)
-            if entry is None:
+            operation, dropped = walk.next_live()
+            if dropped:
+                self._accounting.post(-dropped)
+            if operation is None:
                 break
             try:
-                completed += attempt(entry.operation, entry)
+                completed += attempt(operation, walk)
             except Exception as failure:
                 failures.append(failure)
         if failures:
@@ -348,7 +351,7 @@ class Purgatory(Generic[Key]):
         appended = 0
         try:
             for shard, key in places:
-                if operation.is_completed:
+                if operation._completed:
                     break
                 shard.append(key, operation)
                 appended += 1

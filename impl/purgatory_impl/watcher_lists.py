@@ -48,9 +48,10 @@ class WatcherLists(Generic[Key]):
     def by_key(self) -> Iterator[tuple[Key, list[DelayedOperation]]]:
         """The operations of each list, some at a time; a key may come more than once."""
         for shard in self.shards:
-            for walk in shard.all_walks():
+            for watched in shard.all_lists():
+                walk = shard.walk_over(watched)
                 while operations := walk.next_operations():
-                    yield walk.key, operations
+                    yield watched.key, operations
 
     def sweep(self, post: Callable[[int], None]) -> int:
         """Remove all entries of completed operations, list by list.
@@ -65,9 +66,7 @@ class WatcherLists(Generic[Key]):
         """
         removed = 0
         for shard in self.shards:
-            balance = 0
-            for walk in shard.all_walks():
-                balance -= walk.sweep()
-            post(balance)
-            removed -= balance
+            swept = shard.sweep()
+            post(-swept)
+            removed += swept
         return removed

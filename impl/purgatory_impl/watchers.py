@@ -1,33 +1,27 @@
 """The watcher lists: for each key, the operations that wait under it, oldest first.
 
-    shard.lists[key] -> WatcherList: first -> entry <-> entry <-> entry <- last
+    shard.lists[key] -> WatcherList, see ``chunks``; gone through by a Walk, see ``walks``
 
 The lists are spread over *shards* by the hash of the key. A shard is a dictionary and a lock, and
-the lock guards its lists and their entries. Each hold takes a bounded number of steps, and no user
-code runs under it but the ``__hash__`` and ``__eq__`` of keys, which the dictionary calls. An
-operation that leaves a list is let go of outside the lock, because a finaliser is user code.
+the lock guards its lists and their chunks. Each hold takes a bounded number of steps, those of a
+few chunks, but for the copy of the dictionary's values with which a purge begins. No user code runs
+under it but the ``__hash__`` and ``__eq__`` of keys, which the dictionary calls. An operation that
+leaves a list is let go of outside the lock, and so is its key, because a finaliser is user code.
 
-Invariant: a list is in its dictionary, and *attached*, exactly as long as it has entries.
-
-Walking needs no copy of the list and no lock between two steps. An entry that is taken out keeps
-its way forward (``next``), so that a walk that stands on it finds back to those that are still in.
-Entries are numbered, and a walk goes no further than the last one that was there when it began.
+Invariant: a list is in its dictionary, and its length is not zero, exactly as long as it has
+entries. A list that has left its dictionary never comes back.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import Generic
 
+from purgatory_impl.chunks import Key as Key
+from purgatory_impl.chunks import WatcherList
+from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.exclusion import COMPILED, SectionLock, pure
-
-if TYPE_CHECKING:
-    from purgatory_impl.delayed_operation import DelayedOperation
-
-Key = TypeVar("Key", bound=Hashable)
-
-STEPS_PER_HOLD: Final = 256
+from purgatory_impl.walks import Walk
 
 
 class Shard(Generic[Key]):
@@ -49,12 +43,18 @@ class Shard(Generic[Key]):
 
         Rules: PURGATORY-WATCH-WAITS, PURGATORY-DUPLICATE-KEYS.
         """
-        with self.lock:
+        self.lock.acquire()
+        try:
             watched = self.lists.get(key)
             if watched is None:
-                watched = self.lists[key] = WatcherList(self, key)
-            watched.append(operation)
+                watched = WatcherList(key)
+                watched.append(operation)
+                self.lists[key] = watched
+            else:
+                watched.append(operation)
             self.entries += 1
+        finally:
+            self.lock.release()
 
     def detach(self, key: Key) -> list[DelayedOperation]:
         """Take a key's list away; entries of it are no longer found by walks and purges.
@@ -68,203 +68,56 @@ class Shard(Generic[Key]):
             watched = self.lists.pop(key, None)
             if watched is None:
                 return []
-            watched.attached = False
             self.entries -= watched.length
-        operations: list[DelayedOperation] = []
-        entry = watched.first
-        # Nobody changes a detached list any more. Leave no circle of links behind.
-        watched.first = watched.last = None
-        while entry is not None:
-            operations.append(entry.operation)
-            entry.previous = None
-            entry = entry.next
-        return operations
+            watched.length = 0
+        return watched.take_apart()
 
-    def walk(self, key: Key) -> Walk[Key]:
-        """A walk over a key's list as it is now."""
+    def walk(self, key: Key) -> Walk[Key] | None:
+        """A walk over a key's list as it is now; None where there is no list."""
+        self.lock.acquire()
+        try:
+            watched = self.lists.get(key)
+            return None if watched is None else Walk(self, watched)
+        finally:
+            self.lock.release()
+
+    def walk_over(self, watched: WatcherList[Key]) -> Walk[Key]:
+        """A walk over a list as it is now."""
         with self.lock:
-            return Walk(self, key, self.lists.get(key))
+            return Walk(self, watched)
 
-    def all_walks(self) -> list[Walk[Key]]:
-        """A walk over each list that there is now."""
+    def all_lists(self) -> list[WatcherList[Key]]:
+        """The lists that there are now."""
         if not self.lists:
             return []
         with self.lock:
-            return [Walk(self, key, watched) for key, watched in self.lists.items()]
-
-
-class WatcherList(Generic[Key]):
-    """The entries of one key."""
-
-    __slots__ = ("appended", "attached", "first", "key", "last", "length", "shard")
-
-    def __init__(self, shard: Shard[Key], key: Key) -> None:
-        self.shard = shard
-        self.key = key
-        self.attached = True
-        self.appended = 0
-        self.length = 0
-        self.first: Entry[Key] | None = None
-        self.last: Entry[Key] | None = None
-
-    def append(self, operation: DelayedOperation) -> None:
-        """Add an entry at the end; the caller holds the lock."""
-        self.appended += 1
-        entry = Entry(self, self.appended, operation)
-        last = self.last
-        if last is None:
-            self.first = entry
-        else:
-            last.next = entry
-            entry.previous = last
-        self.last = entry
-        self.length += 1
-
-    def remove(self, entry: Entry[Key]) -> bool:
-        """Take an entry out; the caller holds the lock.
-
-        Returns:
-            False where it is already out, alone or with its whole list.
-
-        Rules: PURGATORY-EMPTY-LISTS, PURGATORY-ENTRIES.
-        """
-        if not entry.linked or not self.attached:
-            return False
-        entry.linked = False
-        before, after = entry.previous, entry.next
-        if before is None:
-            self.first = after
-        else:
-            before.next = after
-        if after is None:
-            self.last = before
-        else:
-            after.previous = before
-        self.length -= 1
-        self.shard.entries -= 1
-        if self.length == 0:
-            self.attached = False
-            del self.shard.lists[self.key]
-        return True
-
-
-class Entry(Generic[Key]):
-    """The place of an operation in one list; an operation may have several in the same list."""
-
-    __slots__ = ("linked", "next", "number", "operation", "owner", "previous")
-
-    def __init__(self, owner: WatcherList[Key], number: int, operation: DelayedOperation) -> None:
-        self.owner = owner
-        self.number = number
-        self.operation = operation
-        self.linked = True
-        self.next: Entry[Key] | None = None
-        self.previous: Entry[Key] | None = None
-
-    def drop(self) -> int:
-        """Take the entry out of its list.
-
-        Returns:
-            1, or 0 where it was out already.
-        """
-        with self.owner.shard.lock:
-            return int(self.owner.remove(self))
-
-
-class Walk(Generic[Key]):
-    """A way through one list, from its first entry to the last one that was there at the start.
-
-    A walk may be the last who knows an entry that somebody else has taken out, and its operation.
-    So it keeps what it has passed until it has let go of the lock.
-    """
-
-    __slots__ = ("_cursor", "_end", "_list", "_passed", "_shard", "_tried", "key")
-
-    def __init__(self, shard: Shard[Key], key: Key, watched: WatcherList[Key] | None) -> None:
-        self.key = key
-        self._shard = shard
-        self._list = watched
-        self._cursor = None if watched is None else watched.first
-        self._end = 0 if watched is None else watched.appended
-        self._tried: Entry[Key] | None = None
-        self._passed: list[Entry[Key]] = []
-
-    def next_live(self) -> tuple[Entry[Key] | None, int]:
-        """Go on to the next entry of an operation that is not completed.
-
-        Entries of completed operations are removed on the way, that of the operation returned
-        last included.
-
-        Returns:
-            The entry, or None at the end, and how many entries were removed.
-
-        Rules: PURGATORY-CHECK-ORDER, PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED.
-        """
-        dropped = 0
-        entry = None
-        while True:
-            self._passed.clear()
-            with self._shard.lock:
-                for _ in range(STEPS_PER_HOLD):
-                    entry = self._present()
-                    if entry is None:
-                        return None, dropped
-                    dropped += self._drop_if_completed(entry)
-                    if entry.linked and entry is not self._tried:
-                        self._tried = entry
-                        return entry, dropped
-                    self._go_on(entry)
-            entry = None
+            return list(self.lists.values())
 
     def sweep(self) -> int:
-        """Remove all entries of completed operations from here on.
+        """Remove all entries of completed operations from the lists that there are now.
 
         Returns:
             How many were removed.
 
         Rules: PURGATORY-PURGE-REMOVES.
         """
-        dropped = 0
-        entry = None
-        while True:
-            self._passed.clear()
-            with self._shard.lock:
-                for _ in range(STEPS_PER_HOLD):
-                    entry = self._present()
-                    if entry is None:
-                        return dropped
-                    dropped += self._drop_if_completed(entry)
-                    self._go_on(entry)
-            entry = None
+        removed = 0
+        for watched in self.all_lists():
+            only = watched.only
+            if only is None or only._completed:
+                removed += self.walk_over(watched).sweep()
+        return removed
 
-    def next_operations(self) -> list[DelayedOperation]:
-        """The operations of the next entries, removing none; an empty list at the end."""
-        operations: list[DelayedOperation] = []
-        self._passed.clear()
-        with self._shard.lock:
-            while len(operations) < STEPS_PER_HOLD:
-                entry = self._present()
-                if entry is None:
-                    break
-                if entry.linked:
-                    operations.append(entry.operation)
-                self._go_on(entry)
-        return operations
+    def count_out(self, watched: WatcherList[Key], entries: int) -> None:
+        """Make a list shorter, and forget it where it is empty; the caller holds the lock.
 
-    def _present(self) -> Entry[Key] | None:
-        """The entry that the walk stands on; None where it is at its end."""
-        entry = self._cursor
-        if entry is None or self._list is None or not self._list.attached:
-            return None
-        return entry if entry.number <= self._end else None
+        Rules: PURGATORY-EMPTY-LISTS, PURGATORY-ENTRIES.
+        """
+        self.entries -= entries
+        watched.length -= entries
+        if watched.length == 0:
+            self.forget(watched)
 
-    def _drop_if_completed(self, entry: Entry[Key]) -> int:
-        """Take an entry out if its operation is completed; 1, or 0 where it stays or was out."""
-        return int(entry.operation.is_completed and entry.owner.remove(entry))
-
-    def _go_on(self, entry: Entry[Key]) -> None:
-        """Stand on the entry behind the one that the walk stands on."""
-        if not entry.linked:
-            self._passed.append(entry)
-        self._tried = None
-        self._cursor = entry.next
+    def forget(self, watched: WatcherList[Key]) -> None:
+        """Take an empty list out of the dictionary; the caller holds the lock, and the list."""
+        del self.lists[watched.key]

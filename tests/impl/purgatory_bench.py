@@ -12,7 +12,7 @@ from purgatory_impl import (
     Timer,
     VirtualClock,
 )
-from purgatory_impl.watchers import Key
+from purgatory_impl.chunks import Key, WatcherList
 
 
 class Planned(Exception):
@@ -124,16 +124,30 @@ class Bench:
 
 
 def listed(purgatory: Purgatory[Key]) -> dict[Key, list[DelayedOperation]]:
-    """The operations in each list, read from the links themselves."""
+    """The operations in each list, read from the chunks themselves."""
     lists: dict[Key, list[DelayedOperation]] = {}
     for shard in purgatory._lists.shards:
         for key, watched in shard.lists.items():
-            operations = lists[key] = []
-            entry = watched.first
-            while entry is not None:
-                operations.append(entry.operation)
-                entry = entry.next
+            lists[key] = operations_of(watched)
     return lists
+
+
+def operations_of(watched: WatcherList[Key]) -> list[DelayedOperation]:
+    """The operations in a list, forwards; checked against the way back and the counts."""
+    if watched.only is not None:
+        assert (watched.length, watched.first, watched.last) == (1, None, None)
+        return [watched.only]
+    operations: list[DelayedOperation] = []
+    before, chunk = None, watched.first
+    while chunk is not None:
+        assert chunk.previous is before
+        assert chunk.moved_to is None
+        assert chunk.operations.count(None) == chunk.removed < len(chunk.operations)
+        operations += [operation for operation in chunk.operations if operation is not None]
+        before, chunk = chunk, chunk.next
+    assert watched.last is before
+    assert watched.length == len(operations)
+    return operations
 
 
 def sweep(purgatory: Purgatory[Key]) -> int:

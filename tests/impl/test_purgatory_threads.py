@@ -339,13 +339,13 @@ def test_what_changes_the_word_waits_for_its_lock() -> None:
 
 def test_what_reads_or_changes_a_list_waits_for_its_shard() -> None:
     purgatory, operation = still_purgatory()
-    entry = purgatory._lists.shard_of("k").lists["k"].first
-    assert entry is not None
+    walk = purgatory._lists.shard_of("k").walk("k")
+    assert walk is not None
     calls: list[Callable[[], object]] = [
         partial(purgatory.check_and_complete, "k"),
         partial(purgatory.try_complete_else_watch, Recorded("b", []), ["k"]),
         partial(purgatory.cancel_for_key, "k"),
-        entry.drop,
+        walk.drop,
         partial(sweep, purgatory),
         purgatory.watched,
     ]

@@ -60,6 +60,8 @@ MODULES: dict[str, tuple[Trial, ...]] = {
     "timer": _TIMER,
     "executors": (*_TIMER, INLINE),
     "task_queue": (*_TIMER, INLINE),
+    "chunks": _PURGATORY,
+    "walks": _PURGATORY,
     "watchers": _PURGATORY,
     "watcher_lists": _PURGATORY,
     "delayed_operation": _PURGATORY,
@@ -99,7 +101,6 @@ _WAKES_REAPER = "only a sleeping reaper's thread is concerned"
 _HOLD = "how many steps a lock is held; only threads that wait for it are concerned"
 _OTHER_THREAD = "only where another thread completes the operation meanwhile, or a key fails"
 _INTERRUPT = "an interrupt in the main thread; the suite's tasks throw ordinary exceptions"
-_FINALISER = "whether a finaliser runs under a lock; no step's operation has one"
 _ORDER = "whether timer or lists come first is seen by other threads alone"
 _ONE_EACH = "for a second timer or purgatory; no step is about two of them"
 _FOR_PEOPLE = "words for people; they all have one reason code"
@@ -142,9 +143,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("timer", "Timer._adopt", _ONE_EACH, "if task._bucket is not None:"),
     LeftOut("timer", "Timer.advance", _HOLD, "if more:"),
     LeftOut("timer", "Timer.advance", _HOLD, "time.sleep(0)"),
-    LeftOut("watchers", "", _HOLD, "STEPS_PER_HOLD: Final = 256"),
-    LeftOut("watchers", "Walk._go_on", _FINALISER, "if not entry.linked:"),
-    LeftOut("watchers", "Walk.next_operations", _HOLD, "while len(operations) < STEPS_PER_HOLD:"),
+    LeftOut("chunks", "", _HOLD, "CHUNK: Final = 128"),
     LeftOut(
         "watcher_lists",
         "",

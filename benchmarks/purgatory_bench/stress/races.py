@@ -22,10 +22,12 @@ from purgatory_impl import (
     TimerTask,
 )
 from purgatory_impl.accounting import Accounting
+from purgatory_impl.chunks import Key, WatcherList
 from purgatory_impl.delayed_operation import take_time_out
 from purgatory_impl.executors import join
 from purgatory_impl.memory_pool import new_buffer
-from purgatory_impl.watchers import Entry, Key, Shard, Walk, WatcherList
+from purgatory_impl.walks import Walk
+from purgatory_impl.watchers import Shard
 
 
 @dataclass(frozen=True)
@@ -103,67 +105,52 @@ def _watch_without_second_try(
     return False
 
 
-def _remove_and_keep_list(self: WatcherList[Key], entry: Entry[Key]) -> bool:
-    if not entry.linked or not self.attached:
-        return False
-    entry.linked = False
-    before, after = entry.previous, entry.next
-    if before is None:
-        self.first = after
-    else:
-        before.next = after
-    if after is None:
-        self.last = before
-    else:
-        after.previous = before
-    self.length -= 1
-    self.shard.entries -= 1
-    return True
+def _keep_list(_shard: Shard[Key], _watched: WatcherList[Key]) -> None:
+    """An empty list stays in its dictionary, for the moment."""
 
 
-def _drop_list_if_empty(watched: WatcherList[Key]) -> None:
+def _drop_list_if_empty(walk: Walk[Key]) -> None:
     """Take an empty list out of its dictionary, without the lock that others append under."""
-    if watched.length == 0 and watched.shard.lists.get(watched.key) is watched:
-        _forget(watched)
+    watched, lists = walk._list, walk._shard.lists
+    if watched.length == 0 and lists.get(watched.key) is watched:
+        _forget(lists, watched.key)
 
 
-def _forget(watched: WatcherList[Key]) -> None:
-    watched.shard.lists.pop(watched.key, None)
-    watched.attached = False
+def _forget(lists: dict[Key, WatcherList[Key]], key: Key) -> None:
+    lists.pop(key, None)
 
 
-def _drop_then_list(self: Entry[Key]) -> int:
-    with self.owner.shard.lock:
-        dropped = int(self.owner.remove(self))
-    _drop_list_if_empty(self.owner)
-    return dropped
-
-
+_drop = Walk.drop
 _next_live = Walk.next_live
 _sweep = Walk.sweep
 
 
-def _next_live_then_list(self: Walk[Key]) -> tuple[Entry[Key] | None, int]:
-    entry, dropped = _next_live(self)
-    if self._list is not None:
-        _drop_list_if_empty(self._list)
-    return entry, dropped
+def _drop_then_list(self: Walk[Key]) -> int:
+    dropped = _drop(self)
+    _drop_list_if_empty(self)
+    return dropped
+
+
+def _next_live_then_list(self: Walk[Key]) -> tuple[DelayedOperation | None, int]:
+    operation, dropped = _next_live(self)
+    _drop_list_if_empty(self)
+    return operation, dropped
 
 
 def _sweep_then_list(self: Walk[Key]) -> int:
     dropped = _sweep(self)
-    if self._list is not None:
-        _drop_list_if_empty(self._list)
+    _drop_list_if_empty(self)
     return dropped
 
 
 def _sweep_and_let_go_under_lock(self: Walk[Key]) -> int:
     removed = 0
     with self._shard.lock:
-        while (entry := self._present()) is not None:
-            self._cursor = entry.next
-            if entry.linked and entry.operation.is_completed and entry.owner.remove(entry):
-                removed += 1
+        while not self._over:
+            gone: list[DelayedOperation] = []
+            self._remove_in_hold(gone, True)
+            removed += len(gone)
+            gone.clear()
     return removed
 
 
@@ -258,8 +245,8 @@ RACES: Final = (
         "an empty list is taken out of its dictionary after the lock was let go",
         frozenset({Kind.LOST, Kind.COUNT, Kind.TIME_OUT_LOST}),
         (
-            (WatcherList, "remove", _remove_and_keep_list),
-            (Entry, "drop", _drop_then_list),
+            (Shard, "forget", _keep_list),
+            (Walk, "drop", _drop_then_list),
             (Walk, "next_live", _next_live_then_list),
             (Walk, "sweep", _sweep_then_list),
         ),

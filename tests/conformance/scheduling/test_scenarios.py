@@ -79,7 +79,7 @@ def test_a_run_is_the_same_whenever_it_is_replayed() -> None:
     with scheduled("exact-watch-and-check") as runs:
         seen = []
         for _ in range(2):
-            record = replay(runs, from_text("a12b4"))
+            record = replay(runs, from_text("a12b3"))
             seen.append(([mark.what for mark in record.marks], runs.world.history.events))
         assert seen[0] == seen[1]
         assert seen[0][0].count("calls") == 3

@@ -84,7 +84,7 @@ def test_nothing_is_left_behind() -> None:
     assert {
         ("purgatory_impl.timer", "threading"),
         ("purgatory_impl.timer", "_OWNER_CHANGE"),
-        ("purgatory_impl.watchers", "STEPS_PER_HOLD"),
+        ("purgatory_impl.chunks", "CHUNK"),
         ("DelayedOperation", "_completed"),
         ("Purgatory", "_closed"),
     } <= meanwhile

@@ -26,6 +26,8 @@ _WATCH: Final = Watch("1", ("k",), 1)
 _TWO_KEYS: Final = Watch("1", ("k", "l"), 1)
 _PURGE: Final = Advance(0)
 """Nothing is due at time 0: what is left of an advance is the purge."""
+_THREE: Final = (_WATCH, Watch("2", ("k",), 1), Watch("3", ("k",), 1), Force("1"))
+"""One stale entry before two that wait, in one list: a purge makes two chunks into one."""
 
 
 def _scenario(
@@ -144,6 +146,20 @@ _PAIRS: Final = (
         (CancelForKey("k"),),
         (Satisfy("1"), Check("k")),
         setup=(_TWO_KEYS,),
+    ),
+    _scenario(
+        "purge-and-check-of-three",
+        "a purge moves the entries of a list while a check stands on one",
+        (_PURGE,),
+        (Satisfy("2"), Check("k")),
+        setup=_THREE,
+    ),
+    _scenario(
+        "cancel-and-purge",
+        "a key with three operations is cancelled while its list is purged",
+        (CancelForKey("k"),),
+        (_PURGE,),
+        setup=_THREE,
     ),
 )
 

@@ -1,6 +1,6 @@
 """The bundled purgatory in a run: virtual clock, stepped executor, calls in the step vocabulary."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, Literal
 
@@ -21,6 +21,7 @@ from purgatory_impl import (
     VirtualClock,
 )
 from purgatory_impl.accounting import ExactAccounting
+from purgatory_impl.chunks import WatcherList
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -162,16 +163,14 @@ class PurgatoryWorld:
         self.perform(Shutdown())
 
     def listed(self) -> dict[str, list[ScheduledOperation]]:
-        """The operations in each list, read from the links themselves."""
+        """The operations in each list, read from the chunks themselves."""
         lists: dict[str, list[ScheduledOperation]] = {}
         for shard in self.purgatory._lists.shards:
             for key, watched in shard.lists.items():
                 operations = lists[str(key)] = []
-                entry = watched.first
-                while entry is not None:
-                    assert isinstance(entry.operation, ScheduledOperation)
-                    operations.append(entry.operation)
-                    entry = entry.next
+                for operation in _operations_of(watched):
+                    assert isinstance(operation, ScheduledOperation)
+                    operations.append(operation)
         return lists
 
     def waiting(self) -> list[ScheduledOperation]:
@@ -272,3 +271,14 @@ class PurgatoryWorld:
     def _introduce(self, name: str, delay_ms: int) -> None:
         if name not in self.operations:
             self.operations[name] = ScheduledOperation(name, delay_ms, self)
+
+
+def _operations_of(watched: WatcherList[str]) -> Iterator[DelayedOperation]:
+    if watched.only is not None:
+        yield watched.only
+    chunk = watched.first
+    while chunk is not None:
+        for operation in chunk.operations:
+            if operation is not None:
+                yield operation
+        chunk = chunk.next

@@ -15,7 +15,8 @@ from purgatory_impl import DelayedOperation, Purgatory, Timer, TimerTask
 from purgatory_impl import purgatory as purgatory_module
 from purgatory_impl.accounting import Accounting, ProposalAccounting
 from purgatory_impl.delayed_operation import take_time_out
-from purgatory_impl.watchers import Entry, Shard
+from purgatory_impl.walks import Walk
+from purgatory_impl.watchers import Shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +78,21 @@ def _count_in_two_steps(accounting: ProposalAccounting) -> None:
         accounting._estimate = estimate + 1
 
 
-def _drop_list_without_lock(entry: Entry[str]) -> int:
+_DROP: Final = Walk.drop
+
+
+def _drop_list_without_lock(walk: Walk[str]) -> int:
     """The last entry leaves its list under the lock, and the list its shard after it."""
-    watched = entry.owner
-    with watched.shard.lock:
-        if watched.length > 1 or not entry.linked or not watched.attached:
-            return int(watched.remove(entry))
-        entry.linked = False
-        watched.first = watched.last = None
-        watched.length = 0
-        watched.shard.entries -= 1
-    watched.attached = False
-    del watched.shard.lists[watched.key]
+    shard, watched = walk._shard, walk._list
+    with shard.lock:
+        last = watched.only is not None and walk._chunk is None
+        if last:
+            watched.only = None
+            watched.length = 0
+            shard.entries -= 1
+    if not last:
+        return _DROP(walk)
+    del shard.lists[watched.key]
     return 1
 
 
@@ -132,12 +136,10 @@ def _cancel_under_shard(purgatory: Purgatory[str], key: str) -> list[DelayedOper
     shard = purgatory._lists.shard_of(key)
     with shard.lock:
         watched = shard.lists.get(key)
-        entry = None if watched is None else watched.first
-        while entry is not None:
-            assert entry.operation._lock is not None
-            with entry.operation._lock:
+        if watched is not None and watched.only is not None:
+            assert watched.only._lock is not None
+            with watched.only._lock:
                 pass
-            entry = entry.next
     return _CANCEL(purgatory, key)
 
 
@@ -226,7 +228,7 @@ SEEDED_RACES: Final = (
     SeededRace(
         "list-dropped-without-lock",
         "a list is found empty under the lock of its shard, and dropped after it",
-        Entry,
+        Walk,
         "drop",
         _drop_list_without_lock,
         "exact-check-and-append",

@@ -78,13 +78,24 @@ _UNLOCKED: Final = (
     _unlocked("watchers", "Shard.lists", "a shard without lists is passed over", "lock"),
     _unlocked("watchers", "Shard.entries", "summed over the shards, one after the other", "lock"),
     _unlocked(
-        "watchers", "WatcherList.first", "nobody changes a list that is detached", "shard.lock"
+        "chunks",
+        "WatcherList.length",
+        "a walk that has met an operation looks whether the list was detached; it stays 0",
+        "Shard.lock",
     ),
-    _unlocked("watchers", "WatcherList.last", "the links of a detached list are cut", "shard.lock"),
-    _unlocked("watchers", "Entry.next", "a detached list is gone through", "owner.shard.lock"),
     _unlocked(
-        "watchers", "Entry.previous", "the links of a detached list are cut", "owner.shard.lock"
+        "chunks",
+        "WatcherList.only",
+        "a purge passes over a list of one pending operation; a detached list is not changed",
+        "Shard.lock",
     ),
+    _unlocked(
+        "chunks", "WatcherList.first", "nobody changes a list that is detached", "Shard.lock"
+    ),
+    _unlocked("chunks", "WatcherList.last", "the links of a detached list are cut", "Shard.lock"),
+    _unlocked("chunks", "Chunk.operations", "a detached list is gone through", "Shard.lock"),
+    _unlocked("chunks", "Chunk.next", "a detached list is gone through", "Shard.lock"),
+    _unlocked("chunks", "Chunk.previous", "the links of a detached list are cut", "Shard.lock"),
     _unlocked(
         "purgatory",
         "Purgatory._closed",
@@ -134,8 +145,7 @@ _GUARDED: Final = (
     *_guarded("executors", "InlineExecutor._running", "one thread runs tasks", "_lock"),
     *_guarded("executors", "ThreadExecutor._closed _running", "the thread's state", "_lock"),
     *_guarded("clocks", "VirtualClock._sleepers", "who sleeps until when", "_lock"),
-    *_guarded("watchers", "WatcherList.attached length appended", "a list", "shard.lock"),
-    *_guarded("watchers", "Entry.linked", "in the list or out of it", "owner.shard.lock"),
+    *_guarded("chunks", "Chunk.removed moved_to moved_by", "where its entries are", "Shard.lock"),
     *_guarded("accounting", "Accounting._stale _pending _closed _asleep", "the counts", "_lock"),
     *_guarded("accounting", "ProposalAccounting._estimate", "the count of watches", "_lock"),
     *_guarded("memory_pool", "SimpleMemoryPool._available", "what is left", "_lock"),
@@ -161,7 +171,7 @@ BUNDLED: Final = Table(
     ),
     sizes=(
         Size(f"{_PACKAGE}.watcher_lists", "_SHARDS", 2, "of two keys each has its own shard"),
-        Size(f"{_PACKAGE}.watchers", "STEPS_PER_HOLD", 2, "a walk of three entries holds twice"),
+        Size(f"{_PACKAGE}.chunks", "CHUNK", 2, "a list of three entries has two chunks"),
         Size(f"{_PACKAGE}.timer", "_STEPS_PER_HOLD", 2, "a bucket of two tasks is held twice"),
     ),
     log="purgatory",

@@ -1,0 +1,181 @@
+"""The list of one key: a chain of chunks, each a plain list with a place for each entry.
+
+    WatcherList: only                                an operation, one entry
+    WatcherList: first -> chunk <-> chunk <- last    more entries
+    Chunk: operations [a, None, b, ...]
+
+An entry is a place in a chunk of at most ``CHUNK``: 8 bytes, and 1 or 2 for the chunk. A linked
+cell takes 80 bytes, and an allocation for each entry. One plain list for the whole key is smaller
+still, but is copied in one hold of the lock as it grows, and as entries leave it. 128 places are
+what a plain list has room for at one of its sizes, and few enough for a hold; with 64, an entry
+takes 1 byte more.
+
+A list of one entry has no chunk: with thousands of keys that is what most are. It is an object and
+not the operation itself for the sake of the key. The dictionary's key object may have no other
+holder, and whoever empties the list has to hold it until the lock is let go of.
+
+Who takes an entry out leaves ``None`` in its place. A chunk whose places are all empty leaves the
+list at once. The others are put in order as walks and purges leave them: one whose entries fit in
+behind the chunk before moves there, and one that has at least ``CHUNK // 8`` empty places, which
+are half of its places or more, is replaced by a shorter one. So after a purge, two chunks that
+follow each other do not fit into one, and a chunk has fewer than ``CHUNK // 8`` empty places or
+fewer than entries: a list has less than 2.4 places for each entry, and 16 more. No more moves than
+was removed before, so all this costs a bounded number of steps for each entry that leaves a list.
+
+What has moved keeps its operations as they were, and knows where they are now. A walk that stands
+on it can go on there, and follows when it needs the list as it is. Such chunks go with the walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final, Generic, TypeVar
+
+from purgatory_impl.delayed_operation import DelayedOperation
+
+Key = TypeVar("Key", bound=Hashable)
+
+CHUNK: Final = 128
+"""Places of a chunk, and so the steps of a hold."""
+
+
+class Chunk:
+    """A part of a list.
+
+    Attributes:
+        operations: An operation for each entry, and None where it was taken out.
+        removed: How many are None.
+        moved_to: Where its entries are now; where it has none, what was behind them or before.
+        moved_by: How many places are there before its first one.
+    """
+
+    __slots__ = ("moved_by", "moved_to", "next", "operations", "previous", "removed")
+
+    def __init__(self, operations: list[DelayedOperation | None]) -> None:
+        self.operations = operations
+        self.removed = 0
+        self.previous: Chunk | None = None
+        self.next: Chunk | None = None
+        self.moved_to: Chunk | None = None
+        self.moved_by = 0
+
+    def moved(self, index: int) -> int:
+        """The place in ``moved_to`` of what was at a place here, or behind that."""
+        place = self.moved_by
+        if self.removed == len(self.operations):
+            return place
+        for before in range(index):
+            if self.operations[before] is not None:
+                place += 1
+        return place
+
+
+class WatcherList(Generic[Key]):
+    """The entries of one key; its methods are called by who holds the lock of the shard.
+
+    Attributes:
+        length: How many; 0 from when the list leaves its dictionary.
+        only: The operation, as long as there has been no more than one entry.
+    """
+
+    __slots__ = ("first", "key", "last", "length", "only")
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.length = 0
+        self.only: DelayedOperation | None = None
+        self.first: Chunk | None = None
+        self.last: Chunk | None = None
+
+    def append(self, operation: DelayedOperation) -> None:
+        """Add an entry at the end."""
+        last = self.last
+        if last is not None:
+            if len(last.operations) < CHUNK:
+                last.operations.append(operation)
+            else:
+                chunk = Chunk([operation])
+                self._link(last, chunk)
+                self._link(chunk, None)
+        elif self.only is None:
+            self.only = operation
+        else:
+            self.first = self.last = Chunk([self.only, operation])
+            self.only = None
+        self.length += 1
+
+    def take_oldest(self, operation: DelayedOperation) -> bool:
+        """Empty the place of the oldest entry, if that is one of this operation."""
+        chunk = self.first
+        if chunk is None:
+            if self.only is not operation:
+                return False
+            self.only = None
+            return True
+        index = 0
+        while chunk.operations[index] is None:
+            index += 1
+        if chunk.operations[index] is not operation:
+            return False
+        self.take(chunk, index)
+        return True
+
+    def take(self, chunk: Chunk, index: int) -> None:
+        """Empty a place."""
+        chunk.operations[index] = None
+        self.count_removed(chunk, 1)
+
+    def count_removed(self, chunk: Chunk, removed: int) -> None:
+        """Count places of a chunk that were emptied; it leaves the list with its last entry."""
+        chunk.removed += removed
+        if chunk.removed == len(chunk.operations):
+            chunk.moved_to = chunk.next
+            if chunk.next is None and chunk.previous is not None:
+                chunk.moved_to = chunk.previous
+                chunk.moved_by = len(chunk.previous.operations)
+            self._unlink(chunk)
+
+    def put_in_order(self, chunk: Chunk) -> None:
+        """Move what is in a chunk of the list where that saves places."""
+        places = len(chunk.operations)
+        before = chunk.previous
+        if before is not None and len(before.operations) + places - chunk.removed <= CHUNK:
+            chunk.moved_to = before
+            chunk.moved_by = len(before.operations)
+            before.operations += [each for each in chunk.operations if each is not None]
+            self._unlink(chunk)
+        elif chunk.removed >= CHUNK // 8 and chunk.removed * 2 >= places:
+            shorter = Chunk([each for each in chunk.operations if each is not None])
+            chunk.moved_to = shorter
+            self._link(before, shorter)
+            self._link(shorter, chunk.next)
+            chunk.previous = chunk.next = None
+
+    def _unlink(self, chunk: Chunk) -> None:
+        self._link(chunk.previous, chunk.next)
+        chunk.previous = chunk.next = None
+
+    def _link(self, before: Chunk | None, after: Chunk | None) -> None:
+        """Make two chunks neighbours; None is the end."""
+        if before is None:
+            self.first = after
+        else:
+            before.next = after
+        if after is None:
+            self.last = before
+        else:
+            after.previous = before
+
+    def take_apart(self) -> list[DelayedOperation]:
+        """The operations of a list that has left its dictionary; the lock is not needed for it."""
+        if self.only is not None:
+            return [self.only]
+        operations: list[DelayedOperation] = []
+        chunk = self.first
+        # Leave no circle of links behind.
+        self.first = self.last = None
+        while chunk is not None:
+            operations += [each for each in chunk.operations if each is not None]
+            chunk.previous = None
+            chunk = chunk.next
+        return operations
