@@ -1,7 +1,6 @@
 """What is counted and when a purge starts, under both strategies; all in one thread."""
 
 import random
-import threading
 from collections.abc import Callable, Iterator
 from typing import Literal
 
@@ -16,6 +15,7 @@ from purgatory_impl import (
     chunks,
 )
 from purgatory_impl.chunks import Chunk
+from purgatory_impl.exclusion import SectionLock
 from purgatory_impl.watchers import Shard
 
 from .purgatory_bench import Bench, Recorded, Seen, check_law, listed, sweep
@@ -341,7 +341,7 @@ class Steps:
     def __init__(self, purgatory: Purgatory[int], patch: pytest.MonkeyPatch) -> None:
         self.holds = 0
         for shard in purgatory._lists.shards:
-            shard.lock = self._counting(shard.lock)  # type: ignore[assignment, arg-type]
+            shard.lock = self._counting(shard.lock)  # type: ignore[assignment]
         made = Chunk.__init__
 
         def counted(chunk: Chunk, operations: list[DelayedOperation | None]) -> None:
@@ -349,7 +349,7 @@ class Steps:
 
         patch.setattr(Chunk, "__init__", counted)
 
-    def _counting(self, lock: threading.Lock) -> object:
+    def _counting(self, lock: SectionLock) -> object:
         steps = self
 
         class Lock:
