@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: conformance wheel-compiled test test-large mutation tla-large lint docs format clean
+.PHONY: conformance bench wheel-compiled test test-large mutation tla-large lint docs format clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +17,11 @@ conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer, purg
 
 wheel-compiled: $(VENV)/.ready  ## the wheel with the implementation compiled by mypyc, in dist/
 	PURGATORY_COMPILED=1 $(BIN)/python -m build --wheel --outdir dist .
+
+bench: $(VENV)/.ready  ## the implementation beside its peers, the proposal's workload, tables and plots of the page
+	$(BIN)/purgatory bench
+	$(BIN)/purgatory bench workload
+	$(BIN)/purgatory bench report purgatory-work/bench/bench.json purgatory-work/bench/workload.json --write docs
 
 lint: $(VENV)/.ready  ## style, import rules, types
 	$(BIN)/ruff check .

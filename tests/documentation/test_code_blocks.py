@@ -38,6 +38,7 @@ NOT_RUN = {
     ("docs/how-to/check-a-tla-module.md", "$ python -m pip install 'path/to/the/checkout[tla]'"),
     ("docs/how-to/emit-traces.md", "$ python -m purgatory_bench.record_corpora"),
     ("docs/how-to/emit-traces.md", "$ python -m purgatory_bench.trace_recording"),
+    ("docs/reference/performance.md", "$ purgatory bench"),
     ("docs/how-to/use-the-compiled-build.md", "$ make wheel-compiled"),
     ("docs/how-to/replay-a-tla-trace.md", "$ purgatory tla simulate"),
     ("docs/reference/figures.md", "$ python -m purgatory_bench.conformance_throughput"),

@@ -15,7 +15,7 @@ from purgatory_bench.bench.page import publish
 from purgatory_bench.bench.plots import draw_plots
 from purgatory_bench.bench.report import gate_problem, report
 from purgatory_bench.bench.results import Results, Setting
-from purgatory_bench.bench.roster import OLD_PURE, ROLLS, Place, Roll
+from purgatory_bench.bench.roster import OLD_PURE, ROLLS, Place, Roll, own_roll
 from purgatory_bench.bench.rounds import Plan
 from purgatory_bench.bench.run import Book, measure_all
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
@@ -29,6 +29,14 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @click.group(invoke_without_command=True)
 @click.option("--only", multiple=True, metavar="MEASURE", help="Take this measure; repeatable.")
 @click.option("--peer", "peers", multiple=True, help="Ask this peer; repeatable.")
+@click.option(
+    "--with",
+    "own",
+    type=(str, str),
+    multiple=True,
+    metavar="NAME COMMAND",
+    help="Ask a peer of your own, too; repeatable.",
+)
 @click.option("--rounds", type=click.IntRange(1), help="That count: 5, or 3 with --quick.")
 @click.option("--warm-up", type=click.IntRange(0), help="Before: 3, or 2 with --quick.")
 @click.option("--quick", is_flag=True, help="Small numbers, some minutes in all.")
@@ -51,6 +59,7 @@ def bench(
     context: click.Context,
     only: tuple[str, ...],
     peers: tuple[str, ...],
+    own: tuple[tuple[str, str], ...],
     rounds: int | None,
     warm_up: int | None,
     quick: bool,
@@ -71,7 +80,7 @@ def bench(
         _refuse_options(context)
         return
     place = Place(find_checkout(checkout), work.resolve())
-    chosen = chosen_rolls(ROLLS, peers)
+    chosen = chosen_rolls(ROLLS, own, peers)
     asked = _chosen_settings(_sizes(quick, pending, operations), only)
     plan = Plan(
         rounds=rounds or (3 if quick else 5),
@@ -148,17 +157,31 @@ def say(what: str) -> None:
     click.echo(what, err=True)
 
 
-def chosen_rolls(rolls: Sequence[Roll], names: Sequence[str]) -> list[Roll]:
+def chosen_rolls(
+    rolls: Sequence[Roll], own: Sequence[tuple[str, str]], names: Sequence[str]
+) -> list[Roll]:
     """The peers of these names, in the order of the roster; all of the roster without names.
 
+    Args:
+        rolls: The roster.
+        own: Names and commands of peers that are asked besides.
+        names: Of those that are asked.
+
     Raises:
-        Problem: there is no such peer.
+        Problem: there is no such peer, or two have one name.
     """
+    added = [own_roll(name, command) for name, command in own]
     known = {roll.name: roll for roll in (*rolls, OLD_PURE)}
+    for roll in added:
+        if roll.name in known:
+            raise Problem(f"there is a peer {roll.name!r} already", EXIT_USAGE)
+        known[roll.name] = roll
     if unknown := [name for name in names if name not in known]:
         said = ", ".join(known)
         raise Problem(f"there is no peer {unknown[0]!r}; there are: {said}", EXIT_USAGE)
-    return [roll for roll in known.values() if roll.name in names] if names else list(rolls)
+    if not names:
+        return [*rolls, *added]
+    return [roll for roll in known.values() if roll.name in names]
 
 
 def _refuse_options(context: click.Context) -> None:

@@ -6,13 +6,15 @@ from typing import Final
 
 from purgatory_bench.bench.figures import Figures
 from purgatory_bench.bench.measure_plots import draw_measure_plots
-from purgatory_bench.bench.results import Results
+from purgatory_bench.bench.results import Curve, Results
 from purgatory_bench.bench.sweep_plan import CASES, MEASURE, points_of
 from purgatory_pipeline.studies.plot_style import Line, Panel, draw
 
 _TITLES: Final = {"low": "low: few time out", "high": "high: about half time out"}
 _MOST_LINES: Final = 5
 """So many are told apart by their strokes."""
+
+_MOST_MARKERS: Final = 20
 
 
 def draw_plots(
@@ -109,11 +111,16 @@ def _over_time(figures: Figures, case: str) -> Panel | None:
 
     ended = [curve.setting for curve in curves if curve.exceeded]
     shown = min(ended, key=rate) if ended else max((each.setting for each in curves), key=rate)
-    lines = [
-        Line(curve.peer, curve.seconds, curve.mib) for curve in curves if curve.setting == shown
-    ][: _MOST_LINES - 1]
+    lines = [_line(curve) for curve in curves if curve.setting == shown][: _MOST_LINES - 1]
     seconds = [each for line in lines for each in line.x]
     limit = next(curve.limit_mib for curve in curves if curve.setting == shown)
     lines.append(Line("limit", [min(seconds), max(seconds)], [limit, limit]))
     title = f"{_TITLES[case]}, {rate(shown):,.0f} requests a second"
     return Panel(title, "seconds", "resident memory, MiB", lines, "linear", "linear")
+
+
+def _line(curve: Curve) -> Line:
+    """A curve with so few points that their markers stand apart, the last one among them."""
+    step = -(-len(curve.mib) // _MOST_MARKERS)
+    chosen = range((len(curve.mib) - 1) % step, len(curve.mib), step)
+    return Line(curve.peer, [curve.seconds[n] for n in chosen], [curve.mib[n] for n in chosen])

@@ -1,11 +1,13 @@
 """Which peers there are, in the order of the tables, and how each is made ready."""
 
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import purgatory_impl
 from purgatory_bench.bench.building import (
     NotBuilt,
     build_compiled,
@@ -98,9 +100,11 @@ def _python(label: str, name: str) -> Callable[[Place], Start]:
 
 
 def _compiled(label: str, name: str) -> Callable[[Place], Start]:
-    """A peer in the environment of the compiled wheel."""
+    """A peer in the environment of the compiled wheel; without sources this Python may be one."""
 
     def start(place: Place) -> Start:
+        if place.checkout is None and purgatory_impl.COMPILED:
+            return _python_start(place, label, Path(sys.executable), name)
         python = build_compiled(place.sources(), place.work, place.log("build-compiled"))
         return _python_start(place, label, python, name)
 
@@ -110,6 +114,23 @@ def _compiled(label: str, name: str) -> Callable[[Place], Start]:
 def _python_start(place: Place, label: str, python: Path, name: str) -> Start:
     command: list[str | Path] = [python, "-m", "purgatory_bench.python_peer", name]
     return Start(command, place.work, place.log(label))
+
+
+def own_roll(name: str, command: str) -> Roll:
+    """A peer of somebody's own.
+
+    Args:
+        name: In tables.
+        command: How it is started in the present folder, as a shell would read it.
+    """
+
+    def start(place: Place) -> Start:
+        words = shlex.split(command)
+        if not words:
+            raise NotBuilt("its command is empty")
+        return Start(words, Path.cwd(), place.log(name))
+
+    return Roll(name, start)
 
 
 _ALONE: Final = ("--alone",)

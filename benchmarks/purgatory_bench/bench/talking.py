@@ -86,7 +86,8 @@ class PeerProcess:
         self._log = start.log
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._process = _started(start)
-        threading.Thread(target=self._read, name="lines of a peer", daemon=True).start()
+        self._reader = threading.Thread(target=self._read, name="lines of a peer", daemon=True)
+        self._reader.start()
         self.hello = self._decoded(self._line(patience_s, None), Hello, "no hello")
 
     @property
@@ -110,7 +111,7 @@ class PeerProcess:
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
-        except OSError:
+        except (OSError, ValueError):  # its end of the pipe is closed, or ours was
             raise self._broken(self._death()) from None
         said = self._decoded(self._line(patience_s, watcher), _Said, "no answer")
         if said.error is not None:
@@ -134,8 +135,9 @@ class PeerProcess:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        while line := self._process.stdout.readline(_LONGEST_LINE):
-            self._lines.put(line)
+        with self._process.stdout as output:
+            while line := output.readline(_LONGEST_LINE):
+                self._lines.put(line)
         self._lines.put(b"")
 
     def _line(self, patience_s: float, watcher: Watcher | None) -> bytes:
@@ -197,7 +199,11 @@ class PeerProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
             else:
                 self._process.kill()
+        with contextlib.suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
         self._process.wait()
+        self._reader.join(_END_SECONDS)
 
 
 class _Said(msgspec.Struct):

@@ -5,7 +5,10 @@ when it is beyond the limit. That is the same for every design, and it changes n
 that stays below: a limit of the operating system on data (``RLIMIT_DATA``) counts what was reserved
 and not what is held, and lets the allocation fail that happens to be next, be it the harness's own.
 
-Each request has a fresh process. The limit is what the compiled build needs at the lowest rate, and
+Memory counts while the process has several threads, as the workload has: before, it draws inputs,
+and afterwards it sorts what it has noted, which is not what is measured.
+
+Each point has a fresh process. The limit is what the compiled build needs at the lowest rate, and
 so much room above it; or what was told.
 """
 
@@ -15,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from purgatory_bench.bench.figures import value_of
 from purgatory_bench.bench.results import Answer, Curve, Failure, Sample, Setting
 from purgatory_bench.bench.rounds import Plan, Taken
 from purgatory_bench.bench.sweep import patience, saturated
@@ -32,7 +34,7 @@ class ResidentWatch:
 
     Attributes:
         limit_mib: Beyond this it has to end; None for never.
-        seconds: When it looked, from the first time on.
+        seconds: When it looked, from the first time on that counts.
         mib: What it saw.
         exceeded: Whether it was beyond the limit.
     """
@@ -41,13 +43,14 @@ class ResidentWatch:
     seconds: list[float] = field(default_factory=list)
     mib: list[float] = field(default_factory=list)
     exceeded: bool = False
-    _begin: float = field(default_factory=time.monotonic)
+    _begin: float = 0.0
 
     def look(self, process: int) -> str:
         """Why the process has to be ended; empty where it may go on."""
-        held = resident_mib(process)
-        if held is None:
+        held, threads = memory_and_threads(process)
+        if threads < 2:
             return ""
+        self._begin = self._begin or time.monotonic()
         self.seconds.append(round(time.monotonic() - self._begin, 3))
         self.mib.append(round(held, 2))
         if self.limit_mib is None or held <= self.limit_mib:
@@ -57,16 +60,19 @@ class ResidentWatch:
         return f"resident memory beyond {limit:.1f} MiB after {when:.1f} s; ended"
 
 
-def resident_mib(process: int) -> float | None:
-    """What a process holds, MiB; None where it has ended, or the system does not tell."""
+def memory_and_threads(process: int) -> tuple[float, int]:
+    """What a process holds, MiB, and how many threads it has.
+
+    Both are 0 where it has ended, or the system does not tell.
+    """
     try:
         status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     except OSError:
-        return None
-    for line in status.splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    return None
+        return 0.0, 0
+    told = dict(line.partition(":")[::2] for line in status.splitlines())
+    if "VmRSS" not in told:
+        return 0.0, 0
+    return int(told["VmRSS"].split()[0]) / 1024, int(told["Threads"])
 
 
 def thinned(watch: ResidentWatch) -> tuple[list[float], list[float]]:
@@ -152,10 +158,12 @@ def _calibrated(
         Declined: the peer cannot do this.
     """
     watch = ResidentWatch(None)
-    answer = _ask(member, setting, plan, watch)
-    peak = value_of(answer, "resident_mib")
-    if peak is None or not watch.mib:
-        raise Broken("this system does not tell what another process holds")
+    _ask(member, setting, plan, watch)
+    if not watch.mib:
+        raise Broken(
+            "what it held was not to be seen; it was too quick, or the system does not tell"
+        )
+    peak = max(watch.mib)
     mib = round(peak + limit.room_mib, 1)
     say(f"{member.name} takes {peak:.1f} MiB; the limit is {mib:.1f} MiB")
     return mib

@@ -27,12 +27,23 @@ _QUICK_RATES: Final = (10_000, 40_000, 105_000, 200_000, 400_000)
     "--keys", type=click.IntRange(3), multiple=True, help="Repeatable; 3 and 1000 by default."
 )
 @click.option("--requests", type=click.IntRange(1), help="Of each point: 1,000,000.")
+@click.option(
+    "--payload", type=click.IntRange(0), default=100, show_default=True, help="Bytes of a request."
+)
 @click.option("--rounds", type=click.IntRange(1), help="Of each point: 3, or 1 with --quick.")
 @click.option(
     "--warm-up", type=click.IntRange(0), default=1, show_default=True, help="Before each series."
 )
 @click.option("--quick", is_flag=True, help="Few requests, few rates, 3 keys: some minutes.")
 @click.option("--peer", "peers", multiple=True, help="Ask this peer; repeatable.")
+@click.option(
+    "--with",
+    "own",
+    type=(str, str),
+    multiple=True,
+    metavar="NAME COMMAND",
+    help="Ask a peer of your own, too; repeatable.",
+)
 @click.option(
     "--part",
     "parts",
@@ -72,10 +83,12 @@ def workload(
     cases: tuple[str, ...],
     keys: tuple[int, ...],
     requests: int | None,
+    payload: int,
     rounds: int | None,
     warm_up: int,
     quick: bool,
     peers: tuple[str, ...],
+    own: tuple[tuple[str, str], ...],
     parts: tuple[str, ...],
     resident_limit: float | None,
     room: float,
@@ -91,12 +104,13 @@ def workload(
     A series ends for a peer when it achieves less than 95 % of the target rate.
     """
     place = Place(find_checkout(checkout), work.resolve())
-    chosen = chosen_rolls(WORKLOAD_ROLLS, peers)
+    chosen = chosen_rolls(WORKLOAD_ROLLS, own, peers)
     sweep = Sweep(
         rates=sorted(set(rates)) or (_QUICK_RATES if quick else RATES),
         cases=tuple(dict.fromkeys(cases)) or CASES,
         keys=tuple(dict.fromkeys(keys)) or ((3,) if quick else (3, 1000)),
         requests=requests or (_QUICK_REQUESTS if quick else _FULL_REQUESTS),
+        payload=payload,
     )
     plan = Plan(rounds or (1 if quick else 3), warm_up, seed, patience)
     options: dict[str, Option] = {
