@@ -19,7 +19,7 @@ import threading
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex
 
-from mypy_extensions import mypyc_attr
+from mypy_extensions import i32, mypyc_attr
 
 from purgatory_impl.errors import DelayTooLarge, InvalidDelay, OperationOfAnotherPurgatory
 from purgatory_impl.exclusion import THIN
@@ -75,23 +75,21 @@ class DelayedOperation(TimerTask):
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
         """
         super().__init__()
-        try:
-            self._delay_ms = index(delay_ms)
-        except TypeError:
-            raise InvalidDelay(delay_ms) from None
+        self._delay_ms = delay_ms if isinstance(delay_ms, int) else _whole_ms(delay_ms)
         if self._delay_ms > LARGEST_DELAY_MS:
             raise DelayTooLarge(self._delay_ms, LARGEST_DELAY_MS)
-        # Thin locks lie in the operation itself: whose the own lock is, how often, and the word's.
-        self._holder = 0
-        self._depth = 0
-        self._word_held = False
-        self._lock: threading.RLock | None = None if THIN else threading.RLock()
-        self._word: threading.Lock | None = None if THIN else threading.Lock()
-        self._completed = False
-        self._entries = 0
         self._accounting: Accounting | None = None
         # Where a walk stands that is trying this operation; read and written under its own lock.
         self._place: Place | None = None
+        self._lock: threading.RLock | None = None if THIN else threading.RLock()
+        self._word: threading.Lock | None = None if THIN else threading.Lock()
+        # Thin locks lie in the operation itself: whose the own lock is, how often, and the word's.
+        # The small numbers side by side, so that they take the space of two.
+        self._holder = 0
+        self._depth: i32 = 0
+        self._entries: i32 = 0
+        self._word_held = False
+        self._completed = False
 
     def try_complete(self) -> bool:
         """Complete the operation if it can be completed now; overridden by every subclass.
@@ -179,6 +177,13 @@ class DelayedOperation(TimerTask):
         Rules: PURGATORY-PENDING.
         """
         _end_time_out(self)
+
+
+def _whole_ms(delay_ms: SupportsIndex) -> int:
+    try:
+        return index(delay_ms)
+    except TypeError:
+        raise InvalidDelay(delay_ms) from None
 
 
 def belong_to(operation: DelayedOperation, accounting: Accounting) -> None:

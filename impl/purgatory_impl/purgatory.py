@@ -152,11 +152,12 @@ class Purgatory(Generic[Key]):
         """
         if self._closed:
             raise PurgatoryClosed
-        places = [(self._lists.shard_of(key), key) for key in keys]
-        if not places:
+        under = list(keys)
+        if not under:
             raise NoKeys
+        shards = [self._lists.shard_of(key) for key in under]
         belong_to(operation, self._accounting)
-        return attempt(operation) or self._watch(operation, places)
+        return attempt(operation) or self._watch(operation, under, shards)
 
     def check_and_complete(self, key: Key) -> int:
         """Try all operations watched under a key, oldest first.
@@ -314,17 +315,19 @@ class Purgatory(Generic[Key]):
         """
         return self._accounting.estimate()
 
-    def _watch(self, operation: DelayedOperation, places: list[tuple[Shard[Key], Key]]) -> bool:
+    def _watch(
+        self, operation: DelayedOperation, keys: list[Key], shards: list[Shard[Key]]
+    ) -> bool:
         """Watch an operation that could not be completed, in the order of the accounting.
 
         Rules: PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS, PURGATORY-SECOND-TRY-THROWS,
         PURGATORY-NOT-LOST, PURGATORY-TIME-OUT, PURGATORY-NO-TIME-OUTS.
         """
         time_out_first = self._accounting.time_out_first
-        armed, due = self._arm(operation, len(places), self._time_outs if time_out_first else None)
+        armed, due = self._arm(operation, len(keys), self._time_outs if time_out_first else None)
         try:
             if armed:
-                self._append(operation, places)
+                self._append(operation, keys, shards)
             self._accounting.count_watch()
             try:
                 return attempt(operation)
@@ -343,22 +346,24 @@ class Purgatory(Generic[Key]):
             # Closed meanwhile, or a timer that was given is.
             raise PurgatoryClosed from None
 
-    def _append(self, operation: DelayedOperation, places: list[tuple[Shard[Key], Key]]) -> None:
+    def _append(
+        self, operation: DelayedOperation, keys: list[Key], shards: list[Shard[Key]]
+    ) -> None:
         """Put an operation into its lists, until somebody completes it.
 
         Rules: PURGATORY-WATCH-WAITS, PURGATORY-DUPLICATE-KEYS.
         """
         appended = 0
         try:
-            for shard, key in places:
+            for key in keys:
                 if operation._completed:
                     break
-                shard.append(key, operation)
+                shards[appended].append(key, operation)
                 appended += 1
         finally:
             # After a failure too, of a key's ``__eq__`` or for lack of memory.
-            if appended < len(places):
-                self._accounting.post(withdraw(operation, len(places) - appended))
+            if appended < len(keys):
+                self._accounting.post(withdraw(operation, len(keys) - appended))
 
     def _finish_watch(self, operation: DelayedOperation, due: bool) -> None:
         if self._closed:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, Generic
 
+from mypy_extensions import i64
+
 from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.watchers import Key, Shard
 
@@ -26,7 +28,8 @@ class WatcherLists(Generic[Key]):
 
     def shard_of(self, key: Key) -> Shard[Key]:
         """Where a key's list is; the hash's higher bits count too, for keys that are multiples."""
-        mixed = hash(key)
+        # As a native integer: a hash is too large for the compiled build's own ones.
+        mixed: i64 = hash(key)
         return self.shards[(mixed ^ mixed >> 6) % _SHARDS]
 
     @property

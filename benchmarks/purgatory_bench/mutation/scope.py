@@ -203,12 +203,12 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         'failures[0].add_note(f"another operation of the same walk raised {further!r}")',
     ),
     LeftOut("purgatory", "Purgatory._append", _OTHER_THREAD, "break"),
-    LeftOut("purgatory", "Purgatory._append", _OTHER_THREAD, "if appended < len(places):"),
+    LeftOut("purgatory", "Purgatory._append", _OTHER_THREAD, "if appended < len(keys):"),
     LeftOut(
         "purgatory",
         "Purgatory._append",
         _OTHER_THREAD,
-        "self._accounting.post(withdraw(operation, len(places) - appended))",
+        "self._accounting.post(withdraw(operation, len(keys) - appended))",
     ),
     LeftOut(
         "purgatory",

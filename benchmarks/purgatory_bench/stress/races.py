@@ -95,11 +95,11 @@ def _sum(one: int, other: int) -> int:
 
 
 def _watch_without_second_try(
-    self: Purgatory[Key], operation: DelayedOperation, places: list[tuple[Shard[Key], Key]]
+    self: Purgatory[Key], operation: DelayedOperation, keys: list[Key], shards: list[Shard[Key]]
 ) -> bool:
-    armed, due = self._arm(operation, len(places), self._time_outs)
+    armed, due = self._arm(operation, len(keys), self._time_outs)
     if armed:
-        self._append(operation, places)
+        self._append(operation, keys, shards)
     self._accounting.count_watch()
     self._finish_watch(operation, due)
     return False

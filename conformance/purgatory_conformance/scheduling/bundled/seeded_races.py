@@ -49,12 +49,15 @@ class SeededRace:
 
 
 def _watch_without_second_try(
-    purgatory: Purgatory[str], operation: DelayedOperation, places: list[tuple[Shard[str], str]]
+    purgatory: Purgatory[str],
+    operation: DelayedOperation,
+    keys: list[str],
+    shards: list[Shard[str]],
 ) -> bool:
     """Appended, and not tried again."""
-    armed, due = purgatory._arm(operation, len(places), purgatory._time_outs)
+    armed, due = purgatory._arm(operation, len(keys), purgatory._time_outs)
     if armed:
-        purgatory._append(operation, places)
+        purgatory._append(operation, keys, shards)
     purgatory._accounting.count_watch()
     purgatory._finish_watch(operation, due)
     return False
