@@ -22,6 +22,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     _leave_large_out(config, items)
     _skip_without_java(items)
     _skip_if_compiled(items)
+    # First, and so in one worker of pytest-xdist, which gives from its end alone: one session.
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
 
 
 def _leave_large_out(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -6,11 +6,6 @@ from importlib import metadata
 
 import click
 
-from purgatory_conformance.subjects.declaration import InvalidDeclaration
-from purgatory_conformance.subjects.kafka import BuildFailed, MissingTool
-from purgatory_conformance.subjects.registry import UnknownSubject
-from purgatory_spec.jsonlines import InvalidDocument
-
 EXIT_USAGE = 2
 EXIT_SUBJECT_FAILED = 3
 EXIT_INCONCLUSIVE = 4
@@ -48,13 +43,23 @@ def _register_commands() -> None:
 
 def main() -> None:
     """Run the command line; every foreseen problem is one sentence and its exit code."""
+    try:
+        code = _run()
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        code = _say("interrupted", EXIT_INTERRUPTED)
+    sys.exit(code or 0)
+
+
+def _run() -> int | None:
+    """Load the commands and run one; loading takes a second, in which Ctrl-C may come, too."""
+    from purgatory_conformance.subjects.declaration import InvalidDeclaration
+    from purgatory_conformance.subjects.kafka import BuildFailed, MissingTool
+    from purgatory_conformance.subjects.registry import UnknownSubject
+    from purgatory_spec.jsonlines import InvalidDocument
+
     _register_commands()
     try:
-        code = purgatory.main(standalone_mode=False)
-    except click.exceptions.Abort:
-        code = _say("interrupted", EXIT_INTERRUPTED)
-    except KeyboardInterrupt:
-        code = _say("interrupted", EXIT_INTERRUPTED)
+        code: int | None = purgatory.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = EXIT_USAGE
@@ -66,7 +71,7 @@ def main() -> None:
         code = _say(str(error), EXIT_MISSING_TOOL)
     except BuildFailed as error:
         code = _say(str(error), EXIT_SUBJECT_FAILED)
-    sys.exit(code or 0)
+    return code
 
 
 def _say(sentence: str, code: int) -> int:

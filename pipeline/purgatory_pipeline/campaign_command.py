@@ -1,7 +1,6 @@
 """``purgatory campaign``: many seeded runs, on one machine or many, that can be taken up."""
 
 import importlib.util
-import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,9 @@ from rich.console import Console
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, Problem
 from purgatory_conformance.command_options import COMMAND, RELEASE, WORK, ComponentName
 from purgatory_pipeline.campaigns.isolation import SubjectChoice
+from purgatory_pipeline.check_command import foreseen
+from purgatory_pipeline.engine_choice import Engine as EngineName
+from purgatory_pipeline.engine_choice import choose_for_runs, tell
 from purgatory_pipeline.session import spark_session
 from purgatory_spec.profiles import Component
 
@@ -67,6 +69,9 @@ _RUNS = 1000
     "--resume", is_flag=True, help="Take up the campaign in the folder: what is done is not redone."
 )
 @click.option(
+    "--fresh", is_flag=True, help="Begin anew: what is on record in the folder is thrown away."
+)
+@click.option(
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),
     default=10.0,
@@ -104,6 +109,7 @@ def campaign(
     remote: str,
     out: Path | None,
     resume: bool,
+    fresh: bool,
     time_limit: float,
     memory: int,
     wave: int | None,
@@ -114,7 +120,10 @@ def campaign(
     """Judge SUBJECT by many generated runs; a run that crashes or hangs never stops the others.
 
     SUBJECT is what ``purgatory check`` takes. Every run is a row of a Parquet table in the folder.
+    Where runs are on record there, say --resume or --fresh.
     """
+    if resume and fresh:
+        raise click.UsageError("--resume keeps what is on record, --fresh throws it away")
     choice = SubjectChoice(
         subject, command, release, str(work), str(Path.cwd()), time_limit, memory
     )
@@ -131,8 +140,9 @@ def campaign(
         wave=wave or 0,
         out=out,
         resume=resume,
+        fresh=fresh,
     )
-    with _engine(engine, master, remote) as chosen:
+    with foreseen("the campaign"), _engine(engine, master, remote) as chosen:
         code = run_course(course, chosen, Console())
     context.exit(code)
 
@@ -151,23 +161,10 @@ def _engine(wanted: str, master: str, remote: str) -> "Iterator[Engine]":
     """The engine, and on standard error which it is and why."""
     from purgatory_pipeline.campaigns.engines import LocalEngine, SparkEngine
 
-    if wanted == "local" and (master or remote):
-        raise click.UsageError("--master and --remote are for Spark, not for --engine local")
-    on_spark, why = _chosen(wanted, master, remote)
-    click.echo(f"engine: {'spark' if on_spark else 'local'} ({why})", err=True)
-    if not on_spark:
+    choice = choose_for_runs(wanted, master or remote)
+    tell(choice)
+    if choice.engine is EngineName.LOCAL:
         yield LocalEngine()
         return
     with spark_session(master=master, remote=remote) as spark:
         yield SparkEngine(spark)
-
-
-def _chosen(wanted: str, master: str, remote: str) -> tuple[bool, str]:
-    """Whether to take Spark, and why."""
-    if wanted != "auto":
-        return wanted == "spark", "as asked for"
-    if master or remote:
-        return True, f"{master or remote} is named"
-    if "PYSPARK_GATEWAY_PORT" in os.environ:
-        return True, "started by spark-submit"
-    return False, "no cluster is named; --engine spark takes all processors of this machine"

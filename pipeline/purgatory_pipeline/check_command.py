@@ -1,5 +1,6 @@
 """``purgatory trace check``: which runs conform, and where the others go wrong first."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +17,8 @@ from purgatory_conformance.command_line import (
 from purgatory_conformance.command_options import WORK_FOLDER
 from purgatory_conformance.reporting.words import printable
 from purgatory_pipeline.check_progress import CheckProgress
-from purgatory_pipeline.engine_choice import Choice, Engine, choose, estimated_lines
-from purgatory_pipeline.errors import MissingExtra, PipelineError
+from purgatory_pipeline.engine_choice import Choice, Engine, choose, estimated_lines, tell
+from purgatory_pipeline.errors import MissingExtra, PipelineError, Refused
 from purgatory_pipeline.local_engine import check_locally
 from purgatory_pipeline.manifest import input_file
 from purgatory_pipeline.rows import Row
@@ -29,6 +30,7 @@ from purgatory_pipeline.summary_terminal import print_summary
 from purgatory_pipeline.summary_words import files_in, lines_of, runs_of
 
 _MOST_NAMES = 5
+_NUMBER = re.compile(r"\[errno \d+\] ", re.IGNORECASE)
 
 
 @click.command()
@@ -73,13 +75,15 @@ def check(
     PATHS are files, folders and patterns. Of a folder, *.jsonl, *.jsonl.gz and *.parquet are read.
 
     Ends with 1 if a run diverges; otherwise with 4 if a run is incomplete or inconclusive, a line
-    could not be used, or there is no run; otherwise with 0.
+    could not be used, no rule of a component was put to the test, or there is no run; otherwise
+    with 0.
     """
     if engine == Engine.LOCAL.value and (master or remote):
         raise click.UsageError("--master and --remote are of Spark; --engine local has none")
     with foreseen():
         sources = sources_of(paths)
-        choice = choose(engine, sources.files, elsewhere=bool(master or remote))
+        choice = choose(engine, sources.files, elsewhere=master or remote)
+        tell(choice)
         summary = Summary(most_examples=runs)
         with ResultWriter(out) as writer:
             if choice.engine is Engine.SPARK:
@@ -100,8 +104,11 @@ def check(
 
 
 @contextmanager
-def foreseen() -> Iterator[None]:
+def foreseen(what: str = "the check") -> Iterator[None]:
     """Turn what the pipeline foresees into a sentence and an exit code.
+
+    Args:
+        what: What has failed, in the sentence.
 
     Raises:
         Problem: with 2 where a path is wrong, 3 where the pipeline failed, 5 where a library is
@@ -109,14 +116,20 @@ def foreseen() -> Iterator[None]:
     """
     try:
         yield
-    except NothingThere as problem:
+    except (NothingThere, Refused) as problem:
         raise Problem(str(problem), EXIT_USAGE) from None
     except PipelineError as problem:
-        raise Problem(f"the check failed: {problem}", EXIT_SUBJECT_FAILED) from problem
+        raise Problem(f"{what} failed: {problem}", EXIT_SUBJECT_FAILED) from problem
     except OSError as problem:
-        raise Problem(f"the check failed: {problem}", EXIT_SUBJECT_FAILED) from problem
+        raise Problem(f"{what} failed: {_in_words(problem)}", EXIT_SUBJECT_FAILED) from problem
     except MissingExtra as problem:
         raise Problem(str(problem), EXIT_MISSING_TOOL) from None
+
+
+def _in_words(problem: OSError) -> str:
+    """What the system did not allow, without its numbers."""
+    why = _NUMBER.sub("", problem.strerror or str(problem))
+    return why if problem.filename is None else f"{problem.filename} cannot be used: {why}"
 
 
 def _write_by_spark(writer: ResultWriter, sources: Sources, master: str, remote: str) -> None:
@@ -142,8 +155,10 @@ def _head(summary: Summary, sources: Sources, choice: Choice) -> str:
     subjects = sorted(printable(each) for each in summary.subjects if each)
     shown = ", ".join(subjects[:_MOST_NAMES]) + (", …" if len(subjects) > _MOST_NAMES else "")
     of_whom = f" of {shown}" if subjects else ""
+    nameless = summary.subjects[""] if subjects else 0
+    but = f" ({nameless:,} without a subject)" if nameless else ""
     return (
-        f"{runs_of(summary.runs)}{of_whom}, {lines_of(summary.events)} in "
+        f"{runs_of(summary.runs)}{of_whom}{but}, {lines_of(summary.events)} in "
         f"{files_in(len(sources.files))}; engine {choice.engine.value}: {choice.why}"
     )
 

@@ -1,5 +1,6 @@
 """``purgatory trace convert``: traces as one Parquet file, which is smaller and faster to sort."""
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Pr
 from purgatory_pipeline.check_command import foreseen
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.parquet_traces import TraceRow, write_parquet
-from purgatory_pipeline.parsing import place_of
+from purgatory_pipeline.parsing import NOT_BELIEVED, place_of
 from purgatory_pipeline.rows import QuarantineRow
 from purgatory_pipeline.sources import files_of, read_file
 from purgatory_pipeline.summary_words import files_in, lines_of, place_of_line
@@ -18,18 +19,27 @@ from purgatory_pipeline.summary_words import files_in, lines_of, place_of_line
 @click.command()
 @click.argument("paths", nargs=-1, required=True)
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace TARGET where it is there.")
 @click.pass_context
-def convert(context: click.Context, paths: tuple[str, ...], target: Path) -> None:
-    """Write the lines in PATHS to TARGET, a Parquet file.
+def convert(context: click.Context, paths: tuple[str, ...], target: Path, force: bool) -> None:
+    """Write the lines in PATHS to TARGET, a Parquet file, which is not read itself.
 
     Lines that are unusable are taken over as they are, so that a check of TARGET says the same of
-    them. Ends with 4 where a file could not be read to its end.
+    them. Ends with 4 where a file could not be read to its end, or where there is none.
     """
     if target.suffix != ".parquet":
         raise Problem(f"{target}: the name of the file to write has to end in .parquet", EXIT_USAGE)
+    if os.path.lexists(target) and not force:
+        raise Problem(
+            f"{target} is there: name another file, or replace it with --force", EXIT_USAGE
+        )
     left: list[QuarantineRow] = []
-    with foreseen():
+    with foreseen("the conversion"):
         files = [each for each in files_of(paths) if not _is_same(each, target)]
+        if not files:
+            raise Problem(
+                f"there is no trace in {', '.join(paths)}: nothing is written", EXIT_INCONCLUSIVE
+            )
         count = write_parquet(target, _rows(files, left))
     click.echo(f"{lines_of(count)} of {files_in(len(files))} in {target}")
     for row in left:
@@ -38,13 +48,15 @@ def convert(context: click.Context, paths: tuple[str, ...], target: Path) -> Non
 
 
 def _is_same(file: str, target: Path) -> bool:
-    return target.exists() and target.samefile(file)
+    return target.exists() and Path(file).exists() and target.samefile(file)
 
 
 def _rows(files: Iterable[str], left: list[QuarantineRow]) -> Iterator[TraceRow]:
     for file in files:
         for line in read_file(file):
             if not isinstance(line, QuarantineRow):
+                if line.raw == NOT_BELIEVED:
+                    continue  # the file's damage is told
                 yield TraceRow(line.run, line.seq, line.raw)
             elif _says_the_same(line):
                 yield TraceRow(None, None, line.raw.encode())

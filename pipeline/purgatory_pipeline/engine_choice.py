@@ -85,7 +85,9 @@ def choose_for_runs(asked: str, elsewhere: str = "") -> Choice:
         return choice
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return Choice(Engine.SPARK, "started by spark-submit")
-    return Choice(Engine.LOCAL, "no cluster is named, and this is not started by spark-submit")
+    return Choice(
+        Engine.LOCAL, "no cluster is named; --engine spark takes all processors of this machine"
+    )
 
 
 def asked_for(asked: str, elsewhere: str) -> Choice | None:

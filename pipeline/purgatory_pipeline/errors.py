@@ -5,6 +5,10 @@ class PipelineError(Exception):
     """The pipeline did something wrong, or was given something that it cannot work with."""
 
 
+class Refused(PipelineError):
+    """What was asked for would do harm or cannot be meant; the message says what to ask instead."""
+
+
 class OutOfOrder(PipelineError):
     """An engine handed the lines of a run to the replay in the wrong order."""
 

@@ -1,6 +1,8 @@
 """Ctrl-C that waits: what must not be cut off half-way is ended first."""
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +10,13 @@ from types import FrameType
 
 
 @contextmanager
-def remembered_interrupt() -> Iterator[threading.Event]:
-    """Ctrl-C sets the event and does nothing else; a second one raises ``KeyboardInterrupt``.
+def remembered_interrupt(tell: str = "") -> Iterator[threading.Event]:
+    """Ctrl-C sets the event; a second one raises ``KeyboardInterrupt``.
 
     In a thread that is not the main one nothing changes: Ctrl-C never comes there.
+
+    Args:
+        tell: What the first one says on standard error; nothing if empty.
     """
     interrupted = threading.Event()
 
@@ -19,6 +24,9 @@ def remembered_interrupt() -> Iterator[threading.Event]:
         if interrupted.is_set():
             signal.default_int_handler(number, frame)
         interrupted.set()
+        if tell:
+            # Past Python's own buffer, which what was interrupted may be writing to.
+            os.write(sys.stderr.fileno(), f"{tell}\n".encode())
 
     if threading.current_thread() is not threading.main_thread():
         yield interrupted

@@ -5,21 +5,16 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.command_line import (
-    EXIT_INCONCLUSIVE,
-    EXIT_MISSING_TOOL,
-    EXIT_USAGE,
-    Problem,
-)
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_conformance.reporting.words import printable
-from purgatory_pipeline.errors import MissingExtra
+from purgatory_pipeline.check_command import foreseen
 from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS, Budget
 from purgatory_pipeline.linearizability.checker import Answered, Finding, check_run
 from purgatory_pipeline.linearizability.page import render_page
 from purgatory_pipeline.linearizability.traced_history import traced_history
 from purgatory_pipeline.linearizability.words import EXIT_CODES, SYMBOLS, Words
 from purgatory_pipeline.rows import QuarantineRow
-from purgatory_pipeline.sources import NothingThere, files_of, read_file
+from purgatory_pipeline.sources import files_of, read_file
 from purgatory_pipeline.trace_lines import Located
 
 _MOST_SHOWN = 3
@@ -65,7 +60,8 @@ def linearize(
     Ends with 0 if all runs are linearizable, 1 if one is not, else with 4: it could not be decided,
     or lines are missing.
     """
-    lines, unread = _read(paths)
+    with foreseen():
+        lines, unread = _read(paths)
     if only is not None:
         lines = {run: found for run, found in lines.items() if run == only}
         if not lines:
@@ -88,31 +84,24 @@ def linearize(
         if drawn is None or _is_worse(finding, drawn):
             drawn = finding
     if html is not None and drawn is not None:
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(render_page(drawn), encoding="utf-8")
+        page = render_page(drawn)
+        with foreseen():
+            html.parent.mkdir(parents=True, exist_ok=True)
+            html.write_text(page, encoding="utf-8")
         click.echo(f"timeline of run {printable(drawn.history.run)}: {html}")
     context.exit(1 if 1 in codes else max(codes))
 
 
 def _read(paths: Sequence[str]) -> tuple[dict[str, list[Located]], list[QuarantineRow]]:
-    """The lines of each run, and those of which nobody knows the run.
-
-    Raises:
-        Problem: a path stands for nothing, or a library is missing.
-    """
+    """The lines of each run, and those of which nobody knows the run."""
     lines: dict[str, list[Located]] = {}
     unread: list[QuarantineRow] = []
-    try:
-        for file in files_of(paths):
-            for line in read_file(file):
-                if isinstance(line, QuarantineRow):
-                    unread.append(line)
-                else:
-                    lines.setdefault(line.run, []).append(line)
-    except NothingThere as problem:
-        raise Problem(str(problem), EXIT_USAGE) from None
-    except MissingExtra as problem:
-        raise Problem(str(problem), EXIT_MISSING_TOOL) from None
+    for file in files_of(paths):
+        for line in read_file(file):
+            if isinstance(line, QuarantineRow):
+                unread.append(line)
+            else:
+                lines.setdefault(line.run, []).append(line)
     return lines, unread
 
 

@@ -13,12 +13,12 @@ LOCK = ".lock"
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Keep others out of a folder, which must exist; what dies lets go of it by itself.
+    """Keep others out of a folder, made where it is missing; what dies lets go of it by itself.
 
     Raises:
-        PipelineError: another process is in it.
+        PipelineError: another process is in it, or it cannot be made or written to.
     """
-    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = _opened(folder)
     try:
         try:
             _lock(lock)
@@ -30,6 +30,17 @@ def only_one(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def _opened(folder: Path) -> int:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as problem:
+        raise PipelineError(
+            f"the folder {folder} cannot be made or written to ({problem.strerror}): allow it, or "
+            "name another folder with --out"
+        ) from None
 
 
 def _lock(file: int) -> None:

@@ -5,12 +5,13 @@ are not as it says, are not results.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from purgatory_pipeline.errors import PipelineError
+from purgatory_pipeline.errors import PipelineError, Refused
 
 MANIFEST_FORMAT = 1
 """Version of the manifest; a reader rejects any other."""
@@ -24,7 +25,18 @@ STAGING = "staging-"
 RESULTS = "results-"
 """How the names of folders begin that hold results."""
 
+_OWN = re.compile(rf"{RESULTS}[0-9a-f]{{16}}|{STAGING}(?:[0-9a-f]{{16}}|result)")
 _PIECE_BYTES = 1 << 20
+
+
+def is_own(name: str) -> bool:
+    """Whether a check or a campaign gives such a name to a folder beside its manifest."""
+    return _OWN.fullmatch(name) is not None
+
+
+def own_folders(folder: Path, beginning: str) -> list[Path]:
+    """The folders of our making in a folder, of those whose names begin so."""
+    return [each for each in folder.glob(f"{beginning}*") if is_own(each.name) and each.is_dir()]
 
 
 class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,6 +71,41 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: tuple[ResultFile, ...]
     inputs: tuple[InputFile, ...]
     ignored: tuple[str, ...] = ()
+
+
+class _AnyManifest(msgspec.Struct, frozen=True):
+    """What manifests of every format have; ``engine`` is of a check's, not of a campaign's."""
+
+    format: int
+    model_version: str
+    folder: str
+    engine: str | None = None
+
+
+def refuse_foreign(folder: Path, *, of_a_check: bool) -> None:
+    """See that a manifest may be written into a folder: there is none, or one of the same kind.
+
+    Args:
+        folder: Where results are to be written.
+        of_a_check: Whether they are a check's, or a campaign's.
+
+    Raises:
+        Refused: something else has its name.
+    """
+    path = folder / MANIFEST
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=_AnyManifest)
+        is_ours = is_own(found.folder) and (found.engine is not None) is of_a_check
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except (OSError, msgspec.MsgspecError, ValueError):
+        is_ours = False
+    if not is_ours:
+        whose = "check" if of_a_check else "campaign"
+        raise Refused(
+            f"{path} is there, and is none that a {whose} has written: name another folder with "
+            "--out, or move the file away"
+        )
 
 
 def described(path: Path, rows: int | None) -> ResultFile:

@@ -27,6 +27,9 @@ MOST_BYTES: Final = 1 << 20
 LARGEST_SEQ: Final = 2**63 - 1
 """A larger number does not go into the tables."""
 
+NOT_BELIEVED: Final = b""
+"""Stands for a line in damaged data: what it says may be something else than was written."""
+
 _ANY_LINE: type[TraceLine] = TraceLine  # type: ignore[assignment]
 
 
@@ -49,6 +52,7 @@ _KEYS_OF_OPERATIONS = {
     for kind in get_args(Operation)
 }
 _KEYS_OF_EVENTS = frozenset(Event.__struct_fields__)
+_BYTE_ORDER_MARK = "\ufeff"
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
@@ -81,6 +85,8 @@ def parse(raw: bytes) -> TraceLine:
     Raises:
         Unusable: it holds none; the message says what is wrong with it.
     """
+    if raw == NOT_BELIEVED:
+        raise Unusable("the compressed data that it stands in is damaged: no line of it counts")
     try:
         line = _LINES.decode(raw)
         plain: _Json = _PLAIN.decode(raw)
@@ -141,6 +147,8 @@ def _why(raw: bytes, error: Exception) -> str:
         text = raw.decode()
     except UnicodeDecodeError:
         return "the line is not UTF-8"
+    if text.startswith(_BYTE_ORDER_MARK):
+        return "a byte-order mark stands before the line: write UTF-8 without one"
     if not text.strip():
         return "the line is empty"
     try:

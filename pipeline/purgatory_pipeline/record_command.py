@@ -31,7 +31,7 @@ from purgatory_spec.profiles import Component
     "--out",
     type=click.Path(path_type=Path),
     required=True,
-    help="The file, *.jsonl or *.jsonl.gz, or a folder.",
+    help="The file, *.jsonl or *.jsonl.gz; any other name is a folder, made where it is missing.",
 )
 @click.option("--threads", type=click.IntRange(1, 256), default=4, show_default=True)
 @click.option(
@@ -90,12 +90,14 @@ def record(
     wish = Wish(threads, events, keys, seed, rate)
     of = Component(component)
     run = f"{subject}-{component}-{time.strftime('%Y%m%dT%H%M%S')}"
-    path = out / f"{run}.jsonl.gz" if out.is_dir() else out
+    path = out if _is_file(out) else out / f"{run}.jsonl.gz"
     if subject == "bundled" and release:
         raise click.UsageError("--release is of kafka alone")
     if subject == "kafka" and rotate is not None:
         raise click.UsageError("--rotate is of the bundled implementation alone")
     try:
+        if path != out:
+            out.mkdir(parents=True, exist_ok=True)
         if subject == "bundled":
             rotation = None if rotate is None else Rotation(lines=rotate)
             recorded = record_bundled(
@@ -123,6 +125,11 @@ def record(
         raise click.UsageError(str(error)) from error
     _tell(run, recorded)
     context.exit(EXIT_INTERRUPTED if recorded.interrupted else 0)
+
+
+def _is_file(out: Path) -> bool:
+    """Whether a file is meant, not a folder: a check finds it in its folder by such a name."""
+    return out.name.endswith((".jsonl", ".jsonl.gz")) and not out.is_dir()
 
 
 def _tell(run: str, recorded: Recorded) -> None:

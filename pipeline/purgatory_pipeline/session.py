@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_pipeline.interrupts import remembered_interrupt
-from purgatory_pipeline.spark_preflight import preflight
+from purgatory_pipeline.spark_preflight import WITHOUT_JAVA, preflight
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
@@ -40,6 +40,8 @@ HERE = "local[*]"
 _USUAL_PORT = 15002
 _SECONDS_TO_ANSWER = 20
 _SECONDS_TO_END = 20
+
+_WAITS = "interrupted; waiting for Java, which is just starting, to end"
 
 _LOGGING = """\
 status = OFF
@@ -78,7 +80,11 @@ class _Gateway(Protocol):
 
 @contextmanager
 def spark_session(
-    *, master: str = "", remote: str = "", settings: Mapping[str, str] | None = None
+    *,
+    master: str = "",
+    remote: str = "",
+    settings: Mapping[str, str] | None = None,
+    without_java: str = WITHOUT_JAVA,
 ) -> Iterator["SparkSession"]:
     """A session, ended with the context; one that was there before is handed out and left alone.
 
@@ -86,6 +92,7 @@ def spark_session(
         master: Where Spark runs, in its own words; ``local[*]`` if empty.
         remote: The address of a Spark Connect server, ``sc://host:port``; nothing is started here.
         settings: Settings of Spark, by name, that go before those chosen here.
+        without_java: What to do instead where there is no Java, in words.
 
     Raises:
         Problem: a library or Java is missing (exit code 5), or Spark does not start (3).
@@ -97,7 +104,7 @@ def spark_session(
         with _connected(remote, settings or {}) as spark:
             yield spark
         return
-    preflight()
+    preflight(without_java=without_java)
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -189,11 +196,13 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
         conf = SparkConf(loadDefaults=False)
         conf.setAll(sorted({**_QUIET, **chosen, **settings, "spark.master": master}.items()))
         log = folder / "java.log"
-        with log.open("wb") as stderr, remembered_interrupt() as interrupted:
+        with log.open("wb") as stderr, remembered_interrupt(_WAITS) as interrupted:
             try:
                 streams = {"stdout": stderr, "stderr": stderr}
                 gateway: _Gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
                 stack.callback(_end, gateway)
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
                 context = _context(conf, gateway)
                 stack.callback(context.stop)
                 spark = SparkSession(context)

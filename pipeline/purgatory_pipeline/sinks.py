@@ -5,14 +5,16 @@ is complete, it is renamed to a name that follows from what is in it, and then `
 which names it, is replaced in one step. Until that step the folder holds the previous results, and
 from it on the new ones; whatever kills the process, one of the two is there and whole. What
 processes that were killed have left behind is removed by the next one, as are the previous results
-once the manifest no longer names them. A lock keeps a second process out.
+once the manifest no longer names them; nothing is touched whose name is not one of those given
+here, and where ``manifest.json`` is somebody else's nothing is written at all. A lock keeps a
+second process out.
 
 Rows may come in any order. They are sorted, on disk where they do not fit into memory, so that the
 same rows always give the same files, byte for byte.
 """
 
+import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -33,7 +35,9 @@ from purgatory_pipeline.manifest import (
     ResultFile,
     described,
     encoded,
+    own_folders,
     read_manifest,
+    refuse_foreign,
     verify,
 )
 from purgatory_pipeline.parquet_traces import NEEDS_PYARROW
@@ -98,16 +102,16 @@ class ResultWriter:
         """Lock the folder and make a staging folder.
 
         Raises:
-            PipelineError: another process is writing there.
+            Refused: the folder has a ``manifest.json`` that is no check's.
+            PipelineError: another process is writing there, or it cannot be written to.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
+        refuse_foreign(self._folder, of_a_check=True)
         with ExitStack() as opening:
             opening.enter_context(only_one(self._folder))
-            _remove(self._folder.glob(f"{STAGING}*"))
-            staging = tempfile.TemporaryDirectory(
-                prefix=STAGING, dir=self._folder, ignore_cleanup_errors=True
-            )
-            inside = Path(opening.enter_context(staging))
+            _remove(own_folders(self._folder, STAGING))
+            inside = self._folder / f"{STAGING}{secrets.token_hex(8)}"
+            inside.mkdir(0o700)
+            opening.callback(shutil.rmtree, inside, ignore_errors=True)
             self._whole = inside / "whole"
             self._whole.mkdir()
             self.scratch = inside / "scratch"
@@ -187,7 +191,7 @@ class ResultWriter:
         unfinished = self.scratch / MANIFEST
         unfinished.write_bytes(encoded(manifest))
         unfinished.replace(self._folder / MANIFEST)
-        _remove(each for each in self._folder.glob(f"{RESULTS}*") if each != target)
+        _remove(each for each in own_folders(self._folder, RESULTS) if each != target)
         return target
 
 

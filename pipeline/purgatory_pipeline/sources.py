@@ -7,6 +7,10 @@ the reading before the file's end (it cannot be opened, its compressed data brea
 ``QuarantineRow`` too, so that no file ends early without a word. The functions know of no engine
 and can be called in any process that sees the files.
 
+Of compressed data that is damaged no line counts, since nobody knows which are as they were
+written. Its lines are read all the same, to see which runs it has to do with: the first of each
+comes out with ``NOT_BELIEVED`` in its place, which leaves a hole in the run where it is replayed.
+
 Lines end with a line feed, before which a carriage return is taken away. Empty lines at the end of
 a file are nothing; anywhere else each is set aside, since something was there.
 """
@@ -18,20 +22,17 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from purgatory_pipeline.byte_streams import Broken, chunks_of
+from purgatory_pipeline.byte_streams import Broken, Damage, chunks_of, damage_of
 from purgatory_pipeline.errors import PipelineError, Unusable
 from purgatory_pipeline.locking import LOCK
-from purgatory_pipeline.manifest import MANIFEST, RESULTS, STAGING
+from purgatory_pipeline.manifest import MANIFEST, is_own
 from purgatory_pipeline.parquet_traces import read_parquet
-from purgatory_pipeline.parsing import MOST_BYTES, place_of
+from purgatory_pipeline.parsing import MOST_BYTES, NOT_BELIEVED, place_of
 from purgatory_pipeline.rows import QuarantineRow
 from purgatory_pipeline.trace_lines import Located
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 """Of the files that are taken from folders."""
-
-NOT_TRACES = (RESULTS, STAGING)
-"""How the names of folders begin that a check writes into its folder of results."""
 
 SHOWN_BYTES = 1000
 """How much is kept of a line that is too long to be one."""
@@ -121,7 +122,10 @@ def _inside(folder: str) -> Iterator[tuple[str, bool]]:
 
 
 def _cannot_list(problem: OSError) -> None:
-    raise PipelineError(f"the folder {problem.filename} cannot be listed: {problem.strerror}")
+    raise PipelineError(
+        f"the folder {problem.filename} cannot be listed: {problem.strerror}; "
+        "allow it, or name paths that can be read"
+    )
 
 
 def _is_left_out(where: Path, top: Path) -> bool:
@@ -129,7 +133,7 @@ def _is_left_out(where: Path, top: Path) -> bool:
     for part in (where, *where.parents):
         if part == top:
             return False
-        if part.name[0] in "._" or (part.name.startswith(NOT_TRACES) and _has_results(part.parent)):
+        if part.name[0] in "._" or (is_own(part.name) and _has_results(part.parent)):
             return True
     return False
 
@@ -157,13 +161,38 @@ def read_file(path: str | Path) -> Iterator[Located | QuarantineRow]:
 def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
     lines = _Lines(name)
     try:
+        damage = damage_of(name) if name.endswith(".gz") else None
         with closing(chunks_of(name)) as chunks:
+            if damage is not None:
+                yield from _read_damaged(lines, chunks, damage)
+                return
             for chunk in chunks:
                 yield from lines.take(chunk)
     except Broken as problem:
         yield from lines.broken(str(problem))
         return
     yield from lines.last()
+
+
+def _read_damaged(
+    lines: "_Lines", chunks: Iterator[bytes], damage: Damage
+) -> Iterator[Located | QuarantineRow]:
+    """The lines before the damage, what is wrong, and which runs have lines behind it."""
+    left = damage.sound_bytes
+    rest = b""
+    while left:
+        chunk = next(chunks, b"")
+        if not chunk:
+            break  # it is another file by now
+        yield from lines.take(chunk[:left])
+        left, rest = max(0, left - len(chunk)), chunk[left:]
+    yield from lines.broken(f"the compressed data is damaged: {damage.problem}")
+    try:
+        yield from lines.runs_in(rest)
+        for chunk in chunks:
+            yield from lines.runs_in(chunk)
+    except Broken:
+        return  # it was told
 
 
 class _Lines:
@@ -177,6 +206,8 @@ class _Lines:
         self._too_long = False
         self._empty = 0
         """Empty lines just before, which may be those at the end."""
+        self._told_of: set[str] = set()
+        """Runs that have lines in the damaged data."""
 
     def take(self, chunk: bytes) -> Iterator[Located | QuarantineRow]:
         """What is complete with this piece."""
@@ -205,6 +236,16 @@ class _Lines:
         number = self._number + 1 if self._number or self._rest else 0
         yield self._aside(number, self._rest, f"{problem}; nothing is read from here on")
 
+    def runs_in(self, chunk: bytes) -> Iterator[Located]:
+        """For each run that has lines in a piece of damaged data, one that is not believed."""
+        for line in self.take(chunk):
+            if isinstance(line, QuarantineRow) or line.run in self._told_of:
+                continue
+            if len(self._told_of) == _MOST_RUNS:
+                self._told_of.clear()  # to be told twice does no harm
+            self._told_of.add(line.run)
+            yield line._replace(raw=NOT_BELIEVED)
+
     def _empty_lines(self) -> Iterator[QuarantineRow]:
         for before in range(self._empty, 0, -1):
             yield self._aside(self._number - before, b"", "the line is empty")
@@ -227,3 +268,5 @@ class _Lines:
 
 
 _CARRIAGE_RETURN = ord("\r")
+_MOST_RUNS = 10_000
+"""So many names are kept in memory."""

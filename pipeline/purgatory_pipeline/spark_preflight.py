@@ -17,12 +17,19 @@ _LIBRARIES_OF_CONNECT = ("grpc", "google.protobuf")
 _SECONDS_FOR_JAVA = 60
 
 
-def preflight(*, needs_java: bool = True, needs_connect: bool = False) -> None:
+WITHOUT_JAVA = "`--engine local` needs no Java"
+"""What to do instead, for most commands."""
+
+
+def preflight(
+    *, needs_java: bool = True, needs_connect: bool = False, without_java: str = WITHOUT_JAVA
+) -> None:
     """See that all is there.
 
     Args:
         needs_java: Spark is to run on this machine, not only to be talked to.
         needs_connect: It is talked to by Spark Connect.
+        without_java: What to do instead where there is no Java, in words.
 
     Raises:
         Problem: something is missing; the sentence says what, and how to get it.
@@ -36,7 +43,7 @@ def preflight(*, needs_java: bool = True, needs_connect: bool = False) -> None:
             EXIT_MISSING_TOOL,
         )
     if needs_java:
-        _see_java()
+        _see_java(without_java)
 
 
 def _is_installed(name: str) -> bool:
@@ -46,14 +53,14 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-def _see_java() -> None:
+def _see_java(otherwise: str) -> None:
     java = java_program()
     if java is None:
         home = os.environ.get("JAVA_HOME")
         where = f"JAVA_HOME is {home}, which has no bin/java" if home else "no java on PATH"
         raise Problem(
             f"Spark needs Java {OLDEST_JAVA} or later: {where}. "
-            "Install it, or set JAVA_HOME; `--engine local` needs no Java",
+            f"Install it, or set JAVA_HOME; {otherwise}",
             EXIT_MISSING_TOOL,
         )
     version = java_version(java)
@@ -61,7 +68,7 @@ def _see_java() -> None:
         found = "does not say its version" if version is None else f"is version {version}"
         raise Problem(
             f"Spark needs Java {OLDEST_JAVA} or later: {java} {found}. "
-            "Set JAVA_HOME to a later one; `--engine local` needs no Java",
+            f"Set JAVA_HOME to a later one; {otherwise}",
             EXIT_MISSING_TOOL,
         )
 

@@ -5,21 +5,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
-from purgatory_conformance.command_line import (
-    EXIT_MISSING_TOOL,
-    EXIT_SUBJECT_FAILED,
-    EXIT_USAGE,
-    Problem,
-)
-from purgatory_pipeline.errors import MissingExtra, PipelineError
+from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_USAGE, Problem
+from purgatory_pipeline.check_command import foreseen
+from purgatory_pipeline.engine_choice import Engine, choose_for_runs, tell
 from purgatory_pipeline.session import spark_session
 from purgatory_pipeline.studies.catalogue import STUDIES, Study
 from purgatory_pipeline.studies.engines import run_locally, run_on_spark
-from purgatory_pipeline.studies.page import publish
+from purgatory_pipeline.studies.page import PAGE, publish
 from purgatory_pipeline.studies.plots import draw_plots
 from purgatory_pipeline.studies.reading import Rows
 from purgatory_pipeline.studies.results import Results
@@ -27,8 +23,6 @@ from purgatory_pipeline.studies.tables import schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-Engine = Literal["local", "spark", "auto"]
 
 OUT = Path("purgatory-work") / "studies"
 """Where results go unless told otherwise."""
@@ -59,16 +53,26 @@ def list_studies() -> None:
 )
 @click.option("--master", default="", help="Where Spark runs; all processors of this machine.")
 @click.option("--remote", default="", help="Address of a Spark Connect server, sc://host:port.")
-@click.option("--workers", type=click.IntRange(1), default=1, help="Processes of the local engine.")
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), default=OUT, help="The folder."
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Processes of the local engine.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=OUT,
+    show_default=True,
+    help="The folder of the results.",
 )
 @click.option("--plots", is_flag=True, help="Draw the plots too, as SVG.")
 def run_studies(
     names: tuple[str, ...],
     requests: int | None,
     seed: int | None,
-    engine: Engine,
+    engine: str,
     master: str,
     remote: str,
     workers: int,
@@ -83,19 +87,15 @@ def run_studies(
         replace(each, settings=tuple(one.scaled(requests, seed) for one in each.settings))
         for each in _studies(names)
     ]
-    taken = "spark" if engine == "spark" or master or remote else "local"
-    if engine == "local" and taken == "spark":
-        raise Problem("--master and --remote say where Spark is; the engine is local", EXIT_USAGE)
-    why = "asked for" if engine != "auto" else "where Spark is was told"
-    if engine == "auto" and taken == "local":
-        why = "nothing told of Spark; a setting takes seconds, and processes are enough"
-    click.echo(f"engine {taken}: {why}")
-    with _foreseen():
+    choice = choose_for_runs(engine, master or remote)
+    tell(choice)
+    with foreseen("the study"), _can_go_on(out):
         schema()
         results = Results(out)
         with ExitStack() as stack:
             spark = None
-            if taken == "spark" and any(results.missing(each.settings) for each in chosen):
+            missing = any(results.missing(each.settings) for each in chosen)
+            if missing and choice.engine is Engine.SPARK:
                 spark = stack.enter_context(spark_session(master=master, remote=remote))
             for each in chosen:
                 _run(each, results, spark, workers)
@@ -113,8 +113,13 @@ def run_studies(
 )
 @click.argument("docs", type=click.Path(path_type=Path, exists=True, file_okay=False))
 def write_docs(results: Path | None, docs: Path) -> None:
-    """Write summaries, plots and figures of all studies into the folder DOCS of the site."""
-    with _foreseen():
+    """Write summaries, plots and figures of all studies into DOCS, a checkout's docs folder."""
+    if not (docs / PAGE).is_file():
+        raise Problem(
+            f"{docs} has no {PAGE}: DOCS is the docs folder of a checkout of this project",
+            EXIT_USAGE,
+        )
+    with foreseen("the study"):
         for path in publish(docs, results):
             click.echo(str(path))
 
@@ -136,16 +141,16 @@ def _run(each: Study, results: Results, spark: "SparkSession | None", workers: i
 
 
 @contextmanager
-def _foreseen() -> Iterator[None]:
-    """A library that is not there is a foreseen problem, and so is a result that is not."""
+def _can_go_on(out: Path) -> Iterator[None]:
+    """Ctrl-C loses the settings under way alone, and that is said."""
     try:
         yield
-    except MissingExtra as problem:
-        raise Problem(str(problem), EXIT_MISSING_TOOL) from problem
-    except PipelineError as problem:
-        raise Problem(str(problem), EXIT_SUBJECT_FAILED) from problem
-    except FileNotFoundError as problem:
-        raise Problem(f"{problem.filename} is not there", EXIT_USAGE) from problem
+    except KeyboardInterrupt:
+        raise Problem(
+            f"interrupted; the results so far are kept in {out}, and the same command goes on "
+            "from there",
+            EXIT_INTERRUPTED,
+        ) from None
 
 
 def _studies(names: Sequence[str]) -> list[Study]:

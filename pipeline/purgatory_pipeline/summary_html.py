@@ -5,10 +5,11 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from purgatory_conformance.reporting.words import noun, paragraphs, printable
+from purgatory_conformance.reporting.words import Span, noun, paragraphs, printable, spans
 from purgatory_pipeline.summary import Cause, Summary
 from purgatory_pipeline.summary_words import (
     HEADLINE_SIGNS,
+    UNITS,
     VERDICT_SIGNS,
     call_of,
     clipped,
@@ -17,6 +18,8 @@ from purgatory_pipeline.summary_words import (
     place_of_divergence,
     place_of_line,
     runs_of,
+    set_aside,
+    so_many,
     why,
 )
 from purgatory_pipeline.version import MODEL_VERSION
@@ -36,8 +39,18 @@ class _ShownCause:
     runs: int
     title: str
     level: str
-    text: list[str]
+    text: list[list[Span]]
     other_rules: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """A rule that was put to the test: how often it held, and in how many runs it did not."""
+
+    rule: Requirement
+    visits: int
+    broken: int
+    deviated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +58,7 @@ class _Rules:
     """The rules of a component, as far as the runs put them to the test."""
 
     name: str
-    visited: list[tuple[Requirement, int]]
+    tested: list[_Tested]
     never: list[Requirement]
     others: int
     """How many rules need what such runs do not show."""
@@ -77,6 +90,9 @@ def render_page(summary: Summary, head: str) -> str:
         grouped=grouped,
         runs_of=runs_of,
         lines_of=lines_of,
+        set_aside=set_aside(summary),
+        so_many=so_many,
+        units=UNITS,
         clipped=clipped,
         place_of_line=place_of_line,
         place_of_divergence=place_of_divergence,
@@ -90,17 +106,22 @@ def _shown(cause: Cause, runs: int) -> _ShownCause:
         rule = requirement(cause.rule)
     except KeyError:
         return _ShownCause(cause, runs, "", "", [], others)
-    text = [printable(each) for each in paragraphs(rule.text)]
+    text = [spans(each) for each in paragraphs(rule.text)]
     return _ShownCause(cause, runs, rule.title, rule.level.value, text, others)
 
 
 def _rules(summary: Summary) -> list[_Rules]:
     shown: list[_Rules] = []
     for component in summary.seen_components:
-        visited, never = summary.rules_of(component)
-        counts = [(rule, summary.visits[rule.id]) for rule in visited]
-        shown.append(_Rules(noun(component), counts, never, summary.others_of(component)))
+        tested, never = summary.rules_of(component)
+        rows = [_tested(summary, rule) for rule in tested]
+        shown.append(_Rules(noun(component), rows, never, summary.others_of(component)))
     return shown
+
+
+def _tested(summary: Summary, rule: Requirement) -> _Tested:
+    counts = (summary.visits[rule.id], summary.broken[rule.id], summary.deviated[rule.id])
+    return _Tested(rule, *counts)
 
 
 @cache

@@ -8,7 +8,7 @@ taken to apply.
 """
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence, Set
 
 from purgatory_pipeline.replay.overlapping_rules import RULES_ON_A_WALL_CLOCK
 from purgatory_spec.profiles import Component
@@ -21,23 +21,25 @@ _SORTS_OF_POOLS = frozenset({"strict", "non_strict", "unbounded"})
 
 
 def never_tested(
-    component: Component, rules: Sequence[Requirement], visited: Container[str]
+    component: Component, rules: Sequence[Requirement], held: Set[str], broken: Set[str]
 ) -> list[Requirement]:
     """The rules of a component that the runs could have put to the test, and did not.
 
     Args:
         component: Whose rules.
         rules: All of them.
-        visited: The ids of those that were put to the test.
+        held: The ids of those that were put to the test, and held.
+        broken: The ids of those that a run breaks; they were put to the test as well.
     """
-    tested = [rule for rule in rules if rule.id in visited]
+    # A finding on a clock that moves by itself may name a rule that is not visited there.
     on_a_wall_clock = RULES_ON_A_WALL_CLOCK[component]
-    only_those = bool(tested) and all(rule.id in on_a_wall_clock for rule in tested)
-    shown = {term for rule in tested for term in _terms(rule)}
+    only_those = bool(held) and held <= on_a_wall_clock
+    tested = held | broken
+    shown = {term for rule in rules if rule.id in tested for term in _terms(rule)}
     return [
         rule
         for rule in rules
-        if rule.id not in visited
+        if rule.id not in tested
         and (not only_those or rule.id in on_a_wall_clock)
         and (not tested or _terms(rule) <= shown)
     ]

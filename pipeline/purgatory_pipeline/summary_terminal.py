@@ -3,19 +3,22 @@
 from rich.console import Console
 
 from purgatory_conformance.reporting.terminal_page import TerminalPage
-from purgatory_conformance.reporting.words import noun, printable
+from purgatory_conformance.reporting.words import counted, noun, printable
 from purgatory_pipeline.rows import Verdict
 from purgatory_pipeline.summary import Cause, Summary
+from purgatory_pipeline.summary_reasons import Alike, AnyRow
 from purgatory_pipeline.summary_words import (
     HEADLINE_SIGNS,
+    UNITS,
     VERDICT_SIGNS,
     call_of,
     clipped,
     grouped,
-    lines_of,
     place_of_divergence,
     place_of_line,
     runs_of,
+    set_aside,
+    so_many,
     why,
 )
 from purgatory_spec.profiles import Component
@@ -47,9 +50,9 @@ def print_summary(
     page.say((head, _FAINT))
     _print_counts(page, summary)
     _print_causes(page, summary)
-    _print_unfinished(page, summary)
-    _print_aside(page, summary)
-    _print_coverage(page, summary)
+    _print_unfinished(page, summary, report)
+    _print_aside(page, summary, report)
+    _print_coverage(page, summary, report)
     _print_deviations(page, summary)
     page.gap()
     sign = HEADLINE_SIGNS[summary.exit_code]
@@ -85,6 +88,9 @@ def _print_causes(page: TerminalPage, summary: Summary) -> None:
         page.gap()
         left = sum(runs for _, runs in causes[_MOST_CAUSES:])
         page.say(f"{len(causes) - _MOST_CAUSES} further causes, {runs_of(left)}: see the tables")
+    if causes:
+        page.gap()
+        page.say((UNITS, _FAINT))
 
 
 def _print_examples(page: TerminalPage, cause: Cause) -> None:
@@ -99,51 +105,75 @@ def _print_examples(page: TerminalPage, cause: Cause) -> None:
                 page.say((f"{label:<9}", _FAINT), clipped(words), indent=5, hang=14)
 
 
-def _print_unfinished(page: TerminalPage, summary: Summary) -> None:
+def _print_unfinished(page: TerminalPage, summary: Summary, report: str) -> None:
     unfinished = summary.unfinished
     if not unfinished:
         return
     page.gap()
     page.say("Not judged to the end", indent=0)
-    for each, runs in unfinished[:_MOST_REASONS]:
-        words = f"{each.verdict}, {runs_of(runs)}: {clipped(each.reason)}"
-        page.say(words, (f"  first {printable(each.example.run)}", _FAINT), indent=2, hang=4)
-    if len(unfinished) > _MOST_REASONS:
-        page.say(f"{len(unfinished) - _MOST_REASONS} further reasons: see the tables", indent=2)
+    for each in unfinished[:_MOST_REASONS]:
+        what = f"{each.example.verdict}, {runs_of(each.rows)}"
+        _print_reason(page, what, each, printable(each.example.run))
+    _print_further(page, len(unfinished), report)
 
 
-def _print_aside(page: TerminalPage, summary: Summary) -> None:
+def _print_aside(page: TerminalPage, summary: Summary, report: str) -> None:
     aside = summary.aside
     if not aside:
         return
     page.gap()
-    page.say(f"In quarantine: {lines_of(summary.quarantined)} that could not be used")
-    for each, lines in aside[:_MOST_REASONS]:
-        words = f"{lines_of(lines)}: {clipped(each.reason)}"
-        page.say(words, (f"  first {place_of_line(each.example)}", _FAINT), indent=2, hang=4)
-    if len(aside) > _MOST_REASONS:
-        page.say(f"{len(aside) - _MOST_REASONS} further reasons: see the tables", indent=2)
+    page.say(f"In quarantine: {set_aside(summary)} that could not be used")
+    for each in aside[:_MOST_REASONS]:
+        what = so_many(each.example, each.rows)
+        _print_reason(page, what, each, place_of_line(each.example))
+    _print_further(page, len(aside), report)
 
 
-def _print_coverage(page: TerminalPage, summary: Summary) -> None:
+def _print_reason(page: TerminalPage, what: str, each: Alike[AnyRow], place: str) -> None:
+    """Why rows are what they are, with the first of them in full."""
+    words = f"{what}: {clipped(each.words)}"
+    if not each.differ:
+        page.say(words, (f"  first {place}", _FAINT), indent=2, hang=4)
+        return
+    page.say(words, indent=2, hang=4)
+    page.say((f"first {place}: ", _FAINT), clipped(each.example.reason), indent=4, hang=6)
+
+
+def _print_further(page: TerminalPage, reasons: int, report: str) -> None:
+    """That there are more reasons than were shown, and where they are."""
+    left = reasons - _MOST_REASONS
+    if left > 0:
+        where = "report" if report else "tables"
+        page.say(f"{counted(left, 'further reason')}: see the {where}", indent=2)
+
+
+def _print_coverage(page: TerminalPage, summary: Summary, report: str) -> None:
     if not summary.seen_components:
         return
     page.gap()
     for component in summary.seen_components:
-        _print_rules(page, summary, component)
+        _print_rules(page, summary, component, report)
 
 
-def _print_rules(page: TerminalPage, summary: Summary, component: Component) -> None:
-    visited, never = summary.rules_of(component)
+def _print_rules(page: TerminalPage, summary: Summary, component: Component, report: str) -> None:
+    tested, never = summary.rules_of(component)
     others = summary.others_of(component)
-    total = len(visited) + len(never) + others
-    page.say(f"{noun(component)}: {len(visited)} of {total} rules put to the test")
+    total = len(tested) + len(never) + others
+    page.say(f"{noun(component)}: {len(tested)} of {total} rules put to the test")
     if never:
         names = ", ".join(rule.id for rule in never[:_MOST_NAMES])
-        more = f" and {len(never) - _MOST_NAMES} more" if len(never) > _MOST_NAMES else ""
+        more = _more(len(never) - _MOST_NAMES, report)
         page.say((f"never: {names}{more}", _FAINT), indent=2, hang=4)
-    if others and visited:
+    if others and tested:
         page.say((f"{others} others need what such runs do not show", _FAINT), indent=2, hang=4)
+
+
+def _more(left: int, report: str) -> str:
+    """That there are more names, and where they are."""
+    if left <= 0:
+        return ""
+    where = "in the report" if report else "on the page that `purgatory trace check --html` writes"
+    return f" and {left} more, {where}"
 
 
 def _print_deviations(page: TerminalPage, summary: Summary) -> None:

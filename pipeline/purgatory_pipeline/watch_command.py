@@ -11,11 +11,11 @@ from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_USAGE, Pro
 from purgatory_conformance.command_options import WORK_FOLDER
 from purgatory_pipeline.check_command import foreseen
 from purgatory_pipeline.interrupts import remembered_interrupt
-from purgatory_pipeline.locking import only_one
 from purgatory_pipeline.replay.reordered_run import MOST_HELD
 from purgatory_pipeline.rows import Verdict
 from purgatory_pipeline.sinks import Conclusion, ResultWriter
 from purgatory_pipeline.spark_errors import job_failure
+from purgatory_pipeline.streaming.own_folder import own_folder
 from purgatory_pipeline.summary import Summary
 from purgatory_pipeline.summary_terminal import print_summary
 from purgatory_pipeline.summary_words import grouped, lines_of, runs_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from purgatory_pipeline.streaming.batches import Batches
 
 _SECONDS_BETWEEN_LOOKS = 1
+_WITHOUT_JAVA = "`purgatory trace check` needs no Java"
 
 
 @click.command()
@@ -76,14 +77,14 @@ def watch(
 
     A file is read once, when it appears: write it elsewhere and move it there when it is complete.
     After each batch the tables say of every run what `purgatory trace check` would say of the lines
-    so far. Started again with the same --out it goes on where it was, also after a kill.
+    so far. Started again with the same --out it goes on where it was, also after a kill; that is
+    for one FOLDER, and not inside it.
 
     Ends like `purgatory trace check`; after Ctrl-C with 130.
     """
     if not folder.is_dir():
         raise Problem(f"there is no folder {folder}: make it, then start again", EXIT_USAGE)
-    out.mkdir(parents=True, exist_ok=True)
-    with foreseen(), only_one(out):
+    with foreseen("the watch"), own_folder(out, folder):
         from purgatory_pipeline.session import spark_session
         from purgatory_pipeline.streaming.batches import Batches
         from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
@@ -98,7 +99,7 @@ def watch(
             once=once,
             every_seconds=every,
         )
-        with spark_session(master=master, settings=SETTINGS) as spark:
+        with spark_session(master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA) as spark:
             interrupted = _wait_for(start(spark, watched, batches, tables.after_batch))
     if interrupted:
         click.echo("stopped; the same command goes on from here", err=True)

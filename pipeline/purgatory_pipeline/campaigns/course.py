@@ -26,7 +26,7 @@ from purgatory_pipeline.campaigns.merging import left_over, runs_table
 from purgatory_pipeline.campaigns.telling import results_about
 from purgatory_pipeline.campaigns.waves import Progress, Request, run_waves
 from purgatory_pipeline.campaigns.work import CarryOut
-from purgatory_pipeline.errors import PipelineError
+from purgatory_pipeline.errors import PipelineError, Refused
 from purgatory_pipeline.version import MODEL_VERSION
 from purgatory_spec.profiles import Component
 
@@ -44,6 +44,7 @@ class Course:
         wave: How many numbers are drawn between two records; 0 lets the engine's speed say.
         out: The campaign's folder; None for the usual one.
         resume: Whether what is on record there counts.
+        fresh: Whether it is thrown away.
     """
 
     choice: SubjectChoice
@@ -54,6 +55,7 @@ class Course:
     wave: int
     out: Path | None
     resume: bool
+    fresh: bool = False
 
 
 def run_course(course: Course, engine: Engine, console: Console) -> int:
@@ -62,6 +64,7 @@ def run_course(course: Course, engine: Engine, console: Console) -> int:
     Raises:
         Problem: the subject cannot be asked, the folder is another campaign's, the engine failed,
             or Ctrl-C.
+        Refused: the folder holds what is no campaign's.
         UnknownSubject: nothing goes by the subject's word.
     """
     opened = course.choice.opened()
@@ -78,6 +81,8 @@ def run_course(course: Course, engine: Engine, console: Console) -> int:
             return _run(course, opened, served, subject, folder, engine, console)
     except KeyboardInterrupt:
         raise Problem(_interrupted(folder), EXIT_INTERRUPTED) from None
+    except Refused:
+        raise  # the command says so, with an exit code of its own
     except (SubjectFailure, PipelineError) as error:
         raise Problem(str(error), EXIT_SUBJECT_FAILED) from error
     finally:
@@ -100,7 +105,7 @@ def _run(
         model_version=MODEL_VERSION,
         deviations=deviations_of(opened),
     )
-    folder.begin(identity, resume=course.resume)
+    folder.begin(identity, resume=course.resume, fresh=course.fresh)
     lent = subject if engine.is_here else None
     work = CarryOut(course.choice, served, opened.deviations, lent)
     progress = run_waves(Request(drawings, course.runs, work, course.wave), engine, folder)

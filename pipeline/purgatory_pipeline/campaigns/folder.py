@@ -29,7 +29,15 @@ from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_pipeline.campaigns.tables import DONE
 from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.locking import only_one
-from purgatory_pipeline.manifest import MANIFEST, RESULTS, STAGING, ResultFile, described
+from purgatory_pipeline.manifest import (
+    MANIFEST,
+    RESULTS,
+    STAGING,
+    ResultFile,
+    described,
+    own_folders,
+    refuse_foreign,
+)
 from purgatory_pipeline.version import MODEL_VERSION
 from purgatory_spec.messages import Implementation
 
@@ -75,27 +83,47 @@ class CampaignFolder:
         """Make the folder and keep others out of it.
 
         Raises:
-            PipelineError: another process is in it.
+            Refused: the folder has a ``manifest.json`` that is no campaign's.
+            PipelineError: another process is in it, or it cannot be written to.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        refuse_foreign(self.path, of_a_check=False)
         with only_one(self.path):
             yield
 
-    def begin(self, identity: Identity, *, resume: bool) -> None:
-        """Make the folder ready: what is on record is kept to be taken up, or else removed.
+    def begin(self, identity: Identity, *, resume: bool, fresh: bool = False) -> None:
+        """Make the folder ready.
+
+        Args:
+            identity: What the campaign is on.
+            resume: What is on record is taken up.
+            fresh: What is on record is removed.
 
         Raises:
-            Problem: what is to be taken up is a campaign on something else, or cannot be read.
+            Problem: runs are on record, and neither was asked for; what is to be taken up is a
+                campaign on something else, or cannot be read; the parts are no campaign's.
         """
         header = self.path / "campaign.json"
         if resume and header.exists():
             self._see_that_it_is(identity, header)
         elif self.parts.exists():
+            self._see_that_it_may_go(header, fresh=fresh)
             shutil.rmtree(self.parts)
         self.parts.mkdir(parents=True, exist_ok=True)
         for unfinished in self.parts.glob("*.unfinished"):
             unfinished.unlink()
         _write_whole(header, _formatted(identity))
+
+    def _see_that_it_may_go(self, header: Path, *, fresh: bool) -> None:
+        if not header.exists() and any(self.parts.iterdir()):
+            raise Problem(
+                f"{self.parts} is there, and is no campaign's: name another --out", EXIT_USAGE
+            )
+        if not fresh and any(self.parts.glob(_IS_PART)):
+            raise Problem(
+                f"{self.path} holds a campaign, with runs on record: take it up with --resume, "
+                "name another --out, or throw its record away with --fresh",
+                EXIT_USAGE,
+            )
 
     def _see_that_it_is(self, identity: Identity, header: Path) -> None:
         try:
@@ -111,7 +139,7 @@ class CampaignFolder:
             old, new = (_shown(getattr(each, changed[0])) for each in (before, identity))
             raise Problem(
                 f"{self.path} holds a campaign with another {changed[0].replace('_', ' ')}: {old}, "
-                f"not {new}. Name another --out, or leave out --resume to begin anew",
+                f"not {new}. Name another --out, or begin anew with --fresh instead of --resume",
                 EXIT_USAGE,
             )
 
@@ -140,7 +168,7 @@ class CampaignFolder:
 
     def staging(self) -> Path:
         """An empty folder for the result that is being made."""
-        for unfinished in self.path.glob(f"{STAGING}*"):
+        for unfinished in own_folders(self.path, STAGING):
             shutil.rmtree(unfinished)
         folder = self.path / f"{STAGING}result"
         folder.mkdir(parents=True)
@@ -168,8 +196,8 @@ class CampaignFolder:
             shutil.rmtree(result, ignore_errors=True)
             staging.rename(result)
         _write_whole(self.path / MANIFEST, _formatted(manifest))
-        for other in self.path.glob(f"{RESULTS}*"):
-            if other != result and other.is_dir():
+        for other in own_folders(self.path, RESULTS):
+            if other != result:
                 shutil.rmtree(other)
         shutil.rmtree(staging, ignore_errors=True)
         return result

@@ -14,6 +14,14 @@ class OutOfBudget(Exception):
     """Time or memory is used up before the search was over; the message says which."""
 
 
+class OutOfTime(OutOfBudget):
+    """The time is used up, for whatever would be looked at next, too."""
+
+
+class OutOfAllowance(OutOfBudget):
+    """What one search was allowed is used up; there may be more for it later."""
+
+
 @dataclass(slots=True)
 class Budget:
     """The budget of one run.
@@ -29,6 +37,7 @@ class Budget:
     clock: Callable[[], float] = time.monotonic
     configurations: int = 0
     _remembered: int = 0
+    _allowed: int | None = None
     _ends: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -41,6 +50,8 @@ class Budget:
         Raises:
             OutOfBudget: it is one too many, or the time is over.
         """
+        if self._allowed is not None and self.configurations >= self._allowed:
+            raise OutOfAllowance("others are looked at first")
         self.configurations += 1
         self._remembered += 1
         if self._remembered > self.most_configurations:
@@ -55,10 +66,14 @@ class Budget:
         """See whether there is time left.
 
         Raises:
-            OutOfBudget: there is none.
+            OutOfTime: there is none.
         """
         if self.clock() > self._ends:
-            raise OutOfBudget(f"{self.seconds:g} seconds are over")
+            raise OutOfTime(f"{self.seconds:g} seconds are over")
+
+    def allow(self, configurations: int | None) -> None:
+        """Let so many more be met, None for as many as there may be."""
+        self._allowed = None if configurations is None else self.configurations + configurations
 
     def forget(self, configurations: int) -> None:
         """So many are remembered no longer."""

@@ -61,12 +61,23 @@ def thread_inside(thread: str, depth: int) -> str:
     return thread if depth == 0 else f"{thread}{_INSIDE}{depth + 1}"
 
 
+def thread_executing(thread: str, name: str) -> str:
+    """How a thread is called while it runs a time-out, outside every call of its own."""
+    return f"{thread}{_INSIDE}{_EXECUTING}{name}"
+
+
+def is_executing(thread: str) -> bool:
+    """Whether that is such a name."""
+    return thread.partition(_INSIDE)[2].startswith(_EXECUTING)
+
+
 def thread_of_line(thread: str) -> str:
-    """The thread of the trace that a name made by ``thread_inside`` stands for."""
+    """The thread of the trace that a name made by one of these functions stands for."""
     return thread.partition(_INSIDE)[0]
 
 
 _INSIDE = "\N{DOWNWARDS ARROW}"
+_EXECUTING = "executing "
 
 
 class NoHistory(Exception):
@@ -91,7 +102,8 @@ def calls_of(entries: Sequence[Entry], first: int = 0) -> list[RecordedCall]:
         event = entry.event
         if isinstance(event, Called):
             if event.thread in opened:
-                raise ValueError(f"thread {event.thread!r} calls while it is inside a call")
+                thread = thread_of_line(event.thread)
+                raise ValueError(f"thread {thread!r} calls while it is inside a call")
             call = RecordedCall(first + len(calls), event.thread, event.operation, entry)
             calls.append(call)
             opened[event.thread] = call

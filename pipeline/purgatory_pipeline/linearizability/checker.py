@@ -1,26 +1,28 @@
 """Whether the overlapping calls of one run are allowed: the verdict, and what led to it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
+from math import inf
 
 import msgspec
 
 from purgatory_model.interleaving import Called
 from purgatory_model.purgatory import purgatory_model
 from purgatory_model.sequential_rules import sequential
-from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
+from purgatory_pipeline.linearizability.attempt import Attempt, Explainable
+from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import Entry, NoHistory
+from purgatory_pipeline.linearizability.executor_calls import with_executor_calls
 from purgatory_pipeline.linearizability.model_rules import ModelRules
-from purgatory_pipeline.linearizability.operation_shares import (
-    OperationShares,
-    with_executor_calls,
-)
+from purgatory_pipeline.linearizability.operation_shares import OperationShares
 from purgatory_pipeline.linearizability.purgatory_rules import Statement, statements
 from purgatory_pipeline.linearizability.real_clock_rules import NoTime
 from purgatory_pipeline.linearizability.refutation import Refutation
 from purgatory_pipeline.linearizability.share import Share, ShareFound
 from purgatory_pipeline.linearizability.shares import shares_of
+from purgatory_pipeline.linearizability.time_outs import TimeOuts
 from purgatory_pipeline.linearizability.traced_history import TracedHistory
 from purgatory_pipeline.trace_lines import Begin, PurgatoryInstance, WallClock
 from purgatory_spec.profiles import Executor, PurgatoryProfile
@@ -46,7 +48,9 @@ class Finding:
         answered: The verdict.
         reason: Why it is inconclusive; empty otherwise.
         shares: What was explained, each apart; of a run that is not linearizable those that fail,
-            the one that fails first in front.
+            the one that fails first in front; of one that could not be decided those that were
+            not, the one that is explained least far in front.
+        undecided: How many shares could not be decided.
         configurations: How many configurations were looked at.
         statement: Which statement of the rules explains the run, or comes furthest.
     """
@@ -55,6 +59,7 @@ class Finding:
     answered: Answered = Answered.LINEARIZABLE
     reason: str = ""
     shares: list[ShareFound] = field(default_factory=list)
+    undecided: int = 0
     configurations: int = 0
     statement: str = ""
 
@@ -72,11 +77,9 @@ def check_run(history: TracedHistory, budget: Budget) -> Finding:
             finding.answered, finding.reason = Answered.INCONCLUSIVE, history.hole
             return finding
         _explain(finding, history.begin, budget)
-    except OutOfBudget as problem:
-        finding.answered, finding.reason = Answered.INCONCLUSIVE, str(problem)
     except NoTime as problem:
         finding.answered = Answered.INCONCLUSIVE
-        finding.reason = f"line {problem.seq} says no time, and the clock is a real one"
+        finding.reason = f"{history.place(problem.seq)} says no time, and the clock is a real one"
     except ValueError as problem:
         finding.answered, finding.reason = Answered.INCONCLUSIVE, str(problem)
     finding.configurations = budget.configurations
@@ -89,20 +92,30 @@ def _explain(finding: Finding, begin: Begin, budget: Budget) -> None:
     if isinstance(begin.instance, PurgatoryInstance):
         _explain_purgatory(finding, begin, begin.instance, budget)
         return
-    _judge(finding, [share.explained(budget) for share in shares_of(finding.history)])
+    shares: dict[str, Explainable] = {each.name: each for each in shares_of(finding.history)}
+    attempt = Attempt(tuple(shares), shares.__getitem__, budget)
+    attempt.finish()
+    _judge(finding, attempt)
 
 
-def _judge(finding: Finding, found: Sequence[ShareFound]) -> None:
-    failing = [share for share in found if share.refutation is not None]
-    if failing:
-        finding.answered = Answered.NOT_LINEARIZABLE
-        finding.shares = sorted(failing, key=_fails_at)
+def _judge(finding: Finding, attempt: Attempt) -> None:
+    """What an attempt says of the run, if it is the one that comes furthest."""
+    finding.statement = attempt.words
+    finding.undecided = len(attempt.undecided)
+    if attempt.refuted:
+        finding.answered, finding.shares = Answered.NOT_LINEARIZABLE, attempt.refuted
+    elif attempt.undecided:
+        finding.answered = Answered.INCONCLUSIVE
+        finding.shares = sorted(attempt.undecided, key=_goes_to)
+        finding.reason = str(finding.shares[0].undecided)
     else:
-        finding.shares = list(found)
+        finding.shares = attempt.explained
 
 
-def _fails_at(share: ShareFound) -> int:
-    return share.fails_at
+def _goes_to(share: ShareFound) -> tuple[bool, int]:
+    """Where it is known to be explained up to; one that was not looked at comes last."""
+    last = share.last_explained
+    return last is None, -1 if last is None else last.seq
 
 
 def _explain_purgatory(
@@ -110,23 +123,12 @@ def _explain_purgatory(
 ) -> None:
     """Operation by operation, by one statement of the rules for all of them."""
     real_clock = isinstance(begin.clock, WallClock)
-    snapshot = finding.history.snapshot
-    waiting = () if snapshot is None else snapshot.operations
     entries = with_executor_calls(finding.history.entries)
-    has_threads = real_clock or instance.profile.executor is Executor.THREAD
-    broken_off = has_threads and bool(finding.history.hole)
-    try:
-        operations = OperationShares(entries, begin.keeps_names, broken_off, waiting)
-    except NoHistory as problem:
-        told = entries[: problem.place]
-        operations = OperationShares(told, begin.keeps_names, broken_off, waiting)
-        stray: Entry | None = entries[problem.place]
-    else:
-        stray = operations.miscounted()
+    operations, stray = _operations(finding.history, begin, instance, entries)
     if operations.beyond:
         _explain_whole(finding, instance, operations, budget, real_clock=real_clock)
         return
-    best: list[ShareFound] | None = None
+    attempts: list[Attempt] = []
     for statement in statements(
         instance.profile.accounting,
         instance.profile.executor,
@@ -135,33 +137,60 @@ def _explain_purgatory(
             each.rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT" for each in begin.deviations
         ),
         counts_entries=operations.counts_entries,
-        snapshot=snapshot,
+        snapshot=finding.history.snapshot,
+        time_outs=operations.time_outs,
     ):
-        found = list(_by_statement(operations, statement, budget))
-        failing = sorted((each for each in found if each.refutation is not None), key=_fails_at)
-        if best is None or not failing or _fails_at(best[0]) < _fails_at(failing[0]):
-            best, finding.statement = failing or found, statement.words
-        if not failing:
+        share_of = partial(_share_of, statement, operations)
+        attempts.append(Attempt(operations.names, share_of, budget, statement.words))
+        if not attempts[-1].until_refuted():
             break
-    _judge(finding, best or [])
+    else:
+        for attempt in attempts:
+            attempt.finish()
+    _judge(finding, max(attempts, key=_fails_at))
     if stray is not None and _is_before(stray, finding):
         place = next(place for place, entry in enumerate(entries) if entry is stray)
-        finding.answered = Answered.NOT_LINEARIZABLE
+        finding.answered, finding.reason = Answered.NOT_LINEARIZABLE, ""
         finding.shares = [ShareFound("", entries, refutation=Refutation(place))]
+
+
+def _operations(
+    history: TracedHistory, begin: Begin, instance: PurgatoryInstance, entries: Sequence[Entry]
+) -> tuple[OperationShares, Entry | None]:
+    """The shares, and the first line that by itself cannot be right, if there is one."""
+    real_clock = isinstance(begin.clock, WallClock)
+    waiting = () if history.snapshot is None else history.snapshot.operations
+    has_threads = real_clock or instance.profile.executor is Executor.THREAD
+    broken_off = has_threads and bool(history.hole)
+    time_outs = TimeOuts(instance if real_clock else None, waiting)
+    shares = partial(
+        OperationShares,
+        keeps_names=begin.keeps_names,
+        broken_off=broken_off,
+        waiting=waiting,
+        time_outs=time_outs,
+    )
+    try:
+        operations = shares(entries)
+    except NoHistory as problem:
+        return shares(entries[: problem.place]), entries[problem.place]
+    return operations, operations.miscounted()
+
+
+def _share_of(statement: Statement, operations: OperationShares, name: str) -> Explainable:
+    return statement.share_of(name, operations.of(name))
+
+
+def _fails_at(attempt: Attempt) -> float:
+    """The first line that an attempt cannot explain."""
+    return attempt.refuted[0].fails_at if attempt.refuted else inf
 
 
 def _is_before(stray: Entry, finding: Finding) -> bool:
     """Whether nothing fails before this entry."""
     if finding.answered is not Answered.NOT_LINEARIZABLE:
         return True
-    return stray.seq < _fails_at(finding.shares[0])
-
-
-def _by_statement(
-    operations: OperationShares, statement: Statement, budget: Budget
-) -> Iterator[ShareFound]:
-    for name in operations.names:
-        yield statement.share_of(name, operations.of(name)).explained(budget)
+    return stray.seq < finding.shares[0].fails_at
 
 
 def _explain_whole(
@@ -177,14 +206,13 @@ def _explain_whole(
         raise ValueError(f"{operations.beyond}, which the rules for calls in parts do not speak of")
     model = purgatory_model(instance.configuration, _showing_nothing(instance))
     share = Share("", finding.history.entries, ModelRules(sequential(model)))
-    whole = share.explained(budget)
-    if whole.refutation is not None:
+    attempt = Attempt(("",), lambda _: share, budget, "every call one effect")
+    if attempt.until_refuted():
         raise ValueError(
             f"{operations.beyond}, which the rules for calls in parts do not speak of, "
             "and no order of whole calls is allowed"
         )
-    finding.statement = "every call one effect"
-    _judge(finding, [whole])
+    _judge(finding, attempt)
 
 
 def _showing_nothing(instance: PurgatoryInstance) -> PurgatoryProfile:

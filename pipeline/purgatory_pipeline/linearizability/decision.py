@@ -15,7 +15,7 @@ from typing import Generic
 from immutables import Map
 
 from purgatory_model.interleaving import Called
-from purgatory_pipeline.linearizability.budget import Budget
+from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
 from purgatory_pipeline.linearizability.calls import (
     CallRules,
     Entry,
@@ -23,8 +23,9 @@ from purgatory_pipeline.linearizability.calls import (
     Rule,
     calls_of,
 )
+from purgatory_pipeline.linearizability.configurations import Reached
 from purgatory_pipeline.linearizability.order import Taken, in_order
-from purgatory_pipeline.linearizability.search import Piece, PieceSearch, Reached
+from purgatory_pipeline.linearizability.search import Piece, PieceSearch
 
 ALLOWANCE = 100
 """So many configurations are spent to find all ends of a piece, before some have to do."""
@@ -49,6 +50,23 @@ class Stuck(Generic[Rule]):
     starts: Sequence[Reached[Rule]]
 
 
+class Undecided(OutOfBudget):
+    """The budget was used up first; the message says of what.
+
+    Attributes:
+        cause: What was used up.
+        explained: How many entries of the history are explained nevertheless, at least.
+        order: An order that explains these.
+    """
+
+    def __init__(self, cause: OutOfBudget, explained: int = 0, order: Sequence[Taken] = ()) -> None:
+        """Keep them."""
+        super().__init__(str(cause))
+        self.cause = cause
+        self.explained = explained
+        self.order = list(order)
+
+
 def decide(
     entries: Sequence[Entry], rules: CallRules[Rule], budget: Budget
 ) -> Explained | Stuck[Rule]:
@@ -60,11 +78,13 @@ def decide(
         budget: What it may cost.
 
     Raises:
-        OutOfBudget: the budget is used up before it is known.
+        Undecided: the budget is used up before it is known.
     """
     searches: deque[_Cut[Rule]] = deque()
     try:
         return _decide(_pieces(entries), rules, budget, searches)
+    except OutOfBudget as problem:
+        raise Undecided(problem, *_furthest(entries, searches)) from None
     finally:
         budget.forget(sum(len(each.search.visited) for each in searches))
 
@@ -103,6 +123,21 @@ def _decide(
         while present > 0 and searches[0].search.is_exhausted:
             budget.forget(len(searches.popleft().search.visited))
             present -= 1
+
+
+def _furthest(
+    entries: Sequence[Entry], searches: "deque[_Cut[Rule]]"
+) -> tuple[int, Sequence[Taken]]:
+    """How far a history is explained by what was looked at, and an order that does so."""
+    if not searches:
+        return 0, ()
+    began, behind = searches[-1].places
+    search = searches[-1].search
+    number, order = search.furthest()
+    if number is None:
+        return behind, in_order(order)
+    ended = search.piece.calls[number - search.piece.first].ended
+    return next(p for p in range(began, behind) if entries[p] is ended), in_order(order)
 
 
 class _Cut(Generic[Rule]):

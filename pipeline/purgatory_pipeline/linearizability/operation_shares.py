@@ -12,9 +12,16 @@ from dataclasses import dataclass, field
 
 from immutables import Map
 
-from purgatory_model.interleaving import Called, Happened, Returned
+from purgatory_model.interleaving import Called
 from purgatory_model.projection import OpenCalls, Projection
-from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, calls_of
+from purgatory_pipeline.linearizability.calls import (
+    Entry,
+    RecordedCall,
+    calls_of,
+    is_executing,
+)
+from purgatory_pipeline.linearizability.executor_calls import runs_named_operation
+from purgatory_pipeline.linearizability.time_outs import TimeOuts, begin_late
 from purgatory_pipeline.trace_lines import WaitingOperation
 from purgatory_spec.operations import (
     Advance,
@@ -64,6 +71,7 @@ class OperationShares:
             or not.
         broken_off: Whether lines are missing behind the last one, and the executor has threads.
         waiting: The operations that are live where the history begins.
+        time_outs: When operations may time out at the earliest.
         beyond: Why the rules of calls that overlap do not speak of it; empty where they do.
         counts_entries: Whether an operation is watched again, or twice under one key.
     """
@@ -72,6 +80,7 @@ class OperationShares:
     keeps_names: bool = False
     broken_off: bool = False
     waiting: Sequence[WaitingOperation] = ()
+    time_outs: TimeOuts = field(default_factory=TimeOuts)
     beyond: str = ""
     counts_entries: bool = False
     _calls: list[RecordedCall] = field(default_factory=list)
@@ -80,6 +89,7 @@ class OperationShares:
     _unreturned: list[int] = field(default_factory=list)
     _oldest_open: list[int] = field(default_factory=list)
     _found: dict[str, _Watched] = field(default_factory=dict)
+    _shares: dict[str, Sequence[Entry]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Look through the run once."""
@@ -99,12 +109,12 @@ class OperationShares:
                 call = next(begun)
                 if call.returned is None:
                     self._unreturned.append(call.number)
-                else:
+                elif not is_executing(call.thread):
                     opened[call.number] = None
                 self._oldest_open.append(next(iter(opened), call.number))
                 self._look_at(call)
             elif id(entry) in ends:
-                del opened[ends[id(entry)]]
+                opened.pop(ends[id(entry)], None)
 
     def _look_at(self, call: RecordedCall) -> None:
         match call.operation:
@@ -125,6 +135,8 @@ class OperationShares:
                 result = None if call.returned is None else call.returned.result
                 for name in result if isinstance(result, tuple) else ():
                     self._named(name, call).cancelled.add(key)
+            case RunOne() if runs_named_operation(call):
+                pass
             case Advance() | RunOne() | Shutdown():
                 self._by_key.setdefault(_FOR_ALL, []).append(call.number)
             case _:
@@ -153,8 +165,13 @@ class OperationShares:
         """The operations that are named in the run, in the order in which they are."""
         return tuple(self._found)
 
-    def of(self, name: str) -> list[Entry]:
+    def of(self, name: str) -> Sequence[Entry]:
         """What of the history concerns an operation."""
+        if name not in self._shares:
+            self._shares[name] = self._concerns(name)
+        return self._shares[name]
+
+    def _concerns(self, name: str) -> Sequence[Entry]:
         watched = self._found[name]
         chosen = sorted({*watched.calls, *self._concerning(watched)})
         found = [entry for number in chosen for entry in _entries_of(self._calls[number])]
@@ -162,17 +179,23 @@ class OperationShares:
         projection = Projection(name, frozenset(watched.keys))
         opened: OpenCalls = Map()
         kept: list[Entry] = []
+        begins: list[Entry] = []
         if self.broken_off and not watched.completed and self.entries:
             # A thread of the executor may be completing it, and not have told anybody yet.
-            kept.append(self.entries[0]._replace(event=Called("the executor", RunOne())))
+            begins.append(self.entries[0]._replace(event=Called("the executor", RunOne())))
         for entry in found:
             opened, events = projection.step(opened, entry.event)
             kept += (entry._replace(event=event) for event in events)
+            if isinstance(entry.event, Called) and is_executing(entry.event.thread):
+                begins.append(kept[-1])
+        earliest_ms = self.time_outs.earliest_ms(name, kept)
+        for begin in begins:
+            begin_late(kept, begin, earliest_ms, began_before=watched.began_before)
         return kept
 
     def _concerning(self, watched: _Watched) -> Iterator[int]:
         """The calls about its keys, and those about any operation, as long as they can matter."""
-        first = 0 if watched.began_before else self._oldest_open[watched.calls[0]]
+        first = 0 if watched.began_before else self._oldest_call_beside(watched)
         last = _NEVER if watched.may_wait else self._last_place(watched)
         purged_until = last
         for key in dict.fromkeys(watched.keys):
@@ -186,12 +209,20 @@ class OperationShares:
             yield from self._between(_FOR_ALL, first, purged_until)
         # What does not return may have done anything, and not shown it yet.
         for number in self._unreturned:
-            if self._is_about(self._calls[number].operation, watched):
+            call = self._calls[number]
+            if self._is_about(call.operation, watched) and not runs_named_operation(call):
                 yield number
         if not watched.completed:
             for number in self._by_key.get(_FOR_ALL, []):
                 if isinstance(self._calls[number].operation, Shutdown):
                     yield number
+
+    def _oldest_call_beside(self, watched: _Watched) -> int:
+        """The oldest call that is open where the operation is first named by a caller."""
+        for number in watched.calls:
+            if not is_executing(self._calls[number].thread):
+                return self._oldest_open[number]
+        return 0
 
     def _between(self, key: str, first: int, last: int) -> Iterator[int]:
         """The calls about a key, from one call on until those that begin behind a place."""
@@ -234,40 +265,3 @@ class OperationShares:
 def _entries_of(call: RecordedCall) -> list[Entry]:
     ended = [] if call.ended is None else [call.ended]
     return [call.called, *call.shown, *ended]
-
-
-def with_executor_calls(entries: Sequence[Entry]) -> list[Entry]:
-    """A history in which what threads of the executor do is a call ``RunOne`` of theirs.
-
-    The call begins with the thread's line before, or with the run, and is over when the operation
-    was told that it timed out. A hand-over that is shown outside every call is a call ``Advance``.
-    """
-    told: list[tuple[tuple[int, int], Entry]] = []
-    inside: set[str] = set()
-    latest: dict[str, int] = {}
-    running: dict[str, str] = {}
-    for place, entry in enumerate(entries):
-        event = entry.event
-        thread = event.thread
-        executing = f"{thread}, executing"
-        if isinstance(event, Called):
-            inside.add(thread)
-        elif isinstance(event, Returned):
-            inside.discard(thread)
-        elif thread not in inside and event.event.kind is EventKind.EXPIRED:
-            told.append(((place, 0), entry._replace(event=Called(thread, Advance(0)))))
-            told.append(((place, 2), entry._replace(event=Returned(thread))))
-        elif thread not in inside and event.event.kind is EventKind.COMPLETED:
-            began = entries[latest.get(thread, place)]
-            called = began._replace(event=Called(executing, RunOne()))
-            told.append(((latest.get(thread, -1), 3), called))
-            running[thread] = event.event.task
-            entry = entry._replace(event=Happened(executing, event.event))
-        elif running.get(thread) == event.event.task and (event.event.kind is EventKind.TIMED_OUT):
-            entry = entry._replace(event=Happened(executing, event.event))
-            told.append(((place, 2), entry._replace(event=Returned(executing))))
-            del running[thread]
-        told.append(((place, 1), entry))
-        latest[thread] = place
-    told.sort(key=lambda each: each[0])
-    return [entry for _, entry in told]

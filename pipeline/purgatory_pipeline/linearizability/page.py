@@ -9,7 +9,7 @@ from markupsafe import Markup
 from purgatory_conformance.reporting.words import counted, printable
 from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.linearizability.share import ShareFound
-from purgatory_pipeline.linearizability.timeline import timeline
+from purgatory_pipeline.linearizability.timeline import WALL, timeline
 from purgatory_pipeline.linearizability.timeline_layout import Layout, layout_of
 from purgatory_pipeline.linearizability.words import SYMBOLS, Words
 
@@ -32,6 +32,8 @@ def render_page(finding: Finding) -> str:
     words = Words(finding)
     share = _drawn(finding)
     layout = None if share is None else layout_of(share, words)
+    if layout is not None and not layout.bars:
+        layout = None
     return _template().render(
         run=finding.history.run,
         subject=words.subject,
@@ -46,16 +48,21 @@ def render_page(finding: Finding) -> str:
         picture="" if layout is None else Markup(timeline(layout)),
         rows=[] if layout is None else _rows(layout),
         layout=layout,
+        wall=WALL,
         counted=counted,
     )
 
 
 def _drawn(finding: Finding) -> ShareFound | None:
-    """The share that is drawn: the one that fails first, else the one with the most entries."""
+    """The share that is drawn: the one that fails first, or is explained least far.
+
+    If all are explained it is the one with the most entries.
+    """
     if not finding.shares:
         return None
-    if finding.answered is Answered.NOT_LINEARIZABLE:
-        return finding.shares[0]
+    first = finding.shares[0]
+    if first.refutation is not None or first.undecided is not None:
+        return first
     return max(finding.shares, key=lambda share: len(share.entries))
 
 

@@ -2,10 +2,13 @@
 
 A purgatory is explained operation by operation, by the parts that its rules divide calls into
 (PURGATORY-OVERLAPPING-CALLS). The rules leave open when a watch arms the time-out, so there are
-several statements of them; a run has to be explained by one. Time is left out.
+several statements of them; a run has to be explained by one.
 
-On a real clock nobody sees the timer hand over, nor a purge; both may happen at any moment. Where
-the executor runs in the caller's thread, the call that hands over also runs.
+On a manual clock time is left out. On a real clock nobody sees the timer hand over, nor a purge. A
+purge may happen at any moment, a hand-over from the earliest time on (``time_outs``); who disarms
+an operation later than that may come too late, so that it times out all the same
+(TIMER-CANCEL-TOO-LATE). Where the executor runs in the caller's thread, the call that hands over
+also runs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +20,7 @@ from purgatory_model.overlapping_exact_calls import CountedOperation, Overlappin
 from purgatory_model.sequential_rules import WHOLE, Effect, Rules
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
+from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
 from purgatory_pipeline.trace_lines import Snapshot, WaitingOperation
 from purgatory_spec.operations import Advance, CancelForKey, Operation, RunOne, Shutdown, Watch
 from purgatory_spec.outcomes import EventKind
@@ -52,12 +56,14 @@ class OperationCalls(Generic[Watched]):
         executor: Where an expired operation runs.
         real_clock: Whether the timer and the purge cannot be seen at work.
         first: What it is like when the history begins.
+        earliest_ms: When it may be handed over at the earliest; None where that is unknown.
     """
 
     rules: Rules[Watched]
     executor: Executor
     real_clock: bool
     first: Watched
+    earliest_ms: int | None = None
 
     def initial(self) -> Watched:
         """The operation when the history begins."""
@@ -68,18 +74,33 @@ class OperationCalls(Generic[Watched]):
         if part.startswith(_RUN):
             yield from self._run_inside(state, part.removeprefix(_RUN))
             return
-        for before in self._before(state, call.operation, part):
+        for before in self._before(state, call, part):
             for effect in self.rules.effects(before, call.operation, part):
+                if effect.state.queued > state.queued and not self._may_time_out_in(call):
+                    continue
                 yield self._as_shown(effect, call.operation)
+                if before.armed and self._comes_too_late(effect.state, call):
+                    queued = replace(effect.state, queued=effect.state.queued + 1)
+                    yield self._as_shown(replace(effect, state=queued), call.operation)
 
-    def _before(self, state: Watched, operation: Operation, part: str) -> Iterator[Watched]:
+    def _comes_too_late(self, after: Watched, call: RecordedCall) -> bool:
+        """Whether an operation that a call has just disarmed may have been handed over before."""
+        disarmed = not after.armed and not after.completed and not after.queued
+        return disarmed and self.real_clock and self._may_time_out_in(call)
+
+    def _may_time_out_in(self, call: RecordedCall) -> bool:
+        return may_time_out_in(call, self.earliest_ms)
+
+    def _before(self, state: Watched, call: RecordedCall, part: str) -> Iterator[Watched]:
         """The states in which unseen steps may leave the operation before a part takes effect."""
         yield state
         if not self.real_clock:
             return
+        operation = call.operation
         if isinstance(operation, CancelForKey) and part == WHOLE and state.completed:
             yield _purged(state, operation.key)
-        if isinstance(operation, RunOne) and part == WHOLE and state.armed:
+        may_run = isinstance(operation, RunOne) and self._may_time_out_in(call)
+        if may_run and part == WHOLE and state.armed:
             yield replace(state, armed=False, queued=state.queued + 1)
 
     def _as_shown(self, effect: Effect[Watched], operation: Operation) -> Effect[Watched]:
@@ -143,6 +164,7 @@ def statements(
     any_key_takes_time_out: bool,
     counts_entries: bool,
     snapshot: Snapshot | None = None,
+    time_outs: TimeOuts = TimeOuts(),  # noqa: B008
 ) -> tuple[Statement, ...]:
     """The statements of the rules that a run may be explained by, the likeliest first.
 
@@ -154,6 +176,7 @@ def statements(
         counts_entries: Whether an operation is watched again, or twice under one key, which only
             the exact accounting's rules speak of.
         snapshot: What is live where the run begins, if it begins in the middle.
+        time_outs: When operations may time out at the earliest.
     """
     closed = snapshot is not None and snapshot.closed
     waiting = {} if snapshot is None else {each.operation: each for each in snapshot.operations}
@@ -161,13 +184,17 @@ def statements(
     def exact(name: str, entries: Sequence[Entry]) -> OperationShare:
         counted = ExactCallsAndShutdown(OverlappingExactCalls(name))
         first = _counted(waiting.get(name), closed=closed)
-        return Share(name, entries, OperationCalls(counted, executor, real_clock, first))
+        earliest_ms = time_outs.earliest_ms(name, entries)
+        rules = OperationCalls(counted, executor, real_clock, first, earliest_ms)
+        return Share(name, entries, rules)
 
     def arming(*, first: bool) -> Callable[[str, Sequence[Entry]], OperationShare]:
         def share_of(name: str, entries: Sequence[Entry]) -> OperationShare:
             rules = OverlappingCalls(name, first, any_key_takes_time_out)
             begins = _listed(waiting.get(name), closed=closed)
-            return Share(name, entries, OperationCalls(rules, executor, real_clock, begins))
+            earliest_ms = time_outs.earliest_ms(name, entries)
+            calls = OperationCalls(rules, executor, real_clock, begins, earliest_ms)
+            return Share(name, entries, calls)
 
         return share_of
 

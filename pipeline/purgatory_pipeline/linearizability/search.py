@@ -22,75 +22,17 @@ explanations side by side instead; the tests hold the two together.
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeAlias
+from typing import Generic, NamedTuple
 
-from immutables import Map
-
-from purgatory_model.sequential_rules import WHOLE, Effect
-from purgatory_model.transition import result_matches
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall, Rule
+from purgatory_pipeline.linearizability.configurations import (
+    BEGUN,
+    Calls,
+    Configuration,
+    Reached,
+)
 from purgatory_pipeline.linearizability.order import Order, Taken
-from purgatory_spec.outcomes import Event, Value
-from purgatory_spec.reasons import Reason
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a call is: the part that is next, None where nothing of it is left.
-
-    ``used`` of its events are explained; ``owed`` are events of its parts that were not seen yet,
-    which only a call that has not returned may have.
-    """
-
-    part: str | None = WHOLE
-    used: int = 0
-    owed: tuple[Event, ...] = ()
-    result: Value = None
-    raised: Reason | None = None
-
-    def after(self, effect: Effect[Rule], call: RecordedCall) -> "Progress | None":
-        """How far the call is after its next part, None where what was seen contradicts it."""
-        left = call.events[self.used : self.used + len(effect.events)]
-        if left != effect.events[: len(left)]:
-            return None
-        used = self.used + len(left)
-        owed = (*self.owed, *effect.events[len(left) :])
-        if owed and call.returned is not None:
-            return None
-        if effect.then is None and used < len(call.events):
-            return None
-        result = self.result if effect.result is None else effect.result
-        return Progress(effect.then, used, owed, result, effect.raised)
-
-    def answers(self, call: RecordedCall) -> bool:
-        """Whether a call that is over has answered what was seen."""
-        returned = call.returned
-        return returned is None or (
-            self.raised is returned.raised and result_matches(self.result, returned.result)
-        )
-
-
-_BEGUN = Progress()
-
-Calls: TypeAlias = Map[int, Progress]
-"""How far the calls are that have begun to take effect and are not done with, by number."""
-
-
-class Configuration(NamedTuple, Generic[Rule]):
-    """What the rest of a search depends on: calls that are over, the state, calls half done."""
-
-    over: int
-    state: Rule
-    calls: Calls
-
-
-class Reached(NamedTuple, Generic[Rule]):
-    """A state in which a piece of a history may leave the rules, and an order that leads to it."""
-
-    state: Rule
-    calls: Calls
-    order: Order | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +86,10 @@ class PieceSearch(Generic[Rule]):
     _before: list[int] = field(default_factory=list)
     _places: list[list[int]] = field(default_factory=list)
     _left: int = 0
+    _start: Reached[Rule] | None = None
+    _path: list[Taken] = field(default_factory=list)
+    _furthest: int = 0
+    _led_furthest: Order | None = None
 
     def __post_init__(self) -> None:
         """Link the list: 0 is its head, and its end; entry ``i`` of the piece is ``i + 1``."""
@@ -182,6 +128,30 @@ class PieceSearch(Generic[Rule]):
         self.is_exhausted = True
         return found
 
+    def furthest(self) -> tuple[int | None, Order | None]:
+        """How far the piece is explained by what was looked at so far.
+
+        Returns:
+            The call whose return was not reached, by its number, None where all were; and an order
+            that explains everything before it.
+        """
+        entry = self._next[0]
+        while entry and self.piece.order[entry - 1] >= 0:
+            entry = self._next[entry]
+        if not entry:
+            return None, self._led()
+        self._note(entry)
+        return ~self.piece.order[self._furthest - 1], self._led_furthest
+
+    def _note(self, entry: int) -> None:
+        """The path leads so far: to the first end that is left."""
+        if entry > self._furthest:
+            self._furthest, self._led_furthest = entry, self._led()
+
+    def _led(self) -> Order | None:
+        start = self.starts[0] if self._start is None else self._start
+        return Order(start.order, tuple(self._path))
+
     def _all(self) -> Iterator[Reached[Rule] | None]:
         while self._waiting:
             yield from self._from(self._waiting.popleft())
@@ -189,6 +159,7 @@ class PieceSearch(Generic[Rule]):
     def _from(self, start: Reached[Rule]) -> Iterator[Reached[Rule] | None]:
         """What is reached from a start; None now and then, for whoever counts."""
         path: list[Taken] = []
+        self._start, self._path = start, path
         first = Configuration(0, start.state, start.calls)
         if not self._visit(first):
             return
@@ -243,7 +214,7 @@ class PieceSearch(Generic[Rule]):
         """The parts that may take effect next."""
         over, state, calls = configuration
         for call in self._eligible():
-            progress = calls.get(call.number, _BEGUN)
+            progress = calls.get(call.number, BEGUN)
             if progress.part is None:
                 continue
             for effect in self.rules.effects(state, call, progress.part):
@@ -266,6 +237,7 @@ class PieceSearch(Generic[Rule]):
         while entry:
             number = self.piece.order[entry - 1]
             if number < 0:
+                self._note(entry)
                 return
             yield self.piece.calls[number - self.piece.first]
             entry = self._next[entry]

@@ -1,12 +1,13 @@
 """A share of a run, which one search explains, and what was found of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
+from purgatory_model.interleaving import Called
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import CallRules, Entry, NoHistory, Rule
-from purgatory_pipeline.linearizability.decision import Explained, decide
+from purgatory_pipeline.linearizability.decision import Explained, Undecided, decide
 from purgatory_pipeline.linearizability.order import Taken
 from purgatory_pipeline.linearizability.refutation import Refutation, refute
 
@@ -15,13 +16,15 @@ from purgatory_pipeline.linearizability.refutation import Refutation, refute
 class ShareFound:
     """What was found of one share.
 
-    ``refutation`` is None where it is explained; ``order`` then explains it.
+    ``refutation`` is None where it is explained; ``order`` then explains it. Where that was not
+    known when the budget was used up, ``undecided`` says how far it is explained.
     """
 
     name: str
     entries: Sequence[Entry]
     order: list[Taken] = field(default_factory=list)
     refutation: Refutation | None = None
+    undecided: Undecided | None = None
 
     @property
     def unexplained(self) -> Entry | None:
@@ -29,6 +32,13 @@ class ShareFound:
         if self.refutation is None:
             return None
         return self.entries[self.refutation.explained]
+
+    @property
+    def last_explained(self) -> Entry | None:
+        """Of one that is not decided the last entry up to which it is explained."""
+        if self.undecided is None or self.undecided.explained == 0:
+            return None
+        return self.entries[self.undecided.explained - 1]
 
     @property
     def fails_at(self) -> int:
@@ -57,12 +67,30 @@ class Share(Generic[Rule]):
     entries: Sequence[Entry]
     rules: CallRules[Rule]
 
-    def explained(self, budget: Budget) -> ShareFound:
+    def until(self, seq: int) -> "Share[Rule]":
+        """The share before the line of this number."""
+        lines = enumerate(self.entries)
+        told = (
+            place for place, each in lines if not isinstance(each.event, Called) and each.seq >= seq
+        )
+        return replace(self, entries=self.entries[: next(told, len(self.entries))])
+
+    def explained(self, budget: Budget, allowance: int | None = None) -> ShareFound:
         """Look for an order; where there is none, find out why.
 
-        Raises:
-            OutOfBudget: it is not known when the budget is used up.
+        Args:
+            budget: What it may cost.
+            allowance: How many configurations it may take to know whether there is one.
         """
+        budget.allow(allowance)
+        try:
+            return self._explained(budget)
+        except Undecided as problem:
+            return ShareFound(self.name, self.entries, problem.order, undecided=problem)
+        finally:
+            budget.allow(None)
+
+    def _explained(self, budget: Budget) -> ShareFound:
         stray: int | None = None
         try:
             decided = decide(self.entries, self.rules, budget)
@@ -70,6 +98,7 @@ class Share(Generic[Rule]):
             stray = problem.place
             decided = decide(self.entries[:stray], self.rules, budget)
         if not isinstance(decided, Explained):
+            budget.allow(None)
             refutation = refute(self.entries[:stray], self.rules, budget, decided)
             return ShareFound(self.name, self.entries, refutation=refutation)
         if stray is None:

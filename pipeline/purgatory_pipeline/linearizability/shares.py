@@ -8,7 +8,7 @@ What an executor's thread does happens outside every call. It becomes a call of 
 nobody made: ``RunOne``. A task of a timer is taken up when it is seen to run, at the latest, and
 what matters before is when it was handed over; so the call is that instant. An operation of a
 purgatory is completed some time before its callback is seen: the call begins with the line before
-of that thread.
+of that thread (``executor_calls``), and not before the time-out is due (``time_outs``).
 """
 
 from collections.abc import Iterator, Sequence

@@ -7,6 +7,9 @@ from purgatory_conformance.reporting.time_axis import text_width
 from purgatory_conformance.reporting.words import shortened
 from purgatory_pipeline.linearizability.timeline_layout import Bar, Layout
 
+WALL = "wall"
+"""The name by which a link finds the line that cannot be explained."""
+
 _TOP = 34.0
 _BAR = 22.0
 _ABOVE = 20.0
@@ -16,12 +19,14 @@ _INSIDE = 26.0
 _SAID = 13.0
 _RADIUS = 9.5
 _LABEL = 10.0
+_PAGE = 900.0
+"""So much of a picture is surely seen at once."""
 
 
 def timeline(layout: Layout) -> str:
     """The picture; its colours are those of the page."""
     label = max((text_width(thread) for thread in layout.threads), default=0.0) + _LABEL + 16
-    width = label + layout.right + 24
+    width = label + layout.right + 24 + (label if _opens_at_end(layout) else 0)
     tops = _tops(layout)
     height = tops[-1] + 8
     picture = element(None, "svg", cls="timeline", width=width, height=height)
@@ -35,6 +40,11 @@ def timeline(layout: Layout) -> str:
     drawing.order()
     drawing.unexplained()
     return ET.tostring(picture, encoding="unicode")
+
+
+def _opens_at_end(layout: Layout) -> bool:
+    """Whether it is wide, and its right end is what is looked at: threads are named there, too."""
+    return layout.right > _PAGE and (layout.unexplained is not None or layout.undecided)
 
 
 def _tops(layout: Layout) -> list[float]:
@@ -73,6 +83,8 @@ class _Drawing:
             middle = top + _ABOVE + _BAR / 2
             element(self._picture, "line", cls="row", x1=_LABEL, x2=right, y1=middle, y2=middle)
             text(self._picture, thread, _LABEL, middle - 6, cls="thread")
+            if _opens_at_end(self._layout):
+                text(self._picture, thread, right + _LABEL, middle + 4, cls="thread")
 
     def bar(self, bar: Bar) -> None:
         """A call: what was asked above it, what it answered below, callbacks as marks in it."""
@@ -82,7 +94,7 @@ class _Drawing:
         fails = self._fails(bar)
         group = element(self._picture, "g", cls="call unexplained" if fails else "call")
         words = f"{bar.operation}: {bar.answer}"
-        titled(group, f"{bar.thread}, from line {bar.call.called.seq}: {words}")
+        titled(group, f"{bar.thread}, from seq {bar.call.called.seq}: {words}")
         element(
             group,
             "rect",
@@ -141,14 +153,17 @@ class _Drawing:
             )
 
     def unexplained(self) -> None:
-        """The line that cannot be explained."""
+        """The line that cannot be explained, or behind which nothing is decided."""
         place = self._layout.unexplained
-        if place is None:
+        if place is not None:
+            words = f"✗ seq {self._layout.entries[place].seq} cannot be explained"
+        elif self._layout.undecided:
+            place, words = len(self._layout.entries), "… not decided from here on"
+        else:
             return
         x = self.x(place)
-        element(self._picture, "line", cls="wall", x1=x, x2=x, y1=18, y2=self._bottom)
-        seq = self._layout.entries[place].seq
-        words = f"✗ line {seq} cannot be explained"
+        wall = element(self._picture, "line", cls="wall", x1=x, x2=x, y1=18, y2=self._bottom)
+        wall.set("id", WALL)
         anchor = "end" if x - self._left > text_width(words) else "start"
         text(self._picture, words, x, 13, cls="wall-words", anchor=anchor)
 

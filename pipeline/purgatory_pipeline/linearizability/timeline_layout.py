@@ -5,13 +5,19 @@ nothing of the time between them, it is as large as the words need. Effects stan
 behind which they may have come at the earliest and the next line.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from purgatory_conformance.reporting.time_axis import LETTER_WIDTH, TimeAxis, time_axis
 from purgatory_model.interleaving import Called
 from purgatory_model.sequential_rules import WHOLE
-from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, thread_of_line
+from purgatory_pipeline.linearizability.calls import (
+    Entry,
+    RecordedCall,
+    is_executing,
+    thread_of_line,
+)
 from purgatory_pipeline.linearizability.order import Taken
 from purgatory_pipeline.linearizability.refutation import Answer
 from purgatory_pipeline.linearizability.share import ShareFound
@@ -64,6 +70,7 @@ class Layout:
         bars: The calls.
         marks: The effects, in their order.
         unexplained: The place of the entry that cannot be explained; None where there is none.
+        undecided: Whether nothing is known of what stands behind the window.
         axis: Where each place stands.
         calls_before: How many calls are left out before the window.
         calls_behind: How many are left out behind it.
@@ -74,6 +81,7 @@ class Layout:
     bars: tuple[Bar, ...]
     marks: tuple[Mark, ...]
     unexplained: int | None
+    undecided: bool
     axis: TimeAxis
     calls_before: int
     calls_behind: int
@@ -98,7 +106,9 @@ def layout_of(share: ShareFound, words: Words) -> Layout:
     first, last = _window(share)
     entries = share.entries[first:last]
     places = {id(entry): place for place, entry in enumerate(entries)}
-    bars = tuple(bar for call in calls if (bar := _bar(call, places, words)) is not None)
+    inside = _inside_time_outs(calls)
+    drawn = (_bar(call, places, words, inside) for call in calls)
+    bars = tuple(bar for bar in drawn if bar is not None)
     threads = tuple(dict.fromkeys(bar.thread for bar in bars))
     order = share.order if share.refutation is None else share.refutation.order
     effects = _effects(order, bars)
@@ -107,13 +117,20 @@ def layout_of(share: ShareFound, words: Words) -> Layout:
     before = sum(isinstance(entry.event, Called) for entry in share.entries[:first])
     behind = sum(isinstance(entry.event, Called) for entry in share.entries[last:])
     marks = tuple(_marks(effects, axis))
-    return Layout(entries, threads, bars, marks, unexplained, axis, before, behind)
+    undecided = share.undecided is not None
+    return Layout(entries, threads, bars, marks, unexplained, undecided, axis, before, behind)
 
 
 def _window(share: ShareFound) -> tuple[int, int]:
-    """The places of the entries that are drawn: up to the one that fails, or where most overlap."""
+    """The places of the entries that are drawn.
+
+    Up to the one that fails, or as far as is known, or where most overlap.
+    """
     if share.refutation is not None:
         last = share.refutation.explained + 1
+        return _calls_back(share.entries, last, MOST_CALLS), last
+    if share.undecided is not None:
+        last = share.undecided.explained
         return _calls_back(share.entries, last, MOST_CALLS), last
     opened = most = 0
     middle = 0
@@ -144,7 +161,23 @@ def _calls_back(entries: Sequence[Entry], place: int, most: int) -> int:
     return place
 
 
-def _bar(call: RecordedCall, places: Mapping[int, int], words: Words) -> Bar | None:
+def _inside_time_outs(calls: Sequence[RecordedCall]) -> frozenset[int]:
+    """The calls, by their numbers, that a thread makes while it runs a time-out."""
+    found: set[int] = set()
+    running = [call for call in calls if is_executing(call.thread) and call.shown]
+    for run in running:
+        last = math.inf if run.ended is None else run.ended.seq
+        for call in calls:
+            within = run.shown[0].seq < call.called.seq < last
+            same = thread_of_line(call.thread) == thread_of_line(run.thread)
+            if within and same and call is not run:
+                found.add(call.number)
+    return frozenset(found)
+
+
+def _bar(
+    call: RecordedCall, places: Mapping[int, int], words: Words, inside: frozenset[int]
+) -> Bar | None:
     """A call, where any of it is in the window."""
     began = places.get(id(call.called))
     ended = None if call.ended is None else places.get(id(call.ended))
@@ -160,7 +193,8 @@ def _bar(call: RecordedCall, places: Mapping[int, int], words: Words) -> Bar | N
         if id(entry) in places
     )
     thread = thread_of_line(call.thread)
-    depth = 0 if call.thread == thread else 1
+    nested = call.thread != thread and not is_executing(call.thread)
+    depth = 1 if nested or call.number in inside else 0
     operation = words.operation(call.operation)
     began = 0 if began is None else began
     return Bar(call, thread, depth, began, ended, operation, answer, events)

@@ -28,6 +28,7 @@ class TracedHistory:
         begin: Its first line; None where that is missing.
         snapshot: What was live where the run begins, if it begins in the middle.
         entries: The history.
+        places: Where each line stands, by its number: the file, and the line in it, from 1 on.
         ended_ms: The time of the last line, ms, where it is known.
         hole: Why the history is not all of the run; empty where it is.
     """
@@ -36,6 +37,7 @@ class TracedHistory:
     begin: Begin | None = None
     snapshot: Snapshot | None = None
     entries: list[Entry] = field(default_factory=list)
+    places: dict[int, tuple[str, int]] = field(default_factory=dict)
     ended_ms: int | None = None
     hole: str = ""
     _depths: dict[str, int] = field(default_factory=dict)
@@ -47,6 +49,7 @@ class TracedHistory:
         Raises:
             Unusable: the line cannot stand here.
         """
+        self.places[located.seq] = (located.file, located.number)
         line = parse(located.raw)
         at_ms = None if line.at_ns is None else line.at_ns // _NS_PER_MS
         self.ended_ms = self.ended_ms if at_ms is None else at_ms
@@ -90,6 +93,13 @@ class TracedHistory:
         self._depths[line.thread] -= 1
         self._add(line.seq, Returned(thread, line.result, line.rejected), at_ms)
 
+    def place(self, seq: int) -> str:
+        """Where a line stands: its number in the run, and file and line where they are known."""
+        if seq not in self.places:
+            return f"seq {seq}"
+        file, number = self.places[seq]
+        return f"seq {seq}, {file}:{number},"
+
     def finish(self) -> "TracedHistory":
         """No line follows."""
         if not self._ended and not self.hole:
@@ -115,15 +125,19 @@ def traced_history(run: str, lines: Iterable[Located]) -> TracedHistory:
     following: int | None = None
     for located in lines:
         if following is not None and located.seq < following:
-            history.hole = f"line {located.seq} is there twice"
+            history.hole = f"seq {located.seq} is there twice"
         elif following is not None and located.seq > following:
-            history.hole = f"lines {following} to {located.seq - 1} are missing"
+            history.hole = _missing(following, located.seq - 1)
         if history.hole:
             break
         following = located.seq + 1
         try:
             history.take(located)
         except Unusable as problem:
-            history.hole = f"line {located.seq} is unusable: {problem}"
+            history.hole = f"{history.place(located.seq)} is unusable: {problem}"
             break
     return history.finish()
+
+
+def _missing(first: int, last: int) -> str:
+    return f"seq {first} is missing" if first == last else f"seq {first} to {last} are missing"

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from purgatory_conformance.reporting.words import (
     VERDICT_SYMBOLS,
-    counted,
     describe_events,
     joined,
     noun,
@@ -19,7 +18,9 @@ from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.linearizability.real_clock_rules import END
 from purgatory_pipeline.linearizability.refutation import Answer, Refutation
 from purgatory_pipeline.linearizability.share import ShareFound
-from purgatory_spec.operations import Operation
+from purgatory_pipeline.linearizability.time_outs import TimeOuts, is_before
+from purgatory_pipeline.trace_lines import PurgatoryInstance, WallClock
+from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, component_of
 
@@ -61,12 +62,15 @@ class Words:
     def verdict(self) -> str:
         """The verdict, with what was looked at."""
         finding = self.finding
-        counts = f"{counted(finding.calls, 'call')}, {finding.configurations:,} configurations"
+        calls = f"{finding.calls:,} {'call' if finding.calls == 1 else 'calls'}"
+        counts = f"{calls}, {finding.configurations:,} configurations"
         reason = f": {printable(finding.reason)}" if finding.reason else ""
         return f"{finding.answered.value}{reason} ({counts})"
 
     def details(self) -> Iterator[str]:
-        """What is to be said of a run that is not linearizable, line by line."""
+        """What is to be said of a run that is not linearizable, or not decided, line by line."""
+        if self.finding.answered is Answered.INCONCLUSIVE:
+            yield from self._undecided()
         if self.finding.answered is not Answered.NOT_LINEARIZABLE:
             return
         share = self.finding.shares[0]
@@ -74,11 +78,33 @@ class Words:
         refutation = share.refutation
         assert refutation is not None
         for call in refutation.open_calls:
-            yield f"open then: {self.opened(call, refutation)}"
+            early = self._comes_early(share, call)
+            yield f"open then: {self.opened(call, refutation)}{early}"
         if len(self.finding.shares) > 1:
             others = [printable(each.name) for each in self.finding.shares[1:]]
             more = shortened(joined(others), _MOST_LETTERS)
             yield f"not explained either, from a later line on: {more}"
+        if self.finding.undecided:
+            yield f"not decided in the time there was: {self.finding.undecided:,} more"
+
+    def _undecided(self) -> Iterator[str]:
+        """How far that is explained which could not be decided."""
+        undecided = [share for share in self.finding.shares if share.undecided is not None]
+        if not undecided:
+            return
+        share, last = undecided[0], undecided[0].last_explained
+        whose = f", of what concerns {printable(share.name)}" if share.name else ""
+        if last is None:
+            yield f"no line is explained{whose}"
+        else:
+            yield f"explained up to {self.place(last)}{whose}: {self.told(share, last)}"
+        if len(undecided) > 1:
+            others = shortened(joined([printable(e.name) for e in undecided[1:]]), _MOST_LETTERS)
+            yield f"not decided either: {others}"
+
+    def place(self, entry: Entry) -> str:
+        """Where a line stands."""
+        return printable(self.finding.history.place(entry.seq).removesuffix(","))
 
     def first_unexplained(self, share: ShareFound) -> str:
         """How far the longest explainable beginning goes, and what comes then."""
@@ -87,9 +113,10 @@ class Words:
         assert entry is not None
         assert refutation is not None
         whose = f" of what concerns {printable(share.name)}" if share.name else ""
-        first = "is the first" if refutation.is_exact else "or one before it is the first"
-        line = f"line {entry.seq} {first}{whose} that cannot be explained"
-        return f"{line}: {self.told(share, entry)}"
+        is_exact = refutation.is_exact and not self.finding.undecided
+        first = "is the first" if is_exact else "or one before it is the first"
+        place = printable(self.finding.history.place(entry.seq))
+        return f"{place} {first}{whose} that cannot be explained: {self.told(share, entry)}"
 
     def told(self, share: ShareFound, entry: Entry) -> str:
         """What a line says."""
@@ -113,7 +140,7 @@ class Words:
     def opened(self, call: RecordedCall, refutation: Refutation) -> str:
         """A call that was open, and what it could have answered."""
         thread = printable(thread_of_line(call.thread))
-        said = f"{thread} in “{self.operation(call.operation)}” since line {call.called.seq}"
+        said = f"{thread} in “{self.operation(call.operation)}” since seq {call.called.seq}"
         answers = refutation.answers.get(call.number, ())
         words = list(dict.fromkeys(self.answer(call.operation, each) for each in answers))
         if not words:
@@ -122,6 +149,21 @@ class Words:
         rest = [] if len(words) == len(shown) else [f"{len(words) - len(shown)} more"]
         least = "" if refutation.all_answers else "at least "
         return f"{said}; could have answered {least}{' or '.join([*shown, *rest])}"
+
+    def _comes_early(self, share: ShareFound, call: RecordedCall) -> str:
+        """That a time-out was told before its time, where it was."""
+        begin = self.finding.history.begin
+        instance = None if begin is None else begin.instance
+        if not isinstance(instance, PurgatoryInstance) or not isinstance(call.operation, RunOne):
+            return ""
+        if begin is None or not isinstance(begin.clock, WallClock) or not call.shown:
+            return ""
+        snapshot = self.finding.history.snapshot
+        time_outs = TimeOuts(instance, () if snapshot is None else snapshot.operations)
+        earliest_ms = time_outs.earliest_ms(share.name, share.entries)
+        if not is_before(call.shown[0], earliest_ms):
+            return ""
+        return f"; it was told at {call.shown[0].at_ms} ms, and is due from {earliest_ms} ms on"
 
     def operation(self, operation: Operation) -> str:
         """An operation."""

@@ -87,7 +87,7 @@ class Batches:
         if staging.exists():
             shutil.rmtree(staging)
         staging.mkdir()
-        _write(staging / "part.parquet", still_standing(_read(folder) for folder in folders))
+        write_records(staging / "part.parquet", still_standing(_read(folder) for folder in folders))
         staging.rename(self._folder / f"merged={older[-1]:06}")
         self._drop_what_is_merged()
 
@@ -129,7 +129,8 @@ def _read(folder: Path) -> Iterator[Record]:
                     yield Record(run, table, standing, payload)
 
 
-def _write(path: Path, records: Iterable[Record]) -> None:
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write records as a Parquet file of a batch."""
     with pq.ParquetWriter(path, _SCHEMA) as writer:
         waiting: list[Record] = []
         for record in records:

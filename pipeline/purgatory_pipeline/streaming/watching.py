@@ -1,5 +1,10 @@
-"""The stream itself: from the files of a folder to the records of its batches."""
+"""The stream itself: from the files of a folder to the records of its batches.
 
+Spark passes over files of no bytes, for good and without a word; so at the end of each batch the
+folder is searched for them, and what a check says of each stands beside the records of the batch.
+"""
+
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +15,10 @@ import pyarrow as pa
 
 from purgatory_pipeline.replay.reordered_run import MOST_HELD
 from purgatory_pipeline.rows import QuarantineRow
-from purgatory_pipeline.sources import read_file
-from purgatory_pipeline.streaming.batches import Batches
+from purgatory_pipeline.sources import SUFFIXES, read_file
+from purgatory_pipeline.streaming.batches import Batches, write_records
 from purgatory_pipeline.streaming.processor import LINE_COLUMNS, RECORD_COLUMNS, RunProcessor
+from purgatory_pipeline.streaming.records import Record, Standing, record_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -62,6 +68,7 @@ def start(
     def keep(records: "DataFrame", number: int) -> None:
         staging = batches.staging(number)
         records.write.parquet(str(staging))
+        write_records(staging / "empty-files.parquet", _of_empty_files(watch.folder))
         batches.take_place(number)
         batches.merge()
         after(number)
@@ -89,6 +96,27 @@ def start(
     if watch.once:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=f"{watch.every_seconds} seconds").start()
+
+
+def _of_empty_files(folder: Path) -> Iterator[Record]:
+    """What a check says of each empty file in a folder, by Spark's rules for what is in it."""
+    for where, folders, names in os.walk(folder):
+        folders[:] = [each for each in folders if each[0] not in "._"]
+        for name in names:
+            path = Path(where) / name
+            if name[0] not in "._" and name.endswith(SUFFIXES) and _is_empty(path):
+                yield from (
+                    record_of("", row, Standing.WHOLE_FILE)
+                    for row in read_file(path)
+                    if isinstance(row, QuarantineRow)
+                )
+
+
+def _is_empty(path: Path) -> bool:
+    try:
+        return path.stat().st_size == 0
+    except OSError:
+        return False  # it is gone again
 
 
 def read_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

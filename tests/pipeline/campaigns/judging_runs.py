@@ -28,6 +28,7 @@ def run(
     steps: int = 50,
     wave: int = 0,
     resume: bool = False,
+    fresh: bool = False,
     seconds: float = 1.0,
     mebibytes: int = 512,
     engine: Engine | None = None,
@@ -38,7 +39,7 @@ def run(
     choice = SubjectChoice(
         word, command, work=work, folder=str(HERE), seconds=seconds, mebibytes=mebibytes
     )
-    course = Course(choice, tuple(components), seed, runs, steps, wave, out, resume)
+    course = Course(choice, tuple(components), seed, runs, steps, wave, out, resume, fresh)
     printed = io.StringIO()
     code = run_course(course, engine or LocalEngine(), Console(file=printed, width=100))
     return code, printed.getvalue()

@@ -59,7 +59,7 @@ def test_a_broken_rule_and_its_replay_file(tmp_path: Path) -> None:
     words = ("mutant:pool-zero-refused", "--runs", "40", "--seed", "5")
     done = purgatory(tmp_path, "campaign", *words)
     assert done.returncode == 1, done.stderr
-    assert "engine: local (no cluster is named" in done.stderr
+    assert "engine local: no cluster is named; --engine spark takes" in done.stderr
     assert "✗ not conformant: 1 cause of failure" in done.stdout
     assert "✗ broken  POOL-ZERO-REQUEST" in done.stdout
     folder = tmp_path / "purgatory-work" / "mutant-pool-zero-refused" / "campaign"
@@ -92,7 +92,9 @@ def test_an_adapter_by_its_command(tmp_path: Path) -> None:
 PROBLEMS = [
     (("no-such-subject",), 2, "'no-such-subject' is no subject"),
     (("bundled", "--runs", "0"), 2, "0 is not in the range"),
-    (("bundled", "--engine", "local", "--master", "local[1]"), 2, "are for Spark"),
+    (("bundled", "--engine", "local", "--master", "local[1]"), 2, "--engine local has none"),
+    (("bundled", "--resume", "--fresh"), 2, "--fresh throws it away"),
+    (("bundled", "--runs", "1", "--out", "/dev/null/no"), 3, "no cannot be made or written to"),
     (("bundled-proposal", "--component", "timer", "--runs", "1"), 3, "timer was asked for"),
 ]
 
@@ -125,7 +127,10 @@ def test_killed_and_taken_up(tmp_path: Path) -> None:
     assert " carried out now" in never_killed.stdout
     purgatory(tmp_path, *words, "--runs", "4", "--seed", "9", "--out", "out")
     before = manifest(tmp_path / "out")
-    process = begun(tmp_path, *words, "--runs", "800", "--seed", "3", "--out", "out")
+    again = purgatory(tmp_path, *words, "--runs", "800", "--seed", "3", "--out", "out")
+    assert again.returncode == 2
+    assert "take it up with --resume, name another --out" in again.stderr
+    process = begun(tmp_path, *words, "--runs", "800", "--seed", "3", "--out", "out", "--fresh")
     process.kill()
     process.communicate()
     assert manifest(tmp_path / "out") == before

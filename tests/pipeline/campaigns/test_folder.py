@@ -9,7 +9,7 @@ import pytest
 from purgatory_conformance.command_line import Problem
 from purgatory_pipeline.campaigns.folder import CampaignFolder, Identity, read_result
 from purgatory_pipeline.campaigns.tables import DONE, table_of
-from purgatory_pipeline.errors import PipelineError
+from purgatory_pipeline.errors import PipelineError, Refused
 from purgatory_spec.messages import Implementation
 
 IDENTITY = Identity(
@@ -72,8 +72,50 @@ def test_beginning_anew_forgets_the_parts(folder: CampaignFolder) -> None:
     Then nothing is on record
     """
     folder.add(done("a"))
-    folder.begin(IDENTITY, resume=False)
+    folder.begin(IDENTITY, resume=False, fresh=True)
     assert names(folder) == []
+
+
+def test_a_record_is_not_thrown_away_unasked(folder: CampaignFolder) -> None:
+    """
+    Given a part
+    When a campaign begins there, and nobody says what is to become of the record
+    Then a sentence says what there is to choose, and the record is as it was
+    """
+    folder.add(done("a"))
+    with pytest.raises(Problem, match=r"--resume, name another --out, or .* with --fresh") as told:
+        folder.begin(IDENTITY, resume=False)
+    assert told.value.exit_code == 2
+    assert names(folder) == ["a"]
+
+
+def test_what_is_somebody_elses_stays(tmp_path: Path) -> None:
+    """
+    Given a folder with things whose names are like those of a campaign
+    When a campaign is to begin there
+    Then folders that no campaign names so stay; parts and a manifest of others refuse it
+    """
+    folder = CampaignFolder(tmp_path)
+    mine = [tmp_path / "results-mine", tmp_path / "staging-area"]
+    ours = tmp_path / "results-fedcba9876543210"
+    for each in (*mine, ours):
+        each.mkdir()
+    with folder.kept():
+        folder.begin(IDENTITY, resume=False)
+        result = finished(folder, "a")
+    assert [each.exists() for each in (*mine, result)] == [True, True, True]
+    assert not ours.exists(), "the control: an earlier result is removed"
+    (tmp_path / "campaign.json").unlink()
+    (folder.parts / "bolt.txt").touch()
+    with pytest.raises(Problem, match="parts is there, and is no campaign's"):
+        folder.begin(IDENTITY, resume=False, fresh=True)
+    assert [each.name for each in folder.parts.iterdir()] == ["bolt.txt"]
+    manifest = (tmp_path / "manifest.json").read_text(encoding="utf-8")
+    of_a_check = manifest.replace('"format"', '"engine": "local", "format"')
+    for other in ("{}", of_a_check):
+        (tmp_path / "manifest.json").write_text(other, encoding="utf-8")
+        with pytest.raises(Refused, match="is none that a campaign has written"), folder.kept():
+            raise AssertionError("it has begun")
 
 
 OTHERS = [
@@ -92,7 +134,7 @@ def test_a_campaign_on_something_else_is_not_taken_up(
     """
     Given a campaign on record
     When one on another subject, or by another suite, is to take it up
-    Then a sentence says what differs, nothing is lost, and without --resume it begins anew
+    Then a sentence says what differs, nothing is lost, and with --fresh it begins anew
     """
     folder.add(done("a"))
     other = msgspec.structs.replace(IDENTITY, **{field: value})
@@ -100,7 +142,7 @@ def test_a_campaign_on_something_else_is_not_taken_up(
         folder.begin(other, resume=True)
     assert raised.value.exit_code == 2
     assert names(folder) == ["a"]
-    folder.begin(other, resume=False)
+    folder.begin(other, resume=False, fresh=True)
     assert names(folder) == []
 
 

@@ -56,6 +56,7 @@ SPOILT: dict[str, tuple[Spoil, str]] = {
     ),
     "unknown kind": (swapped(b'"kind":"step"', b'"kind":"leap"'), "Invalid value 'leap'"),
     "not UTF-8": (swapped(b'"run":"bad"', b'"run":"bad","thread":"\xff"'), ""),
+    "byte-order mark": (lambda line: b"\xef\xbb\xbf" + line, "write UTF-8 without one"),
     "empty": (lambda line: b"\n", "the line is empty"),
 }
 

@@ -107,7 +107,7 @@ def test_a_folder_without_traces_ends_with_4(tmp_path: Path) -> None:
     (tmp_path / "traces").mkdir()
     result = run(tmp_path / "traces", "--out", tmp_path / "out")
     assert result.exit_code == 4
-    assert "nothing was judged: there is no run in the files" in result.output
+    assert "nothing was judged: there is no file whose name ends in .jsonl, " in result.output
 
 
 @pytest.mark.slow
@@ -128,7 +128,7 @@ def test_signs_that_a_terminal_cannot_show_are_left_away(
     assert b"x not conformant" in finished.stdout
     assert b"\x1b" not in finished.stdout
     assert finished.stdout.isascii()
-    assert finished.stderr == b""
+    assert re.fullmatch(rb"engine local: [ -~]+\n", finished.stderr)
     assert (tmp_path / "purgatory-work/trace-check/manifest.json").exists()
 
 
@@ -230,7 +230,60 @@ def test_a_folder_that_cannot_be_written_is_told(
     monkeypatch.setattr(sinks, "_write_table", refuse)
     result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
     assert getattr(result.exception, "exit_code", None) == 3
-    assert "the check failed: [Errno 28] No space left on device" in str(result.exception)
+    said = "the check failed: out cannot be used: No space left on device"
+    assert str(result.exception) == said
+
+
+def test_the_engine_is_told_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+
+    def fail(*_: object) -> None:
+        raise OutOfOrder("lines are mixed up")
+
+    monkeypatch.setattr(sinks.ResultWriter, "write", fail)
+    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
+    assert re.fullmatch(r"engine local: about \d+ lines, fewer than 10,000,000\n", result.stderr)
+    assert result.stdout == ""
+
+
+def test_what_is_somebody_elses_stays(tmp_path: Path) -> None:
+    """
+    Given a folder with things of other people, whose names are like those of results
+    When a check writes its results there, twice
+    Then all of it is there; and where the manifest is theirs, nothing is written at all
+    """
+    trace, out = tmp_path / "t.jsonl", tmp_path / "out"
+    trace.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+    mine = {out / "results-mine", out / "staging-area", out / "results-0123"}
+    for folder in mine:
+        folder.mkdir(parents=True)
+    left_behind = out / "staging-0123456789abcdef"
+    left_behind.mkdir()
+    assert run(trace, "--out", out).exit_code == 0
+    assert not left_behind.exists(), "the control: what a killed check leaves is removed"
+    trace.write_bytes(b"".join(run_lines("s", Component.TIMER, 60)))
+    assert run(trace, "--out", out).exit_code == 0
+    assert {each for each in out.iterdir() if each.is_dir()} == {*mine, read_results(out).folder}
+    for content in ('{"mine":1}', "", '{"format":1,"model_version":"1","folder":"src"}'):
+        (out / "manifest.json").write_text(content)
+        before = sorted(out.iterdir())
+        result = run(trace, "--out", out)
+        assert getattr(result.exception, "exit_code", None) == 2
+        assert "is none that a check has written: name another folder" in str(result.exception)
+        assert (out / "manifest.json").read_text() == content
+        assert sorted(out.iterdir()) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such folder")
+def test_an_out_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+    (tmp_path / "file").touch()
+    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "file" / "out")
+    assert getattr(result.exception, "exit_code", None) == 3
+    assert "cannot be made or written to (Not a directory)" in str(result.exception)
+    assert "name another folder with --out" in str(result.exception)
 
 
 @pytest.mark.slow
@@ -251,7 +304,8 @@ def test_ctrl_c_leaves_the_previous_results(tmp_path: Path) -> None:
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-    assert (process.returncode, said.strip()) == (130, "purgatory: interrupted")
+    assert process.returncode == 130
+    assert re.fullmatch(r"engine local: .*\s+purgatory: interrupted\n", said)
     assert read_results(out) == before
     assert len(list(out.iterdir())) == 3
 
@@ -267,7 +321,7 @@ def test_the_engine_is_chosen_by_size_and_by_what_is_there(
     files = [str(path)]
     assert choose("auto", files).engine is Engine.LOCAL
     assert choose("local", files) == (Engine.LOCAL, "as asked for")
-    assert choose("auto", files, elsewhere=True) == (Engine.SPARK, "as asked for")
+    assert choose("auto", files, elsewhere="yarn") == (Engine.SPARK, "yarn is named")
     monkeypatch.setattr(engine_choice, "MOST_LOCAL_LINES", 100)
     monkeypatch.setattr(engine_choice, "preflight", lambda: None)
     taken = choose("auto", files)

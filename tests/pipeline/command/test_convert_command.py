@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from purgatory_pipeline import convert_command
 from purgatory_pipeline.convert_command import convert
 from purgatory_pipeline.local_engine import check_locally
 from purgatory_pipeline.rows import QuarantineRow, Row
@@ -52,12 +53,70 @@ def test_what_cannot_be_taken_over_is_told(tmp_path: Path) -> None:
     assert pq.ParquetFile(tmp_path / "t.parquet").metadata.num_rows == 50
 
 
-def test_the_target_is_not_read_and_must_be_parquet(tmp_path: Path) -> None:
+def test_what_stands_in_damaged_data_is_not_taken_over(tmp_path: Path) -> None:
+    lines = b"".join(b'{"run":"r","seq":%d}\n' % seq for seq in range(50))
+    packed = bytearray(gzip.compress(lines, 0))
+    packed[-8] ^= 1
+    (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(lines) + packed)
+    code, said = run(tmp_path / "t.jsonl.gz", tmp_path / "t.parquet")
+    assert code == 4
+    assert "t.jsonl.gz:51: the compressed data is damaged: incorrect data check" in said
+    assert pq.ParquetFile(tmp_path / "t.parquet").metadata.num_rows == 50
+
+
+def test_the_target_is_not_read_and_not_replaced_unasked(tmp_path: Path) -> None:
+    """
+    Given a folder that a conversion has written its target into
+    When it is converted again
+    Then it is refused, the file as it was; with --force it is replaced, and not read itself
+    """
     write_corpus(tmp_path, 2, 60, faulty=0)
     target = tmp_path / "t.parquet"
-    for _ in range(2):
-        assert run(tmp_path, target) == (0, f"120 lines of 1 file in {target}\n")
+    words = f"120 lines of 1 file in {target}\n"
+    assert run(tmp_path, target) == (0, words)
+    before = target.stat()
+    result = CliRunner().invoke(convert, [str(tmp_path), str(target)])
+    assert getattr(result.exception, "exit_code", None) == 2
+    assert str(result.exception) == f"{target} is there: name another file, or replace it with " + (
+        "--force"
+    )
+    assert (target.stat().st_mtime_ns, target.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+    assert run(tmp_path, target, "--force") == (0, words)
+    assert target.stat().st_ino != before.st_ino
+
+
+def test_a_link_to_nothing_is_no_file_to_write_to(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "a", 2, 60, faulty=0)
+    (tmp_path / "t.parquet").symlink_to(tmp_path / "gone")
+    result = CliRunner().invoke(convert, [str(tmp_path / "a"), str(tmp_path / "t.parquet")])
+    assert getattr(result.exception, "exit_code", None) == 2
+
+
+def test_where_there_is_no_trace_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    target = tmp_path / "t.parquet"
+    result = CliRunner().invoke(convert, [str(tmp_path / "empty"), str(target)])
+    assert getattr(result.exception, "exit_code", None) == 4
+    assert str(result.exception) == f"there is no trace in {tmp_path / 'empty'}: nothing is written"
+    assert not target.exists()
+
+
+def test_the_target_must_be_parquet(tmp_path: Path) -> None:
+    write_corpus(tmp_path, 2, 60, faulty=0)
     result = CliRunner().invoke(convert, [str(tmp_path), str(tmp_path / "t.jsonl")])
     assert getattr(result.exception, "exit_code", None) == 2
-    with pytest.raises(FileNotFoundError):
-        (tmp_path / "t.jsonl").read_bytes()
+    assert not (tmp_path / "t.jsonl").exists()
+
+
+def test_a_folder_that_may_not_be_written_to_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Failed to open 'ro/t.unfinished'. [errno 13] Permission denied")
+
+    write_corpus(tmp_path, 2, 60, faulty=0)
+    monkeypatch.setattr(convert_command, "write_parquet", refuse)
+    result = CliRunner().invoke(convert, [str(tmp_path), str(tmp_path / "t.parquet")])
+    assert getattr(result.exception, "exit_code", None) == 3
+    said = "the conversion failed: Failed to open 'ro/t.unfinished'. Permission denied"
+    assert str(result.exception) == said

@@ -4,7 +4,8 @@ import pytest
 
 from purgatory_pipeline.replay.overlapping_rules import RULES_ON_A_WALL_CLOCK
 from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.summary import MOST_REASONS, Summary, general
+from purgatory_pipeline.summary import Summary
+from purgatory_pipeline.summary_reasons import MOST_REASONS, general
 from purgatory_pipeline.summary_words import why
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import requirements
@@ -15,6 +16,8 @@ WRONG = VerdictRow(
 )
 SHORT = VerdictRow("c", "s", "timer", "incomplete", 10, 5, reason="line 5 is missing")
 OPEN = VerdictRow("d", "s", "timer", "inconclusive", 10, 5, reason="too many states are possible")
+TESTED = CoverageRow("a", "TIMER-CANCEL", 1)
+EMPTY = QuarantineRow("e", 0, "", "the file is empty")
 ASIDE = QuarantineRow("f", 7, "{", "not JSON, or cut off: in column 2")
 
 
@@ -28,14 +31,32 @@ def summed(*rows: Row, most_examples: int = 1) -> Summary:
 @pytest.mark.parametrize(
     ("rows", "code", "headline", "words"),
     [
-        ([GOOD], 0, "conformant", "1 run, 10 lines, each allowed by the rules"),
+        ([GOOD, TESTED], 0, "conformant", "1 run, 10 lines, each allowed by the rules"),
         ([WRONG], 1, "not conformant", "1 run of 1, 1 cause"),
         ([GOOD, WRONG, SHORT, OPEN, ASIDE], 1, "not conformant", "1 run of 4, 1 cause"),
-        ([GOOD, SHORT], 4, "inconclusive", "nothing diverges, but 1 run incomplete"),
-        ([GOOD, OPEN], 4, "inconclusive", "nothing diverges, but 1 run inconclusive"),
-        ([GOOD, ASIDE], 4, "inconclusive", "nothing diverges, but 1 line set aside"),
-        ([], 4, "nothing was judged", "there is no run in the files"),
-        ([ASIDE], 4, "nothing was judged", "there is no run in the files"),
+        ([GOOD, SHORT, TESTED], 4, "inconclusive", "nothing diverges, but 1 run incomplete"),
+        ([GOOD, OPEN, TESTED], 4, "inconclusive", "nothing diverges, but 1 run inconclusive"),
+        ([GOOD, ASIDE, TESTED], 4, "inconclusive", "nothing diverges, but 1 line set aside"),
+        ([GOOD, EMPTY, TESTED], 4, "inconclusive", "nothing diverges, but 1 file set aside"),
+        (
+            [GOOD, SHORT, ASIDE, EMPTY, EMPTY],
+            4,
+            "inconclusive",
+            "nothing diverges, but 1 run incomplete, 1 line and 2 files set aside; "
+            "no rule of the timer was put to the test",
+        ),
+        (
+            [],
+            4,
+            "nothing was judged",
+            "there is no file whose name ends in .jsonl, .jsonl.gz or .parquet",
+        ),
+        (
+            [ASIDE, EMPTY],
+            4,
+            "nothing was judged",
+            "there is no run in the files, but 1 line and 1 file that could not be used",
+        ),
     ],
 )
 def test_the_exit_code_follows_from_the_rows(
@@ -55,18 +76,102 @@ def test_causes_are_counted_and_the_commonest_comes_first() -> None:
     assert [row.run for row in summary.causes[0][0].examples] == ["x", "y"]
 
 
-def test_reasons_that_differ_in_names_and_numbers_alone_are_one() -> None:
-    assert general("line 5 of `a` is 'x' or \"y\"") == "line … of … is … or …"
+def test_where_no_rule_was_put_to_the_test_nothing_is_known() -> None:
+    """
+    Given runs that conform, and put no rule of their component to the test
+    When they are summed up
+    Then that is no pass, also where another component's rules were put to the test
+    """
+    pool = GOOD._replace(run="p", component="memory_pool")
+    summary = summed(GOOD)
+    assert (summary.exit_code, summary.headline) == (4, "inconclusive")
+    assert why(summary) == "nothing diverges, but no rule of the timer was put to the test"
+    summary = summed(GOOD, pool)
+    assert why(summary).endswith("no rule of the timer and the memory pool was put to the test")
+    summary = summed(GOOD, pool, TESTED)
+    assert (summary.exit_code, summary.untested) == (4, [Component.MEMORY_POOL])
+    summary = summed(GOOD, pool, TESTED, CoverageRow("p", "POOL-BOUND", 1))
+    assert (summary.exit_code, summary.untested) == (0, [])
+
+
+def test_a_rule_that_is_broken_was_put_to_the_test() -> None:
+    """
+    Given runs of which one breaks a rule that no line of any run has kept
+    When it is told which rules were put to the test
+    Then that rule is among them; and so is one from which a run deviates as declared
+    """
+    deviates = GOOD._replace(deviated=("TIMER-ROUNDING",))
+    summary = summed(WRONG, deviates, CoverageRow("a", "TIMER-NOT-EARLY", 1))
+    tested, never = summary.rules_of(Component.TIMER)
+    assert {rule.id for rule in tested} == {"TIMER-CANCEL", "TIMER-ROUNDING", "TIMER-NOT-EARLY"}
+    assert {"TIMER-CANCEL", "TIMER-ROUNDING"}.isdisjoint(rule.id for rule in never)
+    assert (summary.broken["TIMER-CANCEL"], summary.visits["TIMER-CANCEL"]) == (1, 0)
+
+
+def test_a_broken_rule_that_is_not_visited_on_a_real_clock_brings_no_others() -> None:
+    """
+    Given runs on a real clock, one of which breaks a rule that is never visited there
+    When it is told what was never put to the test
+    Then that is what could have been there, as without that run
+    """
+    component, held = Component.PURGATORY, CoverageRow("a", "PURGATORY-TIME-OUT", 1)
+    of_check = "PURGATORY-CHECK-ORDER"
+    assert of_check not in RULES_ON_A_WALL_CLOCK[component]
+    wrong = WRONG._replace(component=component.value, rule=of_check)
+    tested, never = summed(wrong, held).rules_of(component)
+    assert {rule.id for rule in tested} == {of_check, held.rule}
+    assert never
+    assert {rule.id for rule in never} <= RULES_ON_A_WALL_CLOCK[component]
+
+
+def test_reasons_that_differ_in_values_and_numbers_alone_are_one() -> None:
+    assert general("line 5 of `a` is 'x' or \"y\"") == "line … of `a` is … or …"
+    assert general("seq is -4; it counts from 0") == "seq is …; it counts from …"
     rows = [SHORT._replace(run=str(n), reason=f"line {n} is missing") for n in range(5)]
-    lines = [ASIDE._replace(line=n, reason=f"cut off in column {n}") for n in range(7)]
+    lines = [ASIDE._replace(line=n + 1, reason=f"cut off in column {n}") for n in range(7)]
     summary = summed(*rows, *lines)
-    assert [(each.verdict, each.reason, runs) for each, runs in summary.unfinished] == [
-        ("incomplete", "line … is missing", 5)
+    (short,), (aside,) = summary.unfinished, summary.aside
+    assert (short.example.verdict, short.words, short.rows) == (
+        "incomplete",
+        "line … is missing",
+        5,
+    )
+    assert (short.example.run, short.example.reason) == ("0", "line 0 is missing")
+    assert (aside.words, aside.example.line, aside.rows) == ("cut off in column …", 1, 7)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Object missing required field `operation`",
+        "Expected `int`, got `str` - at `$.operation.delay_ms`",
+        "Invalid value 'explode' - at `$.operation.op`",
+        "seq is -4; it counts from 0",
+        "the column seq is int32, not int64",
+        "the line is longer than 1048576 bytes; this is how it begins",
+    ],
+)
+def test_a_reason_that_all_rows_have_is_told_in_full(reason: str) -> None:
+    lines = [ASIDE._replace(line=number, reason=reason) for number in (1, 2)]
+    runs = [SHORT._replace(run=str(number), reason=reason) for number in (1, 2)]
+    summary = summed(*lines, *runs)
+    assert [(each.words, each.rows) for each in summary.aside] == [(reason, 2)]
+    assert [(each.words, each.rows) for each in summary.unfinished] == [(reason, 2)]
+
+
+def test_lines_that_lack_different_keys_have_different_reasons() -> None:
+    reasons = [f"Object missing required field `{key}`" for key in ("run", "seq", "run")]
+    lines = [ASIDE._replace(line=n, reason=each) for n, each in enumerate(reasons, start=1)]
+    assert [(each.words, each.rows) for each in summed(*lines).aside] == [
+        ("Object missing required field `run`", 2),
+        ("Object missing required field `seq`", 1),
     ]
-    assert summary.unfinished[0][0].example.run == "0"
-    assert [(each.reason, each.example.line, count) for each, count in summary.aside] == [
-        ("cut off in column …", 0, 7)
-    ]
+
+
+def test_files_are_not_counted_among_lines() -> None:
+    summary = summed(ASIDE, EMPTY, EMPTY, EMPTY._replace(line=3))
+    assert (summary.lines_aside, summary.files_aside) == (2, 2)
+    assert [(each.example.line, each.rows) for each in summary.aside] == [(0, 2), (7, 1), (3, 1)]
 
 
 def test_however_many_reasons_there_are_few_are_told_apart() -> None:
@@ -74,11 +179,11 @@ def test_however_many_reasons_there_are_few_are_told_apart() -> None:
         return "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
     rows = [SHORT._replace(run=str(n), reason=word(n)) for n in range(3 * MOST_REASONS)]
-    lines = [ASIDE._replace(line=n, reason=word(n)) for n in range(3 * MOST_REASONS)]
+    lines = [ASIDE._replace(line=n + 1, reason=word(n)) for n in range(3 * MOST_REASONS)]
     summary = summed(*rows, *lines)
     assert len(summary.unfinished) == len(summary.aside) == MOST_REASONS + 1
-    assert summary.unfinished[0][1] == summary.aside[0][1] == 2 * MOST_REASONS
-    assert summary.unfinished[0][0].reason == summary.aside[0][0].reason == "other reasons"
+    assert summary.unfinished[0].rows == summary.aside[0].rows == 2 * MOST_REASONS
+    assert summary.unfinished[0].words == summary.aside[0].words == "other reasons"
 
 
 def shown(component: Component, *rules: str) -> tuple[set[str], set[str], int]:
@@ -156,6 +261,6 @@ def test_of_pools_the_rules_of_their_own_admission_apply() -> None:
 
 
 def test_declared_deviations_are_counted_by_runs() -> None:
-    summary = summed(GOOD._replace(deviated=("POOL-BOUND",)), GOOD._replace(run="z"))
+    summary = summed(GOOD._replace(deviated=("POOL-BOUND",)), GOOD._replace(run="z"), TESTED)
     assert summary.deviated == {"POOL-BOUND": 1}
     assert summary.exit_code == 0

@@ -120,4 +120,4 @@ def test_a_line_without_a_time_on_a_real_clock_is_told() -> None:
     lines: list[TraceLine] = [call("t", Add("a", 10), 100), back("t")]
     finding = found_of(located(THREAD, lines, clock=WALL, at_ms=500))
     assert finding.answered is Answered.INCONCLUSIVE
-    assert finding.reason == "line 2 says no time, and the clock is a real one"
+    assert finding.reason == "seq 2, trace.jsonl:3, says no time, and the clock is a real one"

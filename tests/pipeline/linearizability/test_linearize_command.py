@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from purgatory_conformance.command_line import Problem
+from purgatory_pipeline import linearize_command
+from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.linearize_command import linearize as command
 from purgatory_pipeline.trace_lines import Located, MemoryPoolInstance
 from purgatory_spec.operations import Allocate
@@ -51,16 +53,17 @@ def test_a_run_that_is_not(tmp_path: Path) -> None:
     When it is checked
     Then the first line is told that cannot be explained, and what could have been answered
     """
-    result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, WRONG)))
+    path = written(tmp_path / "t.jsonl", located(ONE_BYTE, WRONG))
+    result = linearize(path)
     assert result.exit_code == 1
     verdict, line, opened = result.output.splitlines()
     assert verdict.startswith("✗ run r: not linearizable (3 calls, ")
     assert line == (
-        "  line 4 is the first that cannot be explained: "
+        f"  seq 4, {path}:5, is the first that cannot be explained: "
         "u returns from “ask for 'b<c>', 1 byte”: granted"
     )
     assert opened == (
-        "  open then: u in “ask for 'b<c>', 1 byte” since line 2; could have answered refused"
+        "  open then: u in “ask for 'b<c>', 1 byte” since seq 2; could have answered refused"
     )
 
 
@@ -89,17 +92,15 @@ def test_the_worst_run_decides(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "exit_code", "said"),
     [
-        pytest.param(
-            lambda lines: [*lines[:3], *lines[4:]], 4, "lines 3 to 3 are missing", id="gap"
-        ),
+        pytest.param(lambda lines: [*lines[:3], *lines[4:]], 4, ": seq 3 is missing", id="gap"),
         pytest.param(lambda lines: lines[1:], 4, "first line is missing", id="no beginning"),
         pytest.param(
             lambda lines: [*lines[:2], lines[2]._replace(raw=b'{"run":"r","seq":2}'), *lines[3:]],
             4,
-            "line 2 is unusable",
+            "t.jsonl:3, is unusable",
             id="no kind",
         ),
-        pytest.param(lambda lines: [*lines, lines[3]], 4, "line 3 is there twice", id="twice"),
+        pytest.param(lambda lines: [*lines, lines[3]], 4, "seq 3 is there twice", id="twice"),
         pytest.param(
             lambda lines: [*lines, lines[3]._replace(raw=b"{")], 4, "cannot be read", id="no line"
         ),
@@ -173,7 +174,7 @@ def test_the_page_shows_threads_calls_effects_and_what_is_wrong(tmp_path: Path) 
     assert classes.count("call unexplained") == 1
     assert classes.count("effect") == 1
     texts = ["".join(each.itertext()) for each in picture.iter("text")]
-    assert "✗ line 4 cannot be explained" in texts
+    assert "✗ seq 4 cannot be explained" in texts
     assert "✗ granted" in texts
     assert "cannot be explained" in page[page.index("<table") :]
 
@@ -202,3 +203,111 @@ def test_of_a_long_history_a_window_is_drawn(tmp_path: Path) -> None:
     assert "Left out: 61 calls before" in page
     assert ">101</text>" not in page
     assert ">100</text>" in page
+
+
+def test_the_page_opens_at_the_line_that_cannot_be_explained(tmp_path: Path) -> None:
+    """
+    Given a wrong trace and a right one
+    When pages are asked for
+    Then the timeline of the first opens at its right end, and a link leads to the line; that of the
+        second opens at its beginning
+    """
+    pages = {}
+    for name, lines in (("wrong", WRONG), ("right", RIGHT)):
+        path = written(tmp_path / f"{name}.jsonl", located(ONE_BYTE, lines))
+        linearize(path, "--html", tmp_path / f"{name}.html")
+        pages[name] = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+    assert 'href="#wall"' in pages["wrong"]
+    assert 'id="wall"' in pages["wrong"]
+    assert 'class="scroll picture from-right"' in pages["wrong"]
+    assert 'href="#wall"' not in pages["right"]
+    assert 'class="scroll picture"' in pages["right"]
+
+
+TWELVE = [call(f"t{each}", Allocate(f"{each}", 1)) for each in range(12)]
+TWELVE += [back(f"t{each}", True) for each in range(12)]  # type: ignore[misc]
+ELEVEN_BYTES = MemoryPoolInstance(configuration=MemoryPoolConfiguration(11, 1))
+
+
+def test_of_a_run_that_is_not_decided_what_is_explained_is_told_and_drawn(tmp_path: Path) -> None:
+    """
+    Given a pool that grants one request too many, the last of twelve that overlap
+    When there is too little memory to know it
+    Then the terminal says up to which line it is explained, and the page draws what it is
+    """
+    path = written(tmp_path / "t.jsonl", located(ELEVEN_BYTES, TWELVE))
+    page = tmp_path / "t.html"
+    result = linearize(path, "--configurations", "1000", "--html", page)
+    assert result.exit_code == 4
+    verdict, told, _ = result.output.splitlines()
+    assert "inconclusive: 1,000 configurations are remembered" in verdict
+    assert (
+        told
+        == f"  explained up to seq 23, {path}:24: t10 returns from “ask for 10, 1 byte”: granted"
+    )
+    text = page.read_text(encoding="utf-8")
+    assert text.count('class="call') == 12
+    assert text.count('class="effect"') == 11
+    assert "… not decided from here on" in text
+    assert "cannot be explained" not in text
+
+
+def test_lines_are_named_as_the_check_names_them_also_in_a_second_file(tmp_path: Path) -> None:
+    """
+    Given a wrong run in two files
+    When it is checked
+    Then the file is named in which the wrong line stands, and its line there
+    """
+    lines = located(ONE_BYTE, WRONG)
+    written(tmp_path / "one.jsonl", lines[:3])
+    last = [line._replace(number=number) for number, line in enumerate(lines[3:], 1)]
+    written(tmp_path / "two.jsonl", last)
+    result = linearize(tmp_path)
+    assert result.exit_code == 1
+    assert f"seq 4, {tmp_path / 'two.jsonl'}:2, is the first that" in result.output
+
+
+def test_large_numbers_are_written_in_one_way(tmp_path: Path) -> None:
+    """
+    Given a run of 1,500 calls
+    When it is checked
+    Then calls and configurations are written alike
+    """
+    asked = [step("t", Allocate(f"{number}", 1), number == 0) for number in range(1500)]
+    result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, asked)))
+    assert "(1,500 calls, 3,000 configurations)" in result.output
+
+
+@pytest.mark.parametrize(
+    "problem", [PipelineError("no list of x"), PermissionError(13, "no list of x")]
+)
+def test_what_cannot_be_read_ends_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, problem: Exception
+) -> None:
+    """
+    Given a folder that cannot be listed
+    When its runs are asked for
+    Then that is one sentence, and the exit code is not that of a verdict
+    """
+
+    def fail(paths: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(linearize_command, "files_of", fail)
+    result = linearize("x")
+    assert isinstance(result.exception, Problem), result.output
+    assert result.exception.exit_code == 3
+    assert "no list of x" in str(result.exception)
+
+
+def test_a_page_that_cannot_be_written_ends_in_a_sentence(tmp_path: Path) -> None:
+    """
+    Given a right trace, and a page in a folder that cannot be made
+    When it is checked
+    Then the verdict is told, and then in a sentence what went wrong
+    """
+    path = written(tmp_path / "t.jsonl", located(ONE_BYTE, RIGHT))
+    result = linearize(path, "--html", path / "t.html")
+    assert "linearizable (2 calls" in result.output
+    assert isinstance(result.exception, Problem), result.output
+    assert result.exception.exit_code == 3

@@ -2,11 +2,12 @@
 
 import gzip
 import json
+import zlib
 from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
 from purgatory_pipeline.local_engine import check_locally
@@ -41,26 +42,52 @@ def verdicts_of(rows: list[Row]) -> dict[str, str]:
     return {row.run: row.verdict for row in rows if isinstance(row, VerdictRow)}
 
 
-@settings(deadline=None, max_examples=15)
-@given(hits=st.lists(damages, min_size=1, max_size=5), packed=st.booleans(), end=st.integers(0, 60))
+def packed(content: bytes, level: int, end: int, flip: int) -> tuple[bytes, bool]:
+    """The content compressed, cut off at its end or with a bit changed; whether that shows."""
+    whole = gzip.compress(content, level, mtime=0)
+    if end:
+        return whole[:-end], True
+    if not flip:
+        return whole, False
+    place, bit = divmod(flip, 8)
+    place %= len(whole)
+    changed = whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :]
+    try:
+        return changed, gzip.decompress(changed) != content
+    except EOFError:
+        reject()  # looks like a file whose writer was killed, and is believed as that is
+    except (gzip.BadGzipFile, zlib.error):
+        return changed, True
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    hits=st.lists(damages, max_size=5),
+    level=st.sampled_from([None, 0, 9]),
+    end=st.integers(0, 60),
+    flip=st.integers(0, 1 << 19),
+)
+@example(hits=[], level=0, end=0, flip=8 * 9000)
+@example(hits=[], level=9, end=0, flip=8 * 1000)
 def test_damage_never_makes_a_run_diverge(
     tmp_path_factory: pytest.TempPathFactory,
     hits: list[tuple[str, int, int]],
-    packed: bool,
+    level: int | None,
     end: int,
+    flip: int,
 ) -> None:
     lines = [line for run in GOOD.values() for line in run]
     for kind, place, size in hits:
         lines = damaged(lines, kind, place % len(lines), size)
     content = b"".join(lines)
-    path = tmp_path_factory.mktemp("damaged") / ("t.jsonl.gz" if packed else "t.jsonl")
-    path.write_bytes(gzip.compress(content)[:-end] if packed and end else content)
+    written, shows = (content, False) if level is None else packed(content, level, end, flip)
+    path = tmp_path_factory.mktemp("damaged") / ("t.jsonl" if level is None else "t.jsonl.gz")
+    path.write_bytes(written)
     rows = list(check_locally([path]))
     verdicts = set(verdicts_of(rows).values())
     assert verdicts <= {"conforms", "incomplete"}
     left = sorted(line.strip() for line in content.split(b"\n") if line.strip())
-    breaks_off = packed and end > 0
-    if not breaks_off and left == sorted(line.strip() for run in GOOD.values() for line in run):
+    if not shows and left == sorted(line.strip() for run in GOOD.values() for line in run):
         assert verdicts == {"conforms"}
     else:
         told = [row for row in rows if isinstance(row, QuarantineRow)]
@@ -73,6 +100,27 @@ def test_a_divergence_is_found_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_bytes(b"".join(lines))
     assert verdicts_of(list(check_locally([path]))) == {"timer": "diverges"}
+
+
+def test_a_changed_digit_diverges_only_where_the_checksum_agrees(tmp_path: Path) -> None:
+    """
+    Given a stored gzip file in which a digit was changed to something that the rules forbid
+    When its checksum is that of the data before, and when it is that of the data as it is now
+    Then the run is incomplete, and diverges: the control
+    """
+    content = b"".join(GOOD["timer"])
+    changed = content.replace(b'"delay_ms":3', b'"delay_ms":9', 1)
+    as_it_is, as_it_was = gzip.compress(changed, 0), gzip.compress(content, 0)
+    path = tmp_path / "t.jsonl.gz"
+    path.write_bytes(as_it_is)
+    assert verdicts_of(list(check_locally([path]))) == {"timer": "diverges"}
+    path.write_bytes(as_it_is[:-8] + as_it_was[-8:])
+    rows = list(check_locally([path]))
+    assert verdicts_of(rows) == {"timer": "incomplete"}
+    assert [(row.run, row.line) for row in rows if isinstance(row, QuarantineRow)] == [
+        ("", 0),
+        ("timer", 1),
+    ]
 
 
 _NUMBERS = (0, -1, 1 << 31, 1 << 63, -(1 << 70), 10**400, 1.5, True, None)

@@ -16,6 +16,7 @@ from purgatory_impl import TimerTask
 from purgatory_pipeline.record_command import record
 from purgatory_pipeline.recording.bundled_workloads import TimerWorkload
 from purgatory_pipeline.recording.workload import Wish
+from purgatory_pipeline.sources import files_of
 from tests.documentation.code_blocks import ROOT
 from tests.pipeline.processes import may_be_interrupted
 
@@ -113,6 +114,32 @@ def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
     with pytest.raises(Problem, match=r"there\.jsonl exists; choose another name") as problem:
         record.main(["bundled", "--out", str(there)], standalone_mode=False)
     assert problem.value.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["pool", "new/pool-1.2", "there"])
+def test_a_name_without_a_known_suffix_is_a_folder(tmp_path: Path, name: str) -> None:
+    """
+    Given a name that a check would not know for a trace's
+    When a trace is recorded there
+    Then it is a folder, made where it is missing, and a check of it finds the trace
+    """
+    (tmp_path / "there").mkdir()
+    out = tmp_path / name
+    for _ in range(2):
+        done = CliRunner().invoke(record, ["bundled", "--events", "50", "--out", str(out)])
+        assert done.exit_code == 0, done.output
+        (path,) = files_of([out])
+        assert path.endswith(".jsonl.gz")
+        assert f"to check it: purgatory trace check {path}" in done.output
+        Path(path).unlink()
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "pool").write_text("mine", encoding="utf-8")
+    with pytest.raises(Problem, match="pool exists; choose another name") as problem:
+        record.main(["bundled", "--out", str(tmp_path / "pool")], standalone_mode=False)
+    assert problem.value.exit_code == 2
+    assert (tmp_path / "pool").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_file_that_cannot_be_created_is_told(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from purgatory_pipeline.errors import PipelineError
+from purgatory_pipeline.errors import PipelineError, Refused
 from purgatory_pipeline.manifest import InputFile
 from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.schemas import TableName, arrow_schema
@@ -171,11 +171,15 @@ def test_a_folder_without_results_is_told(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text("{}")
     with pytest.raises(PipelineError, match="cannot be read: Object missing required field"):
         read_results(tmp_path)
+    with pytest.raises(Refused, match="is none that a check has written"):
+        write(tmp_path, ROWS)
+    (tmp_path / "manifest.json").unlink()
     results = write(tmp_path, ROWS)
     other = msgspec.structs.replace(results.manifest, format=2)
     (tmp_path / "manifest.json").write_bytes(msgspec.json.encode(other))
     with pytest.raises(PipelineError, match="has format 2, not 1"):
         read_results(tmp_path)
+    assert write(tmp_path, ROWS) == results, "a manifest of another version is one of ours"
 
 
 def killed(folder: Path, point: str, about: str) -> int:

@@ -104,14 +104,25 @@ def test_links_to_folders_are_followed_and_not_in_circles(folder: Path) -> None:
     assert files_of(["traces"]) == sorted([*FOUND, "traces/link/z.jsonl"])
 
 
+RESULTS, STAGING = "results-0123456789abcdef", "staging-fedcba9876543210"
+
+
 def test_results_of_a_check_are_no_traces(folder: Path) -> None:
-    for name in ("results-1/verdicts.parquet", "staging-2/whole/coverage.parquet", "manifest.json"):
+    for name in (
+        f"{RESULTS}/verdicts.parquet",
+        f"{STAGING}/whole/coverage.parquet",
+        "manifest.json",
+    ):
         path = folder / "traces/out" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     found = sources_of(["traces"])
     assert list(found.files) == FOUND
-    assert "traces/out/results-1/verdicts.parquet" in found.ignored
+    assert f"traces/out/{RESULTS}/verdicts.parquet" in found.ignored
+    (folder / "traces/out/results-mine").mkdir()
+    (folder / "traces/out/results-mine/a.jsonl").touch()
+    assert "traces/out/results-mine/a.jsonl" in files_of(["traces"]), "no check gives this name"
+    (folder / "traces/out/results-mine/a.jsonl").unlink()
     (folder / "traces/out/manifest.json").unlink()
     assert len(files_of(["traces"])) == len(FOUND) + 2, "the control: by the name alone they are"
 

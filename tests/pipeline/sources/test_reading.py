@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purgatory_pipeline import byte_streams
-from purgatory_pipeline.parsing import MOST_BYTES
+from purgatory_pipeline.parsing import MOST_BYTES, NOT_BELIEVED
 from purgatory_pipeline.rows import QuarantineRow
 from purgatory_pipeline.sources import SHOWN_BYTES, read_file
 from purgatory_pipeline.trace_lines import Located
@@ -151,14 +151,72 @@ def test_a_gzip_file_that_breaks_off_is_used_so_far_and_told(tmp_path: Path, kep
         assert len(lines) > 500, "what could be decompressed is not lost"
 
 
-def test_a_damaged_gzip_file_is_used_so_far_and_told(tmp_path: Path) -> None:
+def test_what_is_no_gzip_is_told_and_what_comes_before_it_is_used(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl.gz"
-    for content in (WHOLE[:-8] + b"\0\0\0\0" + WHOLE[-4:], b"no gzip at all", WHOLE + b"rubbish"):
+    for content in (b"no gzip at all", WHOLE + b"rubbish"):
         path.write_bytes(content)
         *lines, aside = read_file(path)
         assert isinstance(aside, QuarantineRow)
         assert "the compressed data is damaged" in aside.reason
         assert [each.raw for each in lines] == (LINES if content[:2] == WHOLE[:2] else [])
+
+
+def flipped(packed: bytes, number: int) -> bytes:
+    """Stored data with the number of a line changed, so that its checksum is wrong."""
+    old = b'"seq": %d' % number
+    assert packed.count(old) == 1
+    return packed.replace(old, b'"seq": %d' % (number + 1))
+
+
+@pytest.mark.parametrize("chunk_bytes", [100, 1 << 18])
+def test_no_line_counts_of_a_member_that_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
+) -> None:
+    """
+    Given a compressed file of three members, in the second of which a digit has changed
+    When it is read, in pieces of any size
+    Then the lines of the first count, and of the others one that does not count for each run
+    """
+    monkeypatch.setattr(byte_streams, "CHUNK_BYTES", chunk_bytes)
+    first, second = (gzip.compress(b"\n".join(LINES[a : a + 50]) + b"\n", 0) for a in (100, 200))
+    third = gzip.compress(b'{"run":"other","seq":0}\n')
+    path = tmp_path / "trace.jsonl.gz"
+    path.write_bytes(first + flipped(second, 220) + third)
+    *sound, aside, unbelieved = read_file(path)
+    assert [each.raw for each in sound if isinstance(each, Located)] == LINES[100:150]
+    assert isinstance(aside, QuarantineRow)
+    assert (aside.line, aside.raw) == (51, "")
+    assert aside.reason.startswith("the compressed data is damaged: incorrect data check; nothing")
+    assert isinstance(unbelieved, Located)
+    assert (unbelieved.run, unbelieved.number, unbelieved.raw) == ("r", 51, NOT_BELIEVED)
+    path.write_bytes(first + second + third)
+    assert [each.raw for each in read_file(path) if isinstance(each, Located)] == [
+        *LINES[100:150],
+        *LINES[200:250],
+        b'{"run":"other","seq":0}',
+    ], "the control: undamaged, all of them count"
+
+
+def test_a_line_that_begins_before_the_damage_does_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl.gz"
+    half = len(LINES[1]) // 2
+    sound = gzip.compress(LINES[0] + b"\n" + LINES[1][:half])
+    damaged = gzip.compress(LINES[1][half:] + b"\n" + LINES[2] + b"\n", 0)
+    path.write_bytes(sound + flipped(damaged, 2))
+    line_0, aside, unbelieved = read_file(path)
+    assert isinstance(line_0, Located)
+    assert isinstance(aside, QuarantineRow)
+    assert (line_0.raw, aside.raw) == (LINES[0], LINES[1][:half].decode())
+    assert isinstance(unbelieved, Located)
+    assert (unbelieved.number, unbelieved.raw) == (2, NOT_BELIEVED)
+
+
+def test_a_compressed_pipe_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl.gz"
+    os.mkfifo(path)
+    (aside,) = read_file(path)
+    assert isinstance(aside, QuarantineRow)
+    assert "no regular file; decompress it on the way" in aside.reason
 
 
 def test_several_gzip_members_are_one_file(tmp_path: Path) -> None:

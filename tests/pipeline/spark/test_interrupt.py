@@ -84,7 +84,8 @@ def test_ctrl_c_leaves_the_previous_result_and_no_process(tmp_path: Path) -> Non
         process.wait()
 
     assert (process.returncode, said[0]) == (EXIT_INTERRUPTED, "")
-    assert said[1].strip() == "purgatory: interrupted"
+    assert said[1].split("\n", 1)[0] == "engine spark: as asked for"
+    assert said[1].split("\n", 1)[1].strip() == "purgatory: interrupted"
     assert contents(out) == before
     assert list(scratch.iterdir()) == []
     assert are_gone(process.pid)

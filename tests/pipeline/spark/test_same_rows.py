@@ -1,5 +1,6 @@
 """The engines say the same, row by row, and what they say is right."""
 
+import gzip
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from purgatory_pipeline.spark_engine import check_on_spark
 from purgatory_pipeline.streaming.batches import Batches
 from purgatory_pipeline.streaming.records import row_of
 from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
+from purgatory_pipeline.synthetic import run_lines
+from purgatory_spec.profiles import Component
 
 from .corpora import write_shuffled
 
@@ -80,3 +83,42 @@ def test_rows_of_all_engines_are_the_same_and_as_planted(
     assert sum(row.events for row in verdicts.values()) >= AT_LEAST
     planted = Counter(run.verdict for run in expected)
     assert planted[Verdict.DIVERGES.value] > 30 < planted[Verdict.INCOMPLETE.value]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_damaged_and_empty_files_are_told_alike(spark: "SparkSession", tmp_path: Path) -> None:
+    """
+    Given a sound file, two whose checksums are not those of their data, and two of no bytes
+    When each engine checks them
+    Then the rows are the same: nothing diverges that the control, without damage, shows to
+    """
+    traces = tmp_path / "traces"
+    (traces / "inner").mkdir(parents=True)
+    lines = {run: b"".join(run_lines(run, Component.TIMER, 60)) for run in ("a", "b", "c")}
+    wrong = {run: each.replace(b'"delay_ms":3', b'"delay_ms":9', 1) for run, each in lines.items()}
+    (traces / "a.jsonl").write_bytes(lines["a"])
+    for run, before in (("b", b""), ("c", gzip.compress(lines["c"][:2000]))):
+        left = wrong[run][2000:] if before else wrong[run]
+        (traces / f"{run}.jsonl.gz").write_bytes(before + gzip.compress(left, 0)[:-8] + bytes(8))
+    for name in ("empty.jsonl", "inner/empty.jsonl.gz"):
+        (traces / name).touch()
+    (traces / "_hidden.jsonl").touch()
+
+    here = list(check_locally([traces]))
+    verdicts = {row.run: row.verdict for row in here if isinstance(row, VerdictRow)}
+    assert verdicts == {"a": "conforms", "b": "incomplete", "c": "incomplete"}
+    aside = [row for row in here if isinstance(row, QuarantineRow)]
+    empty = [row.file for row in aside if row.reason == "the file is empty"]
+    assert sorted(empty) == [str(traces / "empty.jsonl"), str(traces / "inner/empty.jsonl.gz")]
+
+    there = list(check_on_spark(spark, files_of([traces]), tmp_path / "staging"))
+    assert Counter(there) == Counter(here)
+    streamed = rows_of_stream(spark, traces, tmp_path / "stream")
+    assert Counter(streamed) == Counter(here)
+
+    (tmp_path / "sound.jsonl.gz").write_bytes(gzip.compress(wrong["b"], 0))
+    (control,) = (
+        row for row in check_locally([tmp_path / "sound.jsonl.gz"]) if isinstance(row, VerdictRow)
+    )
+    assert control.verdict == "diverges"

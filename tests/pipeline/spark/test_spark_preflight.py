@@ -93,6 +93,8 @@ def test_without_java_it_says_where_it_looked(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Problem, match=r"no java on PATH.*--engine local"):
         preflight()
+    with pytest.raises(Problem, match=r"JAVA_HOME; instead do that$"):
+        preflight(without_java="instead do that")
 
 
 @posix

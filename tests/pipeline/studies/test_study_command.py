@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline import commands
+from purgatory_pipeline import commands, study_command
 from purgatory_pipeline.studies.catalogue import STUDIES
 from purgatory_pipeline.studies.tables import read_parquet
 from purgatory_pipeline.study_command import study
@@ -57,11 +57,46 @@ def test_a_study_that_is_not_there_is_a_usage_problem(tmp_path: Path) -> None:
 
 
 def test_a_place_of_spark_and_the_local_engine_exclude_each_other(tmp_path: Path) -> None:
-    problem = said(
-        "run", "weak", "--engine", "local", "--master", "local[2]", "--out", str(tmp_path)
-    ).exception
+    done = said("run", "weak", "--engine", "local", "--master", "local[2]", "--out", str(tmp_path))
+    assert done.exit_code == 2
+    assert "--engine local has none" in done.output
+
+
+def test_the_engine_is_told_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Given a study that is interrupted as soon as it begins
+    When it is run
+    Then its engine was told, and how to go on
+    """
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(study_command, "run_locally", interrupt)
+    done = said("run", "weak", "--requests", "2", "--out", str(tmp_path))
+    assert done.stderr == (
+        "engine local: no cluster is named; --engine spark takes all processors of this machine\n"
+    )
+    assert isinstance(done.exception, Problem)
+    assert done.exception.exit_code == 130
+    assert f"kept in {tmp_path}, and the same command goes on" in str(done.exception)
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    out = str(tmp_path / "file" / "x")
+    problem = said("run", "weak", "--requests", "2", "--out", out).exception
     assert isinstance(problem, Problem)
-    assert problem.exit_code == 2
+    assert problem.exit_code == 3
+    assert str(problem).startswith("the study failed: ")
+    assert str(problem).endswith("cannot be used: Not a directory")
+
+
+def test_the_help_says_where_results_go() -> None:
+    words = "".join(said("run", "--help").output.split())
+    assert "[default:purgatory-work/studies]" in words
 
 
 @pytest.mark.parametrize("words", [("run",), ("run", "weak", "--requests", "0"), ("docs",)])
@@ -74,6 +109,10 @@ def test_too_few_requests_are_not_published(tmp_path: Path) -> None:
     page = docs / "explanation" / "workload-studies.md"
     page.parent.mkdir(parents=True)
     page.write_text("words", encoding="utf-8")
+    nowhere = said("docs", str(tmp_path)).exception
+    assert isinstance(nowhere, Problem)
+    assert nowhere.exit_code == 2
+    assert "DOCS is the docs folder of a checkout" in str(nowhere)
     missing = said("docs", str(docs), "--results", str(tmp_path)).exception
     assert isinstance(missing, Problem)
     assert "designs.parquet is not there" in str(missing)

@@ -1,0 +1,120 @@
+"""One way to explain a run, share by share: which shares it explains, and which it cannot.
+
+No share may keep the others from being looked at. Each is allowed few configurations at first, and
+ten times as many from round to round, while time is left. One that nothing explains refutes the
+whole, whatever is not decided; of the others only what stands before that line matters then.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from purgatory_pipeline.linearizability.budget import Budget, OutOfAllowance, OutOfTime
+from purgatory_pipeline.linearizability.decision import Undecided
+from purgatory_pipeline.linearizability.share import ShareFound
+
+_FIRST_ALLOWANCE = 1_000
+_MOST_WHEN_REFUTED = 10_000
+"""So much a share is allowed at the most for a line before one that nothing explains."""
+
+
+class Explainable(Protocol):
+    """A share, whatever its rules remember."""
+
+    def until(self, seq: int) -> "Explainable":
+        """The share before the line of this number."""
+
+    def explained(self, budget: Budget, allowance: int | None = None) -> ShareFound:
+        """Look for an order."""
+
+
+class Attempt:
+    """The shares of a run by one statement of its rules.
+
+    Attributes:
+        words: The statement.
+        found: What was found of each share so far, by its place.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        share_of: Callable[[str], Explainable],
+        budget: Budget,
+        words: str = "",
+    ) -> None:
+        """Nothing is looked at yet.
+
+        Args:
+            names: The shares.
+            share_of: The share of a name.
+            budget: What all may cost together.
+            words: The statement.
+        """
+        self.words = words
+        self.found: dict[int, ShareFound] = {}
+        self._names = names
+        self._share_of = share_of
+        self._budget = budget
+        self._steps = self._all()
+
+    @property
+    def refuted(self) -> list[ShareFound]:
+        """Those that nothing explains, the one that fails first in front."""
+        failing = (each for each in self.found.values() if each.refutation is not None)
+        return sorted(failing, key=lambda each: each.fails_at)
+
+    @property
+    def undecided(self) -> list[ShareFound]:
+        """Those of which it is not known."""
+        return [each for each in self.found.values() if each.undecided is not None]
+
+    @property
+    def explained(self) -> list[ShareFound]:
+        """Those that are explained."""
+        decided = (each for each in self.found.values() if each.refutation is None)
+        return [each for each in decided if each.undecided is None]
+
+    def until_refuted(self) -> bool:
+        """Go on until nothing explains a share; whether it came to that."""
+        return any(each.refutation is not None for each in self._steps)
+
+    def finish(self) -> None:
+        """Look at the rest, too."""
+        for _ in self._steps:
+            pass
+
+    def _all(self) -> Iterator[ShareFound]:
+        waiting: Sequence[int] = range(len(self._names))
+        allowance = None if len(waiting) == 1 else _FIRST_ALLOWANCE
+        again = False
+        while waiting:
+            left: list[int] = []
+            for place in waiting:
+                found = self._look_at(place, allowance, again=again)
+                self.found[place] = found
+                if found.undecided is not None and isinstance(
+                    found.undecided.cause, OutOfAllowance
+                ):
+                    left.append(place)
+                yield found
+            waiting, again = left, True
+            if allowance is not None:
+                allowance *= 10
+            if self.refuted and (allowance is None or allowance > _MOST_WHEN_REFUTED):
+                return
+
+    def _look_at(self, place: int, allowance: int | None, *, again: bool) -> ShareFound:
+        before = self.found.get(place)
+        name = self._names[place]
+        try:
+            self._budget.look_at_clock()
+        except OutOfTime as problem:
+            if before is None:
+                return ShareFound(name, [], undecided=Undecided(problem))
+            assert before.undecided is not None
+            late = Undecided(problem, before.undecided.explained, before.order)
+            return ShareFound(name, before.entries, before.order, undecided=late)
+        share = self._share_of(name)
+        if again and self.refuted:
+            share = share.until(self.refuted[0].fails_at)
+        return share.explained(self._budget, allowance)

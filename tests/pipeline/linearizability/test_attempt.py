@@ -1,0 +1,218 @@
+"""No share keeps the others from being looked at, and one that fails is enough."""
+
+import itertools
+from random import Random
+
+import pytest
+
+from purgatory_model.interleaving import Called, History, HistoryEvent, Returned
+from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.sequential_rules import Rule, sequential
+from purgatory_pipeline.linearizability.attempt import Attempt
+from purgatory_pipeline.linearizability.budget import Budget
+from purgatory_pipeline.linearizability.calls import CallRules
+from purgatory_pipeline.linearizability.checker import Answered
+from purgatory_pipeline.linearizability.decision import Explained, Undecided, decide
+from purgatory_pipeline.linearizability.model_rules import ModelRules
+from purgatory_pipeline.linearizability.share import Share
+from purgatory_pipeline.trace_lines import TraceLine
+from purgatory_spec.operations import Allocate, Check, Operation, Release, Satisfy, Watch
+from purgatory_spec.outcomes import tried
+from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
+
+from .known_purgatories import EXACT
+from .traces import back, call, entries_of, explained_entries, found_of, located, step
+
+ELEVEN_BYTES = sequential(MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile()))
+"""Of a pool that grants eleven times one byte."""
+
+
+def asked_at_once(count: int, granted: int) -> History:
+    """So many overlapping requests, the first of them granted."""
+    calls = [Called(f"t{number}", Allocate(f"{number}", 1)) for number in range(count)]
+    return (*calls, *(Returned(f"t{number}", number < granted) for number in range(count)))
+
+
+def share_of(name: str, history: History) -> Share[object]:
+    """A share of these calls."""
+    rules: ModelRules[object] = ModelRules(ELEVEN_BYTES)  # type: ignore[arg-type]
+    return Share(name, entries_of(history), rules)
+
+
+HARD = share_of("hard", asked_at_once(12, 12))
+"""It takes some thousand configurations to know that nothing explains it."""
+WRONG = share_of("wrong", asked_at_once(1, 0))
+RIGHT = share_of("right", asked_at_once(3, 3))
+
+
+def attempt_at(*shares: Share[object], budget: Budget) -> Attempt:
+    """An attempt to explain these."""
+    named = {share.name: share for share in shares}
+    return Attempt(tuple(named), named.__getitem__, budget)
+
+
+def names(found: object) -> list[str]:
+    """The names of shares."""
+    assert isinstance(found, list)
+    return [each.name for each in found]
+
+
+def test_a_share_that_fails_is_found_behind_one_that_takes_too_long() -> None:
+    """
+    Given a share that takes more than there is, one that is right, and one that nothing explains
+    When they are looked at in this order
+    Then the last one is refuted, the second explained, and the first not decided
+    """
+    budget = Budget(most_configurations=900)
+    attempt = attempt_at(HARD, RIGHT, WRONG, budget=budget)
+    assert attempt.until_refuted()
+    attempt.finish()
+    assert names(attempt.refuted) == ["wrong"]
+    assert names(attempt.explained) == ["right"]
+    assert budget.configurations < 2 * 900
+
+
+def test_a_share_that_takes_long_is_decided_in_a_later_round() -> None:
+    """
+    Given the same without the share that fails
+    When there is enough
+    Then the first one is refuted, too, after the second was explained
+    """
+    attempt = attempt_at(HARD, RIGHT, budget=Budget())
+    assert attempt.until_refuted()
+    assert names(attempt.refuted) == ["hard"]
+    assert names(attempt.explained) == ["right"]
+    assert not attempt.undecided
+
+
+def test_of_a_share_that_is_not_decided_only_what_stands_before_a_wrong_line_matters() -> None:
+    """
+    Given a share that takes long, and one that fails at an earlier line
+    When all are looked at to the end
+    Then the first is explained as far as that line
+    """
+    attempt = attempt_at(HARD, WRONG, budget=Budget())
+    attempt.finish()
+    assert names(attempt.refuted) == ["wrong"]
+    assert names(attempt.explained) == ["hard"]
+    assert all(
+        entry.seq < 1 or isinstance(entry.event, Called) for entry in attempt.explained[0].entries
+    )
+
+
+def test_when_the_time_is_over_what_was_found_is_kept() -> None:
+    """
+    Given a share that fails, and others, and a clock that goes on whenever it is looked at
+    When the time is over behind the first one
+    Then it is refuted, and the others are not decided
+    """
+    budget = Budget(seconds=3, clock=itertools.count().__next__)
+    attempt = attempt_at(WRONG, RIGHT, HARD, budget=budget)
+    attempt.finish()
+    assert names(attempt.refuted) == ["wrong"]
+    assert names(attempt.undecided) == ["right", "hard"]
+    assert {str(each.undecided) for each in attempt.undecided} == {"3 seconds are over"}
+
+
+def checks_at_once(count: int) -> list[TraceLine]:
+    """An operation, and so many overlapping checks of its key that leave much open."""
+    asked: list[TraceLine] = [
+        step("w", Watch("many", ("m",), 10), False, tried("many"), tried("many"))
+    ]
+    asked += [call(f"t{number}", Check("m")) for number in range(count)]
+    asked.append(call("s", Satisfy("many")))
+    return asked + [back(f"t{number}", 0) for number in range(count)] + [back("s")]
+
+
+def test_a_run_with_an_operation_that_fails_is_wrong_though_another_is_not_decided() -> None:
+    """
+    Given an operation with many overlapping checks, and one that a check passes over
+    When there is too little memory for the first
+    Then the run is not linearizable at the line of the second; without it, it is inconclusive
+    """
+    bad: list[TraceLine] = [
+        step("w", Watch("a", ("k",), 10), False, tried("a"), tried("a")),
+        step("w", Satisfy("a")),
+        step("w", Check("k"), 0),
+    ]
+    many = checks_at_once(12)
+    poor = found_of(located(EXACT, many), Budget(most_configurations=500))
+    assert poor.answered is Answered.INCONCLUSIVE
+    assert "500 configurations are remembered" in poor.reason
+    wrong = found_of(located(EXACT, [*many, *bad]), Budget(most_configurations=500))
+    assert wrong.answered is Answered.NOT_LINEARIZABLE, wrong.reason
+    assert wrong.shares[0].name == "a"
+    assert wrong.shares[0].fails_at == len(many) + 3
+    assert wrong.undecided == 1
+
+
+def random_calls(chance: Random) -> History:
+    """Overlapping requests, most of them answered rightly."""
+    events: list[HistoryEvent] = []
+    inside: dict[str, Operation] = {}
+    for number in range(chance.randrange(10, 40)):
+        thread = chance.choice("tuvw")
+        operation = inside.pop(thread, None)
+        if operation is None:
+            release = chance.random() < 0.3
+            name = f"{chance.randrange(max(number, 1))}" if release else f"{number}"
+            inside[thread] = Release(name) if release else Allocate(name, 1)
+            events.append(Called(thread, inside[thread]))
+        else:
+            answer = chance.random() < 0.8 if isinstance(operation, Allocate) else None
+            events.append(Returned(thread, answer))
+    return tuple(events)
+
+
+def left_open(history: History, rules: CallRules[Rule], budget: Budget) -> Undecided | None:
+    """How far a history is explained, if the budget is used up before it is decided."""
+    try:
+        decide(entries_of(history), rules, budget)
+    except Undecided as problem:
+        return problem
+    return None
+
+
+def test_what_is_said_to_be_explained_of_an_undecided_history_is() -> None:
+    """
+    Given random histories, and less and less that may be spent on each
+    When one is not decided
+    Then the beginning that is said to be explained is, and its order is one of its calls
+    """
+    chance = Random(3)
+    model = MemoryPoolModel(MemoryPoolConfiguration(3, 1), MemoryPoolProfile())
+    rules = ModelRules(sequential(model))
+    lengths = []
+    for _ in range(150):
+        history = random_calls(chance)
+        most = explained_entries(history, sequential(model))
+        for spent in (2, 5, 9, 14):
+            undecided = left_open(history, rules, Budget(most_configurations=spent))
+            if undecided is None:
+                continue
+            told = history[: undecided.explained]
+            assert isinstance(decide(entries_of(told), rules, Budget()), Explained)
+            assert most is None or undecided.explained <= most
+            calls = sum(isinstance(each, Called) for each in told)
+            done = {taken.call for taken in undecided.order}
+            assert len(done) == len(undecided.order)
+            assert done <= set(range(calls))
+            assert len(done) >= sum(isinstance(each, Returned) for each in told)
+            lengths.append(undecided.explained)
+    assert len(lengths) > 200
+    assert sum(length > 8 for length in lengths) > 50
+    assert all(length >= 1 for length in lengths)
+
+
+@pytest.mark.parametrize("allowance", [10, 100])
+def test_an_allowance_ends_a_search_and_not_the_next_one(allowance: int) -> None:
+    """
+    Given a search that may spend little
+    When it is over, and another one begins without an allowance
+    Then the first is not decided, with as many configurations as it was allowed, and the second is
+    """
+    budget = Budget()
+    poor = HARD.explained(budget, allowance)
+    assert poor.undecided is not None
+    assert budget.configurations == allowance
+    assert HARD.explained(budget).refutation is not None
