@@ -379,6 +379,7 @@ def still_purgatory() -> Purgatory[int]:
     return Purgatory(timer=Timer(clock=VirtualClock(), executor=SteppedExecutor()))
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("length", [0, 1, 2, 500])
 def test_watching_touches_the_end_of_each_list_and_nothing_else(
     length: int, monkeypatch: pytest.MonkeyPatch
@@ -465,6 +466,7 @@ def test_one_event_costs_its_caller_the_walk_of_its_list(
     assert purgatory.stale == entries * 199
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("lists", [1, 4])
 @pytest.mark.parametrize("full_chunks", [2, 20])
 @pytest.mark.parametrize("every", [2, 10**6])
@@ -495,6 +497,7 @@ def test_a_purge_looks_at_each_entry_once_or_twice(
     assert purgatory.entries == lists * length - stale
 
 
+@pytest.mark.pure
 def test_a_purge_passes_over_lists_of_one_live_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Given a thousand lists of one entry, of which five are stale.
 

@@ -455,6 +455,7 @@ def check_bound(first: Chunk | None) -> None:
         assert len(before.operations) + len(chunk.operations) - chunk.removed > places
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("seed", range(25))
 def test_walks_meet_exactly_what_was_there_when_they_began(seed: int, chunk_places: int) -> None:
     """Given several walks over one list, while operations are appended, completed and removed.
@@ -470,6 +471,7 @@ def test_walks_meet_exactly_what_was_there_when_they_began(seed: int, chunk_plac
     assert lists.made > 200
 
 
+@pytest.mark.pure
 def test_a_list_with_one_entry_that_stays_does_not_grow(chunk_places: int) -> None:
     """Given an operation that is never completed.
 

@@ -35,7 +35,7 @@ def test_the_command_writes_the_same_file(tmp_path: Path) -> None:
         words = ["run", "expiries", "--requests", "30", "--engine", engine]
         done = CliRunner().invoke(study, [*words, "--out", str(tmp_path / engine)])
         assert done.exit_code == 0, done.output
-        assert f"engine {engine}: asked for" in done.output
+        assert f"engine {engine}: as asked for" in done.output
     local, spark = (read_parquet(tmp_path / engine / "expiries.parquet")
                     for engine in ("local", "spark"))  # fmt: skip
     assert local == spark
