@@ -323,6 +323,7 @@ def test_a_thread_that_waits_for_something_else_is_noticed() -> None:
     Then it is given up, and the message says where the thread was.
     """
     event = threading.Event()
+    others = threading.enumerate()
 
     def wait(toy: Toy) -> None:
         with toy.left:
@@ -333,7 +334,7 @@ def test_a_thread_that_waits_for_something_else_is_noticed() -> None:
     with pytest.raises(Stalled, match=r"thread t0 has reached no yield point .* after left"):
         runs(Prefix())
     for thread in threading.enumerate():
-        if thread is not threading.current_thread():
+        if thread not in others:
             thread.join(10)
 
 
