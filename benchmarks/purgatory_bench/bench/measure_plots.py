@@ -93,6 +93,8 @@ def _draw(figures: Figures, measures: Sequence[Measure], path: Path) -> None:
 
 
 def _fill(axes: Axes, figures: Figures, measure: Measure) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     quantity, settings = measure.quantities[0], _settings(figures, measure)
     peers = _peers(figures, measure)
     for number, (setting, marker) in enumerate(zip(settings, cycle(_MARKERS), strict=False)):
@@ -120,6 +122,10 @@ def _fill(axes: Axes, figures: Figures, measure: Measure) -> None:
             label=setting.label,
         )
     axes.set_xscale("log")
+    # Numbers in full at 1, 2 and 5: powers of ten alone are too few, all others run together.
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(range(len(peers)), peers)
     axes.set_ylim(len(peers) - 0.5, -0.5)
     axes.grid(visible=True, axis="x", linewidth=0.3, color="0.8")
