@@ -66,13 +66,13 @@ class TaskRecord:
     Attributes:
         name: The task.
         log: What has happened, and in which thread.
-        earliest_ms: Before when it may not run, by any of its armings.
+        due_ms: When its armings are due; appended to, so that threads lose none of each other's.
         delay_ms: Of its last arming.
     """
 
     name: str
     log: list[tuple[str, str]] = field(default_factory=list)
-    earliest_ms: int | None = None
+    due_ms: list[int] = field(default_factory=list)
     delay_ms: int = 0
 
     @property
@@ -164,10 +164,7 @@ class TimerRound:
 
     def arm(self, task: Noted, delay_ms: int) -> None:
         """Add a task, and note whether that has moved it."""
-        now_ms = self.timer.clock.now_ms()
-        earliest_ms = task.record.earliest_ms
-        due_ms = now_ms + max(0, delay_ms)
-        task.record.earliest_ms = due_ms if earliest_ms is None else min(earliest_ms, due_ms)
+        task.record.due_ms.append(self.timer.clock.now_ms() + max(0, delay_ms))
         task.record.delay_ms = delay_ms
         try:
             moved, waits = self.timer._add_quietly(task, delay_ms)
@@ -191,8 +188,9 @@ class TimerRound:
         Rules: TIMER-NOT-EARLY, TIMER-EXECUTOR-ORDER.
         """
         now_ms = self.timer.clock.now_ms()
-        if record.earliest_ms is None or now_ms < record.earliest_ms:
-            self.result.find(Kind.ORDER, f"ran at {now_ms}, due at {record.earliest_ms}: {record}")
+        if not record.due_ms or now_ms < min(record.due_ms):
+            due = f"due at {min(record.due_ms)}" if record.due_ms else "never armed"
+            self.result.find(Kind.ORDER, f"ran at {now_ms}, {due}: {record}")
         if threading.current_thread().name != "purgatory-executor":
             self.result.find(Kind.ORDER, f"ran in another thread than the executor's: {record}")
 
