@@ -45,7 +45,7 @@ def workload(designs: Mapping[str, Design], request: Request) -> Answer:
         watch = Stopwatch()
         giving_ns, longest_ns = _give(design, purgatory, completer, inputs, record, request)
         giving = watch.costs()
-        _wait_until_decided(completer, record, request.operations)
+        _wait_until_decided(completer, record)
         whole = watch.costs()
     finally:
         completer.close()
@@ -102,13 +102,16 @@ def _give(
     return after_ns - begin_ns, longest_ns
 
 
-def _wait_until_decided(completer: Completer, record: Record, requests: int) -> None:
-    """Sleep until all are completed, or until there is no more hope for it."""
+def _wait_until_decided(completer: Completer, record: Record) -> None:
+    """Sleep until each request is completed, or until there is no more hope for it.
+
+    The record is looked at, and not the two counts: these are what is judged afterwards.
+    """
     last = time.monotonic() + _PATIENCE_S
-    while completer.completed + record.expired < requests and time.monotonic() < last:
-        if completer.failure is not None:
-            return
+    undecided = record.completions.find(0)
+    while undecided >= 0 and time.monotonic() < last and completer.failure is None:
         time.sleep(0.005)
+        undecided = record.completions.find(0, undecided)
 
 
 def _judge(completer: Completer, record: Record, requests: int) -> None:
