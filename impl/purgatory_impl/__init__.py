@@ -28,7 +28,7 @@ from purgatory_impl.executors import Executor, InlineExecutor, SteppedExecutor, 
 from purgatory_impl.leak_detecting_memory_pool import LeakDetectingMemoryPool
 from purgatory_impl.memory_pool import MemoryPool, SimpleMemoryPool
 from purgatory_impl.purgatory import Purgatory
-from purgatory_impl.task import TimerTask
+from purgatory_impl.task import CallableTask, TimerTask
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 from purgatory_impl.unbounded_memory_pool import UnboundedMemoryPool
 
@@ -38,6 +38,7 @@ __all__ = [
     "BufferInUse",
     "BufferPart",
     "BufferReleased",
+    "CallableTask",
     "Clock",
     "DelayTooLarge",
     "DelayedOperation",

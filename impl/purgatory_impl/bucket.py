@@ -1,6 +1,9 @@
-"""The bucket: a doubly linked list of tasks of one expiry, where each task is its own cell.
+"""The bucket: a ring of tasks of one expiry, where each task is its own cell.
 
-    bucket.first -> task <-> task <-> task <- bucket.last
+    bucket -> task <-> task <-> task -> bucket
+
+The bucket itself is the cell between the last task and the first; empty, it is its own neighbour.
+So no link in a ring is ever missing, and a task leaves its ring without knowing the bucket.
 
 A bucket is *queued* while it waits in the delay queue. It may be queued and empty (its tasks were
 cancelled), and it may hold tasks without being queued while it is being emptied.
@@ -8,61 +11,47 @@ cancelled), and it may hold tasks without being queued while it is being emptied
 
 from __future__ import annotations
 
-from typing import final
+from typing import cast, final
 
-from purgatory_impl.task import TimerTask
+from purgatory_impl.task import Cell, TimerTask
 
 
 @final
-class Bucket:
+class Bucket(Cell):
     """Tasks that share one slot of one level; every operation takes constant time."""
 
-    __slots__ = ("expiry_ms", "first", "last", "queued")
+    __slots__ = ("expiry_ms", "queued")
 
     def __init__(self) -> None:
+        super().__init__()
+        self._next = self._previous = self
         self.expiry_ms = 0
         self.queued = False
-        self.first: TimerTask | None = None
-        self.last: TimerTask | None = None
 
     def append(self, task: TimerTask) -> None:
         """Put a task that is in no bucket at the end."""
-        last = self.last
-        task._bucket = self
+        last = self._previous
+        assert last is not None
         task._previous = last
-        if last is None:
-            self.first = task
-        else:
-            last._next = task
-        self.last = task
+        task._next = self
+        last._next = task
+        self._previous = task
 
-    def remove(self, task: TimerTask) -> None:
-        """Take a task of this bucket out, wherever it stands."""
-        before = task._previous
-        after = task._next
-        if before is None:
-            self.first = after
-        else:
-            before._next = after
-            task._previous = None
-        if after is None:
-            self.last = before
-        else:
-            after._previous = before
-            task._next = None
-        task._bucket = None
+    def first(self) -> TimerTask | None:
+        """The first task; None where there is none."""
+        return self.behind(self)
 
-    def pop(self) -> TimerTask | None:
-        """Take the first task out; None where there is none."""
-        task = self.first
-        if task is None:
-            return None
-        after = task._next
-        self.first = after
-        if after is None:
-            self.last = None
-        else:
-            after._previous = None
-            task._next = None
-        task._bucket = None
-        return task
+    def behind(self, cell: Cell) -> TimerTask | None:
+        """The task behind a cell of this ring; None at the end."""
+        after = cell._next
+        return None if after is self else cast("TimerTask", after)
+
+
+def remove(task: TimerTask) -> None:
+    """Take a task that is in a bucket out, wherever it stands."""
+    before, after = task._previous, task._next
+    assert before is not None
+    assert after is not None
+    before._next = after
+    after._previous = before
+    task._previous = task._next = None

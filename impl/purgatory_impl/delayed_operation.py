@@ -15,7 +15,6 @@ class that users subclass is looked up at each call.
 
 from __future__ import annotations
 
-import threading
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex
 
@@ -23,7 +22,14 @@ from mypy_extensions import i32, mypyc_attr
 
 from purgatory_impl.errors import DelayTooLarge, InvalidDelay, OperationOfAnotherPurgatory
 from purgatory_impl.exclusion import THIN
-from purgatory_impl.operation_locks import enter, enter_word, leave, leave_word
+from purgatory_impl.operation_locks import (
+    OperationLocks,
+    enter,
+    enter_word,
+    leave,
+    leave_word,
+    this_thread,
+)
 from purgatory_impl.task import TimerTask
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 
@@ -57,9 +63,8 @@ class DelayedOperation(TimerTask):
         "_depth",
         "_entries",
         "_holder",
-        "_lock",
+        "_locks",
         "_place",
-        "_word",
         "_word_held",
     )
 
@@ -81,8 +86,7 @@ class DelayedOperation(TimerTask):
         self._accounting: Accounting | None = None
         # Where a walk stands that is trying this operation; read and written under its own lock.
         self._place: Place | None = None
-        self._lock: threading.RLock | None = None if THIN else threading.RLock()
-        self._word: threading.Lock | None = None if THIN else threading.Lock()
+        self._locks: OperationLocks | None = None if THIN else OperationLocks()
         # Thin locks lie in the operation itself: whose the own lock is, how often, and the word's.
         # The small numbers side by side, so that they take the space of two.
         self._holder = 0
@@ -132,7 +136,7 @@ class DelayedOperation(TimerTask):
         """
         if self._completed:
             return False
-        enter(self)
+        enter(self, this_thread())
         try:
             won = _win(self)
             if won:
@@ -150,7 +154,7 @@ class DelayedOperation(TimerTask):
         won = False
         # Where it is completed, the winner may be in its callback: do not wait for that.
         if not self._completed:
-            enter(self)
+            enter(self, this_thread())
             try:
                 won = _win(self)
                 _end_time_out(self)
@@ -202,12 +206,17 @@ def belong_to(operation: DelayedOperation, accounting: Accounting) -> None:
         leave_word(operation)
 
 
-def attempt(operation: DelayedOperation, place: Place | None = None) -> bool:
+def attempt(operation: DelayedOperation, me: int, place: Place | None = None) -> bool:
     """Try to complete the operation; whether this try has done it.
+
+    Args:
+        operation: What is tried.
+        me: ``this_thread()``.
+        place: Where the walk stands that tries it.
 
     Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
     """
-    enter(operation)
+    enter(operation, me)
     try:
         if operation._completed:
             return False

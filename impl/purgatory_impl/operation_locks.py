@@ -7,9 +7,9 @@ operation itself, so that nothing is allocated for them.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, final
 
-from purgatory_impl.exclusion import PARKING
+from purgatory_impl.exclusion import PARKING, THIN
 
 if TYPE_CHECKING:
     from purgatory_impl.delayed_operation import DelayedOperation
@@ -17,13 +17,38 @@ if TYPE_CHECKING:
 _ident: Final = threading.get_ident
 
 
-def enter(operation: DelayedOperation) -> None:
-    """Take the operation's own lock, once more where this thread has it."""
-    lock = operation._lock
-    if lock is not None:
-        lock.acquire()
+@final
+class OperationLocks:
+    """Both locks of an operation, where they are locks of ``threading``.
+
+    Attributes:
+        own: Re-entrant; tries exclude each other under it.
+        word: For the word and the time-out.
+    """
+
+    __slots__ = ("own", "word")
+
+    def __init__(self) -> None:
+        self.own = threading.RLock()
+        self.word = threading.Lock()
+
+
+def this_thread() -> int:
+    """Who takes thin locks; reading it takes longer than they do, so a call does it once."""
+    return _ident() if THIN else 0
+
+
+def enter(operation: DelayedOperation, me: int) -> None:
+    """Take the operation's own lock, once more where this thread has it.
+
+    Args:
+        operation: Whose lock.
+        me: ``this_thread()``.
+    """
+    locks = operation._locks
+    if locks is not None:
+        locks.own.acquire()
         return
-    me = _ident()
     if operation._depth == 0:
         operation._holder = me
         operation._depth = 1
@@ -35,9 +60,9 @@ def enter(operation: DelayedOperation) -> None:
 
 def leave(operation: DelayedOperation) -> None:
     """Let go of the operation's own lock as often as it was taken."""
-    lock = operation._lock
-    if lock is not None:
-        lock.release()
+    locks = operation._locks
+    if locks is not None:
+        locks.own.release()
         return
     operation._depth -= 1
     if PARKING.waiting and operation._depth == 0:
@@ -58,9 +83,9 @@ def _wait_for_own(operation: DelayedOperation, me: int) -> None:
 
 def enter_word(operation: DelayedOperation) -> None:
     """Take the lock of the word."""
-    lock = operation._word
-    if lock is not None:
-        lock.acquire()
+    locks = operation._locks
+    if locks is not None:
+        locks.word.acquire()
     elif operation._word_held:
         _wait_for_word(operation)
     else:
@@ -69,9 +94,9 @@ def enter_word(operation: DelayedOperation) -> None:
 
 def leave_word(operation: DelayedOperation) -> None:
     """Let go of the lock of the word."""
-    lock = operation._word
-    if lock is not None:
-        lock.release()
+    locks = operation._locks
+    if locks is not None:
+        locks.word.release()
         return
     operation._word_held = False
     if PARKING.waiting:

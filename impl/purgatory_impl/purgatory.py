@@ -51,6 +51,7 @@ from purgatory_impl.delayed_operation import (
 )
 from purgatory_impl.errors import InvalidConfiguration, NoKeys, PurgatoryClosed, TimerClosed
 from purgatory_impl.executors import join
+from purgatory_impl.operation_locks import this_thread
 from purgatory_impl.timer import Timer
 from purgatory_impl.watcher_lists import WatcherLists
 from purgatory_impl.watchers import Key, Shard
@@ -157,7 +158,8 @@ class Purgatory(Generic[Key]):
             raise NoKeys
         shards = [self._lists.shard_of(key) for key in under]
         belong_to(operation, self._accounting)
-        return attempt(operation) or self._watch(operation, under, shards)
+        me = this_thread()
+        return attempt(operation, me) or self._watch(operation, under, shards, me)
 
     def check_and_complete(self, key: Key) -> int:
         """Try all operations watched under a key, oldest first.
@@ -181,6 +183,7 @@ class Purgatory(Generic[Key]):
             return 0
         completed = 0
         failures: list[Exception] = []
+        me = this_thread()
         while True:
             operation, dropped = walk.next_live()
             if dropped:
@@ -188,7 +191,7 @@ class Purgatory(Generic[Key]):
             if operation is None:
                 break
             try:
-                completed += attempt(operation, walk)
+                completed += attempt(operation, me, walk)
             except Exception as failure:
                 failures.append(failure)
         if failures:
@@ -316,7 +319,7 @@ class Purgatory(Generic[Key]):
         return self._accounting.estimate()
 
     def _watch(
-        self, operation: DelayedOperation, keys: list[Key], shards: list[Shard[Key]]
+        self, operation: DelayedOperation, keys: list[Key], shards: list[Shard[Key]], me: int
     ) -> bool:
         """Watch an operation that could not be completed, in the order of the accounting.
 
@@ -330,7 +333,7 @@ class Purgatory(Generic[Key]):
                 self._append(operation, keys, shards)
             self._accounting.count_watch()
             try:
-                return attempt(operation)
+                return attempt(operation, me)
             finally:
                 if not time_out_first:
                     _, due = self._arm(operation, 0, self._time_outs)

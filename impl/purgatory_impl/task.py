@@ -1,4 +1,4 @@
-"""The task: what is to run, and at the same time the cell of the list in which it waits.
+"""The task: what is to run, and at the same time the cell of the ring in which it waits.
 
 A task carries its own links, so that arming it allocates nothing and disarming it finds its place
 in a bucket without a search. The links belong to the timer and are read and written under the
@@ -13,37 +13,42 @@ from typing import TYPE_CHECKING
 from mypy_extensions import mypyc_attr
 
 if TYPE_CHECKING:
-    from purgatory_impl.bucket import Bucket
     from purgatory_impl.timer import Timer
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class TimerTask:
+class Cell:
+    """A place in a ring: it has two neighbours, or none where it is in no ring."""
+
+    __slots__ = ("_next", "_previous")
+
+    def __init__(self) -> None:
+        self._next: Cell | None = None
+        self._previous: Cell | None = None
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class TimerTask(Cell):
     """Something to run once for each time it is added to a timer.
 
-    Either made of a callable, or a subclass that overrides ``run`` (and, where it has a
-    constructor of its own, calls this one). A task is pending in at most one timer at a time.
+    A subclass overrides ``run`` (and, where it has a constructor of its own, calls this one). A
+    task is pending in at most one timer at a time.
     """
 
-    __slots__ = ("_action", "_bucket", "_expiry_ms", "_next", "_previous", "_timer")
+    __slots__ = ("_expiry_ms", "_timer")
 
-    def __init__(self, action: Callable[[], object] | None = None) -> None:
-        self._action = action
+    def __init__(self) -> None:
+        super().__init__()
         self._expiry_ms = 0
         self._timer: Timer | None = None
-        self._bucket: Bucket | None = None
-        self._previous: TimerTask | None = None
-        self._next: TimerTask | None = None
 
     def run(self) -> None:
-        """Call the action; the executor does this once for each expiry.
+        """What the executor calls once for each expiry.
 
         Raises:
-            NotImplementedError: the task has no action and its class does not override this.
+            NotImplementedError: the class does not override this.
         """
-        if self._action is None:
-            raise NotImplementedError("a task without an action must override run")
-        self._action()
+        raise NotImplementedError("a task must override run")
 
     def cancel(self) -> bool:
         """End the present arming, if there is one; never an error, however often it is called.
@@ -58,3 +63,18 @@ class TimerTask:
 
     def _dropped(self) -> None:
         """Its timer was closed while the task was pending; called under no lock."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class CallableTask(TimerTask):
+    """A task that calls something."""
+
+    __slots__ = ("_action",)
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        super().__init__()
+        self._action = action
+
+    def run(self) -> None:
+        """Call it."""
+        self._action()

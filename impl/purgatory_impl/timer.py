@@ -41,7 +41,7 @@ from purgatory_impl.errors import (
 )
 from purgatory_impl.exclusion import COMPILED, SectionLock, pure
 from purgatory_impl.executors import Executor, ThreadExecutor, join
-from purgatory_impl.task import TimerTask
+from purgatory_impl.task import CallableTask, TimerTask
 from purgatory_impl.wheel import Wheel
 
 LARGEST_DELAY_MS: Final = 2**53 - 1
@@ -157,7 +157,7 @@ class Timer:
         delay = delay_ms if isinstance(delay_ms, int) else _whole_ms(delay_ms)
         if delay > LARGEST_DELAY_MS:
             raise TimerClosed if self._closed else DelayTooLarge(delay, LARGEST_DELAY_MS)
-        armed = task if isinstance(task, TimerTask) else TimerTask(task)
+        armed = task if isinstance(task, TimerTask) else CallableTask(task)
         _, waits = self._add_quietly(armed, delay)
         if not waits:
             self._executor.wake()
@@ -300,7 +300,7 @@ class Timer:
                     raise TimerClosed
                 # Another timer may have taken the task just now: then ask it again.
                 if task._timer is self:
-                    was_pending = task._bucket is not None
+                    was_pending = task._next is not None
                     waits = self._arm(task, expiry_ms)
                     is_earlier = self._asleep and self._is_before_alarm()
                     is_armed = True
@@ -323,7 +323,7 @@ class Timer:
             elif owner is not self:
                 # The owner reads and writes the task under its own lock.
                 with owner._lock:
-                    if task._bucket is not None:
+                    if task._next is not None:
                         raise TaskOfAnotherTimer
                     task._timer = self
 
@@ -335,7 +335,7 @@ class Timer:
 
         Rules: TIMER-READD-PENDING, TIMER-OWN-CLOCK.
         """
-        if task._bucket is not None:
+        if task._next is not None:
             self._wheel.remove(task)
         if not self._wheel.place(task, expiry_ms):
             self._executor.hand_over((task,))

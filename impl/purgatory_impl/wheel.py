@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from typing import final
 
-from purgatory_impl.bucket import Bucket
+from purgatory_impl.bucket import Bucket, remove
 from purgatory_impl.task import TimerTask
 
 
@@ -202,10 +202,9 @@ class Wheel:
 
         Rules: TIMER-CANCEL, TIMER-EMPTIED-BUCKET.
         """
-        bucket = task._bucket
-        if bucket is None:
+        if task._next is None:
             return False
-        bucket.remove(task)
+        remove(task)
         self.size -= 1
         return True
 
@@ -233,10 +232,11 @@ class Wheel:
                 if bucket is None:
                     return False
             else:
-                task = bucket.pop()
+                task = bucket.first()
                 if task is None:
                     bucket = self._emptying = None
                 else:
+                    remove(task)
                     self.size -= 1
                     if not self.place(task, task._expiry_ms):
                         expired.append(task)
@@ -284,10 +284,10 @@ class Wheel:
         tasks: list[TimerTask] = []
         for level in self.all_levels():
             for bucket in level.buckets:
-                task = bucket.first
+                task = bucket.first()
                 while task is not None:
                     tasks.append(task)
-                    task = task._next
+                    task = bucket.behind(task)
         return tasks
 
     def drop_all(self) -> list[TimerTask]:
@@ -303,9 +303,9 @@ class Wheel:
             level.queued = 0
             for bucket in level.buckets:
                 bucket.queued = False
-                while bucket.first is not None:
-                    dropped.append(bucket.first)
-                    bucket.remove(bucket.first)
+                while (task := bucket.first()) is not None:
+                    dropped.append(task)
+                    remove(task)
         self.queued_buckets = 0
         self.size = 0
         return dropped

@@ -39,7 +39,7 @@ def test_it_lists_scenarios_and_yield_points(purgatory: Purgatory) -> None:
     code, words = purgatory("points")
     assert code == 0
     assert words.split()[:4] == ["module", "name", "where", "why"]
-    assert "DelayedOperation._word" in words
+    assert "OperationLocks.word" in words
 
 
 def test_it_runs_a_scenario_and_counts_its_schedules(purgatory: Purgatory) -> None:

@@ -247,11 +247,11 @@ def lock_is_free(operation: DelayedOperation) -> bool:
     got: list[bool] = []
 
     def take() -> None:
-        lock = operation._lock
-        assert lock is not None
-        got.append(lock.acquire(blocking=False))
+        locks = operation._locks
+        assert locks is not None
+        got.append(locks.own.acquire(blocking=False))
         if got[0]:
-            lock.release()
+            locks.own.release()
 
     thread = threading.Thread(target=take)
     thread.start()

@@ -9,8 +9,9 @@ from collections import Counter
 
 import pytest
 
-from purgatory_impl import SteppedExecutor, Timer, TimerTask, VirtualClock
-from purgatory_impl.bucket import Bucket
+from purgatory_impl import CallableTask, SteppedExecutor, Timer, VirtualClock
+from purgatory_impl import wheel as wheel_module
+from purgatory_impl.bucket import Bucket, remove
 from purgatory_impl.task import TimerTask as Task
 from purgatory_impl.wheel import Level, Wheel
 
@@ -23,20 +24,20 @@ TICK_MS, WHEEL_SIZE = 1, 20
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often lists and queue have been changed, by what was done to them."""
     counts: Counter[str] = Counter()
-    append, remove, pop = Bucket.append, Bucket.remove, Bucket.pop
+    append, first = Bucket.append, Bucket.first
     queue, pop_bucket, polls = Level.queue, Level.pop, Wheel._pop_due
 
     def counted_append(bucket: Bucket, task: Task) -> None:
         counts["append"] += 1
         append(bucket, task)
 
-    def counted_remove(bucket: Bucket, task: Task) -> None:
+    def counted_remove(task: Task) -> None:
         counts["remove"] += 1
-        remove(bucket, task)
+        remove(task)
 
-    def counted_pop(bucket: Bucket) -> Task | None:
-        task = pop(bucket)
-        counts["pop"] += task is not None
+    def counted_first(bucket: Bucket) -> Task | None:
+        task = first(bucket)
+        counts["first"] += task is not None
         return task
 
     def counted_queue(level: Level, slot: int, expiry_ms: int) -> None:
@@ -52,8 +53,8 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return polls(wheel, now_ms)
 
     monkeypatch.setattr(Bucket, "append", counted_append)
-    monkeypatch.setattr(Bucket, "remove", counted_remove)
-    monkeypatch.setattr(Bucket, "pop", counted_pop)
+    monkeypatch.setattr(wheel_module, "remove", counted_remove)
+    monkeypatch.setattr(Bucket, "first", counted_first)
     monkeypatch.setattr(Level, "queue", counted_queue)
     monkeypatch.setattr(Level, "pop", counted_pop_bucket)
     monkeypatch.setattr(Wheel, "_pop_due", counted_polls)
@@ -127,7 +128,7 @@ def test_a_task_comes_down_one_level_at_a_time(counts: Counter[str]) -> None:
     clock.set_ms(WHEEL_SIZE**5)
     timer.advance()
     again = sum(level_of(delay_ms) - 1 for delay_ms in delays_ms)
-    assert (counts["append"], counts["pop"], executor.queued) == (5 + again, 5 + again, 5)
+    assert (counts["append"], counts["remove"], executor.queued) == (5 + again, 5 + again, 5)
 
 
 def test_a_thousand_random_timers_cost_what_their_expiries_say(counts: Counter[str]) -> None:
@@ -144,9 +145,8 @@ def test_a_thousand_random_timers_cost_what_their_expiries_say(counts: Counter[s
     assert in_one_go["poll"] == in_one_go["unqueue"] + 1
     assert in_steps["poll"] == in_steps["unqueue"] + 60_000
     for seen in (in_one_go, in_steps):
-        assert seen["remove"] == 0
         assert seen["queue"] == seen["unqueue"]
-        assert seen["append"] == seen["pop"]
+        assert seen["append"] == seen["first"] == seen["remove"]
         assert seen["append"] <= sum(level_of(delay_ms) for delay_ms in delays_ms)
         del seen["poll"]
     assert in_one_go == in_steps
@@ -155,7 +155,7 @@ def test_a_thousand_random_timers_cost_what_their_expiries_say(counts: Counter[s
 def led_to_end(delays_ms: list[int], counts: Counter[str], step_ms: int) -> Counter[str]:
     timer, clock, executor = quiet_timer()
     for delay_ms in delays_ms:
-        timer.add(TimerTask(int), delay_ms)
+        timer.add(CallableTask(int), delay_ms)
     for now_ms in range(step_ms, 60_000 + 1, step_ms):
         clock.set_ms(now_ms)
         timer.advance()

@@ -10,12 +10,12 @@ from functools import partial
 import pytest
 
 from purgatory_impl import (
+    CallableTask,
     Executor,
     InlineExecutor,
     SteppedExecutor,
     ThreadExecutor,
     Timer,
-    TimerTask,
     VirtualClock,
 )
 
@@ -45,7 +45,7 @@ def failures(
 
 def hand_over(executor: Executor, *actions: Callable[[], object]) -> None:
     """Do what a timer does with tasks that have expired, and see that all of them have run."""
-    executor.hand_over([TimerTask(action) for action in actions])
+    executor.hand_over([CallableTask(action) for action in actions])
     executor.wake()
     if isinstance(executor, SteppedExecutor):
         while executor.run_one():
@@ -102,7 +102,7 @@ def test_what_a_task_hands_over_runs_after_what_is_queued(executor: Executor) ->
 
     def outer() -> None:
         ran.append("outer begins")
-        executor.hand_over([TimerTask(lambda: ran.append("inner"))])
+        executor.hand_over([CallableTask(lambda: ran.append("inner"))])
         executor.wake()
         ran.append("outer ends")
 
@@ -140,7 +140,9 @@ def test_a_stepped_executor_runs_one_task_at_a_time() -> None:
     """
     executor = SteppedExecutor()
     ran: list[str] = []
-    executor.hand_over([TimerTask(lambda: ran.append("a")), TimerTask(lambda: ran.append("b"))])
+    executor.hand_over(
+        [CallableTask(lambda: ran.append("a")), CallableTask(lambda: ran.append("b"))]
+    )
     executor.wake()
     assert (executor.queued, ran) == (2, [])
     assert (executor.run_one(), executor.queued, ran) == (True, 1, ["a"])
@@ -189,7 +191,7 @@ def test_a_deep_chain_of_inline_tasks_does_not_recurse() -> None:
         if left:
             timer.add(task, 0)
 
-    task = TimerTask(again)
+    task = CallableTask(again)
     timer.add(task, 0)
     assert left == 0
 
@@ -270,7 +272,7 @@ def test_idle_means_neither_queued_nor_running() -> None:
         entered.set()
         resume.wait(LONG_S)
 
-    executor.hand_over([TimerTask(hold)])
+    executor.hand_over([CallableTask(hold)])
     executor.wake()
     assert entered.wait(LONG_S)
     assert (executor.queued, executor.wait_until_idle(1)) == (0, False)
@@ -295,7 +297,7 @@ def test_closing_runs_what_is_queued_and_ends_the_thread() -> None:
         resume.wait(LONG_S)
 
     actions = (hold, partial(ran.append, "a"), partial(ran.append, "b"))
-    executor.hand_over([TimerTask(action) for action in actions])
+    executor.hand_over([CallableTask(action) for action in actions])
     executor.wake()
     assert entered.wait(LONG_S)
     closer = threading.Thread(target=executor.close, args=(LONG_MS,))
@@ -315,7 +317,7 @@ def test_closing_gives_up_when_the_time_is_over(failures: pytest.LogCaptureFixtu
     """
     executor = ThreadExecutor()
     resume = threading.Event()
-    executor.hand_over([TimerTask(lambda: resume.wait(LONG_S))])
+    executor.hand_over([CallableTask(lambda: resume.wait(LONG_S))])
     executor.wake()
     executor.close(timeout_ms=1)
     assert [record.message for record in failures.records] == [

@@ -329,8 +329,8 @@ def test_what_changes_the_word_waits_for_its_lock() -> None:
         operation.force_complete,
         operation.run,
     ]
-    assert operation._word is not None
-    assert finished_while_held(operation._word, calls) == []
+    assert operation._locks is not None
+    assert finished_while_held(operation._locks.word, calls) == []
     assert operation.is_completed
     # The run was owed nothing: nobody had handed the operation over.
     purgatory._accounting.begin_time_out()

@@ -8,6 +8,7 @@ import pytest
 
 from purgatory_impl import (
     LARGEST_DELAY_MS,
+    CallableTask,
     DelayTooLarge,
     InlineExecutor,
     InvalidConfiguration,
@@ -47,7 +48,7 @@ class Bench:
 
     def task(self, name: str) -> TimerTask:
         if name not in self.tasks:
-            self.tasks[name] = TimerTask(lambda: self.ran.append(name))
+            self.tasks[name] = CallableTask(lambda: self.ran.append(name))
         return self.tasks[name]
 
     def add(self, name: str, delay_ms: int) -> TimerTask:
@@ -599,7 +600,7 @@ def test_a_subclass_overrides_run() -> None:
 
 
 def test_a_task_without_action_says_so() -> None:
-    """Given a task without an action whose class does not override ``run``.
+    """Given a task whose class does not override ``run``.
 
     When it is run.
     Then the error names what is missing.

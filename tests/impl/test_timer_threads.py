@@ -14,6 +14,7 @@ import pytest
 
 from purgatory_impl import (
     LARGEST_DELAY_MS,
+    CallableTask,
     InlineExecutor,
     MonotonicClock,
     SteppedExecutor,
@@ -361,7 +362,7 @@ def test_every_public_method_takes_the_lock() -> None:
             timer.add(task, 5)
 
     calls: list[Callable[[], object]] = [
-        partial(add_unless_closed, TimerTask(int)),
+        partial(add_unless_closed, CallableTask(int)),
         partial(add_unless_closed, task),
         task.cancel,
         partial(timer.cancel, task),
@@ -383,7 +384,7 @@ def test_a_fresh_task_is_adopted_under_the_lock_of_all_timers() -> None:
     Then that does not get through before the lock is free.
     """
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
-    add = partial(timer.add, TimerTask(int), 5)
+    add = partial(timer.add, CallableTask(int), 5)
     assert through_while_held(timer_module._OWNER_CHANGE, [add]) == []
     assert timer.size == 1
 
@@ -412,7 +413,7 @@ def test_a_task_taken_by_another_timer_meanwhile_is_refused(
     """
     clock, executor = VirtualClock(), SteppedExecutor()
     timer, other = (Timer(clock=clock, executor=executor) for _ in range(2))
-    task = TimerTask(int)
+    task = CallableTask(int)
     lock = timer._lock
 
     class Late:
@@ -502,7 +503,7 @@ def test_a_task_is_pending_in_one_timer_at_most() -> None:
     clock = VirtualClock()
     executor = SteppedExecutor()
     timers = [Timer(clock=clock, executor=executor) for _ in range(2)]
-    tasks = [TimerTask(int) for _ in range(1000)]
+    tasks = [CallableTask(int) for _ in range(1000)]
     refused = [0, 0]
 
     def work(side: int) -> None:

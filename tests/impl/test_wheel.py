@@ -2,8 +2,8 @@
 
 import pytest
 
-from purgatory_impl.bucket import Bucket
-from purgatory_impl.task import TimerTask
+from purgatory_impl.bucket import Bucket, remove
+from purgatory_impl.task import Cell, TimerTask
 from purgatory_impl.wheel import Wheel
 
 ENOUGH = 1_000_000
@@ -12,13 +12,13 @@ ENOUGH = 1_000_000
 def tasks_of(bucket: Bucket) -> list[TimerTask]:
     """The tasks of a bucket, first to last, after a check of the links in both directions."""
     forwards: list[TimerTask] = []
-    task = bucket.first
-    while task is not None:
-        assert task._bucket is bucket
-        assert task._previous is (forwards[-1] if forwards else None)
+    before: Cell = bucket
+    while (task := bucket.behind(before)) is not None:
+        assert task._previous is before
         forwards.append(task)
-        task = task._next
-    assert bucket.last is (forwards[-1] if forwards else None)
+        before = task
+    assert bucket._previous is before
+    assert bucket.first() is (forwards[0] if forwards else None)
     return forwards
 
 
@@ -49,10 +49,10 @@ def test_a_task_leaves_its_bucket_from_any_place(order: tuple[int, int, int]) ->
     left = list(tasks)
     for position in order:
         removed = tasks[position]
-        bucket.remove(removed)
+        remove(removed)
         left.remove(removed)
         assert tasks_of(bucket) == left
-        assert (removed._bucket, removed._previous, removed._next) == (None, None, None)
+        assert (removed._previous, removed._next) == (None, None)
 
 
 def test_a_removed_task_can_be_appended_again() -> None:
@@ -65,7 +65,7 @@ def test_a_removed_task_can_be_appended_again() -> None:
     first, second = TimerTask(), TimerTask()
     bucket.append(first)
     bucket.append(second)
-    bucket.remove(first)
+    remove(first)
     bucket.append(first)
     assert tasks_of(bucket) == [second, first]
 
@@ -352,7 +352,7 @@ def test_dropping_all_leaves_nothing_behind() -> None:
     assert wheel.advance(5, 2, expired) is True
     dropped = wheel.drop_all()
     assert sorted(map(id, dropped)) == sorted(map(id, tasks[1:]))
-    assert [(task._bucket, task._previous, task._next) for task in tasks] == [(None,) * 3] * 6
+    assert [(task._previous, task._next) for task in tasks] == [(None, None)] * 6
     assert (wheel.size, wheel.queued_buckets, wheel.next_expiry_ms) == (0, 0, None)
     assert wheel.advance(10_000, ENOUGH, expired) is False
     assert expired == [tasks[0]]

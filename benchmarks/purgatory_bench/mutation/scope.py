@@ -140,7 +140,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         'self._reaper = threading.Thread(target=self._reap, name="purgatory-reaper", daemon=True)',
     ),
     LeftOut("timer", "Timer._adopt", _ONE_EACH, "elif owner is not self:"),
-    LeftOut("timer", "Timer._adopt", _ONE_EACH, "if task._bucket is not None:"),
+    LeftOut("timer", "Timer._adopt", _ONE_EACH, "if task._next is not None:"),
     LeftOut("timer", "Timer.advance", _HOLD, "if more:"),
     LeftOut("timer", "Timer.advance", _HOLD, "time.sleep(0)"),
     LeftOut("chunks", "", _HOLD, "CHUNK: Final = 128"),

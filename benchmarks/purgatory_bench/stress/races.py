@@ -95,7 +95,11 @@ def _sum(one: int, other: int) -> int:
 
 
 def _watch_without_second_try(
-    self: Purgatory[Key], operation: DelayedOperation, keys: list[Key], shards: list[Shard[Key]]
+    self: Purgatory[Key],
+    operation: DelayedOperation,
+    keys: list[Key],
+    shards: list[Shard[Key]],
+    _me: int,
 ) -> bool:
     armed, due = self._arm(operation, len(keys), self._time_outs)
     if armed:
@@ -165,7 +169,7 @@ def _add_without_lock(self: Timer, task: TimerTask, delay_ms: int) -> tuple[bool
     expiry_ms = self._clock.now_ms() + delay_ms
     if task._timer is not self:
         self._adopt(task)
-    was_pending = task._bucket is not None
+    was_pending = task._next is not None
     return was_pending, self._arm(task, expiry_ms)
 
 

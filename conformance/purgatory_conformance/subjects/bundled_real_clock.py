@@ -9,7 +9,7 @@ import msgspec
 from purgatory_conformance.subjects.bundled import implementation
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_conformance.support import narrowed
-from purgatory_impl import MonotonicClock, Timer, TimerTask
+from purgatory_impl import CallableTask, MonotonicClock, Timer, TimerTask
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import (
@@ -43,7 +43,7 @@ class _Instance:
 
     def task(self, name: str) -> TimerTask:
         if name not in self.tasks:
-            self.tasks[name] = TimerTask(lambda: self.record(name))
+            self.tasks[name] = CallableTask(lambda: self.record(name))
         return self.tasks[name]
 
     def record(self, name: str) -> None:

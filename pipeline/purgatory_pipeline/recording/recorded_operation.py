@@ -15,7 +15,7 @@ from threading import get_ident
 from typing import TypeVar
 
 from purgatory_impl import DelayedOperation, PurgatoryError
-from purgatory_impl.operation_locks import enter, leave
+from purgatory_impl.operation_locks import enter, leave, this_thread
 from purgatory_pipeline.recording.recorder import Recorder
 from purgatory_spec.operations import Force
 from purgatory_spec.outcomes import EventKind
@@ -40,7 +40,7 @@ class RecordedOperation(DelayedOperation):
 
         An operation that somebody has completed before is said to be forced here.
         """
-        enter(self)
+        enter(self, this_thread())
         try:
             if self._recorder is not None:
                 return
@@ -81,7 +81,7 @@ class RecordedOperation(DelayedOperation):
         if self._tried_by == get_ident():
             return super().force_complete()
         if self._recorder is None:
-            enter(self)
+            enter(self, this_thread())
             try:
                 if self._recorder is None:
                     return super().force_complete()

@@ -16,6 +16,7 @@ from typing import Self, SupportsIndex
 
 from purgatory_impl import (
     LARGEST_DELAY_MS,
+    CallableTask,
     Executor,
     InlineExecutor,
     PurgatoryError,
@@ -33,7 +34,7 @@ from purgatory_spec.operations import Add, Advance, Cancel, Shutdown
 from purgatory_spec.outcomes import EventKind
 
 
-class NamedTask(TimerTask):
+class NamedTask(CallableTask):
     """A task with a name."""
 
     __slots__ = ("name",)

@@ -7,6 +7,7 @@ import pytest
 
 from purgatory_impl import (
     LARGEST_DELAY_MS,
+    CallableTask,
     DelayTooLarge,
     InlineExecutor,
     InvalidDelay,
@@ -123,7 +124,7 @@ def test_an_executor_that_is_given_stays_open(path: Path) -> None:
     timer = RecordedTimer(recorder, executor=executor)
     timer.close()
     other = threading.Event()
-    executor.hand_over([TimerTask(other.set)])
+    executor.hand_over([CallableTask(other.set)])
     executor.wake()
     assert other.wait(5)
     executor.close()

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from purgatory_impl.bucket import Bucket
 from purgatory_impl.task import TimerTask
 from purgatory_impl.wheel import Wheel
 from purgatory_pipeline.studies.bundled import SHOWN, BundledDesign
@@ -125,6 +126,13 @@ class CountingWheel(Wheel):
         (number,) = (
             number
             for number, level in enumerate(self.all_levels())
-            if any(bucket is task._bucket for bucket in level.buckets)
+            if any(_is_in(task, bucket) for bucket in level.buckets)
         )
         return number
+
+
+def _is_in(task: TimerTask, bucket: Bucket) -> bool:
+    other = bucket.first()
+    while other is not None and other is not task:
+        other = bucket.behind(other)
+    return other is task

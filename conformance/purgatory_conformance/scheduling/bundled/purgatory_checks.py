@@ -102,7 +102,7 @@ def _counted_right(world: PurgatoryWorld) -> Iterator[str]:
 
 
 def _in_timer(world: PurgatoryWorld) -> list[ScheduledOperation]:
-    return [one for one in world.operations.values() if one._bucket is not None]
+    return [one for one in world.operations.values() if one._next is not None]
 
 
 def _watched_or_completed(world: PurgatoryWorld) -> Iterator[str]:
@@ -176,7 +176,7 @@ def _nothing_is_left(world: PurgatoryWorld) -> Iterator[str]:
         one
         for operations in world.listed().values()
         for one in operations
-        if not one.is_completed and one._bucket is None and one not in world.waiting()
+        if not one.is_completed and one._next is None and one not in world.waiting()
     ]
     world.settle()
     counts = world.counts()

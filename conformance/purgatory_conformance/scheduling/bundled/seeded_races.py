@@ -53,6 +53,7 @@ def _watch_without_second_try(
     operation: DelayedOperation,
     keys: list[str],
     shards: list[Shard[str]],
+    _me: int,
 ) -> bool:
     """Appended, and not tried again."""
     armed, due = purgatory._arm(operation, len(keys), purgatory._time_outs)
@@ -104,8 +105,8 @@ def _force_by_test_then_set(operation: DelayedOperation) -> bool:
     if operation._completed:
         return False
     operation._completed = True
-    assert operation._word is not None
-    with operation._word:
+    assert operation._locks is not None
+    with operation._locks.word:
         balance, operation._entries = operation._entries, 0
     if operation._place is not None:
         balance -= operation._place.drop()
@@ -140,8 +141,8 @@ def _cancel_under_shard(purgatory: Purgatory[str], key: str) -> list[DelayedOper
     with shard.lock:
         watched = shard.lists.get(key)
         if watched is not None and watched.only is not None:
-            assert watched.only._lock is not None
-            with watched.only._lock:
+            assert watched.only._locks is not None
+            with watched.only._locks.own:
                 pass
     return _CANCEL(purgatory, key)
 
@@ -153,13 +154,13 @@ def _add_without_lock(timer: Timer, task: TimerTask, delay_ms: int) -> tuple[boo
     """The wheel is used without the timer's lock."""
     expiry_ms = timer._clock.now_ms() + delay_ms
     timer._adopt(task)
-    was_pending = task._bucket is not None
+    was_pending = task._next is not None
     return was_pending, timer._arm(task, expiry_ms)
 
 
 def _cancel_answering_early(timer: Timer, task: TimerTask) -> bool:
     """Whether the task was pending is looked up before the lock is taken."""
-    pending = task._timer is timer and task._bucket is not None
+    pending = task._timer is timer and task._next is not None
     with timer._lock:
         if task._timer is timer:
             timer._wheel.remove(task)

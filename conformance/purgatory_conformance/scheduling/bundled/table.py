@@ -35,8 +35,8 @@ def _guarded(module: str, names: str, why: str, *guards: str) -> tuple[YieldPoin
 
 
 _LOCKS: Final = (
-    _lock("delayed_operation", "DelayedOperation._lock", "tries exclude each other"),
-    _lock("delayed_operation", "DelayedOperation._word", "completed, entries and time-out agree"),
+    _lock("operation_locks", "OperationLocks.own", "tries exclude each other"),
+    _lock("operation_locks", "OperationLocks.word", "completed, entries and time-out agree"),
     _lock("watchers", "Shard.lock", "the lists of some keys, and their entries"),
     _lock("accounting", "Accounting._lock", "the counts"),
     _lock("timer", "Timer._lock", "wheel, pending tasks, hand-over to the executor"),
@@ -57,14 +57,14 @@ _UNLOCKED: Final = (
         "delayed_operation",
         "DelayedOperation._completed",
         "walks, appends and expiries look before they take a lock; it never becomes false again",
-        "_lock",
-        "_word",
+        "_locks.own",
+        "_locks.word",
     ),
     _unlocked(
         "delayed_operation",
         "DelayedOperation._accounting",
         "set once, before the operation is anywhere; who finds none has nothing to count",
-        "_word",
+        "_locks.word",
     ),
     _unlocked(
         "task",
@@ -119,15 +119,23 @@ _UNLOCKED_IN_POOL: Final = (
 )
 
 _GUARDED: Final = (
-    *_guarded("delayed_operation", "DelayedOperation._entries", "half of the word", "_word"),
-    *_guarded("delayed_operation", "DelayedOperation._place", "the walk that tries it", "_lock"),
+    *_guarded("delayed_operation", "DelayedOperation._entries", "half of the word", "_locks.word"),
+    *_guarded(
+        "delayed_operation", "DelayedOperation._place", "the walk that tries it", "_locks.own"
+    ),
     *_guarded(
         "task",
-        "TimerTask._bucket _next _previous _expiry_ms",
-        "the task is the cell of a bucket",
+        "Cell._next _previous",
+        "the rings of tasks",
         "Timer._lock",
     ),
-    *_guarded("bucket", "Bucket.first last queued expiry_ms", "a bucket", "Timer._lock"),
+    *_guarded(
+        "task",
+        "TimerTask._expiry_ms",
+        "when the task is due",
+        "Timer._lock",
+    ),
+    *_guarded("bucket", "Bucket.queued expiry_ms", "a bucket", "Timer._lock"),
     *_guarded(
         "wheel",
         "Wheel.size clock_ms levels popped_buckets queued_buckets _emptying",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from purgatory_impl import Timer, TimerTask
+from purgatory_impl.bucket import Bucket
 from purgatory_impl.wheel import Level
 from purgatory_spec.operations import Add, Shutdown
 
@@ -17,9 +18,10 @@ _MOST_TASKS: Final = 100
 
 
 def problems(world: TimerWorld) -> list[str]:
-    """Everything that is not as it must be."""
+    """Everything that is not as it must be; where links are wrong, that alone."""
+    if wrong := list(_linked_right(world)):
+        return wrong
     return [
-        *_linked_right(world),
         *_not_late(world),
         *_run_as_often_as_armed(world),
     ]
@@ -34,7 +36,7 @@ def _linked_right(world: TimerWorld) -> Iterator[str]:
         held: list[TimerTask] = []
         for level in timer._wheel.all_levels():
             for slot, bucket in enumerate(level.buckets):
-                inside = _tasks_of(bucket.first)
+                inside = _tasks_of(bucket)
                 held += inside
                 if bool(level.queued >> slot & 1) != bucket.queued:
                     yield f"a bucket and the delay queue disagree on slot {slot}"
@@ -53,17 +55,18 @@ def _earliest_ms(level: Level) -> int:
     return min(bucket.expiry_ms for bucket in level.buckets if bucket.queued)
 
 
-def _tasks_of(first: TimerTask | None) -> list[TimerTask]:
-    """The tasks of a bucket; of a circle of links, which would be a defect, not all."""
+def _tasks_of(bucket: Bucket) -> list[TimerTask]:
+    """The tasks of a bucket; of a ring that does not come back to it, a defect, not all."""
     tasks: list[TimerTask] = []
-    while first is not None and len(tasks) < _MOST_TASKS:
-        tasks.append(first)
-        first = first._next
+    task = bucket.first()
+    while task is not None and len(tasks) < _MOST_TASKS:
+        tasks.append(task)
+        task = bucket.behind(task)
     return tasks
 
 
 def _is_pending(task: TimerTask, timer: Timer) -> bool:
-    return task._timer is timer and task._bucket is not None
+    return task._timer is timer and task._next is not None
 
 
 def _not_late(world: TimerWorld) -> Iterator[str]:
@@ -87,7 +90,7 @@ def _run_as_often_as_armed(world: TimerWorld) -> Iterator[str]:
         if isinstance(operation, Add) and returned.raised is None
     )
     before = {task.name: task.runs for task in world.tasks.values()}
-    pending = [task.name for task in world.tasks.values() if task._bucket is not None]
+    pending = [task.name for task in world.tasks.values() if task._next is not None]
     if not world.own_threads:
         world.settle()
     for task in world.tasks.values():

@@ -203,5 +203,5 @@ class TimerWorld:
         return [
             task.name
             for task in self.tasks.values()
-            if task in waiting or (task._bucket is not None and task._expiry_ms <= now_ms)
+            if task in waiting or (task._next is not None and task._expiry_ms <= now_ms)
         ]
