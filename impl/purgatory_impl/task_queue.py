@@ -1,7 +1,10 @@
 """The queue of an executor: first in, first out.
 
-A list with a head that moves, and no ``deque``: its items are read without a call in the compiled
-build. Places before the head are empty and are given back once they are the larger half.
+    first -> batch -> ... -> last        a batch is a list of tasks; the first one has a head
+
+No ``deque``: the items of a list are read without a call in the compiled build. And no single list,
+which would be copied in one hold of the lock as it grows: a batch has at most ``BATCH`` tasks, or
+as many as were put at once. Places before the head are empty; a batch goes with its last task.
 """
 
 from __future__ import annotations
@@ -11,45 +14,69 @@ from typing import Final, final
 
 from purgatory_impl.task import TimerTask
 
-_LEAST: Final = 1024
-"""As many empty places are always kept, tasks."""
+BATCH: Final = 1024
+"""Tasks that are put one by one and share a list."""
+
+
+@final
+class Batch:
+    """Tasks that follow each other; None where one was taken out."""
+
+    __slots__ = ("next", "tasks")
+
+    def __init__(self) -> None:
+        self.tasks: list[TimerTask | None] = []
+        self.next: Batch | None = None
 
 
 @final
 class TaskQueue:
     """Tasks in the order in which they were put; whoever uses it holds a lock."""
 
-    __slots__ = ("_head", "_tasks")
+    __slots__ = ("_first", "_head", "_last", "_length")
 
     def __init__(self) -> None:
+        self._first = self._last = Batch()
         self._head = 0
-        self._tasks: list[TimerTask | None] = []
+        self._length = 0
 
     def __len__(self) -> int:
         """How many tasks wait."""
-        return len(self._tasks) - self._head
+        return self._length
 
     def put(self, tasks: Iterable[TimerTask]) -> None:
         """Put tasks behind those that are there."""
-        self._tasks.extend(tasks)
+        added: list[TimerTask | None] = [*tasks]
+        if self._last.tasks and len(self._last.tasks) + len(added) > BATCH:
+            self._last.next = Batch()
+            self._last = self._last.next
+        self._last.tasks += added
+        self._length += len(added)
 
     def take(self) -> TimerTask | None:
         """The task that has waited longest, which is taken out; None where there is none."""
-        tasks, head = self._tasks, self._head
-        if head == len(tasks):
+        if self._length == 0:
             return None
-        task = tasks[head]
-        tasks[head] = None
-        head += 1
-        if head == len(tasks):
-            tasks.clear()
-            head = 0
-        elif head >= _LEAST and 2 * head >= len(tasks):
-            del tasks[:head]
-            head = 0
-        self._head = head
+        batch = self._first
+        if self._head == len(batch.tasks):
+            assert batch.next is not None
+            batch = self._first = batch.next
+            self._head = 0
+        task = batch.tasks[self._head]
+        batch.tasks[self._head] = None
+        self._head += 1
+        self._length -= 1
+        if self._length == 0:
+            # Nothing is left in the last batch either, which is this one.
+            batch.tasks.clear()
+            self._head = 0
         return task
 
     def tasks(self) -> list[TimerTask]:
         """Those that wait, first to be taken first."""
-        return [task for task in self._tasks if task is not None]
+        waiting: list[TimerTask] = []
+        batch: Batch | None = self._first
+        while batch is not None:
+            waiting += [task for task in batch.tasks if task is not None]
+            batch = batch.next
+        return waiting

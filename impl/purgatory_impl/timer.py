@@ -12,10 +12,10 @@ wakes it. A timer on a virtual clock has no reaper: whoever sets the clock advan
 
 Locks. One lock guards the wheel, the tasks that wait in it and the hand-over to the executor. No
 task and no executor's ``wake`` runs under it. A long pass holds it for a bounded number of steps at
-a time and lets other threads in between; closing alone holds it once for all pending tasks. The
-order of locks is: change of owner or the reaper's sleep, timer, then executor or clock. The lock is
-not re-entrant, so a timer must not be used from a signal handler or a ``__del__``: these may
-interrupt a thread that holds it.
+a time and lets other threads in between. Once for all pending tasks it is held by closing alone, of
+the timer or of a purgatory that it was given to. The order of locks is: change of owner or the
+reaper's sleep, timer, then executor or clock. The lock is not re-entrant, so a timer must not be
+used from a signal handler or a ``__del__``: these may interrupt a thread that holds it.
 
 Ownership. A task belongs to the timer it was added to last. Adding it to a second timer while it
 is pending in the first is an error and not a move, since two timers may have two clocks.

@@ -40,9 +40,9 @@ def build_jvm(checkout: Path, log: Path) -> Path:
     maven = _need("mvn", "Maven")
     folder = checkout / "benchmarks" / "peers" / "jvm"
     try:
-        _run([maven, "-q", "-o", "compile"], folder, log)
+        _run([maven, "-q", "-Dstyle.color=never", "-o", "compile"], folder, log)
     except NotBuilt:
-        _run([maven, "-q", "compile"], folder, log)  # its jars are not here yet
+        _run([maven, "-q", "-Dstyle.color=never", "compile"], folder, log)  # its jars are not here yet
     return folder
 
 

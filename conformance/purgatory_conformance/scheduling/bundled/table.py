@@ -149,7 +149,7 @@ _GUARDED: Final = (
         "Timer._lock",
     ),
     *_guarded("timer", "Timer._asleep _alarm_ms", "what the timer's reaper waits for", "_lock"),
-    *_guarded("task_queue", "TaskQueue._head _tasks", "the queue", "Executor._lock"),
+    *_guarded("task_queue", "TaskQueue._first _head _last _length", "the queue", "Executor._lock"),
     *_guarded("executors", "InlineExecutor._running", "one thread runs tasks", "_lock"),
     *_guarded("executors", "ThreadExecutor._closed _running", "the thread's state", "_lock"),
     *_guarded("clocks", "VirtualClock._sleepers", "who sleeps until when", "_lock"),

@@ -1,0 +1,1 @@
+"""How long a lock is held: the parts that locks guard, driven one by one and timed."""
