@@ -39,10 +39,11 @@ def build_jvm(checkout: Path, log: Path) -> Path:
     _need("java", "Java 17")
     maven = _need("mvn", "Maven")
     folder = checkout / "benchmarks" / "peers" / "jvm"
+    quietly = [maven, "-q", "-Dstyle.color=never"]
     try:
-        _run([maven, "-q", "-Dstyle.color=never", "-o", "compile"], folder, log)
+        _run([*quietly, "-o", "compile"], folder, log)
     except NotBuilt:
-        _run([maven, "-q", "-Dstyle.color=never", "compile"], folder, log)  # its jars are not here yet
+        _run([*quietly, "compile"], folder, log)  # its jars are not here yet
     return folder
 
 

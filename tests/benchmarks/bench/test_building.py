@@ -71,9 +71,9 @@ def test_a_tool_that_fails_says_what_it_said(
     with pytest.raises(NotBuilt, match=r"`cargo` has failed with 1: gave up"):
         build_rust(ROOT, tmp_path, log)
     # Offline first, and with a network when that has failed.
-    with pytest.raises(NotBuilt, match=r"`mvn` has failed with 1: \[ERROR\] no jars: -q -Dstyle.color=never compile"):
+    with pytest.raises(NotBuilt, match=r"`mvn` has failed with 1: \[ERROR\] no jars: .* compile"):
         build_jvm(ROOT, log)
-    assert "[ERROR] no jars: -q -o compile" in log.read_text(encoding="utf-8")
+    assert "[ERROR] no jars: -q -Dstyle.color=never -o compile" in log.read_text(encoding="utf-8")
 
 
 def test_a_tool_that_takes_too_long_is_ended(
