@@ -159,13 +159,16 @@ def races(context: click.Context, preemptions: int, runs: int, seed: int) -> Non
     """
     table = _table("race", "scenario", "found after", "schedule", "at random after")
     escaped = 0
-    for race in SEEDED_RACES:
+    plantable = [race for race in SEEDED_RACES if race.can_be_planted]
+    for race in plantable:
         with _prepared(race.scenario, race.name) as prepared:
             found = exhaust(prepared, preemptions)
             sampled = sample(prepared, runs, seed)
         escaped += found.failure is None
         table.add_row(race.name, race.scenario, _after(found), found.schedule, _after(sampled))
     _print(table)
+    if left_out := len(SEEDED_RACES) - len(plantable):
+        click.echo(f"{left_out} others cannot be planted in the compiled build")
     context.exit(1 if escaped else 0)
 
 
@@ -210,7 +213,15 @@ def _prepared(scenario: str, race: str | None) -> Iterator[Runs]:
 
 
 def _race(name: str) -> SeededRace:
-    return _RACES[name]
+    """The race of a name.
+
+    Raises:
+        Problem: it cannot be planted in this build.
+    """
+    race = _RACES[name]
+    if not race.can_be_planted:
+        raise Problem(f"race {name} cannot be planted in the compiled build", EXIT_USAGE)
+    return race
 
 
 def _counts(search: Search) -> str:

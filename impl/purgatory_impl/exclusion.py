@@ -9,12 +9,23 @@ a finaliser, where it hashes or compares a user's key, or where it waits for ano
 
 So a thin lock is a lock: what it guards may call anything that a lock's section may. It is not
 re-entrant, like those of ``threading``.
+
+Where threads are let go on one at a time, to see what an order of theirs does, somebody has to know
+when a lock is about to be taken. Locks of ``threading`` are replaced for that; thin ones tell a
+``Watcher``.
 """
+
+from __future__ import annotations
 
 import sys
 import threading
 from types import TracebackType
-from typing import Final, cast, final
+from typing import TYPE_CHECKING, Final, cast, final
+
+from mypy_extensions import mypyc_attr
+
+if TYPE_CHECKING:
+    from purgatory_impl.delayed_operation import DelayedOperation
 
 COMPILED: Final = not __file__.endswith((".py", ".pyc"))
 """Whether this is the compiled build."""
@@ -30,18 +41,43 @@ THIN: Final = COMPILED and _has_global_lock()
 """Whether locks are thin: no other thread runs between two lines that call nothing."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Watcher:
+    """Is called by whoever is about to take a thin lock that it does not have.
+
+    The call returns when the lock is free and no other thread goes on; or it raises, and the lock
+    is not taken.
+    """
+
+    __slots__ = ()
+
+    def before_section(self, lock: SectionLock, blocking: bool) -> None:
+        """A section is about to begin."""
+        raise NotImplementedError("a watcher must override before_section")
+
+    def before_own(self, operation: DelayedOperation) -> None:
+        """The own lock of an operation is about to be taken."""
+        raise NotImplementedError("a watcher must override before_own")
+
+    def before_word(self, operation: DelayedOperation) -> None:
+        """The lock of an operation's word is about to be taken."""
+        raise NotImplementedError("a watcher must override before_word")
+
+
 @final
 class Parking:
     """Where threads wait for thin locks.
 
     Attributes:
         waiting: How many do; whoever lets go of a thin lock looks here.
+        watcher: Who is told before one is taken, if anybody is.
     """
 
-    __slots__ = ("freed", "waiting")
+    __slots__ = ("freed", "waiting", "watcher")
 
     def __init__(self) -> None:
         self.waiting = 0
+        self.watcher: Watcher | None = None
         self.freed = threading.Condition()
 
     def wake(self) -> None:
@@ -68,7 +104,10 @@ class SectionLock:
         """Begin the section, when nobody else is in it."""
         if self._lock is not None:
             self._lock.acquire()
-        elif self._held:
+            return
+        if PARKING.watcher is not None:
+            PARKING.watcher.before_section(self, True)
+        if self._held:
             self._wait()
         else:
             self._held = True
@@ -90,6 +129,8 @@ class SectionLock:
         """
         if self._lock is not None:
             return self._lock.acquire(blocking)
+        if PARKING.watcher is not None:
+            PARKING.watcher.before_section(self, blocking)
         if self._held:
             if not blocking:
                 return False

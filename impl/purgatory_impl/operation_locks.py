@@ -49,6 +49,8 @@ def enter(operation: DelayedOperation, me: int) -> None:
     if locks is not None:
         locks.own.acquire()
         return
+    if PARKING.watcher is not None and (operation._depth == 0 or operation._holder != me):
+        PARKING.watcher.before_own(operation)
     if operation._depth == 0:
         operation._holder = me
         operation._depth = 1
@@ -86,7 +88,10 @@ def enter_word(operation: DelayedOperation) -> None:
     locks = operation._locks
     if locks is not None:
         locks.word.acquire()
-    elif operation._word_held:
+        return
+    if PARKING.watcher is not None:
+        PARKING.watcher.before_word(operation)
+    if operation._word_held:
         _wait_for_word(operation)
     else:
         operation._word_held = True

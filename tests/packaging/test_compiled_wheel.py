@@ -93,6 +93,29 @@ def test_it_passes_the_tests_of_the_implementation(python: Path) -> None:
     assert passed > 400
 
 
+def test_no_schedule_breaks_it(folder: Path) -> None:
+    """Given all scenarios of the scheduler.
+
+    When they run under all schedules with one preemption, at any lock.
+    Then nothing is wrong, and there are as many schedules as locks make.
+    """
+    command: list[str | Path] = [scripts(folder) / "purgatory", "schedule", "run", "all"]
+    output = run([*command, "--preemptions", "1"], folder)
+    schedules = int(
+        output.rpartition(" schedules: nothing is wrong")[0].split()[-1].replace(",", "")
+    )
+    assert schedules > 2000
+
+
+def test_races_that_can_be_planted_in_it_are_found(folder: Path) -> None:
+    """The control of the test before: with a race, some schedule breaks it."""
+    command: list[str | Path] = [scripts(folder) / "purgatory", "schedule", "races"]
+    output = run([*command, "--random", "200"], folder)
+    assert "not in" not in output
+    assert sum("timer-" in line or "model-" in line for line in output.splitlines()) >= 3
+    assert "7 others cannot be planted in the compiled build" in output
+
+
 @pytest.mark.parametrize("component", ["timer", "purgatory", "memory_pool"])
 def test_many_threads_do_not_break_it(folder: Path, python: Path, component: str) -> None:
     output = run([python, *STRESS, "--component", component, "--rounds", "20"], folder)

@@ -147,8 +147,6 @@ class Injection:
         """Substitute; and put everything back as it was."""
         undo: list[Callable[[], None]] = []
         try:
-            if self.table.log:
-                _put(undo, logging.getLogger(self.table.log), "disabled", True)
             for module in self.table.modules():
                 if module.__dict__.get("threading") is sys.modules["threading"]:
                     _put(undo, module, "threading", self.threading)
@@ -156,9 +154,22 @@ class Injection:
                 _put(undo, sys.modules[size.module], size.name, size.value)
             for point in self.table.points:
                 self._inject(point, undo)
-            yield
+            with self.quiet():
+                yield
         finally:
             for step in reversed(undo):
+                step()
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Have the implementation's logger say nothing."""
+        undo: list[Callable[[], None]] = []
+        if self.table.log:
+            _put(undo, logging.getLogger(self.table.log), "disabled", True)
+        try:
+            yield
+        finally:
+            for step in undo:
                 step()
 
     def _inject(self, point: YieldPoint, undo: list[Callable[[], None]]) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from purgatory_conformance.scheduling.bundled.bound_scenarios import BOUND_SCENARIOS
+from purgatory_conformance.scheduling.bundled.compiled import CompiledInjection
 from purgatory_conformance.scheduling.bundled.explained import (
     WHOLE_PASSES,
     ExplainedOperations,
@@ -31,6 +32,7 @@ from purgatory_conformance.scheduling.bundled.timer_world import TimerWorld
 from purgatory_conformance.scheduling.scenario import Look, Runs, Scenario
 from purgatory_conformance.scheduling.scheduler import Scheduler
 from purgatory_conformance.scheduling.yield_points import Injection, Table
+from purgatory_impl import COMPILED
 from purgatory_spec.profiles import Component
 
 
@@ -93,7 +95,8 @@ def scheduled(name: str) -> Iterator[Runs]:
         KeyError: there is no such scenario.
     """
     prepared = prepared_scenario(name)
-    injection = Injection(prepared.table, Scheduler())
+    kind = CompiledInjection if COMPILED else Injection
+    injection = kind(prepared.table, Scheduler())
     looks = [] if prepared.look is None else [prepared.look()]
     with injection.active():
         yield Runs(prepared.scenario, injection, looks)
