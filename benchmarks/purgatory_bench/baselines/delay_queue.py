@@ -2,6 +2,9 @@
 
 Adding a request and taking one out cost O(log n) of the requests that are there, completed ones
 included, since these stay until they are due or until a purge goes through the whole queue.
+
+One lock guards the heap. The expiration thread sleeps under another one, which whoever wakes it
+takes afterwards, so that a push costs no more than it has to.
 """
 
 import threading
@@ -10,6 +13,7 @@ from typing import Any, TypeAlias
 
 from purgatory_bench.baselines.old_operation import DelayedOperation
 from purgatory_impl import Clock
+from purgatory_impl.exclusion import COMPILED, SectionLock, pure
 
 _Request: TypeAlias = Any
 """When it is due, ms; its number; the operation. The number tells requests of one millisecond
@@ -21,7 +25,16 @@ anew at each access in the compiled build.
 class DelayQueue:
     """Requests by the time at which they are due; all methods may be called from any thread."""
 
-    __slots__ = ("_clock", "_closed", "_earlier", "_lock", "_number", "_waiting")
+    __slots__ = (
+        "_asleep",
+        "_clock",
+        "_closed",
+        "_earlier",
+        "_lock",
+        "_number",
+        "_sleep",
+        "_waiting",
+    )
 
     def __init__(self, clock: Clock) -> None:
         """An empty queue.
@@ -30,8 +43,10 @@ class DelayQueue:
             clock: Where ``wait_until_due`` takes the time from.
         """
         self._clock = clock
-        self._lock = threading.Lock()
-        self._earlier = threading.Condition(self._lock)
+        self._lock = SectionLock() if COMPILED else pure(threading.Lock())
+        self._sleep = threading.Lock()
+        self._earlier = threading.Condition(self._sleep)
+        self._asleep = False
         self._waiting: list[_Request] = []
         self._number = 0
         self._closed = False
@@ -49,8 +64,11 @@ class DelayQueue:
             self._number += 1
             request: _Request = (expiry_ms, self._number, operation)
             heappush(self._waiting, request)
-            if self._waiting[0] is request:
-                self._earlier.notify()
+            is_earlier = self._asleep and self._waiting[0] is request
+            if is_earlier:
+                self._asleep = False
+        if is_earlier:
+            self._wake()
 
     def take_due(self, now_ms: int) -> list[DelayedOperation]:
         """Take out all requests that are due, the earliest first; completed ones are let go of."""
@@ -87,15 +105,21 @@ class DelayQueue:
         Returns:
             False once the queue is closed.
         """
-        with self._lock:
-            last_ms = self._clock.now_ms() + most_ms
-            while not self._closed:
-                due_ms: int = self._waiting[0][0] if self._waiting else last_ms
+        last_ms = self._clock.now_ms() + most_ms
+        # Who finds the thread asleep wakes it under this lock, and so not before it waits.
+        with self._earlier:
+            while True:
+                with self._lock:
+                    if self._closed:
+                        return False
+                    due_ms: int = self._waiting[0][0] if self._waiting else last_ms
+                    self._asleep = True
                 due_ms = min(due_ms, last_ms)
                 if due_ms <= self._clock.now_ms():
+                    with self._lock:
+                        self._asleep = False
                     return True
                 self._clock.wait_until(self._earlier, due_ms)
-        return False
 
     def close(self) -> None:
         """Drop what waits, take no more, and wake who waits."""
@@ -103,5 +127,9 @@ class DelayQueue:
             self._closed = True
             dropped = self._waiting
             self._waiting = []
-            self._earlier.notify_all()
+        self._wake()
         dropped.clear()
+
+    def _wake(self) -> None:
+        with self._earlier:
+            self._earlier.notify_all()

@@ -1,13 +1,16 @@
 """The delayed operation of the old design: it knows neither its lists nor its place in the queue.
 
 So whoever completes it can do no more than mark it. One lock, the operation's own, is held while
-its try and its ``on_complete`` run; it is re-entrant.
+its try and its ``on_complete`` run; it is re-entrant. It is thin where those of the new design are:
+two numbers in the operation, and a wait on the condition that all thin locks share.
 """
 
 import threading
 from typing import Final, final
 
-from mypy_extensions import mypyc_attr
+from mypy_extensions import i32, mypyc_attr
+
+from purgatory_impl.exclusion import PARKING, THIN
 
 COMPILED: Final = not __file__.endswith(".py")
 """Whether the old design runs as compiled code."""
@@ -21,7 +24,7 @@ class DelayedOperation:
     An operation is used once, and given to one purgatory.
     """
 
-    __slots__ = ("_completed", "_delay_ms", "_lock")
+    __slots__ = ("_completed", "_delay_ms", "_depth", "_holder", "_lock")
 
     def __init__(self, delay_ms: int) -> None:
         """Make an operation that nobody watches yet.
@@ -31,7 +34,10 @@ class DelayedOperation:
         """
         self._delay_ms = delay_ms
         self._completed = False
-        self._lock = threading.RLock()
+        self._lock: threading.RLock | None = None if THIN else threading.RLock()
+        # The thin lock: whose it is, and how often.
+        self._holder = 0
+        self._depth: i32 = 0
 
     def try_complete(self) -> bool:
         """Complete the operation if it can be completed now; overridden by every subclass.
@@ -68,10 +74,13 @@ class DelayedOperation:
         """
         if self._completed:
             return False
-        with self._lock:
+        _enter(self)
+        try:
             won = self._win()
             if won:
                 self.on_complete()
+        finally:
+            _leave(self)
         return won
 
     @final
@@ -80,10 +89,13 @@ class DelayedOperation:
 
         Rules: PURGATORY-COMPLETED-NOT-TRIED.
         """
-        with self._lock:
+        _enter(self)
+        try:
             if self._completed:
                 return False
             return self.try_complete() and self._completed
+        finally:
+            _leave(self)
 
     @final
     def _expire(self) -> None:
@@ -101,3 +113,41 @@ class DelayedOperation:
             return False
         self._completed = True
         return True
+
+
+def _enter(operation: DelayedOperation) -> None:
+    """Take the operation's lock, once more where this thread has it."""
+    if operation._lock is not None:
+        operation._lock.acquire()
+        return
+    me = threading.get_ident()
+    if operation._depth == 0:
+        operation._holder = me
+        operation._depth = 1
+    elif operation._holder == me:
+        operation._depth += 1
+    else:
+        _wait(operation, me)
+
+
+def _leave(operation: DelayedOperation) -> None:
+    """Let go of the operation's lock as often as it was taken."""
+    if operation._lock is not None:
+        operation._lock.release()
+        return
+    operation._depth -= 1
+    if PARKING.waiting and operation._depth == 0:
+        PARKING.wake()
+
+
+def _wait(operation: DelayedOperation, me: int) -> None:
+    """Wait until the lock is free, and take it."""
+    with PARKING.freed:
+        PARKING.waiting += 1
+        try:
+            while operation._depth:
+                PARKING.freed.wait()
+            operation._holder = me
+            operation._depth = 1
+        finally:
+            PARKING.waiting -= 1

@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 from purgatory_bench.baselines.old_operation import DelayedOperation
+from purgatory_impl.exclusion import COMPILED, SectionLock, pure
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -31,7 +32,7 @@ class WatcherLists(Generic[Key]):
 
     def __init__(self) -> None:
         """No key is watched."""
-        self._lock = threading.Lock()
+        self._lock = SectionLock() if COMPILED else pure(threading.Lock())
         self._lists: dict[Key, _Watchers] = {}
         self._entries = 0
 
