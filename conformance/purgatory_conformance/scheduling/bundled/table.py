@@ -150,6 +150,7 @@ _GUARDED: Final = (
     ),
     *_guarded("timer", "Timer._asleep _alarm_ms", "what the timer's reaper waits for", "_lock"),
     *_guarded("task_queue", "TaskQueue._first _head _last _length", "the queue", "Executor._lock"),
+    *_guarded("task_queue", "Batch.tasks next", "the queue", "Executor._lock"),
     *_guarded("executors", "InlineExecutor._running", "one thread runs tasks", "_lock"),
     *_guarded("executors", "ThreadExecutor._closed _running", "the thread's state", "_lock"),
     *_guarded("clocks", "VirtualClock._sleepers", "who sleeps until when", "_lock"),
@@ -181,6 +182,7 @@ BUNDLED: Final = Table(
         Size(f"{_PACKAGE}.watcher_lists", "_SHARDS", 2, "of two keys each has its own shard"),
         Size(f"{_PACKAGE}.chunks", "CHUNK", 2, "a list of three entries has two chunks"),
         Size(f"{_PACKAGE}.timer", "_STEPS_PER_HOLD", 2, "a bucket of two tasks is held twice"),
+        Size(f"{_PACKAGE}.task_queue", "BATCH", 1, "a second task makes a second batch"),
     ),
     log="purgatory",
 )
