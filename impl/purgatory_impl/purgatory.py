@@ -153,7 +153,8 @@ class Purgatory(Generic[Key]):
         """
         if self._closed:
             raise PurgatoryClosed
-        under = list(keys)
+        # A tuple is not copied.
+        under = tuple(keys)
         if not under:
             raise NoKeys
         shards = [self._lists.shard_of(key) for key in under]
@@ -319,7 +320,7 @@ class Purgatory(Generic[Key]):
         return self._accounting.estimate()
 
     def _watch(
-        self, operation: DelayedOperation, keys: list[Key], shards: list[Shard[Key]], me: int
+        self, operation: DelayedOperation, keys: tuple[Key, ...], shards: list[Shard[Key]], me: int
     ) -> bool:
         """Watch an operation that could not be completed, in the order of the accounting.
 
@@ -350,7 +351,7 @@ class Purgatory(Generic[Key]):
             raise PurgatoryClosed from None
 
     def _append(
-        self, operation: DelayedOperation, keys: list[Key], shards: list[Shard[Key]]
+        self, operation: DelayedOperation, keys: tuple[Key, ...], shards: list[Shard[Key]]
     ) -> None:
         """Put an operation into its lists, until somebody completes it.
 

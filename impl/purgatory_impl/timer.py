@@ -301,8 +301,11 @@ class Timer:
                 # Another timer may have taken the task just now: then ask it again.
                 if task._timer is self:
                     was_pending = task._next is not None
+                    queued = self._wheel.queued_buckets
                     waits = self._arm(task, expiry_ms)
-                    is_earlier = self._asleep and self._is_before_alarm()
+                    # Only a bucket that has come into the delay queue can be the first one there.
+                    if self._asleep and self._wheel.queued_buckets != queued:
+                        is_earlier = self._is_before_alarm()
                     is_armed = True
         if is_earlier:
             with self._earlier:

@@ -97,7 +97,7 @@ def _sum(one: int, other: int) -> int:
 def _watch_without_second_try(
     self: Purgatory[Key],
     operation: DelayedOperation,
-    keys: list[Key],
+    keys: tuple[Key, ...],
     shards: list[Shard[Key]],
     _me: int,
 ) -> bool:

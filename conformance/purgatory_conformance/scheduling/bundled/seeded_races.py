@@ -76,7 +76,7 @@ class SeededRace:
 def _watch_without_second_try(
     purgatory: Purgatory[str],
     operation: DelayedOperation,
-    keys: list[str],
+    keys: tuple[str, ...],
     shards: list[Shard[str]],
     _me: int,
 ) -> bool:
