@@ -16,7 +16,6 @@ from typing import Self, SupportsIndex
 
 from purgatory_impl import (
     LARGEST_DELAY_MS,
-    CallableTask,
     Executor,
     InlineExecutor,
     PurgatoryError,
@@ -34,14 +33,19 @@ from purgatory_spec.operations import Add, Advance, Cancel, Shutdown
 from purgatory_spec.outcomes import EventKind
 
 
-class NamedTask(CallableTask):
+class NamedTask(TimerTask):
     """A task with a name."""
 
-    __slots__ = ("name",)
+    __slots__ = ("_call", "name")
 
     def __init__(self, action: Callable[[], object], name: str) -> None:
-        super().__init__(action)
+        super().__init__()
+        self._call = action
         self.name = name
+
+    def run(self) -> None:
+        """Call the action."""
+        self._call()
 
 
 class RecordedTimer(Timer):
