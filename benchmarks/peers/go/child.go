@@ -16,7 +16,7 @@ const onceArgument = "memory-once"
 // inFreshProcess asks a new process of this program the same thing, once.
 //
 // The run-time system never shrinks its table of timers: a later request would find room that it should pay for.
-func inFreshProcess(asked request) (answer, error) {
+func inFreshProcess(kind peer, asked request) (answer, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return answer{}, err
@@ -25,7 +25,7 @@ func inFreshProcess(asked request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	child := exec.Command(program, "runtime", onceArgument)
+	child := exec.Command(program, kind.argument, onceArgument)
 	child.Stdin = bytes.NewReader(line)
 	child.Stderr = os.Stderr
 	output, err := child.Output()
@@ -50,7 +50,7 @@ func answerOf(output []byte) (answer, error) {
 }
 
 // answerOnce is what the fresh process does.
-func answerOnce(input io.Reader, output io.Writer) error {
+func (kind peer) answerOnce(input io.Reader, output io.Writer) error {
 	line, err := io.ReadAll(input)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func answerOnce(input io.Reader, output io.Writer) error {
 	if err != nil {
 		return err
 	}
-	given, err := bytesPerTimer(asked)
+	given, err := bytesPerTimer(kind, asked)
 	if err != nil {
 		return json.NewEncoder(output).Encode(refusal{err.Error()})
 	}

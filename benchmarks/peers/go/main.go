@@ -23,7 +23,7 @@ type refusal struct {
 	Error string `json:"error"`
 }
 
-var measures = map[string]func(request) (answer, error){
+var measures = map[string]func(peer, request) (answer, error){
 	"hot/system":    hot,
 	"fifo/system":   firstInFirstOut,
 	"random/system": randomVictims,
@@ -33,27 +33,39 @@ var measures = map[string]func(request) (answer, error){
 }
 
 func main() {
-	answerAll := serve
-	switch {
-	case slices.Equal(os.Args[1:], []string{"runtime"}):
-	case slices.Equal(os.Args[1:], []string{"runtime", onceArgument}):
-		answerAll = answerOnce
-	default:
-		fmt.Fprintln(os.Stderr, "usage: peer runtime")
+	kind, answerAll, err := chosen(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	// What is measured runs here, so that the processor time of one thread is its own.
-	runtime.LockOSThread()
+	if kind.inCaller {
+		// What is measured runs here, so that the processor time of one thread is its own.
+		runtime.LockOSThread()
+	}
 	if err := answerAll(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func introduction() hello {
+// chosen says which timers the arguments ask for, and how requests are answered.
+func chosen(arguments []string) (peer, func(io.Reader, io.Writer) error, error) {
+	if len(arguments) > 0 {
+		kind, known := peers[arguments[0]]
+		switch {
+		case known && len(arguments) == 1:
+			return kind, kind.serve, nil
+		case known && slices.Equal(arguments[1:], []string{onceArgument}):
+			return kind, kind.answerOnce, nil
+		}
+	}
+	return peer{}, nil, errors.New("usage: peer runtime | wheel")
+}
+
+func (kind peer) introduction() hello {
 	return hello{
-		Peer:    "go-runtime",
-		Version: runtime.Version(),
+		Peer:    "go-" + kind.argument,
+		Version: kind.version(),
 		Runtime: fmt.Sprintf("%s, GOMAXPROCS %d", runtime.Version(), runtime.GOMAXPROCS(0)),
 		Measures: []string{
 			"hot/system", "fifo/system", "random/system", "expire/system", "memory/timer", "pause",
@@ -62,16 +74,16 @@ func introduction() hello {
 }
 
 // serve answers each line until the input ends; a line that cannot be answered does not end it.
-func serve(input io.Reader, output io.Writer) error {
+func (kind peer) serve(input io.Reader, output io.Writer) error {
 	encoder := json.NewEncoder(output)
-	if err := encoder.Encode(introduction()); err != nil {
+	if err := encoder.Encode(kind.introduction()); err != nil {
 		return err
 	}
 	lines := bufio.NewReader(input)
 	for {
 		line, readError := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			if err := encoder.Encode(reply(line)); err != nil {
+			if err := encoder.Encode(kind.reply(line)); err != nil {
 				return err
 			}
 		}
@@ -84,7 +96,7 @@ func serve(input io.Reader, output io.Writer) error {
 	}
 }
 
-func reply(line []byte) any {
+func (kind peer) reply(line []byte) any {
 	asked, err := parseRequest(line)
 	if err != nil {
 		return refusal{err.Error()}
@@ -93,9 +105,9 @@ func reply(line []byte) any {
 	if !offered {
 		return refusal{fmt.Sprintf("the measure %q is not offered", asked.measure)}
 	}
-	given, err := measure(asked)
+	given, err := measure(kind, asked)
 	if err != nil {
 		return refusal{err.Error()}
 	}
-	return given
+	return kind.told(given)
 }

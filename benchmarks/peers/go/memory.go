@@ -1,12 +1,9 @@
 package main
 
-import (
-	"runtime"
-	"time"
-)
+import "runtime"
 
 // bytesPerTimer says by how much the used heap grows for each pending timer.
-func bytesPerTimer(asked request) (answer, error) {
+func bytesPerTimer(kind peer, asked request) (answer, error) {
 	pending, err := asked.count("pending", 1)
 	if err != nil {
 		return answer{}, err
@@ -16,26 +13,28 @@ func bytesPerTimer(asked request) (answer, error) {
 		return answer{}, err
 	}
 	delays := draws.delays(pending, farSpan)
-	timers := make([]*time.Timer, pending)
 	total := newLedger(0)
+	timers, err := kind.begin(pending, farSpan)
+	if err != nil {
+		return answer{}, err
+	}
+	defer timers.stop()
 	collectGarbage()
 	before := usedHeap()
 
 	start := now()
-	for index, delay := range delays {
-		timers[index] = add(delay, total)
-	}
+	timers.fill(delays, total)
+	timers.settle()
 	cost := start.cost(pending, nil)
 
 	collectGarbage()
 	grown := float64(usedHeap()) - float64(before)
 	runtime.KeepAlive(delays)
-	stopAll(timers)
 	cost.Detail = map[string]any{
 		"bytes": grown / float64(pending),
 		"how":   "growth of the used heap after a full collection, without handles that a caller would keep",
 	}
-	return cost, total.check()
+	return cost, nothingRan(timers, 0, pending, total)
 }
 
 func usedHeap() uint64 {

@@ -15,7 +15,7 @@ const (
 )
 
 // longestPause adds a timer and cancels it until the time is up, and says how far apart two pairs have ended.
-func longestPause(asked request) (answer, error) {
+func longestPause(kind peer, asked request) (answer, error) {
 	sizes, err := asked.sizes(0)
 	if err != nil {
 		return answer{}, err
@@ -28,42 +28,45 @@ func longestPause(asked request) (answer, error) {
 	delays := sizes.draws.delays(delayTableSize, farSpan)
 	due, behind := newLedger(sizes.pending), newLedger(0)
 	found := &gaps{}
+	timers, err := kind.begin(sizes.pending, farSpan)
+	if err != nil {
+		return answer{}, err
+	}
+	defer timers.stop()
 	collectGarbage()
 
 	begin := time.Now().Add(leadForAll + time.Duration(sizes.pending)*leadForEach)
 	middleBegins := begin.Add((length - middle) / 2)
-	timers := make([]*time.Timer, sizes.pending)
-	defer stopAll(timers)
-	for index, offset := range offsets {
-		timers[index] = add(time.Until(middleBegins.Add(offset)), due)
+	next := make([]time.Duration, 1)
+	for _, offset := range offsets {
+		next[0] = time.Until(middleBegins.Add(offset))
+		timers.fill(next, due)
 	}
 	if time.Now().After(begin) {
 		return answer{}, fmt.Errorf("adding %d timers took longer than was planned for", sizes.pending)
 	}
 	time.Sleep(time.Until(begin))
 
-	cost, cancelled := pairsUntil(begin.Add(length), delays, behind, found)
+	cost := pairsUntil(begin.Add(length), timers, delays, behind, found)
 	cost.Operations = sizes.operations
-	if err := nothingRan(cancelled, int(found.count), behind); err != nil {
-		return answer{}, err
-	}
 	if sizes.pending > 0 {
 		if err := due.wait(lateRunsWithin); err != nil {
 			return answer{}, err
 		}
 	}
+	if err := nothingRan(timers, int(found.count), 0, behind); err != nil {
+		return answer{}, err
+	}
 	return cost, due.check()
 }
 
 // pairsUntil adds and cancels until the end, and notes each gap between the ends of two pairs.
-func pairsUntil(end time.Time, delays []time.Duration, total *ledger, found *gaps) (answer, int) {
-	cancelled := 0
+func pairsUntil(end time.Time, timers timers, delays []time.Duration, total *ledger, found *gaps) answer {
 	start := now()
 	before := start.wall
 	for pair := 0; before.Before(end); pair++ {
-		if add(delays[pair%delayTableSize], total).Stop() {
-			cancelled++
-		}
+		place := pair % delayTableSize
+		timers.pairs(delays[place:place+1], total)
 		after := time.Now()
 		found.note(after.Sub(before))
 		before = after
@@ -72,7 +75,7 @@ func pairsUntil(end time.Time, delays []time.Duration, total *ledger, found *gap
 		"pairs":   found.count,
 		"max_ms":  milliseconds(found.longest),
 		"p999_ms": milliseconds(found.exceededByOneIn(1000)),
-	}), cancelled
+	})
 }
 
 func milliseconds(duration time.Duration) float64 {

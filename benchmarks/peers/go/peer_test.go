@@ -20,8 +20,19 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
+// forEachPeer runs a test with each kind of timers.
+func forEachPeer(t *testing.T, test func(*testing.T, peer)) {
+	for name, kind := range peers {
+		t.Run(name, func(t *testing.T) { test(t, kind) })
+	}
+}
+
 func TestEveryOfferedMeasureIsAnswered(t *testing.T) {
-	for _, measure := range introduction().Measures {
+	forEachPeer(t, everyOfferedMeasureIsAnswered)
+}
+
+func everyOfferedMeasureIsAnswered(t *testing.T, kind peer) {
+	for _, measure := range kind.introduction().Measures {
 		pending, operations := 100, 300
 		switch measure {
 		case "expire/system":
@@ -30,9 +41,10 @@ func TestEveryOfferedMeasureIsAnswered(t *testing.T) {
 			operations = 1000
 		}
 		line := fmt.Sprintf(`{"measure":%q,"pending":%d,"operations":%d,"seed":7}`, measure, pending, operations)
-		given, ok := reply([]byte(line)).(answer)
+		reply := kind.reply([]byte(line))
+		given, ok := reply.(answer)
 		if !ok {
-			t.Fatalf("%s: %v", measure, reply([]byte(line)))
+			t.Fatalf("%s: %v", measure, reply)
 		}
 		if measure == "memory/timer" {
 			operations = pending
@@ -40,13 +52,42 @@ func TestEveryOfferedMeasureIsAnswered(t *testing.T) {
 		if given.Operations != operations || given.WallNs <= 0 {
 			t.Errorf("%s: %+v", measure, given)
 		}
+		if told := given.ThreadCPUNs != nil; told != (kind.inCaller && measure != "expire/system") {
+			t.Errorf("%s: processor time of a thread: %v", measure, told)
+		}
 	}
-	if len(introduction().Measures) != len(measures) {
+	if len(kind.introduction().Measures) != len(measures) {
 		t.Error("what is offered is not what can be answered")
 	}
 }
 
+func TestPeersSayWhatTheyAre(t *testing.T) {
+	forEachPeer(t, func(t *testing.T, kind peer) {
+		said := kind.introduction()
+		if said.Peer != "go-"+kind.argument || !strings.ContainsAny(said.Version, "0123456789") {
+			t.Errorf("%+v", said)
+		}
+	})
+}
+
+func TestArgumentsChooseThePeer(t *testing.T) {
+	for _, arguments := range [][]string{{"wheel"}, {"wheel", onceArgument}} {
+		if kind, _, err := chosen(arguments); err != nil || kind.argument != "wheel" {
+			t.Errorf("%v: %v", arguments, err)
+		}
+	}
+	for _, arguments := range [][]string{nil, {"other"}, {onceArgument}, {"wheel", "runtime"}} {
+		if _, _, err := chosen(arguments); err == nil {
+			t.Errorf("%v", arguments)
+		}
+	}
+}
+
 func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
+	forEachPeer(t, whatCannotBeAnsweredIsAnError)
+}
+
+func whatCannotBeAnsweredIsAnError(t *testing.T, kind peer) {
 	for _, line := range []string{
 		"\n",
 		"no JSON",
@@ -64,17 +105,22 @@ func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
 		`{"measure":"memory/timer","pending":0,"seed":7}`,
 		`{"measure":"pause","pending":1,"operations":999,"seed":7}`,
 	} {
-		if given, ok := reply([]byte(line)).(refusal); !ok || given.Error == "" {
-			t.Errorf("%q: %+v", line, reply([]byte(line)))
+		reply := kind.reply([]byte(line))
+		if given, ok := reply.(refusal); !ok || given.Error == "" {
+			t.Errorf("%q: %+v", line, reply)
 		}
 	}
 }
 
 func TestMemoryIsTheSameWhateverWasAskedBefore(t *testing.T) {
+	forEachPeer(t, memoryIsTheSameWhateverWasAskedBefore)
+}
+
+func memoryIsTheSameWhateverWasAskedBefore(t *testing.T, kind peer) {
 	line := []byte(`{"measure":"memory/timer","pending":20000,"seed":7}`)
-	bytesEach := func() float64 { return reply(line).(answer).Detail["bytes"].(float64) }
+	bytesEach := func() float64 { return kind.reply(line).(answer).Detail["bytes"].(float64) }
 	before := bytesEach()
-	reply([]byte(`{"measure":"hot/system","pending":200000,"operations":1,"seed":7}`))
+	kind.reply([]byte(`{"measure":"hot/system","pending":200000,"operations":1,"seed":7}`))
 	if after := bytesEach(); after < before-5 || after > before+5 {
 		t.Errorf("%f, then %f bytes a timer", before, after)
 	}
@@ -90,7 +136,7 @@ func TestAFreshProcessPassesItsErrorOn(t *testing.T) {
 func TestServingGoesOnAfterAnErrorAndEndsWithTheInput(t *testing.T) {
 	var output bytes.Buffer
 	input := "no JSON\n{}\n" + `{"measure":"hot/system","pending":1,"operations":5,"seed":7}`
-	if err := serve(strings.NewReader(input), &output); err != nil {
+	if err := runtimePeer.serve(strings.NewReader(input), &output); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(output.String()), "\n")
@@ -141,7 +187,7 @@ func TestALedgerRefusesATaskThatRanForAnother(t *testing.T) {
 }
 
 func TestACancelThatFoundNothingIsAnError(t *testing.T) {
-	if err := nothingRan(4, 5, newLedger(0)); err == nil {
+	if err := nothingRan(&runtimeTimers{cancelled: 4}, 5, 0, newLedger(0)); err == nil {
 		t.Error("one cancel of five failed")
 	}
 }

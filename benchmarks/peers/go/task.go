@@ -33,27 +33,6 @@ func (task *task) run() {
 	}
 }
 
-// add starts a timer for a fresh task.
-func add(delay time.Duration, total *ledger) *time.Timer {
-	return time.AfterFunc(delay, (&task{total: total}).run)
-}
-
-// fill starts a timer for each delay.
-func fill(delays []time.Duration, total *ledger) []*time.Timer {
-	timers := make([]*time.Timer, len(delays))
-	for index, delay := range delays {
-		timers[index] = add(delay, total)
-	}
-	return timers
-}
-
-// stopAll cancels what is pending, so that the next request begins from nothing.
-func stopAll(timers []*time.Timer) {
-	for _, timer := range timers {
-		timer.Stop()
-	}
-}
-
 // wait returns once as many tasks have run as were expected.
 func (total *ledger) wait(longest time.Duration) error {
 	select {

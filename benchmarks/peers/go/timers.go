@@ -1,80 +1,49 @@
 package main
 
-import (
-	"fmt"
-)
+import "time"
 
-// hot adds a timer and cancels it, again and again, with others behind it.
-func hot(asked request) (answer, error) {
-	sizes, err := asked.sizes(0)
-	if err != nil {
-		return answer{}, err
-	}
-	pendingDelays := sizes.draws.delays(sizes.pending, farSpan)
-	delays := sizes.draws.delays(sizes.operations, farSpan)
-	total := newLedger(0)
-	timers := fill(pendingDelays, total)
-	defer stopAll(timers)
-	collectGarbage()
-
-	cancelled := 0
-	start := now()
-	for _, delay := range delays {
-		if add(delay, total).Stop() {
-			cancelled++
-		}
-	}
-	cost := start.cost(sizes.operations, map[string]any{})
-	return cost, nothingRan(cancelled, sizes.operations, total)
+// timers are what is measured, fresh for each request.
+//
+// The methods are whole loops, so that no measured operation pays for the choice of the kind.
+type timers interface {
+	// fill adds a timer for each delay, and keeps what is needed to cancel it.
+	fill(delays []time.Duration, total *ledger)
+	// start adds a timer for each delay, and keeps nothing.
+	start(delays []time.Duration, total *ledger)
+	// pairs adds a timer and cancels it, for each delay.
+	pairs(delays []time.Duration, total *ledger)
+	// replace cancels the timer in the place of each victim, and adds a fresh one there.
+	replace(victims []int32, delays []time.Duration, total *ledger)
+	// settle returns once all that was asked for has been done.
+	settle()
+	// check is an error unless each of so many cancels took a pending timer away. It may count what is left for
+	// that: so many of those that were kept are still pending, and no others. Nothing is asked for afterwards.
+	check(cancels, pending int) error
+	// stop ends all that is pending, so that the next request begins from nothing.
+	stop()
 }
 
-// firstInFirstOut cancels the timer that was added first of all that are pending, and adds a fresh one.
-func firstInFirstOut(asked request) (answer, error) {
-	sizes, err := asked.sizes(1)
-	if err != nil {
-		return answer{}, err
-	}
-	victims := make([]int32, sizes.operations)
-	for index := range victims {
-		victims[index] = int32(index % sizes.pending)
-	}
-	return replace(sizes, victims)
+// peer is a kind of timers that this program can measure.
+type peer struct {
+	// argument is how the program is told to measure it.
+	argument string
+	version  func() string
+	// inCaller says whether a timer is added and cancelled by the thread of the caller alone, so that its
+	// processor time tells something.
+	inCaller bool
+	// begin makes room to keep so many timers, for such delays.
+	begin func(room int, delays span) (timers, error)
 }
 
-// randomVictims cancels a timer drawn at random, and adds a fresh one in its place.
-func randomVictims(asked request) (answer, error) {
-	sizes, err := asked.sizes(1)
-	if err != nil {
-		return answer{}, err
-	}
-	return replace(sizes, sizes.draws.victims(sizes.operations, sizes.pending))
+var peers = map[string]peer{
+	runtimePeer.argument: runtimePeer,
+	wheelPeer.argument:   wheelPeer,
 }
 
-// replace cancels the timer in the place of each victim, and adds a fresh one there.
-func replace(sizes sizes, victims []int32) (answer, error) {
-	pendingDelays := sizes.draws.delays(sizes.pending, farSpan)
-	delays := sizes.draws.delays(len(victims), farSpan)
-	total := newLedger(0)
-	timers := fill(pendingDelays, total)
-	defer stopAll(timers)
-	collectGarbage()
-
-	cancelled := 0
-	start := now()
-	for index, victim := range victims {
-		if timers[victim].Stop() {
-			cancelled++
-		}
-		timers[victim] = add(delays[index], total)
+// told leaves out the processor time of a thread that says nothing.
+func (kind peer) told(given answer) answer {
+	if !kind.inCaller {
+		given.ThreadCPUNs = nil
 	}
-	cost := start.cost(len(victims), map[string]any{})
-	return cost, nothingRan(cancelled, len(victims), total)
-}
-
-// nothingRan is an error unless each cancel took a pending timer away and no task has run.
-func nothingRan(cancelled, operations int, total *ledger) error {
-	if cancelled != operations {
-		return fmt.Errorf("%d of %d cancels found no pending timer", operations-cancelled, operations)
-	}
-	return total.check()
+	return given
 }

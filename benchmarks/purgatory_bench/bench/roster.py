@@ -80,9 +80,12 @@ def _java(name: str, *flags: str) -> Callable[[Place], Start]:
     return start
 
 
-def _go(place: Place) -> Start:
-    program = build_go(place.sources(), place.work, place.log("build-go"))
-    return Start([program, "runtime"], place.work, place.log("go"))
+def _go(label: str, name: str) -> Callable[[Place], Start]:
+    def start(place: Place) -> Start:
+        program = build_go(place.sources(), place.work, place.log("build-go"))
+        return Start([program, name], place.work, place.log(label))
+
+    return start
 
 
 def _rust(place: Place) -> Start:
@@ -138,7 +141,8 @@ _ALONE: Final = ("--alone",)
 ROLLS: Final = (
     Roll("kafka", _java("kafka"), whole=True),
     Roll("netty", _java("netty"), whole=True),
-    Roll("go", _go, whole=True),
+    Roll("go", _go("go", "runtime"), whole=True),
+    Roll("go-wheel", _go("go-wheel", "wheel"), whole=True),
     Roll("rust", _rust),
     Roll("compiled", _compiled("compiled", "implementation"), ", compiled", alone=_ALONE),
     Roll("pure", _python("pure", "implementation"), ", interpreted", alone=_ALONE),

@@ -22,7 +22,13 @@ from purgatory_conformance.command_line import Problem
 from .peers import silent
 
 ROOT = Path(__file__).resolve().parents[3]
-FOREIGN = {"kafka": "Java 17", "netty": "Java 17", "go": "Go", "rust": "Rust"}
+FOREIGN = {
+    "kafka": "Java 17",
+    "netty": "Java 17",
+    "go": "Go",
+    "go-wheel": "Go",
+    "rust": "Rust",
+}
 
 
 @pytest.fixture
