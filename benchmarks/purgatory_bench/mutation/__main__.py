@@ -134,11 +134,11 @@ def main(
     reviewed = read_reviewed(_REVIEWED)
     began = time.monotonic()
     judge = SuiteJudge(MODULES, _recorded(chosen))
-    _check_originals(chosen, judge, workers, limit)
     found = _mutants(chosen)
-    # Children share the memory of what is never collected.
+    # Children share the memory of what is never collected; to collect it would copy all of it.
     gc.collect()
     gc.freeze()
+    _check_originals(chosen, judge, workers, limit)
     results = _judged(found, judge, workers, limit)
     # Once more, should somebody have changed the tree meanwhile.
     _check_originals(chosen, judge, workers, limit)

@@ -10,7 +10,8 @@ from typing import TypedDict
 from purgatory_bench.mutation.mutants import Mutants
 from purgatory_bench.mutation.reviewed import Reviewed, share
 from purgatory_bench.mutation.runner import End, Result
-from purgatory_bench.mutation.scope import LEFT_OUT, MODULES_LEFT_OUT
+from purgatory_bench.mutation.scope import LEFT_OUT, MODULES, MODULES_LEFT_OUT
+from purgatory_conformance.scheduling.yield_points import Size
 
 BEGIN, END = "<!-- mutation: begin -->", "<!-- mutation: end -->"
 
@@ -130,6 +131,7 @@ def page_text(
     return "\n".join(
         [
             *_figures(results, found, measured_on),
+            *_what_is_smaller(found),
             *_what_is_not_judged(found),
             *_survivors(results, reviewed),
         ]
@@ -155,6 +157,20 @@ def _figures(
         + ", ".join(f"{count} {end.value}" for end, count in _by_end(results).items())
         + "."
     )
+
+
+def _what_is_smaller(modules: Iterable[str]) -> Iterator[str]:
+    """A line for each constant that is smaller in trials of these modules."""
+    modules_of: dict[Size, list[str]] = {}
+    for module in modules:
+        for size in dict.fromkeys(size for trial in MODULES[module] for size in trial.sizes):
+            modules_of.setdefault(size, []).append(f"`{module}`")
+    yield from ("", "## What is smaller here", "")
+    yield "Some of the cases are asked with constants of the implementation that are smaller."
+    yield from ("", "| constant | value | for mutants of | so that |", "|---|---:|---|---|")
+    for size, names in modules_of.items():
+        constant = f"`{size.module.rpartition('.')[2]}`, `{size.name}`"
+        yield f"| {constant} | {size.value} | {', '.join(names)} | {size.why} |"
 
 
 def _what_is_not_judged(found: Mapping[str, Mutants]) -> Iterator[str]:

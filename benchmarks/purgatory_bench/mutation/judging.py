@@ -13,6 +13,7 @@ import importlib.machinery
 import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 
@@ -72,14 +73,15 @@ def record(trial: Trial, seeds: Sequence[int] = SEEDS, cases: int = CASES) -> Re
     """
     subject = _Recorder(_subject(trial))
     for seed in seeds:
-        campaign = run_campaign(
-            subject,
-            trial.component,
-            seed=seed,
-            budget=Budget(least_cases=cases, most_cases=cases, minimum_visits=0, seconds=3600),
-            vectors=vectors(trial.component) if seed == seeds[0] else (),
-            deviations=trial.deviations,
-        )
+        with _made_small(trial):
+            campaign = run_campaign(
+                subject,
+                trial.component,
+                seed=seed,
+                budget=Budget(least_cases=cases, most_cases=cases, minimum_visits=0, seconds=3600),
+                vectors=vectors(trial.component) if seed == seeds[0] else (),
+                deviations=trial.deviations,
+            )
         if campaign.verdict not in (Verdict.CONFORMANT, Verdict.CONFORMANT_WITH_DEVIATIONS):
             raise OriginalFails(f"{trial.name}, seed {seed}: {campaign.why}")
     return Recording(subject.profiles[trial.component], subject.cases)
@@ -107,13 +109,8 @@ class SuiteJudge:
         except Exception as failure:
             raise Killed(End.NOT_IMPORTED, type(failure).__name__) from failure
         for trial, subject in subjects.items():
-            for case in self._recorded[trial].cases:
-                getting_on()
-                subject.new(case.name, case.configuration)
-                outcomes = list(subject.do_all(case.operations))
-                subject.end()
-                if outcomes != case.outcomes:
-                    _ask_the_judge(trial, self._recorded[trial].profile, case, outcomes)
+            with _made_small(trial):
+                _try(subject, trial, self._recorded[trial], getting_on)
 
 
 def replace_module(module: str, source: str) -> None:
@@ -136,6 +133,37 @@ def _subject(trial: Trial) -> Subject:
     bundled = importlib.import_module(_BUNDLED)
     subject: Subject = getattr(bundled, trial.maker)()
     return subject
+
+
+@contextmanager
+def _made_small(trial: Trial) -> Iterator[None]:
+    """Give the constants of a trial their sizes, and back again the ones that they have."""
+    modules = {size: importlib.import_module(size.module) for size in trial.sizes}
+    before = {size: getattr(module, size.name) for size, module in modules.items()}
+    try:
+        for size, module in modules.items():
+            setattr(module, size.name, size.value)
+        yield
+    finally:
+        for size, module in modules.items():
+            setattr(module, size.name, before[size])
+
+
+def _try(
+    subject: Subject, trial: Trial, recording: Recording, getting_on: Callable[[], None]
+) -> None:
+    """Ask a mutant the cases of one trial.
+
+    Raises:
+        Killed: one of them has failed.
+    """
+    for case in recording.cases:
+        getting_on()
+        subject.new(case.name, case.configuration)
+        outcomes = list(subject.do_all(case.operations))
+        subject.end()
+        if outcomes != case.outcomes:
+            _ask_the_judge(trial, recording.profile, case, outcomes)
 
 
 def _ask_the_judge(

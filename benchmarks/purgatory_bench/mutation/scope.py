@@ -3,15 +3,16 @@
 A module is named because one thread and a virtual clock decide everything that it does. What is
 left out of such a module is listed here, name by name and line by line; nothing else is, but for
 two kinds of positions. The first holds no behaviour: annotations, signatures, protocols, decorators
-of abstract methods, and imports that only a type checker sees. The second is default values of
-arguments, since the suite gives every argument.
+of abstract methods, and imports and decorators that only a type checker or the compiler sees. The
+second is default values of arguments, since the suite gives every argument.
 """
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.scheduling.yield_points import Size
 from purgatory_spec.profiles import Component
 
 
@@ -20,21 +21,25 @@ class Trial:
     """What a mutant goes through: the campaigns on one component of a subject that we bring.
 
     ``maker`` is the function of ``purgatory_conformance.subjects.bundled`` that makes the subject.
+    ``sizes`` are constants of the implementation that are smaller in this trial.
     """
 
     maker: str
     component: Component
     deviations: tuple[Deviation, ...] = ()
+    sizes: tuple[Size, ...] = ()
 
     @property
     def name(self) -> str:
-        """Subject and component."""
-        return f"{self.maker}, {self.component.value}"
+        """Subject, component, and what is smaller."""
+        smaller = (f"{size.name} {size.value}" for size in self.sizes)
+        return ", ".join([self.maker, self.component.value, *smaller])
 
 
 TIMER = Trial("bundled_subject", Component.TIMER)
 PURGATORY = Trial("bundled_subject", Component.PURGATORY)
 INLINE = Trial("bundled_inline_subject", Component.TIMER)
+INLINE_PURGATORY = Trial("bundled_inline_subject", Component.PURGATORY)
 POOL = Trial("bundled_subject", Component.MEMORY_POOL)
 AS_PUBLISHED = Trial(
     "bundled_proposal_subject",
@@ -49,8 +54,24 @@ AS_PUBLISHED = Trial(
     ),
 )
 
-_TIMER = (TIMER, PURGATORY)
-_PURGATORY = (PURGATORY, AS_PUBLISHED)
+
+def _places(places: int) -> Size:
+    return Size("purgatory_impl.chunks", "CHUNK", places, "lists have more than one chunk")
+
+
+_HOLD_OF_TWO = Size(
+    "purgatory_impl.timer", "_STEPS_PER_HOLD", 2, "a pass takes more than one hold of the lock"
+)
+_BATCH_OF_TWO = Size("purgatory_impl.task_queue", "BATCH", 2, "the queue has more than one batch")
+
+SMALL_HOLDS = replace(TIMER, sizes=(_HOLD_OF_TWO,))
+SMALL_BATCHES = tuple(replace(trial, sizes=(_BATCH_OF_TWO,)) for trial in (TIMER, INLINE))
+SMALL_CHUNKS = tuple(replace(PURGATORY, sizes=(_places(places),)) for places in (2, 4, 8))
+
+_TIMER = (TIMER, SMALL_HOLDS, PURGATORY, INLINE)
+_EXECUTOR = (TIMER, PURGATORY, INLINE, *SMALL_BATCHES)
+_PURGATORY = (PURGATORY, AS_PUBLISHED, INLINE_PURGATORY)
+_LISTS = (*SMALL_CHUNKS, AS_PUBLISHED)
 _POOL = (POOL,)
 
 MODULES: dict[str, tuple[Trial, ...]] = {
@@ -58,12 +79,12 @@ MODULES: dict[str, tuple[Trial, ...]] = {
     "bucket": _TIMER,
     "task": _TIMER,
     "timer": _TIMER,
-    "executors": (*_TIMER, INLINE),
-    "task_queue": (*_TIMER, INLINE),
-    "chunks": _PURGATORY,
-    "walks": _PURGATORY,
-    "watchers": _PURGATORY,
-    "watcher_lists": _PURGATORY,
+    "executors": _EXECUTOR,
+    "task_queue": _EXECUTOR,
+    "chunks": _LISTS,
+    "walks": _LISTS,
+    "watchers": _LISTS,
+    "watcher_lists": _LISTS,
     "delayed_operation": _PURGATORY,
     "accounting": _PURGATORY,
     "purgatory": _PURGATORY,
@@ -74,11 +95,13 @@ MODULES: dict[str, tuple[Trial, ...]] = {
 }
 """The modules that are mutated, each with the trials that its mutants go through."""
 
+_LOCKS_ALONE = "locks; one thread never waits for one, and the thin ones are the compiled build's"
+
 MODULES_LEFT_OUT: dict[str, str] = {
     "__init__": "names alone",
     "clocks": "real time and sleeping; of the virtual clock only its reading is deterministic",
-    "exclusion": "locks; one thread alone never waits for one",
-    "operation_locks": "locks; one thread alone never waits for one",
+    "exclusion": _LOCKS_ALONE,
+    "operation_locks": _LOCKS_ALONE,
     "errors": "texts, and one reason code for each class",
 }
 """The modules that are not mutated, each with the reason."""
@@ -94,22 +117,36 @@ class LeftOut:
     line: str = ""
 
 
+def _lines(module: str, definition: str, reason: str, *lines: str) -> tuple[LeftOut, ...]:
+    """Lines of one function that are left out for one reason."""
+    return tuple(LeftOut(module, definition, reason, line) for line in lines)
+
+
 _REAPER = "the reaper's thread"
 _ANSWERS_REAPER = "the answer is for the reaper's thread alone"
 _STARTS_REAPER = "whether a second thread is started"
 _WAKES_REAPER = "only a sleeping reaper's thread is concerned"
+_LOCK = "which lock it is; one thread alone never waits for one"
+_THIN = "the state of thin locks, which the pure build has none of"
 _HOLD = "how many steps a lock is held; only threads that wait for it are concerned"
+_FULL = "when a list is full; that bounds how long a lock is held, and no rule speaks of it"
 _OTHER_THREAD = "only where another thread completes the operation meanwhile, or a key fails"
 _INTERRUPT = "an interrupt in the main thread; the suite's tasks throw ordinary exceptions"
 _ORDER = "whether timer or lists come first is seen by other threads alone"
 _ONE_EACH = "for a second timer or purgatory; no step is about two of them"
 _FOR_PEOPLE = "words for people; they all have one reason code"
+_MEANWHILE = (
+    "only where a list changes while a try runs or while the lock is let go of; "
+    "no step's try changes one"
+)
+_ROOM = "when entries move closer together; that is for memory, of which no rule speaks"
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
 _LEAKED = "no rule speaks of how many were lost"
+_MAKES_LOCK = "SectionLock() if COMPILED else pure(threading.Lock())"
 _WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
 
 LEFT_OUT: tuple[LeftOut, ...] = (
-    LeftOut("wheel", "Wheel.advance", _HOLD, "return True"),
+    LeftOut("executors", "Executor.__init__", _LOCK, f"self._lock = {_MAKES_LOCK}"),
     LeftOut("executors", "ThreadExecutor", "a thread"),
     LeftOut("executors", "join", "a thread"),
     LeftOut("executors", "InlineExecutor.wake", _INTERRUPT, "except BaseException:"),
@@ -121,6 +158,8 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "if asks_to_leave and threading.current_thread() is threading.main_thread():",
     ),
     LeftOut("timer", "", _HOLD, "_STEPS_PER_HOLD: Final = 1024"),
+    LeftOut("timer", "", _LOCK, f"_OWNER_CHANGE: Final = {_MAKES_LOCK}"),
+    LeftOut("timer", "Timer.__init__", _LOCK, f"self._lock = {_MAKES_LOCK}"),
     LeftOut("timer", "Timer._reap", _REAPER),
     LeftOut("timer", "Timer._sleep_until_due", _REAPER),
     LeftOut("timer", "Timer._is_before_alarm", _WAKES_REAPER),
@@ -129,7 +168,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "timer",
         "Timer._add_quietly",
         _WAKES_REAPER,
-        "is_earlier = self._asleep and self._is_before_alarm()",
+        "if self._asleep and self._wheel.queued_buckets != queued:",
     ),
     LeftOut("timer", "Timer.__init__", _WAKES_REAPER, "self._asleep = False"),
     LeftOut("timer", "Timer.__init__", _STARTS_REAPER, _WHETHER_REAPER),
@@ -143,7 +182,55 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("timer", "Timer._adopt", _ONE_EACH, "if task._next is not None:"),
     LeftOut("timer", "Timer.advance", _HOLD, "if more:"),
     LeftOut("timer", "Timer.advance", _HOLD, "time.sleep(0)"),
+    LeftOut("task_queue", "", _HOLD, "BATCH: Final = 1024"),
+    LeftOut(
+        "task_queue",
+        "TaskQueue.put",
+        _FULL,
+        "if self._last.tasks and len(self._last.tasks) + len(added) > BATCH:",
+    ),
+    LeftOut("task_queue", "TaskQueue.tasks", "no step asks which tasks wait"),
     LeftOut("chunks", "", _HOLD, "CHUNK: Final = 128"),
+    LeftOut("chunks", "WatcherList.append", _FULL, "if len(last.operations) < CHUNK:"),
+    *_lines(
+        "chunks",
+        "WatcherList.take_oldest",
+        _MEANWHILE,
+        "return False",
+        "index = 0",
+        "while chunk.operations[index] is None:",
+        "index += 1",
+        "if chunk.operations[index] is not operation:",
+    ),
+    LeftOut(
+        "chunks",
+        "WatcherList.put_in_order",
+        _ROOM,
+        "if before is not None and len(before.operations) + places - chunk.removed <= CHUNK:",
+    ),
+    LeftOut(
+        "chunks",
+        "WatcherList.put_in_order",
+        _ROOM,
+        "elif chunk.removed >= CHUNK // 8 and chunk.removed * 2 >= places:",
+    ),
+    *_lines("walks", "Walk.drop", _MEANWHILE, "if self._list.length == 0:", "return 0"),
+    *_lines("walks", "Walk._drop_here", _MEANWHILE, "if operation is None:", "return 0"),
+    *_lines(
+        "walks",
+        "Walk._follow",
+        _MEANWHILE,
+        "self._limit = -1",
+        "if self._tried and chunk.operations[self._index] is None:",
+        "self._tried = False",
+    ),
+    LeftOut("walks", "Walk.next_operations", _MEANWHILE, "self._over = True"),
+    LeftOut("walks", "Walk._remove_in_hold", _MEANWHILE, "self._over = True"),
+    LeftOut("walks", "Walk._remove_only", _MEANWHILE, "self._over = True"),
+    LeftOut("walks", "Walk.__init__", _ROOM, "self._removed = False"),
+    LeftOut("walks", "Walk._drop_here", _ROOM, "self._removed = True"),
+    LeftOut("walks", "Walk._remove_here", _ROOM, "self._removed = True"),
+    LeftOut("watchers", "Shard.__init__", _LOCK, f"self.lock = {_MAKES_LOCK}"),
     LeftOut(
         "watcher_lists",
         "",
@@ -156,6 +243,15 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "WatcherLists.shard_of",
         "the hash of a text differs from run to run, and the shard that it leads to cannot be seen",
     ),
+    LeftOut(
+        "delayed_operation",
+        "DelayedOperation.__init__",
+        _LOCK,
+        "self._locks: OperationLocks | None = None if THIN else OperationLocks()",
+    ),
+    LeftOut("delayed_operation", "DelayedOperation.__init__", _THIN, "self._holder = 0"),
+    LeftOut("delayed_operation", "DelayedOperation.__init__", _THIN, "self._depth: i32 = 0"),
+    LeftOut("delayed_operation", "DelayedOperation.__init__", _THIN, "self._word_held = False"),
     LeftOut("delayed_operation", "_win", _OTHER_THREAD, "return False"),
     LeftOut(
         "delayed_operation",
@@ -163,6 +259,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         _ONE_EACH,
         "elif operation._accounting is not accounting:",
     ),
+    LeftOut("accounting", "Accounting.__init__", _LOCK, f"self._lock = {_MAKES_LOCK}"),
     LeftOut("accounting", "ExactAccounting.time_out_first", _ORDER),
     LeftOut("accounting", "ProposalAccounting.time_out_first", _ORDER),
     LeftOut("accounting", "", _REAPER, "_RETRY_MS: Final = 100"),
@@ -170,8 +267,6 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("accounting", "Accounting.__init__", _REAPER, "self._closed = False"),
     LeftOut("accounting", "Accounting.__init__", _REAPER, "self._asleep = False"),
     LeftOut("accounting", "Accounting.close", _REAPER),
-    LeftOut("accounting", "Accounting._wake_reaper", _REAPER),
-    LeftOut("accounting", "Accounting._is_closed", _REAPER),
     LeftOut(
         "accounting",
         "Accounting.post",
@@ -218,6 +313,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     ),
     LeftOut("purgatory", "Purgatory._purge_if_due", _ANSWERS_REAPER, "return False"),
     LeftOut("purgatory", "Purgatory._reap", _REAPER),
+    LeftOut("memory_pool", "SimpleMemoryPool.__init__", _LOCK, f"self._lock = {_MAKES_LOCK}"),
     LeftOut("memory_pool", "SimpleMemoryPool._why_not_lent", _FOR_PEOPLE),
     LeftOut("leak_detecting_memory_pool", "LeakDetectingMemoryPool.leaked", _LEAKED),
     LeftOut(
@@ -273,6 +369,10 @@ class Span:
         return self.start <= position < self.end
 
 
+_FOR_COMPILERS = {"final", "mypyc_attr"}
+"""Decorators of classes that type checkers and the compiler look at, and the program does not."""
+
+
 def type_spans(tree: ast.Module) -> tuple[Span, ...]:
     """Where there is nothing but types; the default values of arguments lie inside."""
     return tuple(_type_spans(tree))
@@ -287,6 +387,11 @@ def _type_spans(tree: ast.Module) -> Iterator[Span]:
                 yield Span(start, _span(node.body[0]).start)
             case ast.ClassDef() if "Protocol" in {_name(base) for base in node.bases}:
                 yield _span(node)
+            case ast.ClassDef():
+                for decorator in node.decorator_list:
+                    if _name(decorator) in _FOR_COMPILERS:
+                        # From the sign before it on.
+                        yield Span((decorator.lineno, 0), _span(decorator).end)
             case ast.AnnAssign(annotation=annotation):
                 yield _span(annotation)
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
@@ -294,7 +399,9 @@ def _type_spans(tree: ast.Module) -> Iterator[Span]:
 
 
 def _name(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
+    """What a name says, or that of what is called; nothing where it is neither."""
+    named = node.func if isinstance(node, ast.Call) else node
+    return named.id if isinstance(named, ast.Name) else ""
 
 
 def default_spans(tree: ast.Module) -> tuple[Span, ...]:

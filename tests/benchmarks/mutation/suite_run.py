@@ -9,9 +9,19 @@ from pathlib import Path
 from purgatory_bench.mutation.judging import SuiteJudge, record
 from purgatory_bench.mutation.mutants import Mutant
 from purgatory_bench.mutation.runner import judge_all
-from purgatory_bench.mutation.scope import AS_PUBLISHED, POOL, PURGATORY, TIMER
+from purgatory_bench.mutation.scope import (
+    AS_PUBLISHED,
+    POOL,
+    PURGATORY,
+    SMALL_BATCHES,
+    SMALL_CHUNKS,
+    TIMER,
+)
 
 IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
+
+SECOND_CHUNK = ("self._link(last, chunk)", "self._link(chunk, last)")
+SECOND_BATCH = ("self._last.next = Batch()", "self._first = self._last.next = Batch()")
 
 WRONG = {
     ("wheel", TIMER): (
@@ -23,6 +33,10 @@ WRONG = {
         "return self._pending",
     ),
     ("accounting", AS_PUBLISHED): ("self._estimate += 1", "self._estimate += 2"),
+    ("chunks", SMALL_CHUNKS[0]): SECOND_CHUNK,
+    ("chunks", AS_PUBLISHED): SECOND_CHUNK,
+    ("task_queue", SMALL_BATCHES[0]): SECOND_BATCH,
+    ("task_queue", TIMER): SECOND_BATCH,
     ("memory_pool", POOL): ("return self._size - self.available_bytes", "return self._size"),
 }
 """By module and trial: a line, and what stands in its place."""

@@ -1,6 +1,7 @@
 """Which changes count as mutants, and which do not."""
 
 import ast
+import importlib
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,23 @@ def test_types_are_no_mutants() -> None:
     assert (found.no_program, found.repeated) == (0, 0)
     # Five other comparisons, two other numbers.
     assert dict(found.left_out) == {sleeps: 7}
+
+
+def test_decorators_for_the_compiler_are_no_mutants() -> None:
+    """
+    Given: a class with a decorator for the compiler, one for the type checker, and one that acts
+    When:  mutants are made of it
+    Then:  to take the last one off, or to change it, is a mutant, and nothing else
+    """
+    decorators = "@mypyc_attr(native_class=True)\n@final\n@dataclass(frozen=True)\n"
+
+    found = mutants_of("counter", f"{decorators}class Counter:\n    pass\n")
+
+    assert {(m.line, m.mutated) for m in found.judged} == {
+        ("@dataclass(frozen=True)", ""),
+        ("@dataclass(frozen=True)", "@dataclass(frozen=False)"),
+    }
+    assert found.in_types > 0
 
 
 def test_a_single_line_may_be_left_out() -> None:
@@ -105,3 +123,33 @@ def test_what_is_left_out_exists(left_out: LeftOut) -> None:
     assert left_out.module in MODULES
     assert left_out.definition in {"", *(name for _, name in definitions(ast.parse(source)))}
     assert left_out.line in {"", *(line.strip() for line in source.splitlines())}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@pytest.mark.parametrize("module", MODULES)
+def test_whatever_is_left_out_would_have_mutants(module: str) -> None:
+    """
+    Given: what is left out of a module
+    When:  mutants are made of the module
+    Then:  each entry leaves out at least one change; one without any is no reason for anything
+    """
+    left_out = [each for each in LEFT_OUT if each.module == module]
+    source = (IMPLEMENTATION / f"{module}.py").read_text(encoding="utf-8")
+
+    found = mutants_of(module, source, left_out)
+
+    assert [each for each in left_out if not found.left_out[each]] == []
+
+
+def test_a_constant_that_is_smaller_exists_and_is_smaller() -> None:
+    """
+    Given: the constants that are smaller in some trials
+    When:  they are compared with the implementation's own
+    Then:  each is there, and greater
+    """
+    sizes = {size for trials in MODULES.values() for trial in trials for size in trial.sizes}
+
+    assert {size.name for size in sizes} == {"CHUNK", "BATCH", "_STEPS_PER_HOLD"}
+    for size in sizes:
+        assert getattr(importlib.import_module(size.module), size.name) > size.value

@@ -49,9 +49,10 @@ class Said:
 class Peer:
     """One folder below ``benchmarks/peers``, with its tools.
 
-    ``build`` is given a checkout, a folder for what is made, and a log. ``commands`` are run one
-    after the other in the peer's folder; the last one runs the controls. ``held`` and ``failed``
-    find the names of controls in what is said.
+    ``fetch`` is the command that gets what the peer depends on. ``build`` is given a checkout, a
+    folder for what is made, and a log. ``commands`` are run one after the other in the peer's
+    folder; the last one runs the controls. ``held`` and ``failed`` find the names of controls in
+    what is said.
     """
 
     folder: str
@@ -61,6 +62,7 @@ class Peer:
     held: str
     failed: str
     fault: Fault
+    fetch: Sequence[str] = ()
     needs_linux: bool = True
 
 
@@ -77,6 +79,7 @@ GO = Peer(
         "runs == total.expected",
         "TestALedgerRefusesATaskThatRanForAnother",
     ),
+    fetch=("go", "list", "-deps", "-test", "./..."),
 )
 
 RUST = Peer(
@@ -94,6 +97,7 @@ RUST = Peer(
         "(runs, _) if runs == operations",
         "task::tests::a_ledger_refuses_a_task_that_ran_for_another",
     ),
+    fetch=("cargo", "fetch", "--quiet"),
 )
 
 JVM = Peer(
@@ -135,6 +139,17 @@ class Copy:
         place = Path("benchmarks", "peers", peer.folder)
         self.folder = checkout / place
         shutil.copytree(source / place, self.folder, ignore=shutil.ignore_patterns("target"))
+
+    def fetch(self) -> None:
+        """Get what it depends on; skip where that cannot be had, or fail under REQUIRE_PEERS=1."""
+        if not self.peer.fetch:
+            return
+        code, said = run(self.peer.fetch, self.folder)
+        if code != 0:
+            words = f"what benchmarks/peers/{self.peer.folder} needs cannot be had: {said.strip()}"
+            if os.environ.get("REQUIRE_PEERS") == "1":
+                raise pytest.fail.Exception(words, pytrace=False)
+            pytest.skip(words[:500])
 
     def build(self) -> None:
         """Build it as the bench does; fail with what the tools have said."""

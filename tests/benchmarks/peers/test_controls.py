@@ -20,11 +20,12 @@ from .controls import GO, JVM, ROOT, RUST, Copy, Peer, need, run
 def built(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Copy]:
-    """A peer, built; without its tools a skip, and a failure where something cannot be fetched."""
+    """A peer, built; without its tools, or what it depends on, a skip that says so."""
     peer: Peer = request.param
     need(peer)
     folder = tmp_path_factory.mktemp(peer.folder)
     copy = Copy(peer, ROOT, folder / "checkout", folder / "work")
+    copy.fetch()
     copy.build()
     yield copy
     shutil.rmtree(folder)
@@ -82,9 +83,23 @@ def copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Copy:
     return Copy(RUST, ROOT, tmp_path / "checkout", tmp_path / "work")
 
 
-def test_what_cannot_be_fetched_is_a_failure_with_the_tools_words(
-    copy: Copy, tmp_path: Path
+def test_what_cannot_be_fetched_is_told_in_the_tools_words(
+    copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A skip, or a failure where it is required."""
+    stand_in(tmp_path, "cargo", "echo 'error: no crate'; exit 101")
+    words = "what benchmarks/peers/rust needs cannot be had: error: no crate"
+    monkeypatch.delenv("REQUIRE_PEERS", raising=False)
+    with pytest.raises(pytest.skip.Exception, match=words):
+        copy.fetch()
+    monkeypatch.setenv("REQUIRE_PEERS", "1")
+    with pytest.raises(pytest.fail.Exception, match=words):
+        copy.fetch()
+    stand_in(tmp_path, "cargo", "exit 0")
+    copy.fetch()
+
+
+def test_what_cannot_be_built_is_a_failure_with_the_tools_words(copy: Copy, tmp_path: Path) -> None:
     stand_in(tmp_path, "cargo", "echo 'error: no crate'; echo 'no such host'; exit 101")
     with pytest.raises(pytest.fail.Exception, match=r"with 101: no such host\nerror: no crate\n"):
         copy.build()
