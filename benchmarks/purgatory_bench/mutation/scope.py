@@ -139,6 +139,7 @@ _MEANWHILE = (
     "only where a list changes while a try runs or while the lock is let go of; "
     "no step's try changes one"
 )
+_DECLARED = "declares a field, which is set again before it is read"
 _ROOM = "when entries move closer together; that is for memory, of which no rule speaks"
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
 _LEAKED = "no rule speaks of how many were lost"
@@ -146,6 +147,17 @@ _MAKES_LOCK = "SectionLock() if COMPILED else pure(threading.Lock())"
 _WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
 
 LEFT_OUT: tuple[LeftOut, ...] = (
+    *_lines(
+        "wheel",
+        "Level.__init__",
+        _DECLARED,
+        "self.first_slot = 0",
+        "self.first_ms = 0",
+        "self.limit_ms = 0",
+        "self.turn_ms = 0",
+    ),
+    LeftOut("bucket", "Bucket.__init__", _DECLARED, "self.expiry_ms = 0"),
+    LeftOut("task", "TimerTask.__init__", _DECLARED, "self._expiry_ms = 0"),
     LeftOut("executors", "Executor.__init__", _LOCK, f"self._lock = {_MAKES_LOCK}"),
     LeftOut("executors", "ThreadExecutor", "a thread"),
     LeftOut("executors", "join", "a thread"),
@@ -224,9 +236,27 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "if self._tried and chunk.operations[self._index] is None:",
         "self._tried = False",
     ),
-    LeftOut("walks", "Walk.next_operations", _MEANWHILE, "self._over = True"),
-    LeftOut("walks", "Walk._remove_in_hold", _MEANWHILE, "self._over = True"),
-    LeftOut("walks", "Walk._remove_only", _MEANWHILE, "self._over = True"),
+    *(
+        guard
+        for function in ("Walk.next_operations", "Walk._remove_in_hold")
+        for guard in _lines(
+            "walks", function, _MEANWHILE, "if self._list.length == 0:", "self._over = True"
+        )
+    ),
+    *_lines(
+        "walks",
+        "Walk._remove_only",
+        _MEANWHILE,
+        "self._over = True",
+        "if operation is not None and operation._completed and self._list.take_oldest(operation):",
+    ),
+    LeftOut(
+        "walks",
+        "Walk._remove_here",
+        _MEANWHILE,
+        "if operation is not None and start <= index < limit:",
+    ),
+    LeftOut("walks", "Walk.__init__", _DECLARED, "self._end = 1"),
     LeftOut("walks", "Walk.__init__", _ROOM, "self._removed = False"),
     LeftOut("walks", "Walk._drop_here", _ROOM, "self._removed = True"),
     LeftOut("walks", "Walk._remove_here", _ROOM, "self._removed = True"),
