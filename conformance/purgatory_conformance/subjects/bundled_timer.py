@@ -129,7 +129,8 @@ class TimerInstance:
             case AddInside(name, delay_ms):
                 self.timer.add(self.task(name), delay_ms)
             case CancelInside(name):
-                self.timer.cancel(self.task(name))
+                # By the task, and not by the timer as the operation does: two ways, one outcome.
+                self.task(name).cancel()
             case AdvanceInside():
                 self.timer.advance()
 
