@@ -23,7 +23,7 @@ from purgatory_bench.python_peer.new_design import Request
 from purgatory_bench.python_peer.purgatory_measures import TIME_OUT_MS, judge_completions
 from purgatory_impl import (
     COMPILED,
-    CallableTask,
+    OneShotTask,
     Purgatory,
     SteppedExecutor,
     Timer,
@@ -191,8 +191,8 @@ def _expiry(count: int) -> Stretches:
         for _ in delays_ms:
             pass
 
-    def make() -> list[CallableTask]:
-        return [CallableTask(ran) for _ in delays_ms]
+    def make() -> list[OneShotTask]:
+        return [OneShotTask(ran) for _ in delays_ms]
 
     def call() -> None:
         for _ in delays_ms:

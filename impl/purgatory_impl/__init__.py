@@ -15,6 +15,7 @@ from purgatory_impl.errors import (
     MemoryPoolError,
     NoKeys,
     NotABuffer,
+    OneShotEnded,
     OperationOfAnotherPurgatory,
     PurgatoryClosed,
     PurgatoryError,
@@ -28,7 +29,7 @@ from purgatory_impl.executors import Executor, InlineExecutor, SteppedExecutor, 
 from purgatory_impl.leak_detecting_memory_pool import LeakDetectingMemoryPool
 from purgatory_impl.memory_pool import MemoryPool, SimpleMemoryPool
 from purgatory_impl.purgatory import Purgatory
-from purgatory_impl.task import CallableTask, TimerTask
+from purgatory_impl.task import CallableTask, OneShotTask, Task, TimerTask
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 from purgatory_impl.unbounded_memory_pool import UnboundedMemoryPool
 
@@ -55,12 +56,15 @@ __all__ = [
     "MonotonicClock",
     "NoKeys",
     "NotABuffer",
+    "OneShotEnded",
+    "OneShotTask",
     "OperationOfAnotherPurgatory",
     "Purgatory",
     "PurgatoryClosed",
     "PurgatoryError",
     "SimpleMemoryPool",
     "SteppedExecutor",
+    "Task",
     "TaskOfAnotherTimer",
     "ThreadExecutor",
     "Timer",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import cast, final
 
-from purgatory_impl.task import Cell, TimerTask
+from purgatory_impl.task import Cell, Task
 
 
 @final
@@ -28,7 +28,7 @@ class Bucket(Cell):
         self.expiry_ms = 0
         self.queued = False
 
-    def append(self, task: TimerTask) -> None:
+    def append(self, task: Task) -> None:
         """Put a task that is in no bucket at the end."""
         last = self._previous
         assert last is not None
@@ -37,17 +37,17 @@ class Bucket(Cell):
         last._next = task
         self._previous = task
 
-    def first(self) -> TimerTask | None:
+    def first(self) -> Task | None:
         """The first task; None where there is none."""
         return self.behind(self)
 
-    def behind(self, cell: Cell) -> TimerTask | None:
+    def behind(self, cell: Cell) -> Task | None:
         """The task behind a cell of this ring; None at the end."""
         after = cell._next
-        return None if after is self else cast("TimerTask", after)
+        return None if after is self else cast("Task", after)
 
 
-def remove(task: TimerTask) -> None:
+def remove(task: Task) -> None:
     """Take a task that is in a bucket out, wherever it stands."""
     before, after = task._previous, task._next
     assert before is not None

@@ -57,6 +57,17 @@ class TaskOfAnotherTimer(TimerError):
         )
 
 
+class OneShotEnded(TimerError):
+    """A task that was made of a callable has ended; the reason is ``invalid_argument``."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Reason.INVALID_ARGUMENT,
+            "the task was made of a callable and is not pending any more; add the callable again, "
+            "or use a CallableTask, which may be added as often as you like",
+        )
+
+
 class TimerClosed(TimerError):
     """The timer takes no more tasks; the reason is ``closed``.
 

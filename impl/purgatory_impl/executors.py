@@ -18,7 +18,7 @@ from typing import Final
 from mypy_extensions import mypyc_attr
 
 from purgatory_impl.exclusion import COMPILED, SectionLock, pure
-from purgatory_impl.task import TimerTask
+from purgatory_impl.task import Task
 from purgatory_impl.task_queue import TaskQueue
 
 _LOGGER: Final = logging.getLogger("purgatory")
@@ -43,7 +43,7 @@ class Executor:
     def wake(self) -> None:
         """See to it that queued tasks run; called after each hand-over, outside all locks."""
 
-    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
+    def hand_over(self, tasks: Iterable[Task]) -> None:
         """Queue tasks behind those already there.
 
         Rules: TIMER-EXECUTOR-ORDER.
@@ -189,7 +189,7 @@ class ThreadExecutor(Executor):
                 self._tell()
         return True
 
-    def _next_task(self) -> TimerTask | None:
+    def _next_task(self) -> Task | None:
         """Take a task to run it; None where none waits."""
         with self._lock:
             task = self._waiting.take()
@@ -218,7 +218,7 @@ def join(thread: threading.Thread, timeout_ms: int) -> None:
         _LOGGER.warning("Thread %s has not ended after %d ms", thread.name, timeout_ms)
 
 
-def _run(task: TimerTask) -> None:
+def _run(task: Task) -> None:
     """Run a task and log its failure; only the main thread can be told to leave.
 
     Rules: TIMER-THROWING-TASK.

@@ -1,8 +1,16 @@
 """The task: what is to run, and at the same time the cell of the ring in which it waits.
 
+    Cell -> Task -> TimerTask       a user's class; may be armed as often as one likes
+                 -> OneShotTask     what ``Timer.add`` makes of a callable; runs once
+
 A task carries its own links, so that arming it allocates nothing and disarming it finds its place
 in a bucket without a search. The links belong to the timer and are read and written under the
 timer's lock; so is the change from one timer to another.
+
+In the compiled build Python's cycle collector does not see one-shot tasks: a million that wait cost
+it nothing, and each takes 64 bytes in place of 80. For that they must not be part of a cycle longer
+than they wait. So one lets go of its callable and of its timer when its arming ends. While it waits
+its timer has it anyway, until that is closed.
 """
 
 from __future__ import annotations
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
     from purgatory_impl.timer import Timer
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
+@mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)
 class Cell:
     """A place in a ring: it has two neighbours, or none where it is in no ring."""
 
@@ -27,12 +35,11 @@ class Cell:
         self._previous: Cell | None = None
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
-class TimerTask(Cell):
-    """Something to run once for each time it is added to a timer.
+@mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)
+class Task(Cell):
+    """What a timer arms and an executor runs; pending in at most one timer at a time.
 
-    A subclass overrides ``run`` (and, where it has a constructor of its own, calls this one). A
-    task is pending in at most one timer at a time.
+    For a class of your own subclass ``TimerTask``.
     """
 
     __slots__ = ("_expiry_ms", "_timer")
@@ -65,13 +72,19 @@ class TimerTask(Cell):
         """Its timer was closed while the task was pending; called under no lock."""
 
 
-@final
-@mypyc_attr(free_list_len=1)
-class CallableTask(TimerTask):
-    """A task that calls something.
+@mypyc_attr(allow_interpreted_subclasses=True)
+class TimerTask(Task):
+    """A task of a user's class, which runs once for each time it is added to a timer.
 
-    The last one that was let go of lends its memory to the next one, in the compiled build.
+    A subclass overrides ``run`` (and, where it has a constructor of its own, calls this one).
     """
+
+    __slots__ = ()
+
+
+@final
+class CallableTask(TimerTask):
+    """A task that calls something, as often as it is armed."""
 
     __slots__ = ("_action",)
 
@@ -82,3 +95,34 @@ class CallableTask(TimerTask):
     def run(self) -> None:
         """Call it."""
         self._action()
+
+
+@final
+@mypyc_attr(free_list_len=1, acyclic=True)
+class OneShotTask(Task):
+    """A task that calls something once; made by ``Timer.add``, which can move it while it waits.
+
+    The last one that was let go of lends its memory to the next one, in the compiled build.
+    """
+
+    __slots__ = ("_action",)
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        super().__init__()
+        self._action: Callable[[], object] | None = action
+
+    def run(self) -> None:
+        """Call it, unless it was called before."""
+        action = self._action
+        self._let_go()
+        if action is not None:
+            action()
+
+    def _let_go(self) -> None:
+        """Forget callable and timer: the arming has ended. Called under no lock."""
+        self._timer = None
+        self._action = None
+
+    def _dropped(self) -> None:
+        """The arming has ended here, too."""
+        self._let_go()

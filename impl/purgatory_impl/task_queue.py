@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, final
 
-from purgatory_impl.task import TimerTask
+from purgatory_impl.task import Task
 
 BATCH: Final = 1024
 """Tasks that are put one by one and share a list."""
@@ -25,7 +25,7 @@ class Batch:
     __slots__ = ("next", "tasks")
 
     def __init__(self) -> None:
-        self.tasks: list[TimerTask | None] = []
+        self.tasks: list[Task | None] = []
         self.next: Batch | None = None
 
 
@@ -44,16 +44,16 @@ class TaskQueue:
         """How many tasks wait."""
         return self._length
 
-    def put(self, tasks: Iterable[TimerTask]) -> None:
+    def put(self, tasks: Iterable[Task]) -> None:
         """Put tasks behind those that are there."""
-        added: list[TimerTask | None] = [*tasks]
+        added: list[Task | None] = [*tasks]
         if self._last.tasks and len(self._last.tasks) + len(added) > BATCH:
             self._last.next = Batch()
             self._last = self._last.next
         self._last.tasks += added
         self._length += len(added)
 
-    def take(self) -> TimerTask | None:
+    def take(self) -> Task | None:
         """The task that has waited longest, which is taken out; None where there is none."""
         if self._length == 0:
             return None
@@ -72,9 +72,9 @@ class TaskQueue:
             self._head = 0
         return task
 
-    def tasks(self) -> list[TimerTask]:
+    def tasks(self) -> list[Task]:
         """Those that wait, first to be taken first."""
-        waiting: list[TimerTask] = []
+        waiting: list[Task] = []
         batch: Batch | None = self._first
         while batch is not None:
             waiting += [task for task in batch.tasks if task is not None]

@@ -36,12 +36,13 @@ from purgatory_impl.errors import (
     DelayTooLarge,
     InvalidConfiguration,
     InvalidDelay,
+    OneShotEnded,
     TaskOfAnotherTimer,
     TimerClosed,
 )
 from purgatory_impl.exclusion import COMPILED, SectionLock, pure
 from purgatory_impl.executors import Executor, ThreadExecutor, join
-from purgatory_impl.task import CallableTask, TimerTask
+from purgatory_impl.task import OneShotTask, Task
 from purgatory_impl.wheel import Wheel
 
 LARGEST_DELAY_MS: Final = 2**53 - 1
@@ -131,7 +132,7 @@ class Timer:
         """Close the timer."""
         self.close()
 
-    def add(self, task: TimerTask | Callable[[], object], delay_ms: SupportsIndex) -> TimerTask:
+    def add(self, task: Task | Callable[[], object], delay_ms: SupportsIndex) -> Task:
         """Arm a task: it is to run once, ``delay_ms`` from now.
 
         A task that is pending is moved: only the last add counts. A task that is due by the
@@ -139,14 +140,16 @@ class Timer:
         earlier arming stays.
 
         Args:
-            task: A task, or a callable, of which a task is made.
+            task: A task, or a callable, of which a one-shot task is made.
             delay_ms: Whole milliseconds. Negative means already due.
 
         Returns:
-            The task, for cancelling it.
+            The task, for cancelling it. One that was made of a callable can be moved while it is
+            pending, and not be added again later.
 
         Raises:
             InvalidDelay: the delay is not an integer.
+            OneShotEnded: the task was made of a callable and is not pending any more.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
             TaskOfAnotherTimer: the task is pending in another timer.
             TimerClosed: the timer is closed, whatever the delay.
@@ -157,13 +160,17 @@ class Timer:
         delay = delay_ms if isinstance(delay_ms, int) else _whole_ms(delay_ms)
         if delay > LARGEST_DELAY_MS:
             raise TimerClosed if self._closed else DelayTooLarge(delay, LARGEST_DELAY_MS)
-        armed = task if isinstance(task, TimerTask) else CallableTask(task)
-        _, waits = self._add_quietly(armed, delay)
+        if isinstance(task, Task):
+            armed = task
+            _, waits = self._add_quietly(task, delay, isinstance(task, OneShotTask))
+        else:
+            armed = OneShotTask(task)
+            _, waits = self._add_quietly(armed, delay)
         if not waits:
             self._executor.wake()
         return armed
 
-    def cancel(self, task: TimerTask) -> bool:
+    def cancel(self, task: Task) -> bool:
         """End the arming of a task in this timer, if there is one; never an error.
 
         A task that was handed to the executor runs all the same.
@@ -174,8 +181,16 @@ class Timer:
         Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED, TIMER-CANCEL-TOO-LATE,
         TIMER-CANCEL-UNKNOWN, TIMER-CANCEL-INSIDE.
         """
-        with self._lock:
-            return task._timer is self and self._wheel.remove(task)
+        lock = self._lock
+        lock.acquire()
+        try:
+            was_pending = task._timer is self and self._wheel.remove(task)
+        finally:
+            lock.release()
+        if was_pending and isinstance(task, OneShotTask):
+            # Outside the lock: a finaliser is user code.
+            task._let_go()
+        return was_pending
 
     def advance(self) -> bool:
         """Do what is due at the clock's present reading, without waiting for anything.
@@ -191,7 +206,7 @@ class Timer:
         popped = handed_over = False
         more = True
         while more:
-            expired: list[TimerTask] = []
+            expired: list[Task] = []
             with self._lock:
                 # A closed timer has an empty wheel, where nothing is due.
                 popped_before = self._wheel.popped_buckets
@@ -282,8 +297,13 @@ class Timer:
         with self._lock:
             return self._wheel.levels
 
-    def _add_quietly(self, task: TimerTask, delay_ms: int) -> tuple[bool, bool]:
+    def _add_quietly(self, task: Task, delay_ms: int, only_move: bool = False) -> tuple[bool, bool]:
         """Arm a task and leave it to the caller to wake the executor where that has to be.
+
+        Args:
+            task: What to arm.
+            delay_ms: From now.
+            only_move: Refuse the task where it is not pending.
 
         Returns:
             Whether the task was pending here before, so that it was moved, and whether it waits in
@@ -298,6 +318,8 @@ class Timer:
             with self._lock:
                 if self._closed:
                     raise TimerClosed
+                if only_move and task._next is None:
+                    raise OneShotEnded
                 # Another timer may have taken the task just now: then ask it again.
                 if task._timer is self:
                     was_pending = task._next is not None
@@ -312,12 +334,12 @@ class Timer:
                 self._earlier.notify_all()
         return was_pending, waits
 
-    def _waiting(self) -> list[TimerTask]:
+    def _waiting(self) -> list[Task]:
         """The tasks that wait in buckets now, in no order that means anything."""
         with self._lock:
             return self._wheel.waiting()
 
-    def _adopt(self, task: TimerTask) -> None:
+    def _adopt(self, task: Task) -> None:
         """Make this timer the owner of a task that is not pending in another one."""
         with _OWNER_CHANGE:
             owner = task._timer
@@ -330,7 +352,7 @@ class Timer:
                         raise TaskOfAnotherTimer
                     task._timer = self
 
-    def _arm(self, task: TimerTask, expiry_ms: int) -> bool:
+    def _arm(self, task: Task, expiry_ms: int) -> bool:
         """End the arming before, if there is one, and put the task where it waits.
 
         Returns:

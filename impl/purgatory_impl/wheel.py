@@ -30,7 +30,7 @@ from __future__ import annotations
 from typing import final
 
 from purgatory_impl.bucket import Bucket, remove
-from purgatory_impl.task import TimerTask
+from purgatory_impl.task import Task
 
 
 @final
@@ -155,7 +155,7 @@ class Wheel:
         level = self._first_level()
         return None if level is None else level.first_ms
 
-    def place(self, task: TimerTask, expiry_ms: int) -> bool:
+    def place(self, task: Task, expiry_ms: int) -> bool:
         """Put a task that is in no bucket where it has to wait.
 
         Args:
@@ -194,7 +194,7 @@ class Wheel:
         self.levels += 1
         return level
 
-    def remove(self, task: TimerTask) -> bool:
+    def remove(self, task: Task) -> bool:
         """Take a task out of its bucket; the bucket stays in the delay queue.
 
         Returns:
@@ -208,7 +208,7 @@ class Wheel:
         self.size -= 1
         return True
 
-    def advance(self, now_ms: int, steps: int, expired: list[TimerTask]) -> bool:
+    def advance(self, now_ms: int, steps: int, expired: list[Task]) -> bool:
         """Do what is due at a reading of the clock, but no more than a number of steps.
 
         A step pops a bucket or takes one task out of it. Work that is left goes on in the next
@@ -279,9 +279,9 @@ class Wheel:
             found.append(above)
         return found
 
-    def waiting(self) -> list[TimerTask]:
+    def waiting(self) -> list[Task]:
         """The tasks in all buckets, in no order that means anything."""
-        tasks: list[TimerTask] = []
+        tasks: list[Task] = []
         for level in self.all_levels():
             for bucket in level.buckets:
                 task = bucket.first()
@@ -290,7 +290,7 @@ class Wheel:
                     task = bucket.behind(task)
         return tasks
 
-    def drop_all(self) -> list[TimerTask]:
+    def drop_all(self) -> list[Task]:
         """Empty every bucket and the delay queue; levels and own clock remain.
 
         Returns:
@@ -298,7 +298,7 @@ class Wheel:
 
         Rules: TIMER-SHUTDOWN-DROPS.
         """
-        dropped: list[TimerTask] = []
+        dropped: list[Task] = []
         for level in self.all_levels():
             level.queued = 0
             for bucket in level.buckets:

@@ -12,7 +12,7 @@ import pytest
 from purgatory_impl import CallableTask, SteppedExecutor, Timer, VirtualClock
 from purgatory_impl import wheel as wheel_module
 from purgatory_impl.bucket import Bucket, remove
-from purgatory_impl.task import TimerTask as Task
+from purgatory_impl.task import Task
 from purgatory_impl.wheel import Level, Wheel
 
 pytestmark = pytest.mark.pure

@@ -493,7 +493,7 @@ def test_a_running_task_may_add_itself_and_others() -> None:
         timer.add(lambda: ran.append("other"), 0)
         ran.append("end")
 
-    task = timer.add(tick, 10)
+    task = timer.add(CallableTask(tick), 10)
     for now_ms in (10, 20):
         clock.set_ms(now_ms)
         timer.advance()

@@ -18,11 +18,11 @@ from purgatory_impl import (
     InlineExecutor,
     MonotonicClock,
     SteppedExecutor,
+    Task,
     TaskOfAnotherTimer,
     ThreadExecutor,
     Timer,
     TimerClosed,
-    TimerTask,
     VirtualClock,
 )
 from purgatory_impl import timer as timer_module
@@ -355,9 +355,9 @@ def test_every_public_method_takes_the_lock() -> None:
     Then none gets through before the lock is free, and all do afterwards.
     """
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
-    task = timer.add(int, 10)
+    task = timer.add(CallableTask(int), 10)
 
-    def add_unless_closed(task: TimerTask) -> None:
+    def add_unless_closed(task: Task) -> None:
         with suppress(TimerClosed):
             timer.add(task, 5)
 

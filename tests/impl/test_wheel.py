@@ -3,15 +3,15 @@
 import pytest
 
 from purgatory_impl.bucket import Bucket, remove
-from purgatory_impl.task import Cell, TimerTask
+from purgatory_impl.task import Cell, Task, TimerTask
 from purgatory_impl.wheel import Wheel
 
 ENOUGH = 1_000_000
 
 
-def tasks_of(bucket: Bucket) -> list[TimerTask]:
+def tasks_of(bucket: Bucket) -> list[Task]:
     """The tasks of a bucket, first to last, after a check of the links in both directions."""
-    forwards: list[TimerTask] = []
+    forwards: list[Task] = []
     before: Cell = bucket
     while (task := bucket.behind(before)) is not None:
         assert task._previous is before
@@ -24,7 +24,7 @@ def tasks_of(bucket: Bucket) -> list[TimerTask]:
 
 def advance(wheel: Wheel, now_ms: int) -> list[int]:
     """The expiries of the tasks that one whole advance expires."""
-    expired: list[TimerTask] = []
+    expired: list[Task] = []
     assert wheel.advance(now_ms, ENOUGH, expired) is False
     return [task._expiry_ms for task in expired]
 
@@ -289,7 +289,7 @@ def test_the_way_down_does_not_scan_ticks() -> None:
     """
     wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=0)
     wheel.place(TimerTask(), 10**15)
-    expired: list[TimerTask] = []
+    expired: list[Task] = []
     assert wheel.advance(10**15, 3 * wheel.levels + 1, expired) is False
     assert [task._expiry_ms for task in expired] == [10**15]
     assert wheel.popped_buckets <= wheel.levels
@@ -306,7 +306,7 @@ def test_an_advance_in_single_steps_is_the_same_advance() -> None:
     for expiry_ms in expiries:
         whole.place(TimerTask(), expiry_ms)
         stepped.place(TimerTask(), expiry_ms)
-    expired: list[TimerTask] = []
+    expired: list[Task] = []
     steps = 0
     while stepped.advance(8999, 1, expired):
         steps += 1
@@ -325,7 +325,7 @@ def test_between_two_steps_tasks_may_come_and_go() -> None:
     first, second, third = TimerTask(), TimerTask(), TimerTask()
     for task in (first, second, third):
         wheel.place(task, 7)
-    expired: list[TimerTask] = []
+    expired: list[Task] = []
     assert wheel.advance(7, 2, expired) is True
     assert expired == [first]
     assert wheel.remove(second)
@@ -348,7 +348,7 @@ def test_dropping_all_leaves_nothing_behind() -> None:
     tasks = [TimerTask() for _ in range(6)]
     for task, expiry_ms in zip(tasks, [5, 5, 5, 6, 30, 500], strict=True):
         wheel.place(task, expiry_ms)
-    expired: list[TimerTask] = []
+    expired: list[Task] = []
     assert wheel.advance(5, 2, expired) is True
     dropped = wheel.drop_all()
     assert sorted(map(id, dropped)) == sorted(map(id, tasks[1:]))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from purgatory_bench.holds.stopwatch import Section, Stopwatch, Stopwatches
-from purgatory_impl import CallableTask, Executor, SteppedExecutor, Timer, TimerTask, VirtualClock
+from purgatory_impl import CallableTask, Executor, SteppedExecutor, Task, Timer, VirtualClock
 from purgatory_impl.timer import _STEPS_PER_HOLD
 from purgatory_impl.wheel import Wheel
 
@@ -51,7 +51,7 @@ class HandedOver(SteppedExecutor):
         super().__init__()
         self.most = 0
 
-    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
+    def hand_over(self, tasks: Iterable[Task]) -> None:
         """Queue tasks, and count them."""
         handed = list(tasks)
         self.most = max(self.most, len(handed))
@@ -65,7 +65,7 @@ class Queue:
         self._executor = executor
         self._watch = watch
 
-    def hand_over(self, tasks: list[TimerTask]) -> None:
+    def hand_over(self, tasks: list[Task]) -> None:
         """Queue tasks; each place of the list that they are in is a step."""
         self._watch.timed(self._executor.hand_over, tasks)
         self._watch.count(len(self._executor._waiting._last.tasks))
@@ -128,7 +128,7 @@ class TimerHolds:
         queue = Queue(executor, watches.of(HAND_OVER)) if section is DUE else None
         more = True
         while more:
-            expired: list[TimerTask] = []
+            expired: list[Task] = []
             popped = timer._wheel.popped_buckets
             more = watch.timed(_hold_of_pass, timer._wheel, queue, now_ms, expired)
             # What is seen from outside: a task that is put again is not.
@@ -189,7 +189,7 @@ def _empty_timer(executor: Executor) -> Timer:
     return Timer(tick_ms=1, wheel_size=_WHEEL_SIZE, clock=VirtualClock(), executor=executor)
 
 
-def _hold_of_pass(wheel: Wheel, queue: Queue | None, now_ms: int, expired: list[TimerTask]) -> bool:
+def _hold_of_pass(wheel: Wheel, queue: Queue | None, now_ms: int, expired: list[Task]) -> bool:
     """What a pass does in one hold."""
     more = wheel.advance(now_ms, STEPS_PER_HOLD, expired)
     if queue is not None and expired:
@@ -200,7 +200,7 @@ def _hold_of_pass(wheel: Wheel, queue: Queue | None, now_ms: int, expired: list[
 def _take_all(executor: Executor, watch: Stopwatch) -> None:
     """Take all tasks out of the queue of an executor; a place given back is a step."""
     queue = executor._waiting
-    taken: TimerTask | None = None
+    taken: Task | None = None
     while True:
         batch = queue._first
         places = len(batch.tasks)

@@ -157,7 +157,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "self.turn_ms = 0",
     ),
     LeftOut("bucket", "Bucket.__init__", _DECLARED, "self.expiry_ms = 0"),
-    LeftOut("task", "TimerTask.__init__", _DECLARED, "self._expiry_ms = 0"),
+    LeftOut("task", "Task.__init__", _DECLARED, "self._expiry_ms = 0"),
     LeftOut("executors", "Executor.__init__", _LOCK, f"self._lock = {_MAKES_LOCK}"),
     LeftOut("executors", "ThreadExecutor", "a thread"),
     LeftOut("executors", "join", "a thread"),

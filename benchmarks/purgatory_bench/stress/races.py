@@ -16,10 +16,11 @@ from purgatory_bench.stress.harness import PATIENCE_S, Kind
 from purgatory_impl import (
     DelayedOperation,
     LeakDetectingMemoryPool,
+    OneShotEnded,
     Purgatory,
     SimpleMemoryPool,
+    Task,
     Timer,
-    TimerTask,
 )
 from purgatory_impl.accounting import Accounting
 from purgatory_impl.chunks import Key, WatcherList
@@ -161,15 +162,19 @@ def _sweep_and_let_go_under_lock(self: Walk[Key]) -> int:
 # Timer
 
 
-def _cancel_without_lock(self: Timer, task: TimerTask) -> bool:
+def _cancel_without_lock(self: Timer, task: Task) -> bool:
     return task._timer is self and self._wheel.remove(task)
 
 
-def _add_without_lock(self: Timer, task: TimerTask, delay_ms: int) -> tuple[bool, bool]:
+def _add_without_lock(
+    self: Timer, task: Task, delay_ms: int, only_move: bool = False
+) -> tuple[bool, bool]:
     expiry_ms = self._clock.now_ms() + delay_ms
     if task._timer is not self:
         self._adopt(task)
     was_pending = task._next is not None
+    if only_move and not was_pending:
+        raise OneShotEnded
     return was_pending, self._arm(task, expiry_ms)
 
 

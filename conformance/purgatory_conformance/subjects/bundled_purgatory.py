@@ -14,8 +14,8 @@ from purgatory_impl import (
     Purgatory,
     PurgatoryError,
     SteppedExecutor,
+    Task,
     Timer,
-    TimerTask,
     VirtualClock,
 )
 from purgatory_spec.operations import (
@@ -132,7 +132,7 @@ class _RecordingExecutor(SteppedExecutor):
         super().__init__()
         self._report = report
 
-    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
+    def hand_over(self, tasks: Iterable[Task]) -> None:
         handed = list(tasks)
         for task in handed:
             assert isinstance(task, _ScriptedOperation)

@@ -1,4 +1,7 @@
-"""The bundled timer behind the step vocabulary: virtual clock, stepped or inline executor."""
+"""The bundled timer behind the step vocabulary: virtual clock, stepped or inline executor.
+
+Where tasks run inline they are given as callables, which is the other way to use the timer.
+"""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -8,7 +11,9 @@ import msgspec
 from purgatory_impl import (
     LARGEST_DELAY_MS,
     InlineExecutor,
+    OneShotEnded,
     SteppedExecutor,
+    Task,
     Timer,
     TimerError,
     TimerTask,
@@ -90,7 +95,7 @@ class _RecordingExecutor(SteppedExecutor):
         super().__init__()
         self._report = report
 
-    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
+    def hand_over(self, tasks: Iterable[Task]) -> None:
         handed = list(tasks)
         for task in handed:
             assert isinstance(task, _ScriptedTask)
@@ -114,6 +119,8 @@ class TimerInstance:
             executor=self.executor,
         )
         self._tasks: dict[str, _ScriptedTask] = {}
+        # What the timer has made of the callables, the last one for each name.
+        self._one_shots: dict[str, Task] = {}
 
     def task(self, name: str) -> _ScriptedTask:
         """The task of this name."""
@@ -127,10 +134,10 @@ class TimerInstance:
             case Throw():
                 raise ScriptFailure
             case AddInside(name, delay_ms):
-                self.timer.add(self.task(name), delay_ms)
+                self._arm(self.task(name), delay_ms)
             case CancelInside(name):
                 # By the task, and not by the timer as the operation does: two ways, one outcome.
-                self.task(name).cancel()
+                self._armed(name).cancel()
             case AdvanceInside():
                 self.timer.advance()
 
@@ -154,7 +161,7 @@ class TimerInstance:
             case Add(name, delay_ms, script):
                 self._add(self.task(name), delay_ms, script)
             case Cancel(name):
-                self.timer.cancel(self.task(name))
+                self.timer.cancel(self._armed(name))
             case Elapse(to_ms):
                 self.clock.set_ms(to_ms)
             case Advance(to_ms):
@@ -172,10 +179,32 @@ class TimerInstance:
         """Add a task with its script: it may run before this returns, or be refused."""
         before, task.script = task.script, script
         try:
-            self.timer.add(task, delay_ms)
+            self._arm(task, delay_ms)
         except TimerError:
             task.script = before
             raise
+
+    def _arm(self, task: _ScriptedTask, delay_ms: int) -> None:
+        """Add a task: itself, or as a callable, of which a pending one-shot task is moved."""
+        if isinstance(self.executor, SteppedExecutor):
+            self.timer.add(task, delay_ms)
+            return
+        last = self._one_shots.get(task.name)
+        if last is not None:
+            try:
+                self.timer.add(last, delay_ms)
+            except OneShotEnded:
+                pass
+            else:
+                return
+        added = self.timer.add(task.run, delay_ms)
+        # It may have run by now, and have added itself: then that is the last one.
+        if self._one_shots.get(task.name) is last:
+            self._one_shots[task.name] = added
+
+    def _armed(self, name: str) -> Task:
+        """The task of this name as the timer knows it."""
+        return self._one_shots.get(name) or self.task(name)
 
     def _observe(self) -> dict[str, Value]:
         timer = self.timer

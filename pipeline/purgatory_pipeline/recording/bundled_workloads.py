@@ -6,10 +6,12 @@ from random import Random
 from typing import Final
 
 from purgatory_impl import (
+    CallableTask,
     DelayedOperation,
     MemoryPool,
     Purgatory,
     SimpleMemoryPool,
+    Task,
     Timer,
     TimerTask,
 )
@@ -54,12 +56,15 @@ class TimerWorkload(Workload):
 
     def __init__(self, wish: Wish, recorder: Recorder | None) -> None:
         super().__init__(wish, _lines_of(recorder))
-        self._timer = (
-            Timer(tick_ms=TICK_MS, wheel_size=WHEEL_SIZE)
-            if recorder is None
-            else RecordedTimer(recorder, tick_ms=TICK_MS, wheel_size=WHEEL_SIZE)
-        )
-        self._tasks: list[TimerTask | None] = [None] * _SLOTS
+        self._timer: Timer
+        self._fresh: Callable[[Callable[[], object]], TimerTask]
+        if recorder is None:
+            self._timer = Timer(tick_ms=TICK_MS, wheel_size=WHEEL_SIZE)
+            self._fresh = CallableTask
+        else:
+            self._timer = recorded = RecordedTimer(recorder, tick_ms=TICK_MS, wheel_size=WHEEL_SIZE)
+            self._fresh = recorded.task
+        self._tasks: list[Task | None] = [None] * _SLOTS
 
     def turn(self, random: Random) -> None:
         """Cancel what is in a slot, add it again, or add a fresh task."""
@@ -71,7 +76,7 @@ class TimerWorkload(Workload):
         elif task is not None and choice < 40:
             self._timer.add(task, random_delay_ms(random))
         else:
-            self._tasks[slot] = self._timer.add(_nothing, random_delay_ms(random))
+            self._tasks[slot] = self._timer.add(self._fresh(_nothing), random_delay_ms(random))
 
     def is_crowded(self) -> bool:
         """Whether too many tasks are pending."""

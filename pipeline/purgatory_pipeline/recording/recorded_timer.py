@@ -18,8 +18,10 @@ from purgatory_impl import (
     LARGEST_DELAY_MS,
     Executor,
     InlineExecutor,
+    InvalidDelay,
     PurgatoryError,
     SteppedExecutor,
+    Task,
     ThreadExecutor,
     Timer,
     TimerTask,
@@ -96,15 +98,18 @@ class RecordedTimer(Timer):
         """A task for this timer; a name that is chosen for the trace must be this task's alone."""
         return NamedTask(action, next(self._recorder.names) if name is None else name)
 
-    def add(self, task: TimerTask | Callable[[], object], delay_ms: SupportsIndex) -> TimerTask:
-        """Arm a task, see ``Timer.add``, and record that; not where the delay is no integer."""
+    def add(self, task: Task | Callable[[], object], delay_ms: SupportsIndex) -> Task:
+        """Arm a task, see ``Timer.add``, and record that.
+
+        Not where the delay is no integer.
+        """
         if type(delay_ms) is int:
             delay = delay_ms
         elif hasattr(delay_ms, "__index__"):
             delay = delay_ms.__index__()
         else:
-            return super().add(task, delay_ms)
-        armed = task if isinstance(task, TimerTask) else self.task(task)
+            raise InvalidDelay(delay_ms)
+        armed = task if isinstance(task, Task) else self.task(task)
         recorder = self._recorder
         recorder.call(Add(name_of(armed), delay))
         try:
@@ -115,7 +120,7 @@ class RecordedTimer(Timer):
         recorder.returned()
         return armed
 
-    def cancel(self, task: TimerTask) -> bool:
+    def cancel(self, task: Task) -> bool:
         """End the arming of a task, see ``Timer.cancel``, and record that."""
         recorder = self._recorder
         recorder.call(Cancel(name_of(task)))
@@ -156,7 +161,7 @@ class RecordedTimer(Timer):
             )
 
 
-def name_of(task: TimerTask) -> str:
+def name_of(task: Task) -> str:
     """The task's name in the trace."""
     return task.name if type(task) is NamedTask else f"at {id(task):x}"
 

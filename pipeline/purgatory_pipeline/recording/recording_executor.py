@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from purgatory_impl import Executor, SteppedExecutor, TimerTask
+from purgatory_impl import Executor, SteppedExecutor, Task, TimerTask
 from purgatory_pipeline.recording.recorder import Recorder
 from purgatory_spec.outcomes import EventKind
 
@@ -13,7 +13,7 @@ class _Run(TimerTask):
 
     __slots__ = ("_between", "_task")
 
-    def __init__(self, between: "RecordingExecutor", task: TimerTask) -> None:
+    def __init__(self, between: "RecordingExecutor", task: Task) -> None:
         super().__init__()
         self._between = between
         self._task = task
@@ -38,7 +38,7 @@ class RecordingExecutor(Executor):
         self,
         recorder: Recorder,
         executor: Executor,
-        name_of: Callable[[TimerTask], str],
+        name_of: Callable[[Task], str],
         ran: EventKind | None,
     ) -> None:
         """Stand before an executor.
@@ -53,7 +53,7 @@ class RecordingExecutor(Executor):
         self.recorder: Final = recorder
         self.name_of: Final = name_of
         self.ran: Final = ran
-        self.waiting: Final[dict[_Run, TimerTask]] = {}
+        self.waiting: Final[dict[_Run, Task]] = {}
         """What was handed on and does not run yet, first to run first."""
         self._executor = executor
         self._tells_of_expiry = isinstance(executor, SteppedExecutor)
@@ -67,7 +67,7 @@ class RecordingExecutor(Executor):
         """Wake the executor."""
         self._executor.wake()
 
-    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
+    def hand_over(self, tasks: Iterable[Task]) -> None:
         """Queue the runs of tasks; the timer calls this under its lock."""
         runs = {_Run(self, task): task for task in tasks}
         if self._tells_of_expiry:

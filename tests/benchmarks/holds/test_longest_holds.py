@@ -39,14 +39,14 @@ from purgatory_bench.holds.timer_holds import (
     TAKE,
 )
 from purgatory_bench.longest_holds import main, measure
-from purgatory_impl import TimerTask
+from purgatory_impl import Task
 from purgatory_impl.walks import Walk
 from purgatory_impl.wheel import Wheel
 
 SIZE = 6_400
 """Six holds of a pass and a part of one; a hundred entries for each shard."""
 
-Advance = Callable[[Wheel, int, int, list[TimerTask]], bool]
+Advance = Callable[[Wheel, int, int, list[Task]], bool]
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_a_wheel_that_ignores_the_number_of_steps_is_refused(
 ) -> None:
     advance: Advance = Wheel.advance
 
-    def unbounded(wheel: Wheel, now_ms: int, steps: int, expired: list[TimerTask]) -> bool:
+    def unbounded(wheel: Wheel, now_ms: int, steps: int, expired: list[Task]) -> bool:
         return advance(wheel, now_ms, 10**9, expired)
 
     monkeypatch.setattr(Wheel, "advance", unbounded)

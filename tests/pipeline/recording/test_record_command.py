@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance.command_line import Problem
-from purgatory_impl import TimerTask
+from purgatory_impl import Task
 from purgatory_pipeline.record_command import record
 from purgatory_pipeline.recording.bundled_workloads import TimerWorkload
 from purgatory_pipeline.recording.workload import Wish
@@ -165,7 +165,7 @@ def test_what_makes_no_sense_is_a_usage_error(words: list[str], problem: str) ->
 
 
 def test_a_thread_of_the_workload_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: TimerWorkload, random: object) -> TimerTask:
+    def fail(self: TimerWorkload, random: object) -> Task:
         raise OSError("mine")
 
     monkeypatch.setattr(TimerWorkload, "turn", fail)

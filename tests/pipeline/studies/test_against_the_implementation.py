@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from purgatory_impl.bucket import Bucket
-from purgatory_impl.task import TimerTask
+from purgatory_impl.task import Task, TimerTask
 from purgatory_impl.wheel import Wheel
 from purgatory_pipeline.studies.bundled import SHOWN, BundledDesign
 from purgatory_pipeline.studies.counts import Counts
@@ -70,10 +70,10 @@ def test_control_another_order_of_purging_is_found() -> None:
 def test_levels_are_those_of_the_wheel(tick_ms: int, wheel_size: int) -> None:
     random = Random(tick_ms * 100 + wheel_size)
     timer, wheel = WheelTimer(tick_ms, wheel_size), CountingWheel(tick_ms, wheel_size, 0)
-    tasks: dict[int, TimerTask] = {}
+    tasks: dict[int, Task] = {}
     for request in range(2000):
         now_ms = request * 3
-        expired: list[TimerTask] = []
+        expired: list[Task] = []
         while wheel.advance(now_ms, 100, expired):
             pass
         assert [tasks.pop(number) for number in timer.advance(now_ms)] == expired
@@ -105,13 +105,13 @@ class CountingWheel(Wheel):
         self.inserted: Counter[int] = Counter()
         self.reinserted: Counter[int] = Counter()
 
-    def first_place(self, task: TimerTask, expiry_ms: int) -> bool:
+    def first_place(self, task: Task, expiry_ms: int) -> bool:
         waits = super().place(task, expiry_ms)
         if waits:
             self.inserted[self._level_of(task)] += 1
         return waits
 
-    def place(self, task: TimerTask, expiry_ms: int) -> bool:
+    def place(self, task: Task, expiry_ms: int) -> bool:
         """A task comes down: from the level whose bucket is being emptied."""
         (source,) = (
             number
@@ -122,7 +122,7 @@ class CountingWheel(Wheel):
         self.reinserted[source] += waits
         return waits
 
-    def _level_of(self, task: TimerTask) -> int:
+    def _level_of(self, task: Task) -> int:
         (number,) = (
             number
             for number, level in enumerate(self.all_levels())
@@ -131,7 +131,7 @@ class CountingWheel(Wheel):
         return number
 
 
-def _is_in(task: TimerTask, bucket: Bucket) -> bool:
+def _is_in(task: Task, bucket: Bucket) -> bool:
     other = bucket.first()
     while other is not None and other is not task:
         other = bucket.behind(other)

@@ -16,8 +16,8 @@ from purgatory_impl import (
     Purgatory,
     PurgatoryError,
     SteppedExecutor,
+    Task,
     Timer,
-    TimerTask,
     VirtualClock,
 )
 from purgatory_impl.accounting import ExactAccounting
@@ -88,7 +88,7 @@ class _RecordingExecutor(SteppedExecutor):
         super().__init__()
         self._history = history
 
-    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
+    def hand_over(self, tasks: Iterable[Task]) -> None:
         """Queue the operations, and note each."""
         handed = list(tasks)
         super().hand_over(handed)

@@ -16,7 +16,7 @@ from typing import Final
 from unittest.mock import patch
 
 from purgatory_conformance.scheduling.bundled import purgatory_world, timer_world
-from purgatory_impl import COMPILED, DelayedOperation, Purgatory, Timer, TimerTask
+from purgatory_impl import COMPILED, DelayedOperation, OneShotEnded, Purgatory, Task, Timer
 from purgatory_impl import purgatory as purgatory_module
 from purgatory_impl.accounting import Accounting, ProposalAccounting
 from purgatory_impl.delayed_operation import take_time_out
@@ -175,15 +175,19 @@ def _cancel_under_shard(purgatory: Purgatory[str], key: str) -> list[DelayedOper
 _CANCEL: Final = Purgatory.cancel_for_key
 
 
-def _add_without_lock(timer: Timer, task: TimerTask, delay_ms: int) -> tuple[bool, bool]:
+def _add_without_lock(
+    timer: Timer, task: Task, delay_ms: int, only_move: bool = False
+) -> tuple[bool, bool]:
     """The wheel is used without the timer's lock."""
     expiry_ms = timer._clock.now_ms() + delay_ms
     timer._adopt(task)
     was_pending = task._next is not None
+    if only_move and not was_pending:
+        raise OneShotEnded
     return was_pending, timer._arm(task, expiry_ms)
 
 
-def _cancel_answering_early(timer: Timer, task: TimerTask) -> bool:
+def _cancel_answering_early(timer: Timer, task: Task) -> bool:
     """Whether the task was pending is looked up before the lock is taken."""
     pending = task._timer is timer and task._next is not None
     with timer._lock:
@@ -195,7 +199,7 @@ def _cancel_answering_early(timer: Timer, task: TimerTask) -> bool:
 def _advance_resetting_late(timer: Timer) -> bool:
     """That a bucket was popped is noted when all have been emptied, after the lock."""
     now_ms = timer._clock.now_ms()
-    expired: list[TimerTask] = []
+    expired: list[Task] = []
     with timer._lock:
         levels = timer._wheel.all_levels()
         queued = [bucket for level in levels for bucket in level.buckets if bucket.queued]

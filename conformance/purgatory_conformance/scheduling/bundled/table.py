@@ -68,8 +68,9 @@ _UNLOCKED: Final = (
     ),
     _unlocked(
         "task",
-        "TimerTask._timer",
-        "read to find the lock to take, and once more under that lock",
+        "Task._timer",
+        "read to find the lock to take, and once more under that lock; a one-shot task that has "
+        "ended forgets it",
         "_OWNER_CHANGE",
         "Timer._lock",
     ),
@@ -131,7 +132,7 @@ _GUARDED: Final = (
     ),
     *_guarded(
         "task",
-        "TimerTask._expiry_ms",
+        "Task._expiry_ms",
         "when the task is due",
         "Timer._lock",
     ),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from purgatory_impl import Timer, TimerTask
+from purgatory_impl import Task, Timer
 from purgatory_impl.bucket import Bucket
 from purgatory_impl.wheel import Level
 from purgatory_spec.operations import Add, Shutdown
@@ -33,7 +33,7 @@ def _linked_right(world: TimerWorld) -> Iterator[str]:
     Rules: TIMER-SIZE, TIMER-BUCKET-REUSE.
     """
     for timer in (world.timer, world.other):
-        held: list[TimerTask] = []
+        held: list[Task] = []
         for level in timer._wheel.all_levels():
             for slot, bucket in enumerate(level.buckets):
                 inside = _tasks_of(bucket)
@@ -55,9 +55,9 @@ def _earliest_ms(level: Level) -> int:
     return min(bucket.expiry_ms for bucket in level.buckets if bucket.queued)
 
 
-def _tasks_of(bucket: Bucket) -> list[TimerTask]:
+def _tasks_of(bucket: Bucket) -> list[Task]:
     """The tasks of a bucket; of a ring that does not come back to it, a defect, not all."""
-    tasks: list[TimerTask] = []
+    tasks: list[Task] = []
     task = bucket.first()
     while task is not None and len(tasks) < _MOST_TASKS:
         tasks.append(task)
@@ -65,7 +65,7 @@ def _tasks_of(bucket: Bucket) -> list[TimerTask]:
     return tasks
 
 
-def _is_pending(task: TimerTask, timer: Timer) -> bool:
+def _is_pending(task: Task, timer: Timer) -> bool:
     return task._timer is timer and task._next is not None
 
 

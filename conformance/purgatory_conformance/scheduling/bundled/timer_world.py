@@ -11,6 +11,7 @@ from purgatory_impl import (
     Executor,
     InlineExecutor,
     SteppedExecutor,
+    Task,
     Timer,
     TimerError,
     TimerTask,
@@ -62,7 +63,7 @@ class _RecordingExecutor(SteppedExecutor):
         super().__init__()
         self._world = world
 
-    def hand_over(self, tasks: Iterable[TimerTask]) -> None:
+    def hand_over(self, tasks: Iterable[Task]) -> None:
         handed = list(tasks)
         super().hand_over(handed)
         for task in handed:

@@ -1,0 +1,206 @@
+"""One-shot tasks, which a timer makes of callables: armed once, and not in the collector's way."""
+
+import gc
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from purgatory_impl import (
+    COMPILED,
+    CallableTask,
+    OneShotEnded,
+    OneShotTask,
+    SteppedExecutor,
+    Task,
+    TaskOfAnotherTimer,
+    Timer,
+    TimerClosed,
+    VirtualClock,
+)
+from purgatory_spec.reasons import Reason
+
+
+class Owner:
+    """Has a task that calls it: a cycle."""
+
+    def __init__(self, timer: Timer) -> None:
+        self.runs = 0
+        self.time_out = timer.add(self.expire, 10)
+
+    def expire(self) -> None:
+        self.runs += 1
+
+
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def run_all(timer: Timer, clock: VirtualClock, executor: SteppedExecutor) -> None:
+    clock.set_ms(clock.now_ms() + 1000)
+    timer.advance()
+    while executor.run_one():
+        pass
+
+
+def expire(timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task) -> None:
+    run_all(timer, clock, executor)
+    assert not task.cancel()
+
+
+def hand_over(timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task) -> None:
+    clock.set_ms(1000)
+    timer.advance()
+    assert executor.queued == 1
+    assert not task.cancel()
+
+
+def cancel(timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task) -> None:
+    assert task.cancel()
+
+
+def cancel_by_timer(
+    timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task
+) -> None:
+    assert timer.cancel(task)
+
+
+def close(timer: Timer, clock: VirtualClock, executor: SteppedExecutor, task: Task) -> None:
+    timer.close()
+
+
+End = Callable[[Timer, VirtualClock, SteppedExecutor, Task], None]
+
+
+def test_what_is_made_of_a_callable_is_a_one_shot_task() -> None:
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    assert type(timer.add(int, 10)) is OneShotTask
+    task = CallableTask(int)
+    assert timer.add(task, 10) is task
+
+
+def test_it_is_moved_while_it_is_pending() -> None:
+    clock, executor = VirtualClock(), SteppedExecutor()
+    timer = Timer(clock=clock, executor=executor)
+    ran: list[int] = []
+    task = timer.add(lambda: ran.append(clock.now_ms()), 10)
+    assert timer.add(task, 50) is task
+    clock.set_ms(49)
+    timer.advance()
+    assert (timer.size, executor.queued) == (1, 0)
+    assert timer.add(task, 1) is task
+    run_all(timer, clock, executor)
+    assert len(ran) == 1
+
+
+@pytest.mark.parametrize("end", [expire, hand_over, cancel, cancel_by_timer])
+def test_it_is_refused_when_it_has_ended(end: End) -> None:
+    """Given a task of a callable that has run, is about to run, or was cancelled.
+
+    When it is added again.
+    Then that is refused, and changes nothing: a second call never comes.
+    """
+    clock, executor = VirtualClock(), SteppedExecutor()
+    timer = Timer(clock=clock, executor=executor)
+    ran: list[None] = []
+    task = timer.add(partial(ran.append, None), 10)
+    end(timer, clock, executor, task)
+    with pytest.raises(OneShotEnded, match="add the callable again") as refusal:
+        timer.add(task, 10)
+    assert refusal.value.reason is Reason.INVALID_ARGUMENT
+    assert timer.size == 0
+    run_all(timer, clock, executor)
+    assert len(ran) == (end in (expire, hand_over))
+    assert not task.cancel()
+
+
+def test_another_timer_and_a_closed_one_refuse_it_as_they_refuse_any_task() -> None:
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    other = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    task = timer.add(int, 10)
+    with pytest.raises(TaskOfAnotherTimer):
+        other.add(task, 10)
+    assert timer.size == 1
+    timer.close()
+    with pytest.raises(TimerClosed):
+        timer.add(task, 10)
+
+
+def test_a_task_may_be_run_by_hand_and_calls_once() -> None:
+    ran: list[None] = []
+    task = OneShotTask(partial(ran.append, None))
+    task.run()
+    task.run()
+    assert len(ran) == 1
+
+
+@pytest.mark.parametrize("end", [expire, cancel, cancel_by_timer, close])
+@pytest.mark.usefixtures("without_collector")
+def test_no_cycle_is_left_when_it_has_ended(end: End) -> None:
+    """Given an owner of a task that calls its owner, without a collector.
+
+    When the task has run, was cancelled, or its timer was closed.
+    Then the owner goes with its last reference.
+    """
+    clock, executor = VirtualClock(), SteppedExecutor()
+    timer = Timer(clock=clock, executor=executor)
+    owner = Owner(timer)
+    seen = weakref.ref(owner)
+    end(timer, clock, executor, owner.time_out)
+    assert owner.runs == (end is expire)
+    del owner
+    assert seen() is None
+
+
+@pytest.mark.usefixtures("without_collector")
+def test_a_cycle_is_there_while_it_is_pending() -> None:
+    """The control of the test before."""
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    seen = weakref.ref(Owner(timer))
+    assert seen() is not None
+    timer.close()
+    assert seen() is None
+
+
+def test_the_collector_does_not_visit_it_in_the_compiled_build() -> None:
+    """Only the tasks that users make take part in cycles for longer than they are pending."""
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    assert gc.is_tracked(timer.add(int, 10)) is not COMPILED
+    assert gc.is_tracked(CallableTask(int))
+
+
+@pytest.mark.slow
+def test_cancelled_or_called_and_never_both() -> None:
+    """Given many tasks of callables in a timer with threads of its own, some of them due at once.
+
+    When two threads cancel each of them while the others fall due.
+    Then each was either cancelled by one of them, or has called once.
+    """
+    calls = [0] * 4000
+    cancels = [[False] * len(calls) for _ in range(2)]
+
+    def call(number: int) -> None:
+        calls[number] += 1
+
+    def cancel_all(mine: list[bool]) -> None:
+        start.wait()
+        for number, task in enumerate(tasks):
+            mine[number] = task.cancel()
+
+    start = threading.Barrier(3)
+    with Timer() as timer:
+        tasks = [timer.add(partial(call, each), each // 200) for each in range(len(calls))]
+        threads = [threading.Thread(target=cancel_all, args=(mine,)) for mine in cancels]
+        for thread in threads:
+            thread.start()
+        start.wait()
+        for thread in threads:
+            thread.join()
+    for number, called in enumerate(calls):
+        assert called + cancels[0][number] + cancels[1][number] == 1, number
