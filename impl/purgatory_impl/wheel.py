@@ -226,7 +226,10 @@ class Wheel:
         Rules: TIMER-NOT-EARLY, TIMER-NOT-LATE, TIMER-TICK-ORDER, TIMER-CASCADE, TIMER-BUCKET-REUSE.
         """
         bucket = self._emptying
-        for _ in range(steps):
+        # Counted by hand: compiled, a variable named by an underscore is an object for each turn.
+        left = steps
+        while left > 0:
+            left -= 1
             if bucket is None:
                 bucket = self._pop_due(now_ms)
                 if bucket is None:
