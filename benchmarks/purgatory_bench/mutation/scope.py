@@ -156,6 +156,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "self.limit_ms = 0",
         "self.turn_ms = 0",
     ),
+    *_lines("wheel", "Wheel.advance", _HOLD, "while left > 0:", "left -= 1"),
     LeftOut("bucket", "Bucket.__init__", _DECLARED, "self.expiry_ms = 0"),
     LeftOut("task", "Task.__init__", _DECLARED, "self._expiry_ms = 0"),
     LeftOut("executors", "Executor.__init__", _LOCK, f"self._lock = {_MAKES_LOCK}"),
