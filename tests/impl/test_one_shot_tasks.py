@@ -18,6 +18,7 @@ from purgatory_impl import (
     TaskOfAnotherTimer,
     Timer,
     TimerClosed,
+    TimerTask,
     VirtualClock,
 )
 from purgatory_spec.reasons import Reason
@@ -173,6 +174,58 @@ def test_the_collector_does_not_visit_it_in_the_compiled_build() -> None:
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     assert gc.is_tracked(timer.add(int, 10)) is not COMPILED
     assert gc.is_tracked(CallableTask(int))
+
+
+class Witness:
+    """Something that a callable knows."""
+
+
+class Waiting(TimerTask):
+    """A user's task."""
+
+    def run(self) -> None:
+        """Nothing."""
+
+
+class Remembering(SteppedExecutor):
+    """A user's executor, which knows a task."""
+
+    task: Task | None = None
+
+
+def pending_in_a_timer_that_nobody_has(task: Task | Callable[[], object]) -> None:
+    Timer(clock=VirtualClock(), executor=SteppedExecutor()).add(task, 10)
+
+
+def test_tasks_of_users_go_with_a_timer_that_nobody_closed() -> None:
+    task, witness = Waiting(), Witness()
+    seen_task, seen_witness = weakref.ref(task), weakref.ref(witness)
+    pending_in_a_timer_that_nobody_has(task)
+    pending_in_a_timer_that_nobody_has(CallableTask(partial(id, witness)))
+    del task, witness
+    gc.collect()
+    assert seen_task() is None
+    assert seen_witness() is None
+
+
+def test_tasks_of_users_go_with_an_executor_that_knows_them() -> None:
+    executor, task = Remembering(), Waiting()
+    with Timer(clock=VirtualClock(), executor=executor) as timer:
+        executor.task = timer.add(task, 10)
+    seen = weakref.ref(task)
+    del executor, task, timer
+    gc.collect()
+    assert seen() is None
+
+
+def test_one_shot_tasks_of_a_timer_that_nobody_closed_stay_in_the_compiled_build() -> None:
+    """What the documentation warns of, and the control of the two tests before."""
+    witness = Witness()
+    seen = weakref.ref(witness)
+    pending_in_a_timer_that_nobody_has(partial(id, witness))
+    del witness
+    gc.collect()
+    assert (seen() is not None) == COMPILED
 
 
 @pytest.mark.slow
