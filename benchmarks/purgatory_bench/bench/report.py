@@ -54,8 +54,9 @@ def gate_problem(files: Sequence[Results]) -> str:
 
 
 def circumstances(files: Sequence[Results]) -> str:
-    """What it was measured on and how, how noisy that was, and the peers."""
-    return "\n\n".join(text for file in files for text in _circumstances(file))
+    """What it was measured on and how, how noisy that was, and the peers, each once."""
+    texts = [text for file in files for text in _circumstances(file)]
+    return "\n\n".join([*texts, _peers(files)])
 
 
 def _circumstances(file: Results) -> Iterator[str]:
@@ -73,15 +74,18 @@ def _circumstances(file: Results) -> Iterator[str]:
     )
     if problems := noise_of(file):
         yield "**Noisy:** " + "; ".join(problems) + "."
-    rows = [
-        [
-            each.name,
-            f"not measured: {each.reason}" if each.reason else each.version,
-            each.runtime or NONE,
-        ]
-        for each in file.peers
-    ]
-    yield table(["peer", "version", "runs on"], rows, left=3)
+
+
+def _peers(files: Sequence[Results]) -> str:
+    """A peer that is not the same in all files has a line for each."""
+    lines: dict[str, list[list[str]]] = {}
+    for each in (peer for file in files for peer in file.peers):
+        version = f"not measured: {each.reason}" if each.reason else each.version
+        line = [each.name, version, each.runtime or NONE]
+        if line not in (known := lines.setdefault(each.name, [])):
+            known.append(line)
+    rows = [line for known in lines.values() for line in known]
+    return table(["peer", "version", "runs on"], rows, left=3)
 
 
 def _lasted(seconds: float) -> str:

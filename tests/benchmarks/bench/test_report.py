@@ -85,6 +85,15 @@ def test_a_table_has_medians_ratios_and_what_is_missing() -> None:
     assert "| go | not measured: Go is not installed (no `go` on the path) | - |" in text
 
 
+def test_a_peer_of_several_files_is_told_once_unless_it_differs() -> None:
+    without_go = "| go | not measured: Go is not installed (no `go` on the path) | - |"
+    text = report([measured(), swept()])
+    assert text.count("| compiled | 1 | script |") == 1
+    assert text.count("| peer | version | runs on |") == 1
+    built = results([setting(HOT)], {(HOT, "go"): [timed(100)]})
+    assert f"{without_go}\n| go | 1 | script |" in report([measured(), built])
+
+
 def test_rounds_of_warming_up_count_for_nothing() -> None:
     file = in_rounds({HOT: {"kafka": [100.0], "compiled": [50.0]}})
     warm = [Sample(HOT, "kafka", number, 1, timed(9e9)) for number in (0, -1)]

@@ -23,7 +23,7 @@ public record TimerMemory<H>(MeasuredTimer.Maker<H> maker) implements Measure {
             watch.stopThread();
             timer.settle();
             Costs costs = watch.stop();
-            double bytes = (Heap.usedBytes() - before) / (double) delays.length;
+            double bytes = Heap.grownSince(before) / (double) delays.length;
             CheckFailed.unlessEqual(delays.length, timer.pending(), "timers pending");
             Reference.reachabilityFence(delays);
             return new Answer(delays.length, costs).with("bytes", bytes).with("how", Heap.HOW);

@@ -22,6 +22,7 @@ public final class Controls {
         controls.timers();
         controls.inputs();
         controls.figures();
+        controls.heap();
         controls.requests();
         KafkaControls.run(controls);
         System.exit(controls.failures == 0 ? 0 : 1);
@@ -134,6 +135,31 @@ public final class Controls {
         equal("the median gap", 51L, gaps.at(0.5));
         equal("the longest gap", 5_000_000L, gaps.at(1));
         refused("a percentile of nothing", CheckFailed.class, () -> new Percentiles(hundred, 0));
+    }
+
+    private void heap() {
+        accepted("a heap without what was let go of, although that has a finalizer", () -> {
+            long before = Heap.usedBytes();
+            long fillings = new Finalized().filling.length;
+            long grown = Heap.usedBytes() - before;
+            if (grown > fillings / 2) {
+                throw new CheckFailed("it grew by " + grown + " bytes");
+            }
+        });
+        refused("a heap that shrank while it was measured", CheckFailed.class,
+                () -> Heap.grownSince(Long.MAX_VALUE / 2));
+    }
+
+    /** Is there until a thread of Java's has run what takes it a while. */
+    private static final class Finalized {
+
+        private final byte[] filling = new byte[16 << 20];
+
+        @Override
+        @SuppressWarnings({"deprecation", "removal"})
+        protected void finalize() throws InterruptedException {
+            Thread.sleep(20);
+        }
     }
 
     private void requests() {

@@ -27,7 +27,7 @@ final class PurgatoryMemory implements Measure {
             }
             watch.stopThread();
             Costs costs = watch.stop();
-            double bytes = (Heap.usedBytes() - before) / (double) pending;
+            double bytes = Heap.grownSince(before) / (double) pending;
             CheckFailed.unlessEqual(pending, purgatory.pending(), "operations pending");
             Reference.reachabilityFence(keys);
             return new Answer(pending, costs).with("bytes", bytes).with("how", Heap.HOW);
