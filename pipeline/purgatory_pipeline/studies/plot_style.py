@@ -147,17 +147,28 @@ def _name(axes: Axes, ends: Sequence[tuple[str, float, float]], done: Callable[[
     to_axes = axes.transAxes.inverted()
     spacing = to_axes.transform((0.0, _LABEL_PIXELS))[1] - to_axes.transform((0.0, 0.0))[1]
     heights = [(to_axes.transform(axes.transData.transform((x, y)))[1], x, y) for _, x, y in ends]
-    below = float("-inf")
-    for (height, x, y), (label, _, _) in sorted(zip(heights, ends, strict=True)):
-        below = max(height, below + spacing)
+    named = sorted(zip(heights, ends, strict=True))
+    places = _apart([height for (height, _, _), _ in named], spacing)
+    for ((_, x, y), (label, _, _)), place in zip(named, places, strict=True):
         axes.annotate(
             label,
             xy=(x, y),
             xycoords="data",
-            xytext=(1.05, below),
+            xytext=(1.05, place),
             textcoords="axes fraction",
             va="center",
             fontsize=8,
             annotation_clip=False,
             arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "0.4", "shrinkB": 4},
         )
+
+
+def _apart(heights: Sequence[float], spacing: float) -> list[float]:
+    """Ascending heights, moved up until they are apart, and down again from the upper edge."""
+    places: list[float] = []
+    for height in heights:
+        places.append(max(height, places[-1] + spacing) if places else height)
+    above = 1.0 + spacing
+    for number in reversed(range(len(places))):
+        above = places[number] = min(places[number], above - spacing)
+    return places
