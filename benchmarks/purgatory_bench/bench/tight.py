@@ -47,12 +47,13 @@ class ResidentWatch:
 
     def look(self, process: int) -> str:
         """Why the process has to be ended; empty where it may go on."""
-        held, threads = memory_and_threads(process)
+        seen, threads = memory_and_threads(process)
         if threads < 2:
             return ""
         self._begin = self._begin or time.monotonic()
         self.seconds.append(round(time.monotonic() - self._begin, 3))
-        self.mib.append(round(held, 2))
+        held = round(seen, 2)  # what is judged is what is noted
+        self.mib.append(held)
         if self.limit_mib is None or held <= self.limit_mib:
             return ""
         self.exceeded = True

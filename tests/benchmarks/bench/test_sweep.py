@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_bench.bench import tight
 from purgatory_bench.bench.figures import Figures
 from purgatory_bench.bench.results import Answer, Failure, Results
 from purgatory_bench.bench.roster import Place, Roll
@@ -106,6 +107,20 @@ def test_who_grows_beyond_the_limit_is_ended_and_its_growth_is_kept(tmp_path: Pa
     plenty = run(tmp_path, rolls[1:2], Limit(1000.0, 1.0), rates=False)
     assert [each.peer for each in plenty.samples] == ["greedy"]
     assert max(plenty.curves[0].mib) > 160
+
+
+@pytest.mark.parametrize(
+    ("seen", "noted", "exceeded"),
+    [(50.19, 50.19, False), (50.204, 50.2, False), (50.206, 50.21, True)],
+)
+def test_what_is_judged_is_what_is_noted(
+    seen: float, noted: float, exceeded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tight, "memory_and_threads", lambda process: (seen, 2))
+    watch = ResidentWatch(50.2)
+    why = watch.look(1)
+    assert (watch.mib, watch.exceeded) == ([noted], exceeded)
+    assert why.startswith("resident memory beyond 50.2 MiB") == exceeded
 
 
 @needs_proc
