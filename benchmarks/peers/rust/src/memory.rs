@@ -54,12 +54,22 @@ mod tests {
     use super::*;
     use std::hint::black_box;
 
+    fn grown_by_64_mebibytes() -> i64 {
+        let before = resident_bytes().unwrap() as i64;
+        let block = black_box(vec![1_u8; 64 << 20]);
+        let grown = resident_bytes().unwrap() as i64 - before;
+        assert_eq!(block.last(), Some(&1));
+        grown
+    }
+
+    /// Other tests run in the same process; one that fails takes 30 MiB for the words about it.
     #[test]
     fn the_resident_set_grows_by_what_is_written() {
-        let before = resident_bytes().unwrap();
-        let block = black_box(vec![1_u8; 64 << 20]);
-        let grown = resident_bytes().unwrap() - before;
-        assert_eq!(block.last(), Some(&1));
-        assert!((60 << 20..80 << 20).contains(&grown), "{grown}");
+        let expected = 60 << 20..80 << 20;
+        let seen: Vec<i64> = (0..5).map(|_| grown_by_64_mebibytes()).collect();
+        assert!(
+            seen.iter().any(|grown| expected.contains(grown)),
+            "{seen:?}"
+        );
     }
 }
