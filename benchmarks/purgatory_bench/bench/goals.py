@@ -19,7 +19,7 @@ from purgatory_bench.bench.catalogue import (
 )
 from purgatory_bench.bench.figures import Figures
 from purgatory_bench.bench.statistics import Summary
-from purgatory_bench.bench.sweep_plan import HELD_SHARE, held_rates, rate_setting_name
+from purgatory_bench.bench.sweep_plan import HELD_SHARE, Series, held_rates, rate_setting_name
 
 OURS: Final = "compiled"
 PURE: Final = "pure"
@@ -27,6 +27,7 @@ KAFKA: Final = "kafka"
 
 SIZES: Final = (10_000, 100_000, 1_000_000)
 GOAL_RATE: Final = 105_000
+GOAL_SERIES: Final = Series("high", 3)
 LAG_MS: Final = 20.0
 
 
@@ -165,17 +166,17 @@ def _bytes(figures: Figures) -> Sequence[Part]:
 
 
 def _held(figures: Figures) -> Sequence[Part]:
-    rates = held_rates(figures, OURS, "high", 3, share=HELD_SHARE, lag_ms=LAG_MS)
+    rates = held_rates(figures, OURS, GOAL_SERIES, share=HELD_SHARE, lag_ms=LAG_MS)
     label = f"highest rate held, p99 lag up to {LAG_MS:.0f} ms"
     if rates is None:
-        name = rate_setting_name("high", 3, GOAL_RATE)
+        name = rate_setting_name(GOAL_SERIES, GOAL_RATE)
         return [Part(label, None, f"{OURS}: {figures.reason(name, OURS)}")]
     best = max(rates, default=0.0)
     return [Part(label, Summary(best, best, best, 1))]
 
 
 def _cpu(figures: Figures) -> Sequence[Part]:
-    name = rate_setting_name("high", 3, GOAL_RATE)
+    name = rate_setting_name(GOAL_SERIES, GOAL_RATE)
     label = f"at {GOAL_RATE:,} requests a second"
     return [_part(figures, label, (name, OURS), (name, KAFKA), "cpu_us")]
 

@@ -7,7 +7,7 @@ from typing import Final
 from purgatory_bench.bench.figures import Figures
 from purgatory_bench.bench.measure_plots import draw_measure_plots
 from purgatory_bench.bench.results import Curve, Results
-from purgatory_bench.bench.sweep_plan import CASES, MEASURE, points_of
+from purgatory_bench.bench.sweep_plan import CASES, Series, all_series, points_of, series_of
 from purgatory_pipeline.studies.plot_style import Line, Panel, draw
 
 _TITLES: Final = {"low": "low: few time out", "high": "high: about half time out"}
@@ -35,15 +35,13 @@ def draw_plots(
 
 def _workload(figures: Figures, folder: Path, suffix: str) -> list[Path]:
     drawn = []
-    swept = {
-        int(each.request["keys"]): None
-        for each in figures.settings.values()
-        if each.measure == MEASURE
-    }
-    for keys in swept:
+    swept = all_series(figures)
+    for conditions in dict.fromkeys((each.keys, each.purge_interval) for each in swept):
+        both = [Series(case, *conditions) for case in CASES]
+        words = both[0].conditions.replace(",", "").replace(" ", "-")
         for name, panel in _PANELS.items():
-            path = folder / f"workload-{name}-{keys}-keys{suffix}"
-            if panels := [made for case in CASES if (made := panel(figures, case, keys))]:
+            path = folder / f"workload-{name}-{words}{suffix}"
+            if panels := [made for series in both if (made := panel(figures, series))]:
                 draw(panels, path)
                 drawn.append(path)
     if panels := [made for case in CASES if (made := _over_time(figures, case))]:
@@ -55,12 +53,12 @@ def _workload(figures: Figures, folder: Path, suffix: str) -> list[Path]:
 
 def _against_rate(
     source: str, label: str, x_label: str = "target rate, requests a second", x: str = ""
-) -> Callable[[Figures, str, int], Panel | None]:
+) -> Callable[[Figures, Series], Panel | None]:
     """A figure of each peer, against the target rate or another figure."""
 
-    def panel(figures: Figures, case: str, keys: int) -> Panel | None:
+    def panel(figures: Figures, series: Series) -> Panel | None:
         lines = []
-        points = points_of(figures, case, keys)
+        points = points_of(figures, series)
         for peer in list(figures.peers_of(points[0].name))[:_MOST_LINES] if points else ():
             found = []
             for point in points:
@@ -75,7 +73,7 @@ def _against_rate(
         if not lines:
             return None
         scale = "log" if source.startswith(("lag", "pause")) else "linear"
-        title = f"{_TITLES[case]}, {keys:,} keys"
+        title = f"{_TITLES[series.case]}, {series.conditions}"
         return Panel(title, x_label, label, lines, x_scale="log", y_scale=scale)
 
     return panel
@@ -101,7 +99,7 @@ def _over_time(figures: Figures, case: str) -> Panel | None:
         curve
         for file in figures.files
         for curve in file.curves
-        if figures.settings[curve.setting].request["case"] == case and len(curve.mib) > 1
+        if series_of(figures.settings[curve.setting]).case == case and len(curve.mib) > 1
     ]
     if not curves:
         return None

@@ -19,8 +19,8 @@ _SLOWEST_RATE: Final = 2_000
 
 
 @dataclass
-class Series:
-    """The points of one case and number of keys.
+class Standing:
+    """How peers do in a series.
 
     Attributes:
         peers: Who still holds the rates.
@@ -57,21 +57,20 @@ def run_sweep(
         say: Takes what is under way.
         keep: Called after each point, to write down what there is.
     """
-    for case in sweep.cases:
-        for keys in sweep.keys:
-            series = Series(list(team.able(MEASURE)))
-            say(f"warming up for {case}, {keys:,} keys")
-            _warm_up(team, series, point(case, keys, WARM_UP_RATE, sweep), plan)
-            for rate in sweep.rates:
-                if not series.peers:
-                    break
-                setting = point(case, keys, rate, sweep)
-                say(f"measuring {setting.name}")
-                taken.failures += [
-                    Failure(setting.name, name, why) for name, why in series.left.items()
-                ]
-                _point(team, series, setting, plan, taken)
-                keep(setting)
+    for series in sweep.series():
+        standing = Standing(list(team.able(MEASURE)))
+        say(f"warming up for {series.label}")
+        _warm_up(team, standing, point(series, WARM_UP_RATE, sweep), plan)
+        for rate in sweep.rates:
+            if not standing.peers:
+                break
+            setting = point(series, rate, sweep)
+            say(f"measuring {setting.name}")
+            taken.failures += [
+                Failure(setting.name, name, why) for name, why in standing.left.items()
+            ]
+            _point(team, standing, setting, plan, taken)
+            keep(setting)
 
 
 def patience(setting: Setting, plan: Plan) -> float:
@@ -95,34 +94,34 @@ def saturated(setting: Setting, answers: Sequence[Answer]) -> str:
     return f"saturated: {achieved:,.0f}/s at a target of {rate:,.0f}/s"
 
 
-def _warm_up(team: Team, series: Series, setting: Setting, plan: Plan) -> None:
+def _warm_up(team: Team, standing: Standing, setting: Setting, plan: Plan) -> None:
     """Ask every peer for a point that does not count; who cannot do that leaves the series."""
     requests = min(int(setting.request["operations"]), _MOST_WARM_UP)
     for number in range(plan.warm_up):
-        for peer in tuple(series.peers):
+        for peer in tuple(standing.peers):
             request = {**setting.request, "operations": requests, "seed": plan.seed + number}
             try:
                 team.ask(peer, request, patience(setting, plan))
             except (Declined, Broken) as problem:
-                series.leave(peer, f"warming up: {problem}")
+                standing.leave(peer, f"warming up: {problem}")
 
 
-def _point(team: Team, series: Series, setting: Setting, plan: Plan, taken: Taken) -> None:
-    answers: dict[str, list[Answer]] = {peer.name: [] for peer in series.peers}
-    peers = tuple(series.peers)
+def _point(team: Team, standing: Standing, setting: Setting, plan: Plan, taken: Taken) -> None:
+    answers: dict[str, list[Answer]] = {peer.name: [] for peer in standing.peers}
+    peers = tuple(standing.peers)
     for number in range(1, plan.rounds + 1):
         for place, peer in turns(peers, number):
-            if peer not in series.peers:
+            if peer not in standing.peers:
                 continue
             request = {**setting.request, "seed": plan.seed + number}
             try:
                 answer = team.ask(peer, request, patience(setting, plan))
             except (Declined, Broken) as problem:
                 taken.failures.append(Failure(setting.name, peer.name, str(problem)))
-                series.leave(peer, f"failed in {setting.label}: {problem}")
+                standing.leave(peer, f"failed in {setting.label}: {problem}")
             else:
                 answers[peer.name].append(answer)
                 taken.samples.append(Sample(setting.name, peer.name, number, place, answer))
-    for peer in tuple(series.peers):
+    for peer in tuple(standing.peers):
         if why := saturated(setting, answers[peer.name]):
-            series.leave(peer, why)
+            standing.leave(peer, why)

@@ -1,6 +1,6 @@
 """The proposal's workload at target rates: its points, and what it is to hold a rate."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,6 +23,36 @@ RATES: Final = (
 )
 """Requests a second."""
 
+PURGE_INTERVAL: Final = 1000
+"""Kafka's own; the goals speak of it."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The points that differ in their target rate alone.
+
+    Attributes:
+        case: ``low`` or ``high``.
+        keys: How many keys there are.
+        purge_interval: More stale entries than this make a purge due.
+    """
+
+    case: str
+    keys: int
+    purge_interval: int = PURGE_INTERVAL
+
+    @property
+    def label(self) -> str:
+        """What tells it from others; the usual purge interval is not said."""
+        return f"{self.case}, {self.conditions}"
+
+    @property
+    def conditions(self) -> str:
+        """The same without the case."""
+        usual = self.purge_interval == PURGE_INTERVAL
+        purge = "" if usual else f", purge interval {self.purge_interval:,}"
+        return f"{self.keys:,} keys{purge}"
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -34,6 +64,7 @@ class Sweep:
         keys: Numbers of keys.
         requests: Of each point.
         payload: Bytes that each request holds.
+        purge_intervals: Of the purgatories.
     """
 
     rates: Sequence[int]
@@ -41,58 +72,79 @@ class Sweep:
     keys: Sequence[int]
     requests: int
     payload: int = 100
+    purge_intervals: Sequence[int] = (PURGE_INTERVAL,)
+
+    def series(self) -> Iterator[Series]:
+        """Every case with every number of keys and every purge interval."""
+        for case in self.cases:
+            for keys in self.keys:
+                for purge_interval in self.purge_intervals:
+                    yield Series(case, keys, purge_interval)
 
 
-def rate_label(case: str, keys: int, rate: int) -> str:
+def rate_label(series: Series, rate: int) -> str:
     """What tells a point from others."""
-    return f"{case}, {keys:,} keys, {rate:,}/s"
+    return f"{series.label}, {rate:,}/s"
 
 
-def rate_setting_name(case: str, keys: int, rate: int, kind: str = MEASURE) -> str:
+def rate_setting_name(series: Series, rate: int, kind: str = MEASURE) -> str:
     """What a point is called."""
-    return f"{kind}, {rate_label(case, keys, rate)}"
+    return f"{kind}, {rate_label(series, rate)}"
 
 
-def point(case: str, keys: int, rate: int, sweep: Sweep, kind: str = MEASURE) -> Setting:
+def point(series: Series, rate: int, sweep: Sweep, kind: str = MEASURE) -> Setting:
     """One point."""
     request: dict[str, int | float | str] = {
         "measure": MEASURE,
         "pending": 0,
         "operations": sweep.requests,
         "rate": rate,
-        "case": case,
-        "keys": keys,
+        "case": series.case,
+        "keys": series.keys,
         "payload": sweep.payload,
+        "purge_interval": series.purge_interval,
     }
-    name = rate_setting_name(case, keys, rate, kind)
-    return Setting(name, kind, rate_label(case, keys, rate), request)
+    name = rate_setting_name(series, rate, kind)
+    return Setting(name, kind, rate_label(series, rate), request)
 
 
-def points_of(figures: Figures, case: str, keys: int, kind: str = MEASURE) -> list[Setting]:
+def series_of(setting: Setting) -> Series:
+    """The series that a point belongs to; a file may be older than the choice of the interval."""
+    asked = setting.request
+    interval = int(asked.get("purge_interval", PURGE_INTERVAL))
+    return Series(str(asked["case"]), int(asked["keys"]), interval)
+
+
+def all_series(figures: Figures, kind: str = MEASURE) -> list[Series]:
+    """Those that were asked for, each once."""
+    points = (each for each in figures.settings.values() if each.measure == kind)
+    return list(dict.fromkeys(map(series_of, points)))
+
+
+def points_of(figures: Figures, series: Series, kind: str = MEASURE) -> list[Setting]:
     """The points of a series that were asked for, by their rates."""
     found = [
         each
         for each in figures.settings.values()
-        if each.measure == kind and each.request["case"] == case and each.request["keys"] == keys
+        if each.measure == kind and series_of(each) == series
     ]
     return sorted(found, key=lambda each: float(each.request["rate"]))
 
 
 def held_rates(
-    figures: Figures, peer: str, case: str, keys: int, *, share: float, lag_ms: float | None
+    figures: Figures, peer: str, series: Series, *, share: float, lag_ms: float | None
 ) -> list[float] | None:
     """The target rates that a peer holds, medians of all rounds; None where it was asked for none.
 
     Args:
         figures: What was measured.
         peer: Who.
-        case: Which case.
-        keys: How many keys.
+        series: Of which points.
         share: Of the target rate that must be achieved.
         lag_ms: How late the completion of one in a hundred may be, ms; None for any time.
     """
     held, asked = [], False
-    for each in points_of(figures, case, keys):
+    for each in points_of(figures, series):
         achieved = figures.summary(each.name, peer, "achieved")
         lag = figures.summary(each.name, peer, "lag_p99_ms")
         if achieved is None:

@@ -21,7 +21,7 @@ from typing import Final
 from purgatory_bench.bench.results import Answer, Curve, Failure, Sample, Setting
 from purgatory_bench.bench.rounds import Plan, Taken
 from purgatory_bench.bench.sweep import patience, saturated
-from purgatory_bench.bench.sweep_plan import TIGHT, Sweep, point
+from purgatory_bench.bench.sweep_plan import TIGHT, Series, Sweep, point
 from purgatory_bench.bench.talking import Broken, Declined, PeerProcess
 from purgatory_bench.bench.team import HELLO_SECONDS, Member
 
@@ -113,7 +113,7 @@ def run_tight(
 
     Args:
         members: The peers; the first one that can be had finds the limit.
-        sweep: What is swept; of numbers of keys the first alone.
+        sweep: What is swept; of numbers of keys and of purge intervals the first alone.
         limit: On resident memory.
         plan: Seed and patience; there is one round.
         taken: Where samples and failures go.
@@ -124,10 +124,11 @@ def run_tight(
         active = [each for each in members if each.start is not None and not each.reason]
         left: dict[str, str] = {}
         mib = limit.told_mib
+        series = Series(case, sweep.keys[0], sweep.purge_intervals[0])
         for rate in sweep.rates:
             if not active:
                 break
-            setting = point(case, sweep.keys[0], rate, sweep, TIGHT)
+            setting = point(series, rate, sweep, TIGHT)
             curves: list[Curve] = []
             say(f"measuring {setting.name}")
             taken.failures += [Failure(setting.name, name, why) for name, why in left.items()]

@@ -11,7 +11,7 @@ from purgatory_bench.bench.results import Option
 from purgatory_bench.bench.roster import WORKLOAD_ROLLS, Place
 from purgatory_bench.bench.rounds import Plan
 from purgatory_bench.bench.run import Book, sweep_all
-from purgatory_bench.bench.sweep_plan import CASES, RATES, Sweep
+from purgatory_bench.bench.sweep_plan import CASES, PURGE_INTERVAL, RATES, Sweep
 from purgatory_bench.bench.tight import Limit
 
 _FOLDER: Final = click.Path(path_type=Path, file_okay=False)
@@ -25,6 +25,13 @@ _QUICK_RATES: Final = (10_000, 40_000, 105_000, 200_000, 400_000)
 @click.option("--case", "cases", type=click.Choice(CASES), multiple=True, help="Both by default.")
 @click.option(
     "--keys", type=click.IntRange(3), multiple=True, help="Repeatable; 3 and 1000 by default."
+)
+@click.option(
+    "--purge-interval",
+    "purge_intervals",
+    type=click.IntRange(0),
+    multiple=True,
+    help=f"Of the purgatories; repeatable; {PURGE_INTERVAL} by default, as in Kafka.",
 )
 @click.option("--requests", type=click.IntRange(1), help="Of each point: 1,000,000.")
 @click.option(
@@ -82,6 +89,7 @@ def workload(
     rates: tuple[int, ...],
     cases: tuple[str, ...],
     keys: tuple[int, ...],
+    purge_intervals: tuple[int, ...],
     requests: int | None,
     payload: int,
     rounds: int | None,
@@ -111,6 +119,7 @@ def workload(
         keys=tuple(dict.fromkeys(keys)) or ((3,) if quick else (3, 1000)),
         requests=requests or (_QUICK_REQUESTS if quick else _FULL_REQUESTS),
         payload=payload,
+        purge_intervals=tuple(dict.fromkeys(purge_intervals)) or (PURGE_INTERVAL,),
     )
     plan = Plan(rounds or (1 if quick else 3), warm_up, seed, patience)
     options: dict[str, Option] = {
@@ -120,6 +129,7 @@ def workload(
         "keys": tuple(sweep.keys),
         "requests": sweep.requests,
         "payload": sweep.payload,
+        "purge_intervals": tuple(sweep.purge_intervals),
         "rounds": plan.rounds,
         "warm_up": plan.warm_up,
         "seed": seed,

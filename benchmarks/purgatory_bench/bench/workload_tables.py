@@ -9,8 +9,9 @@ from purgatory_bench.bench.goals import GOAL_RATE
 from purgatory_bench.bench.results import Curve, Setting
 from purgatory_bench.bench.sweep_plan import (
     HELD_SHARE,
-    MEASURE,
     TIGHT,
+    Series,
+    all_series,
     held_rates,
     points_of,
     rate_setting_name,
@@ -29,31 +30,20 @@ _TITLES: Final = {"low": "few time out", "high": "about half time out"}
 
 def workload_tables(figures: Figures) -> str:
     """All of them; empty where the workload was not asked for."""
-    series = _series(figures, MEASURE)
-    texts = [text for case, keys in series for text in _of_series(figures, case, keys)]
+    texts = [text for series in all_series(figures) for text in _of_series(figures, series)]
     return "\n\n".join([*texts, *_tight(figures)])
 
 
-def _series(figures: Figures, kind: str) -> list[tuple[str, int]]:
-    """The cases and numbers of keys that were swept, each once."""
-    found = {
-        (str(each.request["case"]), int(each.request["keys"])): None
-        for each in figures.settings.values()
-        if each.measure == kind
-    }
-    return list(found)
-
-
-def _of_series(figures: Figures, case: str, keys: int) -> Iterator[str]:
-    points = points_of(figures, case, keys)
+def _of_series(figures: Figures, series: Series) -> Iterator[str]:
+    points = points_of(figures, series)
     peers = list(figures.peers_of(points[0].name))
-    yield f"### Case {case} ({_TITLES[case]}), {keys:,} keys"
+    yield f"### Case {series.case} ({_TITLES[series.case]}), {series.conditions}"
     yield (
         f"The highest target rate of which at least {HELD_SHARE:.0%} was achieved, the highest "
         f"rate that was achieved at any target, and the rest at a target of {GOAL_RATE:,}/s."
     )
     head = ["peer", "rate held, 1/s", "most achieved, 1/s", *(each.label for each in _COLUMNS[1:])]
-    yield table(head, [_summary_row(figures, case, keys, peer) for peer in peers])
+    yield table(head, [_summary_row(figures, series, peer) for peer in peers])
     if notes := _left_out(figures, points, peers):
         yield bullets(notes)
     rows = [
@@ -86,16 +76,16 @@ def _left_out(figures: Figures, points: Sequence[Setting], peers: Sequence[str])
     return notes
 
 
-def _summary_row(figures: Figures, case: str, keys: int, peer: str) -> list[str]:
-    held = held_rates(figures, peer, case, keys, share=HELD_SHARE, lag_ms=None)
+def _summary_row(figures: Figures, series: Series, peer: str) -> list[str]:
+    held = held_rates(figures, peer, series, share=HELD_SHARE, lag_ms=None)
     if held is None:
         return [peer, "not measured", *([NONE] * len(_COLUMNS))]
     achieved = [
         found.median
-        for point in points_of(figures, case, keys)
+        for point in points_of(figures, series)
         if (found := figures.summary(point.name, peer, "achieved")) is not None
     ]
-    name = rate_setting_name(case, keys, GOAL_RATE)
+    name = rate_setting_name(series, GOAL_RATE)
     cells = [_cell(figures, name, peer, each) for each in _COLUMNS[1:]]
     return [peer, number(max(held)) if held else "none", number(max(achieved)), *cells]
 
@@ -107,8 +97,8 @@ def _cell(figures: Figures, setting: str, peer: str, quantity: Quantity) -> str:
 
 def _tight(figures: Figures) -> Iterator[str]:
     curves = {(curve.setting, curve.peer): curve for file in figures.files for curve in file.curves}
-    for case, keys in _series(figures, TIGHT):
-        points = points_of(figures, case, keys, TIGHT)
+    for series in all_series(figures, TIGHT):
+        points = points_of(figures, series, TIGHT)
         peers = [
             peer
             for peer in figures.peers_of(points[0].name)
@@ -116,7 +106,7 @@ def _tight(figures: Figures) -> Iterator[str]:
         ]
         limits = {curves[key].limit_mib for key in curves if key[0] == points[0].name}
         limit = ", ".join(f"{each:,.1f} MiB" for each in sorted(limits)) or "none was found"
-        yield f"### Case {case}, {keys:,} keys, with a limit on resident memory"
+        yield f"### Case {series.label}, with a limit on resident memory"
         yield f"The limit: {limit}. Peak of the resident memory, MiB, at each target rate."
         rows = [
             [

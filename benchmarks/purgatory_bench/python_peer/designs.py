@@ -22,6 +22,13 @@ class MeasuredPurgatory(Protocol):
         """The sum of the lengths of all lists."""
 
 
+class MakesPurgatory(Protocol):
+    """Makes a purgatory."""
+
+    def __call__(self, *, purge_interval: int = ...) -> MeasuredPurgatory:
+        """Make it."""
+
+
 class CountedRequest(Protocol):
     """An operation of a user's own class: it can be completed as soon as it is ready.
 
@@ -62,13 +69,13 @@ class Design:
     """One design.
 
     Attributes:
-        purgatory: Makes a purgatory with the purge interval 1000 and, where it has a wheel, tick
-            1 ms and wheel size 20.
+        purgatory: Makes a purgatory, with a purge interval other than 1000 where one is given and,
+            where it has a wheel, tick 1 ms and wheel size 20.
         request: Makes an operation of a delay in ms that holds so many bytes.
         numbered_request: Makes one that only force and its time-out complete, and that marks itself
             in a record under its number.
     """
 
-    purgatory: Callable[[], MeasuredPurgatory]
+    purgatory: MakesPurgatory
     request: Callable[[int, int], CountedRequest]
     numbered_request: Callable[[int, int, int, Record], ForcedRequest]

@@ -38,7 +38,7 @@ def workload(designs: Mapping[str, Design], request: Request) -> Answer:
         raise CannotMeasure(f"there is no design {name!r}; there are: {', '.join(designs)}")
     design = designs[name]
     inputs, record = drawn_inputs(request), Record(request.operations)
-    purgatory = design.purgatory()
+    purgatory = design.purgatory(purge_interval=request.purge_interval)
     completer = Completer()
     try:
         reset_peak()

@@ -38,6 +38,7 @@ def answer(request: dict[str, float], cost: float) -> dict[str, object]:
             "lag_p99_ms": 1.5,
             "cpu_us": 2.0,
             "resident_mib": 20.0,
+            "purge_interval": request.get("purge_interval"),
         },
     }
 

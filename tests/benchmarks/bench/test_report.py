@@ -7,6 +7,7 @@ import pytest
 
 from purgatory_bench.bench.noise import noise_of
 from purgatory_bench.bench.page import between, publish
+from purgatory_bench.bench.plots import draw_plots
 from purgatory_bench.bench.report import report
 from purgatory_bench.bench.results import (
     Curve,
@@ -111,6 +112,20 @@ def test_the_workload_has_a_summary_every_point_and_its_limit() -> None:
     assert "| 10,000 | old-design | 9,000 | 9.00 | - | - | - |" in text
     assert "The limit: 48.0 MiB." in text
     assert "| 105,000 | 41.5 | **beyond the limit after 0.7 s** |" in text
+
+
+def test_another_purge_interval_has_a_section_and_plots_of_its_own(tmp_path: Path) -> None:
+    name = "workload, low, 3 keys, purge interval 25,000, 105,000/s"
+    asked = setting(name, "workload", case="low", keys=3, rate=105_000, purge_interval=25_000)
+    answer = detailed(achieved=104_999, cpu_us=7.0)
+    other = results([asked], {(name, "compiled"): [answer]}, workload=True)
+    text = report([swept(), other])
+    usual, _, own = text.partition("### Case low (few time out), 3 keys, purge interval 25,000\n")
+    assert "| compiled | 105,000 | 105,000 | 5.25 |" in usual
+    assert "| compiled | 105,000 | 104,999 | 7.00 |" in own
+    assert "5.25" not in own
+    drawn = {path.name for path in draw_plots([swept(), other], tmp_path)["workload"]}
+    assert {"workload-rate-3-keys.svg", "workload-rate-3-keys-purge-interval-25000.svg"} <= drawn
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:

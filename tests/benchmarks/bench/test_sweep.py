@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,12 @@ from purgatory_bench.bench.roster import Place, Roll
 from purgatory_bench.bench.rounds import Plan
 from purgatory_bench.bench.run import Book, sweep_all
 from purgatory_bench.bench.sweep import saturated
-from purgatory_bench.bench.sweep_plan import Sweep, held_rates, point
+from purgatory_bench.bench.sweep_plan import Series, Sweep, held_rates, point
 from purgatory_bench.bench.tight import Limit, ResidentWatch, memory_and_threads, thinned
 
 from .peers import roll, silent
 
+LOW = Series("low", 3)
 SWEEP = Sweep(rates=(1_000, 2_000, 3_000, 4_000), cases=("low",), keys=(3,), requests=50)
 PLAN = Plan(rounds=2, warm_up=1, seed=7, patience_s=20.0)
 
@@ -28,11 +30,12 @@ def run(
     limit: Limit | None = None,
     plan: Plan = PLAN,
     *,
+    sweep: Sweep = SWEEP,
     rates: bool = True,
 ) -> Results:
     book = Book("workload", tmp_path / "workload.json", {}, None)
     place = Place(None, tmp_path / "work")
-    return sweep_all(book, rolls, place, SWEEP, limit, plan, silent, rates=rates)
+    return sweep_all(book, rolls, place, sweep, limit, plan, silent, rates=rates)
 
 
 def test_a_series_ends_for_a_peer_that_is_saturated_and_then_for_all(tmp_path: Path) -> None:
@@ -47,10 +50,31 @@ def test_a_series_ends_for_a_peer_that_is_saturated_and_then_for_all(tmp_path: P
     why = "saturated: 1,500/s at a target of 2,000/s"
     assert found.failures == [Failure(names[2], "slow", why)]
     figures = Figures([found])
-    assert held_rates(figures, "slow", "low", 3, share=0.99, lag_ms=2.0) == [1000.0]
-    assert held_rates(figures, "fast", "low", 3, share=0.99, lag_ms=2.0) == [1000.0, 2000.0]
-    assert held_rates(figures, "fast", "low", 3, share=0.99, lag_ms=1.0) == []
-    assert held_rates(figures, "fast", "low", 1000, share=0.99, lag_ms=2.0) is None
+    assert held_rates(figures, "slow", LOW, share=0.99, lag_ms=2.0) == [1000.0]
+    assert held_rates(figures, "fast", LOW, share=0.99, lag_ms=2.0) == [1000.0, 2000.0]
+    assert held_rates(figures, "fast", LOW, share=0.99, lag_ms=1.0) == []
+    assert held_rates(figures, "fast", Series("low", 1000), share=0.99, lag_ms=2.0) is None
+
+
+def test_each_purge_interval_is_a_series_that_peers_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    sweep = replace(SWEEP, rates=(1_000, 2_000), purge_intervals=(1000, 25_000))
+    found = run(tmp_path, [roll("slow", "saturates", "1500")], sweep=sweep)
+    names = [
+        "workload, low, 3 keys, 1,000/s",
+        "workload, low, 3 keys, 2,000/s",
+        "workload, low, 3 keys, purge interval 25,000, 1,000/s",
+        "workload, low, 3 keys, purge interval 25,000, 2,000/s",
+    ]
+    assert [each.name for each in found.settings] == names
+    told = {(each.setting, each.answer.detail["purge_interval"]) for each in found.samples}
+    assert told == set(zip(names, (1000, 1000, 25_000, 25_000), strict=True))
+    figures = Figures([found])
+    for interval in sweep.purge_intervals:
+        series = Series("low", 3, interval)
+        assert held_rates(figures, "slow", series, share=0.99, lag_ms=None) == [1000.0]
+    assert held_rates(figures, "slow", Series("low", 3, 7), share=0.99, lag_ms=None) is None
 
 
 def test_who_fails_while_warming_up_is_said_at_every_point(tmp_path: Path) -> None:
@@ -70,7 +94,7 @@ def test_who_dies_leaves_the_series(tmp_path: Path) -> None:
 
 
 def test_saturated_is_below_95_per_cent_of_the_target() -> None:
-    setting = point("low", 3, 1000, SWEEP)
+    setting = point(LOW, 1000, SWEEP)
 
     def answers(*achieved: float) -> list[Answer]:
         return [Answer(50, detail={"achieved": each}) for each in achieved]

@@ -1,7 +1,7 @@
 """What is measured is judged, too: a planted fault gives an error, and the peer goes on."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from purgatory_bench.python_peer.asyncio_timer import AsyncioMeasures
-from purgatory_bench.python_peer.designs import Design
+from purgatory_bench.python_peer.designs import Design, MeasuredPurgatory
 from purgatory_bench.python_peer.draws import VIRTUAL
 from purgatory_bench.python_peer.memory_measures import memory_of_purgatory
 from purgatory_bench.python_peer.new_design import EXACT
@@ -135,6 +135,25 @@ def test_a_workload_whose_counts_do_not_agree() -> None:
     design = replace(EXACT, numbered_request=NewNumberedUncounted)
     error = error_of(partial(workload, {"planted": design}), operations=50, case="high")
     assert error.startswith("completed and expired together: expected 50, seen ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("honest", [EXACT, OLD])
+def test_a_workload_has_the_purge_interval_that_is_asked_for(honest: Design) -> None:
+    seen: list[int] = []
+
+    def purgatory(*, purge_interval: int = -1) -> MeasuredPurgatory:
+        seen.append(purge_interval)
+        return honest.purgatory(purge_interval=purge_interval)
+
+    measure = partial(workload, {"noting": replace(honest, purgatory=purgatory)})
+    asked: Sequence[dict[str, object]] = ({"purge_interval": 25_000}, {})
+    for keys in asked:
+        assert [each.get("error") for each in answers(measure, operations=20, **keys)[:2]] == [
+            None,
+            None,
+        ]
+    assert seen == [25_000, 25_000, 1000, 1000]
 
 
 class NewNumberedFails(NewNumbered):

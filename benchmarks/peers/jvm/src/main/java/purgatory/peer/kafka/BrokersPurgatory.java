@@ -16,13 +16,21 @@ import purgatory.peer.CheckFailed;
 final class BrokersPurgatory<T extends DelayedOperation> implements AutoCloseable {
 
     private static final int BROKER = 0;
-    private static final int PURGE_INTERVAL = 1000;
+    static final int PURGE_INTERVAL = 1000;
     private static final long TICK_MS = 1;
     private static final int WHEEL_SIZE = 20;
 
-    private final DelayedOperationPurgatory<T> purgatory = new DelayedOperationPurgatory<>(
-            "peer", new SystemTimer("peer", TICK_MS, WHEEL_SIZE, Time.SYSTEM.hiResClockMs()),
-            BROKER, PURGE_INTERVAL, true, true);
+    private final DelayedOperationPurgatory<T> purgatory;
+
+    BrokersPurgatory() {
+        this(PURGE_INTERVAL);
+    }
+
+    BrokersPurgatory(int purgeInterval) {
+        purgatory = new DelayedOperationPurgatory<>(
+                "peer", new SystemTimer("peer", TICK_MS, WHEEL_SIZE, Time.SYSTEM.hiResClockMs()),
+                BROKER, purgeInterval, true, true);
+    }
 
     /** Watches an operation that cannot be completed yet. */
     void watch(T operation, List<Key> keys) {
@@ -38,6 +46,11 @@ final class BrokersPurgatory<T extends DelayedOperation> implements AutoCloseabl
     /** How many operations the timer holds. */
     int pending() {
         return purgatory.numDelayed();
+    }
+
+    /** How many entries all lists have together. */
+    int watched() {
+        return purgatory.watched();
     }
 
     @Override

@@ -22,13 +22,15 @@ final class Workload implements Measure {
     public Answer take(Request request) throws Exception {
         RequestPlan plan = new RequestPlan(request);
         int payload = request.count("payload", 0);
+        int purgeInterval = request.has("purge_interval")
+                ? request.count("purge_interval", 0) : BrokersPurgatory.PURGE_INTERVAL;
         int requests = plan.requests();
         RequestTally tally = new RequestTally();
         Given given;
         Costs costs;
         Completer completer;
         boolean peakKnown;
-        try (BrokersPurgatory<TimedRequest> purgatory = new BrokersPurgatory<>()) {
+        try (BrokersPurgatory<TimedRequest> purgatory = new BrokersPurgatory<>(purgeInterval)) {
             completer = new Completer(requests);
             try (completer) {
                 Heap.collect();

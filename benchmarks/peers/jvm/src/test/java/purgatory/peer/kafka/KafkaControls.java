@@ -9,6 +9,8 @@ import purgatory.peer.SplitMix;
 /** Controls of what the peer of Kafka checks. */
 public final class KafkaControls {
 
+    private static final long PATIENCE_NS = 10_000_000_000L;
+
     private KafkaControls() {
     }
 
@@ -31,6 +33,7 @@ public final class KafkaControls {
                 KafkaControls::watchMarked);
         controls.accepted("three different keys of four, for each operation",
                 KafkaControls::chooseKeys);
+        controls.accepted("a purge interval of one's own", KafkaControls::purge);
     }
 
     private static MarkedOperation operation(int completions, boolean expired) {
@@ -60,6 +63,29 @@ public final class KafkaControls {
             operation.mark();
             purgatory.watch(operation, Key.make(1));
         }
+    }
+
+    /** One stale entry is purged by the purgatory that is to purge each, and kept by another. */
+    private static void purge() throws Exception {
+        try (BrokersPurgatory<MarkedOperation> usual = new BrokersPurgatory<>();
+                BrokersPurgatory<MarkedOperation> eager = new BrokersPurgatory<>(0)) {
+            leaveOneStale(usual);
+            leaveOneStale(eager);
+            long endNs = System.nanoTime() + PATIENCE_NS;
+            while (eager.watched() > 0 && System.nanoTime() < endNs) {
+                Thread.sleep(10);
+            }
+            CheckFailed.unlessEqual(0, eager.watched(), "entries with the purge interval 0");
+            CheckFailed.unlessEqual(1, usual.watched(), "entries with the usual one");
+        }
+    }
+
+    private static void leaveOneStale(BrokersPurgatory<MarkedOperation> purgatory) {
+        List<Key> keys = Key.make(2);
+        MarkedOperation operation = new MarkedOperation(0);
+        purgatory.watch(operation, keys);
+        operation.mark();
+        purgatory.check(keys.get(0));
     }
 
     private static void chooseKeys() {
