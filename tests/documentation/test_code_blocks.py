@@ -39,6 +39,11 @@ NOT_RUN = {
     ("docs/how-to/emit-traces.md", "$ python -m purgatory_bench.record_corpora"),
     ("docs/how-to/emit-traces.md", "$ python -m purgatory_bench.trace_recording"),
     ("docs/reference/performance.md", "$ purgatory bench"),
+    (
+        "docs/reference/performance.md",
+        "$ purgatory bench workload --part rates --case high --keys 3 --rate 75000 --rate 105000"
+        " --rounds 3 \\",
+    ),
     ("docs/how-to/use-the-compiled-build.md", "$ make wheel-compiled"),
     ("docs/how-to/replay-a-tla-trace.md", "$ purgatory tla simulate"),
     ("docs/reference/figures.md", "$ python -m purgatory_bench.conformance_throughput"),
