@@ -84,6 +84,10 @@ class _JobsThroughConnect:
 
     The server cancels what runs at that moment, and not what is about to be started: therefore it
     is asked when tasks are known to run, or when none were seen for a while.
+
+    Adaptive execution is switched off in the session; it finds nothing to adapt where the number of
+    partitions is given. Under it Spark 4.3 prepares the last job in a further thread, and a
+    cancellation that comes meanwhile is confirmed, while that job runs all the same.
     """
 
     def __init__(self, spark: "SparkSession") -> None:
@@ -94,6 +98,7 @@ class _JobsThroughConnect:
         self._looks = 0
 
     def begin(self) -> None:
+        self._spark.conf.set("spark.sql.adaptive.enabled", "false")
         self._spark.registerProgressHandler(cast("ProgressHandler", self._take))
         self._spark.addTag(self._tag)
 

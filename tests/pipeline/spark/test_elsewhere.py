@@ -216,6 +216,29 @@ def test_ctrl_c_cancels_the_job_on_the_server(tmp_path: Path, connect_server: st
     assert sorted(path.name[:8] for path in out.iterdir()) == [".lock", "manifest", "results-"]
 
 
+WATCHED = """
+import sys
+from purgatory_pipeline.session import spark_session
+from purgatory_pipeline.spark_progress import run_watched
+
+def adapts():
+    return spark.conf.get("spark.sql.adaptive.enabled")
+
+with spark_session(remote=sys.argv[1]) as spark:
+    print("before", adapts(), flush=True)
+    print("watched", run_watched(spark, adapts, tasks=1, label="asking"), flush=True)
+"""
+
+
+def test_what_is_watched_on_a_server_runs_without_adaptive_execution(
+    tmp_path: Path, connect_server: str
+) -> None:
+    """With it the server prepares the last job in a thread that no cancellation reaches."""
+    command = [sys.executable, "-c", WATCHED, connect_server]
+    code, said = run(command, tmp_path, {**os.environ})
+    assert (code, said.split()) == (0, ["before", "true", "watched", "false"]), said
+
+
 def test_no_connect_server(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"{}\n")
     address = f"sc://127.0.0.1:{free_port()}"
