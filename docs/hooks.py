@@ -39,9 +39,9 @@ MODEL = ROOT / "model" / "purgatory_model"
 IMPLEMENTATION = ROOT / "impl" / "purgatory_impl"
 ANNOTATED = (
     *("timer", "pending_tasks", "timing_wheel", "arithmetic"),
-    *("purgatory", "purgatory_calls", "purgatory_course", "purgatory_walk", "purgatory_inline"),
-    *("purgatory_state", "watcher_lists", "purgatory_invariants"),
-    *("memory_pool", "memory_pool_state", "memory_pool_arithmetic", "memory_pool_invariants"),
+    *("purgatory", "purgatory_calls", "course", "purgatory_state", "watcher_lists"),
+    *("memory_pool", "memory_pool_arithmetic"),
+    *("claims.purgatory", "claims.memory_pool"),
 )
 
 _RULE_HEADING = re.compile(
@@ -178,28 +178,32 @@ class Piece:
 @cache
 def pieces(package: Path) -> tuple[Piece, ...]:
     """The pieces of all modules of a package, in the order of the sources."""
-    return tuple(piece for path in sorted(package.glob("*.py")) for piece in _module_pieces(path))
+    return tuple(
+        piece
+        for path in sorted(package.rglob("*.py"))
+        for piece in _module_pieces(".".join(path.relative_to(package).with_suffix("").parts), path)
+    )
 
 
-def _module_pieces(path: Path) -> Iterator[Piece]:
+def _module_pieces(module: str, path: Path) -> Iterator[Piece]:
     source = path.read_text(encoding="utf-8")
     lines = source.splitlines()
     body = ast.parse(source).body
     for node, after in zip(body, [*body[1:], None], strict=True):
         match node:
             case ast.FunctionDef():
-                yield _piece(path.stem, node.name, node, lines, node.end_lineno)
+                yield _piece(module, node.name, node, lines, node.end_lineno)
             case ast.ClassDef():
                 methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
                 head_end = _first_line(methods[0]) - 1 if methods else node.end_lineno
-                yield _piece(path.stem, node.name, node, lines, head_end)
+                yield _piece(module, node.name, node, lines, head_end)
                 for method in methods:
                     name = f"{node.name}.{method.name}"
-                    yield _piece(path.stem, name, method, lines, method.end_lineno)
+                    yield _piece(module, name, method, lines, method.end_lineno)
             case ast.Assign(targets=[ast.Name(name)]) | ast.AnnAssign(target=ast.Name(name)):
                 explained = isinstance(after, ast.Expr)
                 end = after.end_lineno if explained and after else node.end_lineno
-                yield _piece(path.stem, name, node, lines, end)
+                yield _piece(module, name, node, lines, end)
 
 
 _Documented = ast.FunctionDef | ast.ClassDef
@@ -223,13 +227,17 @@ def model_page() -> str:
     elsewhere = [rule.id for rule in all_requirements() if rule.id not in stated]
     parts = [_MODEL_HEAD]
     for module in ANNOTATED:
-        docstring = ast.get_docstring(ast.parse((MODEL / f"{module}.py").read_text("utf-8"))) or ""
+        docstring = ast.get_docstring(ast.parse(_source(module))) or ""
         parts.append(f"## {module} {{ #{module} }}\n\n{docstring.replace('``', '`')}\n")
         parts += [_beside(piece) for piece in shown if piece.module == module]
     if elsewhere:
         names = ", ".join(_linked(rule) for rule in elsewhere)
         parts.append(f"## Rules without a function of their own\n\n{_ELSEWHERE}\n\n{names}\n")
     return "\n".join(parts)
+
+
+def _source(module: str) -> str:
+    return (MODEL / f"{module.replace('.', '/')}.py").read_text("utf-8")
 
 
 _MODEL_HEAD = """---

@@ -35,8 +35,8 @@ def _documented() -> tuple[tuple[Statement, frozenset[str]], ...]:
     return tuple(
         found
         for package, folder in folders.items()
-        for path in sorted(folder.glob("*.py"))
-        for found in _definitions(package, path)
+        for path in sorted(folder.rglob("*.py"))
+        for found in _definitions(package, folder, path)
     )
 
 
@@ -53,13 +53,16 @@ def _implementation_folder(model: Path) -> Path:
     return beside if beside.is_dir() else model.parent.parent / "impl" / "purgatory_impl"
 
 
-def _definitions(package: str, path: Path) -> Iterator[tuple[Statement, frozenset[str]]]:
+def _definitions(
+    package: str, folder: Path, path: Path
+) -> Iterator[tuple[Statement, frozenset[str]]]:
+    module = ".".join(path.relative_to(folder).with_suffix("").parts)
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.ClassDef):
             continue
         words = (ast.get_docstring(node) or "").replace(",", " ").replace(".", " ").split()
-        yield Statement(package, path.stem, node.name, node.lineno), frozenset(words)
+        yield Statement(package, module, node.name, node.lineno), frozenset(words)
 
 
 @cache

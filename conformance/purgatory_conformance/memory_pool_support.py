@@ -22,8 +22,7 @@ from purgatory_conformance.running.memory_pool_reductions import (
     simpler_memory_pool_cases,
 )
 from purgatory_conformance.support import Candidate, narrowed
-from purgatory_model.memory_pool import VARIANTS
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import VARIANTS, MemoryPoolState
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome

@@ -26,8 +26,8 @@ from purgatory_conformance.running.purgatory_reductions import (
     simpler_purgatory_cases,
 )
 from purgatory_conformance.support import Candidate, narrowed
+from purgatory_model.claims.purgatory_variants import VARIANTS
 from purgatory_model.purgatory_state import PurgatoryState
-from purgatory_model.purgatory_variants import VARIANTS
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Outcome

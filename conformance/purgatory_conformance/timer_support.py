@@ -26,8 +26,8 @@ from purgatory_conformance.reporting.wheel_picture import wheel_picture
 from purgatory_conformance.reporting.wheel_scene import scene_of
 from purgatory_conformance.running.timer_reductions import TimerCase, simpler_timer_cases
 from purgatory_conformance.support import Candidate, narrowed
+from purgatory_model.claims.timer_variants import VARIANTS
 from purgatory_model.timer import TimerState
-from purgatory_model.variants import VARIANTS
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Outcome

@@ -7,22 +7,24 @@ due joins the executor's queue, and running the head of that queue is a step of 
 comes the purge, where the accounting finds that there is enough to purge.
 
 With an executor that runs *inline*, what a step has handed over is run at the end of that step, in
-the order of the queue; in an advance that is before the test for a purge.
+the order of the queue; in an advance that is before the test for a purge. An advance hands over the
+tasks of each tick, the ticks in their order. The order inside a tick is left open until the turn of
+each task, so that an observed order is followed and not looked for among all. What is handed over
+meanwhile runs behind them.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic
 
+from purgatory_model.course import Course, Courses, begin, distinct, itself, likely
 from purgatory_model.pending_tasks import Kept, Store
 from purgatory_model.purgatory_calls import Calls
-from purgatory_model.purgatory_course import Course, begin, distinct
-from purgatory_model.purgatory_inline import Groups, run_all
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
 from purgatory_model.replacing import replace
+from purgatory_model.step import Expectation, accepted, possible
 from purgatory_model.timer import TimerModel, TimerState, timer_model
 from purgatory_model.timing_wheel import timing_wheel_model
-from purgatory_model.transition import Expectation, accepted, possible
 from purgatory_model.watcher_lists import swept
 from purgatory_spec.operations import (
     Advance,
@@ -50,6 +52,59 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 
+Groups = tuple[frozenset[str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Running(Generic[Kept]):
+    """What still has to run: the groups, in any order inside each, and then the queue."""
+
+    course: Course[Kept]
+    groups: Groups
+
+
+def run_all(course: Course[Kept], groups: Groups, calls: Calls[Kept]) -> Courses[Kept]:
+    """The course when everything that was handed over has run; its end stays what it was.
+
+    Args:
+        course: A call that has come to its end.
+        groups: The operations that an advance has handed over, tick by tick.
+        calls: How to run one.
+    """
+    ended: list[Course[Kept]] = []
+    running: tuple[_Running[Kept], ...] = (_Running(course, groups),)
+    while running:
+        going: list[_Running[Kept]] = []
+        for each in running:
+            if each.groups or each.course.moment.timer.queue:
+                going += _run_next(each, calls)
+            else:
+                ended.append(replace(each.course, result=course.result, raised=course.raised))
+        running = likely(going, lambda each: each.course)
+    return likely(ended, itself)
+
+
+def _run_next(running: _Running[Kept], calls: Calls[Kept]) -> Iterator[_Running[Kept]]:
+    """Run one operation: any of the first group, or the head of the queue.
+
+    Rules: PURGATORY-LOST-EXPIRY.
+    """
+    if not running.groups:
+        for ran in calls.run_one(running.course):
+            yield _Running(ran, ())
+        return
+    group, later = running.groups[0], running.groups[1:]
+    lost = frozenset(name for name in group if running.course.operation(name).completed)
+    if lost:  # their runs do nothing and show nothing, so that one order stands for all
+        left = group - lost
+        yield _Running(running.course, (left, *later) if left else later)
+        return
+    for name in sorted(group):
+        left = group - {name}
+        for ran in calls.run(running.course, name):
+            yield _Running(ran, (left, *later) if left else later)
+
+
 __all__ = ["OperationState", "PurgatoryModel", "PurgatoryState", "purgatory_model"]
 
 _MEANINGLESS_AFTER_SHUTDOWN = frozenset(
@@ -72,7 +127,7 @@ class PurgatoryModel(Generic[Kept]):
     """A purgatory of a configuration and a profile, over a timer.
 
     ``variants`` names known faults that are followed instead of the rules, see
-    ``purgatory_variants``.
+    ``claims.purgatory_variants``.
     """
 
     configuration: PurgatoryConfiguration

@@ -20,7 +20,7 @@ from immutables import Map
 from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.pending_tasks import Kept, PendingTasks, Tasks
 from purgatory_model.replacing import replace
-from purgatory_model.transition import Expectation, accepted, possible
+from purgatory_model.step import Expectation, accepted, possible
 from purgatory_spec.operations import (
     Action,
     Add,

@@ -17,7 +17,11 @@ from .code_blocks import ROOT
 
 pytestmark = [pytest.mark.documentation, pytest.mark.slow]
 
-ANNOTATED = ("timer", "pending_tasks", "timing_wheel", "arithmetic")
+ANNOTATED = (
+    *("timer", "pending_tasks", "timing_wheel", "arithmetic"),
+    *("purgatory", "purgatory_calls", "course", "purgatory_state", "watcher_lists"),
+    *("memory_pool", "memory_pool_arithmetic", "claims/purgatory", "claims/memory_pool"),
+)
 LOADING = {
     ("img", "src"),
     ("script", "src"),

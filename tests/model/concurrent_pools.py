@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 
 from immutables import Map
 
-from purgatory_model.concurrent_memory_pool import ConcurrentMemoryPool, ConcurrentPoolState
-from purgatory_model.interleaving import Called, HistoryEvent, Returned
-from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.memory_pool_state import MemoryPoolState
-from purgatory_model.programs import Programmed
+from purgatory_model.concurrent.memory_pool.model import ConcurrentMemoryPool, ConcurrentPoolState
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
+from purgatory_model.overlapping.interleaving import Called, HistoryEvent, Returned
+from purgatory_model.overlapping.programs import Programmed
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation

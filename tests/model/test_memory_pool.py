@@ -7,17 +7,18 @@ from hypothesis import strategies as st
 
 from purgatory_conformance.generation.memory_pool_table import draw_configuration, draw_operations
 from purgatory_conformance.generation.source import HypothesisSource, SeededSource
-from purgatory_model.explorer import explore
-from purgatory_model.memory_pool import VARIANTS, MemoryPoolModel
-from purgatory_model.memory_pool_instances import (
+from purgatory_model.claims.explorer import explore
+from purgatory_model.claims.memory_pool import (
     FALSE_CLAIMS,
+    INVARIANTS,
     TRUE_CLAIMS,
     PoolInstance,
+    bound_of,
     breaks,
+    broken_invariants,
 )
-from purgatory_model.memory_pool_invariants import INVARIANTS, bound_of
-from purgatory_model.memory_pool_state import MemoryPoolState
-from purgatory_model.transition import observables_match
+from purgatory_model.memory_pool import VARIANTS, MemoryPoolModel, MemoryPoolState
+from purgatory_model.step import observables_match
 from purgatory_spec.operations import (
     Allocate,
     Elapse,
@@ -142,7 +143,7 @@ def test_invariants_hold_unless_something_else_is_credited(case: Case) -> None:
         others = operation_is_no_ordinary_release(state, operation)
         ways = [reached for _, reached in model.successors(state, operation)]
         state = ways[-1] if others else ways[0]
-        assert list(model.broken(state)) == []
+        assert list(broken_invariants(model, state)) == []
 
 
 def operation_is_no_ordinary_release(state: MemoryPoolState, operation: Operation) -> bool:
@@ -159,13 +160,16 @@ def test_a_foreign_buffer_that_is_credited_breaks_conservation() -> None:
     """
     model = MemoryPoolModel(EXAMPLE, NAIVE)
     state = after(model, ReleaseForeign(40))
-    assert [broken.rule for broken in model.broken(state)] == ["POOL-CONSERVATION"]
+    assert [broken.rule for broken in broken_invariants(model, state)] == ["POOL-CONSERVATION"]
     asked = [Allocate(f"b{number}", 40) for number in range(4)]
     state = after(model, ReleaseForeign(40), *asked)
     assert state.outstanding_bytes == 160
-    assert {broken.rule for broken in model.broken(state)} == {"POOL-CONSERVATION", "POOL-BOUND"}
+    assert {broken.rule for broken in broken_invariants(model, state)} == {
+        "POOL-CONSERVATION",
+        "POOL-BOUND",
+    }
     excused = MemoryPoolModel(EXAMPLE, NAIVE, frozenset({"credits_anything"}))
-    assert list(excused.broken(state)) == []
+    assert list(broken_invariants(excused, state)) == []
 
 
 @pytest.mark.parametrize("form", [ReleaseForm.SLICE, ReleaseForm.COPY])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from purgatory_model.claims.memory_pool import broken_invariants
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.profiles import (
@@ -38,7 +39,7 @@ def test_recorded_outcomes_are_the_only_ones(vector: Case) -> None:
         ((outcome, reached),) = model.successors(state, step.operation)
         assert outcome == step.outcome
         assert model.accept(state, step.operation, step.outcome) == {reached}
-        assert list(model.broken(reached)) == []
+        assert list(broken_invariants(model, reached)) == []
         state = reached
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from purgatory_model.claims.purgatory_variants import VARIANTS, purgatory_variant_model
 from purgatory_model.purgatory import purgatory_model
-from purgatory_model.purgatory_variants import VARIANTS, purgatory_variant_model
-from purgatory_model.transition import observables_match
+from purgatory_model.step import observables_match
 from purgatory_spec.operations import Answer, Check, Script, Watch, WatchInside
 from purgatory_spec.outcomes import EventKind, Outcome, tried
 from purgatory_spec.profiles import (

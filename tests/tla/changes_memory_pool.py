@@ -5,7 +5,7 @@ from .seeded_changes import SeededChange
 HIDDEN_ARGUMENT = SeededChange(
     name="the model names another size for a foreign buffer",
     binding="memory_pool.small_identity_binding",
-    file="purgatory_model/concurrent_memory_pool.py",
+    file="purgatory_model/concurrent/memory_pool/model.py",
     line='yield Step("ReleaseForeign", (name, size_bytes)), given',
     instead='yield Step("ReleaseForeign", (name, min(size_bytes, 1))), given',
     action="ReleaseForeign",
@@ -67,7 +67,7 @@ CHANGES = (
     SeededChange(
         name="the model compares with less than what was read",
         binding="memory_pool.small_binding",
-        file="purgatory_model/concurrent_memory_pool.py",
+        file="purgatory_model/concurrent/memory_pool/model.py",
         line="if state.available_bytes == thread.seen_bytes:",
         instead="if state.available_bytes >= thread.seen_bytes:",
         action="Swap",
@@ -75,7 +75,7 @@ CHANGES = (
     SeededChange(
         name="the model watches over those alone who have read",
         binding="memory_pool.small_binding",
-        file="purgatory_model/concurrent_memory_pool.py",
+        file="purgatory_model/concurrent/memory_pool/model.py",
         line="if not thread.is_deciding or self._is_enough(available_bytes, thread.request_bytes):",
         instead="if thread.at is not At.SWAP or "
         "self._is_enough(available_bytes, thread.request_bytes):",
@@ -84,7 +84,7 @@ CHANGES = (
     SeededChange(
         name="the model lets a refused thread ask again at once",
         binding="memory_pool.small_strict_binding",
-        file="purgatory_model/concurrent_memory_pool.py",
+        file="purgatory_model/concurrent/memory_pool/model.py",
         line="at = At.SWAP if enough else At.REFUSE",
         instead="at = At.SWAP if enough else At.READ",
         action="Read",

@@ -31,7 +31,7 @@ CHANGES = (
     SeededChange(
         name="the model takes the time-out with any key",
         binding="purgatory_exact.small_cancelling_binding",
-        file="purgatory_model/concurrent_exact_cancelling.py",
+        file="purgatory_model/concurrent/exact/cancelling.py",
         line='is_last = left.entries == 0 or turn.is_variant("cancel-takes-time-out")',
         instead="is_last = True",
         action="CancelOne",
@@ -39,7 +39,7 @@ CHANGES = (
     SeededChange(
         name="the model forgets what it had promised when it stops inserting",
         binding="purgatory_exact.small_cancelling_binding",
-        file="purgatory_model/concurrent_exact_watching.py",
+        file="purgatory_model/concurrent/exact/watching.py",
         line="yield (), turn.after(ended(replace(me, promised=(), balance=me.balance - rest)))",
         instead="yield (), turn.after(ended(replace(me, promised=())))",
         action="StopInserting",
@@ -47,7 +47,7 @@ CHANGES = (
     SeededChange(
         name="the model purges at the interval, not above it",
         binding="purgatory_exact.small_binding",
-        file="purgatory_model/concurrent_exact_purging.py",
+        file="purgatory_model/concurrent/exact/purging.py",
         line="if turn.state.stale > turn.instance.purge_interval:",
         instead="if turn.state.stale >= turn.instance.purge_interval:",
         action="BeginPurge",

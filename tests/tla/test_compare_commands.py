@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from purgatory_conformance.command_line import Problem
-from purgatory_model.interleaving import Step
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla import compare_commands
 from purgatory_tla.commands import register, tla
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_model.interleaving import Step
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.binding import Binding, Variable
 from purgatory_tla.compare_report import told
 from purgatory_tla.comparing import (

@@ -2,7 +2,7 @@
 
 from itf_py import State, Trace, value_from_json
 
-from purgatory_model.narrative import NarrativeStep
+from purgatory_model.claims.narrative import NarrativeStep
 from purgatory_tla.narration import in_words, narrate
 from purgatory_tla.results import CheckResult, Outcome, Statistics
 

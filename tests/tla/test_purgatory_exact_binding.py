@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from purgatory_model.concurrent_exact_claims import CLAIMS
-from purgatory_model.concurrent_exact_instance import ExactInstance
-from purgatory_model.concurrent_exact_instances import FALSE_CLAIMS, FAULTS, examine
-from purgatory_model.concurrent_exact_state import ExactState
+from purgatory_model.concurrent.exact.claims import CLAIMS
+from purgatory_model.concurrent.exact.instance import ExactInstance
+from purgatory_model.concurrent.exact.instances import FALSE_CLAIMS, FAULTS, examine
+from purgatory_model.concurrent.exact.state import ExactState
 from purgatory_tla.binding import Binding
 from purgatory_tla.bindings import purgatory_exact, purgatory_exact_actions
 from purgatory_tla.compare_report import told

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from purgatory_model.concurrent_proposal_claims import CLAIMS
-from purgatory_model.concurrent_proposal_instances import (
+from purgatory_model.concurrent.proposal.claims import CLAIMS
+from purgatory_model.concurrent.proposal.instances import (
     FALSE_CLAIMS,
     FAULTS,
     TRUE_CLAIMS,
     examine,
 )
-from purgatory_model.concurrent_proposal_state import ProposalInstance, ProposalState
+from purgatory_model.concurrent.proposal.state import ProposalInstance, ProposalState
 from purgatory_tla.binding import Binding
 from purgatory_tla.bindings import purgatory_proposal
 from purgatory_tla.compare_report import told

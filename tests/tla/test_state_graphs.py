@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_model.state_graph import complete_graph
+from purgatory_model.claims.state_graph import complete_graph
 from purgatory_model.timing_wheel import Bucket
 from purgatory_tla.bindings import timing_wheel
 from purgatory_tla.bindings.figures import FIGURES

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from purgatory_model.interleaving import Step
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.binding import Binding, Variable
 from purgatory_tla.values import function
 

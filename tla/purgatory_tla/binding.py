@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from purgatory_model.interleaving import Step
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.values import Value
 
 State = TypeVar("State", bound=Hashable)

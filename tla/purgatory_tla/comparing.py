@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeVar
 
-from purgatory_model.state_graph import TooManyStates
+from purgatory_model.claims.state_graph import TooManyStates
 from purgatory_tla.binding import Binding
 from purgatory_tla.checking import check
 from purgatory_tla.configurations import Configuration

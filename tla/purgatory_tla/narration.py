@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from purgatory_model.narrative import Narrative, NarrativeStep
+from purgatory_model.claims.narrative import Narrative, NarrativeStep
 from purgatory_tla.actors import tell
 from purgatory_tla.history_dump import STEP
 from purgatory_tla.manifest import Kind, Model

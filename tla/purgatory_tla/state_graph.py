@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from purgatory_model.state_graph import complete_graph
+from purgatory_model.claims.state_graph import complete_graph
 from purgatory_tla.binding import Binding
 from purgatory_tla.numbering import Numbering, edge
 from purgatory_tla.values import Value

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Protocol, TypeVar
 
-from purgatory_model.explorer import Counterexample, explore
-from purgatory_model.narrative import Narrative
+from purgatory_model.claims.explorer import Counterexample, explore
+from purgatory_model.claims.narrative import Narrative
 from purgatory_spec.profiles import Component
 
 State = TypeVar("State", bound=Hashable)

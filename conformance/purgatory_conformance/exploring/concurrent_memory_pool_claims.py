@@ -18,14 +18,14 @@ from purgatory_conformance.exploring.presets import (
 )
 from purgatory_conformance.reporting.concurrent_memory_pool_story import narrate_concurrent_pool
 from purgatory_conformance.reporting.memory_pool_words import describe_memory_pool_configuration
-from purgatory_model.concurrent_memory_pool import ConcurrentMemoryPool
-from purgatory_model.concurrent_memory_pool_instances import (
+from purgatory_model.concurrent.memory_pool.instances import (
     CLAIMS,
     FALSE_CLAIMS,
     FAULTS,
     TRUE_CLAIMS,
     breaks,
 )
+from purgatory_model.concurrent.memory_pool.model import ConcurrentMemoryPool
 from purgatory_spec.profiles import Component, MemoryPoolConfiguration
 
 

@@ -14,13 +14,13 @@ from purgatory_conformance.exploring.presets import (
 from purgatory_conformance.reporting.concurrent_exact_story import narrate_exact
 from purgatory_conformance.reporting.concurrent_proposal_story import narrate_proposal
 from purgatory_conformance.reporting.words import counted
-from purgatory_model import concurrent_exact_instances as exact
-from purgatory_model import concurrent_proposal_instances as proposal
-from purgatory_model.concurrent_exact import ConcurrentExact, ExactInstance
-from purgatory_model.concurrent_exact_claims import CLAIMS as EXACT_CLAIMS
-from purgatory_model.concurrent_proposal import ConcurrentProposal
-from purgatory_model.concurrent_proposal_claims import CLAIMS as PROPOSAL_CLAIMS
-from purgatory_model.concurrent_proposal_state import ProposalInstance
+from purgatory_model.concurrent.exact import instances as exact
+from purgatory_model.concurrent.exact.claims import CLAIMS as EXACT_CLAIMS
+from purgatory_model.concurrent.exact.model import ConcurrentExact, ExactInstance
+from purgatory_model.concurrent.proposal import instances as proposal
+from purgatory_model.concurrent.proposal.claims import CLAIMS as PROPOSAL_CLAIMS
+from purgatory_model.concurrent.proposal.model import ConcurrentProposal
+from purgatory_model.concurrent.proposal.state import ProposalInstance
 from purgatory_spec.profiles import Accounting, Component
 
 Instance = TypeVar("Instance", ProposalInstance, ExactInstance)

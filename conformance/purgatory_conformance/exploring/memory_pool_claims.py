@@ -14,7 +14,7 @@ from purgatory_conformance.exploring.claims import (
 )
 from purgatory_conformance.reporting.memory_pool_story import narrate_memory_pool
 from purgatory_conformance.reporting.memory_pool_words import describe_memory_pool_configuration
-from purgatory_model.memory_pool_instances import (
+from purgatory_model.claims.memory_pool import (
     FALSE_CLAIMS,
     SMALLEST_POOL,
     TRUE_CLAIMS,

@@ -16,7 +16,7 @@ from purgatory_conformance.exploring.claims import (
     names,
 )
 from purgatory_conformance.reporting.purgatory_story import narrate_purgatory
-from purgatory_model.purgatory_instances import (
+from purgatory_model.claims.purgatory import (
     CLAIMS,
     EXACT,
     FALSE_CLAIMS,

@@ -14,7 +14,7 @@ from purgatory_conformance.exploring.claims import (
 )
 from purgatory_conformance.reporting.counterexample import narrate
 from purgatory_conformance.reporting.timer_words import describe_timer_configuration
-from purgatory_model.timer_instances import FALSE_CLAIMS, TRUE_CLAIMS, Instance, breaks
+from purgatory_model.claims.timer import FALSE_CLAIMS, TRUE_CLAIMS, Instance, breaks
 from purgatory_spec.profiles import Component, TimerConfiguration
 
 _TASKS = ("a", "b", "c", "d")

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_spec.operations import Allocate, Elapse, Lose, Operation, Release, ReleaseForm
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,

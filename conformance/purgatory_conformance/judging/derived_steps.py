@@ -10,8 +10,8 @@ the last are given those that the model expects. The judge then sees base steps 
 from collections.abc import Iterator
 
 from purgatory_model.pending_tasks import Kept
+from purgatory_model.step import Expectation, in_groups, result_matches
 from purgatory_model.timer import TimerModel, TimerState
-from purgatory_model.transition import Expectation, in_groups, result_matches
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind, Outcome, expired
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from immutables import Map
 
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
 from purgatory_model.timer import TimerState

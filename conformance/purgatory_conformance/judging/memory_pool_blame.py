@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.memory_pool_history import EVIDENCE, MemoryPoolHistory
-from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.memory_pool_invariants import Invariant, bound_of
-from purgatory_model.memory_pool_state import MemoryPoolState
-from purgatory_model.transition import Expectation, observables_match, result_matches
+from purgatory_model.claims.memory_pool import Invariant, bound_of
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
+from purgatory_model.step import Expectation, observables_match, result_matches
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import MemoryPoolObservable

@@ -7,10 +7,9 @@ mistake: until then a rule waits in ``unseen``.
 
 from dataclasses import dataclass, field
 
-from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.claims.memory_pool import bound_of
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.memory_pool_arithmetic import is_legal
-from purgatory_model.memory_pool_invariants import bound_of
-from purgatory_model.memory_pool_state import MemoryPoolState
 from purgatory_spec.operations import (
     Allocate,
     Construct,

@@ -12,10 +12,9 @@ from purgatory_conformance.judging.judgement import Divergence, Judgement, TooMa
 from purgatory_conformance.judging.memory_pool_blame import blame, blame_state
 from purgatory_conformance.judging.memory_pool_history import MemoryPoolHistory
 from purgatory_conformance.judging.reached import reached
-from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.memory_pool_invariants import Invariant
-from purgatory_model.memory_pool_state import MemoryPoolState
-from purgatory_model.transition import Expectation
+from purgatory_model.claims.memory_pool import Invariant, broken_invariants
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
+from purgatory_model.step import Expectation
 from purgatory_spec.operations import Operation, Release
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
@@ -115,7 +114,7 @@ class MemoryPoolJudge:
 def broken_where_shown(model: MemoryPoolModel, state: MemoryPoolState) -> list[Invariant]:
     """The broken invariants; what is available is compared only where it is shown."""
     shown = MemoryPoolObservable.AVAILABLE in model.profile.observables
-    broken = model.broken(state)
+    broken = broken_invariants(model, state)
     return [each for each in broken if shown or each.rule != "POOL-CONSERVATION"]
 
 

@@ -14,7 +14,7 @@ from purgatory_conformance.judging.purgatory_count_blame import rule_of_counts, 
 from purgatory_conformance.judging.purgatory_event_blame import rule_of_events, rule_of_rejection
 from purgatory_conformance.judging.purgatory_history import PurgatoryHistory
 from purgatory_conformance.judging.purgatory_step import PurgatoryStep, State
-from purgatory_model.transition import Expectation, in_groups, observables_match, result_matches
+from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
 from purgatory_spec.operations import Operation, Watch
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.reasons import Reason

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from purgatory_conformance.judging.purgatory_history import PurgatoryHistory
 from purgatory_conformance.judging.purgatory_step import RULE_OF_ACTION, PurgatoryStep
-from purgatory_model.transition import observables_match
+from purgatory_model.step import observables_match
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,

@@ -16,11 +16,11 @@ from purgatory_conformance.judging.judgement import Divergence, Judgement, TooMa
 from purgatory_conformance.judging.purgatory_blame import blame
 from purgatory_conformance.judging.purgatory_history import PurgatoryHistory, State
 from purgatory_conformance.judging.reached import reached
+from purgatory_model.claims.purgatory_variants import purgatory_variant_model
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, purgatory_model
-from purgatory_model.purgatory_variants import purgatory_variant_model
+from purgatory_model.step import Expectation
 from purgatory_model.timing_wheel import TimingWheel
-from purgatory_model.transition import Expectation
 from purgatory_spec.operations import Advance, Force, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
-from purgatory_model.transition import Expectation, matching
+from purgatory_model.step import Expectation, matching
 from purgatory_spec.outcomes import Outcome
 
 State = TypeVar("State", bound=Hashable)

@@ -22,8 +22,8 @@ from purgatory_conformance.judging.observable_blame import rule_of_observable, r
 from purgatory_conformance.judging.timer_history import History, State
 from purgatory_conformance.judging.wheel_places import is_first_beyond
 from purgatory_model.arithmetic import ceiling_to, floor_to
+from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
 from purgatory_model.timing_wheel import TimingWheel
-from purgatory_model.transition import Expectation, in_groups, observables_match, result_matches
 from purgatory_spec.operations import Add, Cancel, Operation, RunOne, Shutdown, Throw
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import LARGEST_INT, Rounding

@@ -7,9 +7,9 @@ from purgatory_conformance.judging.reached import reached
 from purgatory_conformance.judging.timer_blame import blame
 from purgatory_conformance.judging.timer_history import History, State
 from purgatory_model.pending_tasks import Store
+from purgatory_model.step import Expectation
 from purgatory_model.timer import TimerModel, timer_model
 from purgatory_model.timing_wheel import timing_wheel_model
-from purgatory_model.transition import Expectation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile

@@ -15,7 +15,7 @@ from purgatory_conformance.judging.purgatory_judge import PurgatoryJudge
 from purgatory_conformance.judging.timer_judge import TimerJudge
 from purgatory_conformance.own_model.comparison import Difference
 from purgatory_conformance.own_model.worlds import State
-from purgatory_model.transition import Expectation
+from purgatory_model.step import Expectation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (

@@ -12,7 +12,7 @@ from typing import Generic
 
 from purgatory_conformance.own_model.asking import MOST_OUTCOMES, OwnInstance, TooManyOutcomes
 from purgatory_conformance.own_model.worlds import State, World
-from purgatory_model.transition import observables_match, result_matches
+from purgatory_model.step import observables_match, result_matches
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome

@@ -10,8 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from purgatory_conformance.judging.memory_pool_judge import broken_where_shown
 from purgatory_conformance.judging.timer_judge import model_for
-from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
 from purgatory_model.timer import TimerModel, TimerState

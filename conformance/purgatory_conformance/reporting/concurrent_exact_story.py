@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from purgatory_conformance.reporting.concurrent_story import narrate_threads
-from purgatory_model.concurrent_exact_state import ExactState, Thread
-from purgatory_model.explorer import Counterexample
-from purgatory_model.interleaving import Step
-from purgatory_model.narrative import Narrative
+from purgatory_model.claims.explorer import Counterexample
+from purgatory_model.claims.narrative import Narrative
+from purgatory_model.concurrent.exact.state import ExactState, Thread
+from purgatory_model.overlapping.interleaving import Step
 
 SAYINGS: Mapping[str, str] = {
     "Arm": "arms operation {of.operation}: timer and promise",

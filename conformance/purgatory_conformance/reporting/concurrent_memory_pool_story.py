@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from purgatory_conformance.reporting.concurrent_story import narrate_threads
-from purgatory_model.concurrent_memory_pool import ConcurrentPoolState
-from purgatory_model.explorer import Counterexample
-from purgatory_model.interleaving import Step
-from purgatory_model.narrative import Narrative
+from purgatory_model.claims.explorer import Counterexample
+from purgatory_model.claims.narrative import Narrative
+from purgatory_model.concurrent.memory_pool.model import ConcurrentPoolState
+from purgatory_model.overlapping.interleaving import Step
 
 SAYINGS: Mapping[str, str] = {
     "Ask": "asks for {0} bytes",

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from purgatory_conformance.reporting.concurrent_story import narrate_threads
-from purgatory_model.concurrent_proposal_state import ProposalState
-from purgatory_model.explorer import Counterexample
-from purgatory_model.interleaving import Step
-from purgatory_model.narrative import Narrative
+from purgatory_model.claims.explorer import Counterexample
+from purgatory_model.claims.narrative import Narrative
+from purgatory_model.concurrent.proposal.state import ProposalState
+from purgatory_model.overlapping.interleaving import Step
 
 SAYINGS: Mapping[str, str] = {
     "AddToTimer": "adds operation {0} to the timer",

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
-from purgatory_model.explorer import Counterexample
-from purgatory_model.interleaving import Step
-from purgatory_model.narrative import Narrative, NarrativeStep
+from purgatory_model.claims.explorer import Counterexample
+from purgatory_model.claims.narrative import Narrative, NarrativeStep
+from purgatory_model.overlapping.interleaving import Step
 
 State = TypeVar("State", bound=Hashable)
 

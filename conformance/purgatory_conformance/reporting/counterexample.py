@@ -5,9 +5,9 @@ from purgatory_conformance.reporting.timer_words import (
     describe_timer_operation,
     describe_timer_outcome,
 )
-from purgatory_model.explorer import Counterexample
-from purgatory_model.narrative import Narrative, NarrativeStep
-from purgatory_model.timer_instances import Instance, WheelState, WheelStep
+from purgatory_model.claims.explorer import Counterexample
+from purgatory_model.claims.narrative import Narrative, NarrativeStep
+from purgatory_model.claims.timer import Instance, WheelState, WheelStep
 from purgatory_spec.operations import Advance, Elapse, Operation, RunOne
 
 _ACTORS = {Advance: "reaper", Elapse: "clock", RunOne: "executor"}

@@ -4,10 +4,10 @@ from purgatory_conformance.reporting.memory_pool_words import (
     describe_memory_pool_operation,
     describe_memory_pool_outcome,
 )
-from purgatory_model.explorer import Counterexample
-from purgatory_model.memory_pool_instances import PoolStep
-from purgatory_model.memory_pool_state import MemoryPoolState
-from purgatory_model.narrative import Narrative, NarrativeStep
+from purgatory_model.claims.explorer import Counterexample
+from purgatory_model.claims.memory_pool import PoolStep
+from purgatory_model.claims.narrative import Narrative, NarrativeStep
+from purgatory_model.memory_pool import MemoryPoolState
 
 
 def narrate_memory_pool(

@@ -5,7 +5,7 @@ from purgatory_conformance.reporting.words import (
     describe_events,
     describe_task,
 )
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_spec.operations import (
     Allocate,
     Construct,

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from purgatory_conformance.reporting.words import printable
-from purgatory_model.narrative import Narrative, NarrativeStep
+from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 _LEAST_TEXT = 16
 _MOST_TEXT = 44

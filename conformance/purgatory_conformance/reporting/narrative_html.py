@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from purgatory_conformance.reporting.pages import page_template
-from purgatory_model.narrative import Narrative, NarrativeStep
+from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from purgatory_conformance.reporting.purgatory_words import (
     describe_purgatory_operation,
     describe_purgatory_outcome,
 )
-from purgatory_model.explorer import Counterexample
-from purgatory_model.narrative import Narrative, NarrativeStep
-from purgatory_model.purgatory_instances import PurgatoryStep, State
+from purgatory_model.claims.explorer import Counterexample
+from purgatory_model.claims.narrative import Narrative, NarrativeStep
+from purgatory_model.claims.purgatory import PurgatoryStep, State
 from purgatory_spec.operations import Advance, CancelForKey, Check, Operation, RunOne, Satisfy
 
 _ACTORS: dict[type[Operation], str] = {

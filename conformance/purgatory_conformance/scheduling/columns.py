@@ -7,7 +7,7 @@ from typing import Final, cast
 from purgatory_conformance.scheduling.history import CALLS, RETURNS
 from purgatory_conformance.scheduling.run import Mark, Record
 from purgatory_conformance.scheduling.schedule import letter
-from purgatory_model.interleaving import Returned
+from purgatory_model.overlapping.interleaving import Returned
 from purgatory_spec.operations import Operation
 
 _WIDEST: Final = 60

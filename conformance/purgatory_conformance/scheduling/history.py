@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from purgatory_conformance.scheduling.scheduler import Scheduler
-from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
+from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.reasons import Reason

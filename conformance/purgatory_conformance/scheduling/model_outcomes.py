@@ -11,8 +11,8 @@ from typing import Generic, TypeAlias
 from immutables import Map
 
 from purgatory_conformance.scheduling.scenario import World
-from purgatory_model.histories import LIMIT, LimitReached, too_many
-from purgatory_model.interleaving import (
+from purgatory_model.overlapping.histories import LIMIT, LimitReached, too_many
+from purgatory_model.overlapping.interleaving import (
     Called,
     ConcurrentModel,
     Happened,
@@ -22,7 +22,7 @@ from purgatory_model.interleaving import (
     State,
     Step,
 )
-from purgatory_model.programs import Programmed, Progress
+from purgatory_model.overlapping.programs import Programmed, Progress
 from purgatory_spec.operations import (
     Allocate,
     CancelForKey,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from purgatory_model.sequential_rules import WHOLE, Effect
+from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_model.timing_wheel import TimingWheel, timing_wheel_model
 from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, RunOne, Shutdown

@@ -9,8 +9,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeVar
 
-from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
-from purgatory_model.sequential_rules import Effect
+from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event
 

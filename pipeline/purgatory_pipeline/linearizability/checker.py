@@ -8,9 +8,9 @@ from math import inf
 
 import msgspec
 
-from purgatory_model.interleaving import Called
+from purgatory_model.overlapping.interleaving import Called
+from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_model.purgatory import purgatory_model
-from purgatory_model.sequential_rules import sequential
 from purgatory_pipeline.linearizability.attempt import Attempt, Explainable
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import Entry, NoHistory

@@ -5,8 +5,8 @@ from typing import Generic, NamedTuple, TypeAlias
 
 from immutables import Map
 
-from purgatory_model.sequential_rules import WHOLE, Effect
-from purgatory_model.transition import result_matches
+from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
+from purgatory_model.step import result_matches
 from purgatory_pipeline.linearizability.calls import RecordedCall, Rule
 from purgatory_pipeline.linearizability.order import Order
 from purgatory_spec.outcomes import Event, Value

@@ -14,7 +14,7 @@ from typing import Generic
 
 from immutables import Map
 
-from purgatory_model.interleaving import Called
+from purgatory_model.overlapping.interleaving import Called
 from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
 from purgatory_pipeline.linearizability.calls import (
     CallRules,

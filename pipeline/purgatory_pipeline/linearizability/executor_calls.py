@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from purgatory_model.interleaving import Called, Happened, Returned
+from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, thread_executing
 from purgatory_spec.operations import Advance, RunOne
 from purgatory_spec.outcomes import EventKind

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic
 
-from purgatory_model.sequential_rules import Effect, Rules
+from purgatory_model.overlapping.sequential_rules import Effect, Rules
 from purgatory_pipeline.linearizability.calls import RecordedCall, Rule
 
 

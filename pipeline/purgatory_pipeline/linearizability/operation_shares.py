@@ -1,9 +1,9 @@
 """The shares of a purgatory's run: for each delayed operation what concerns it.
 
-``purgatory_model.projection`` says what that is. To find it for each of many operations in a long
-run, calls are looked up by the keys that they are about, and only as long as they can matter: from
-the first call that names the operation to the last, or to the end of the run where it may still
-wait in a list.
+``purgatory_model.overlapping.projection`` says what that is. To find it for each of many
+operations in a long run, calls are looked up by the keys that they are about, and only as long as
+they can matter: from the first call that names the operation to the last, or to the end of the run
+where it may still wait in a list.
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from immutables import Map
 
-from purgatory_model.interleaving import Called
-from purgatory_model.projection import OpenCalls, Projection
+from purgatory_model.overlapping.interleaving import Called
+from purgatory_model.overlapping.projection import OpenCalls, Projection
 from purgatory_pipeline.linearizability.calls import (
     Entry,
     RecordedCall,

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.memory_pool_state import MemoryPoolState
-from purgatory_model.sequential_rules import Effect
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_pipeline.linearizability.calls import RecordedCall
 from purgatory_pipeline.trace_lines import MemoryPoolInstance, Snapshot
 from purgatory_spec.operations import Lose, Operation, Release

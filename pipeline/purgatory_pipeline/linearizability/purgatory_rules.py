@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeAlias, TypeVar
 
-from purgatory_model.overlapping_calls import OverlappedOperation, OverlappingCalls
-from purgatory_model.overlapping_exact_calls import CountedOperation, OverlappingExactCalls
-from purgatory_model.sequential_rules import WHOLE, Effect, Rules
+from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
+from purgatory_model.overlapping.exact_calls import CountedOperation, OverlappingExactCalls
+from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rules
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in

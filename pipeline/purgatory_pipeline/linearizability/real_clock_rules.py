@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from purgatory_model.arithmetic import ceiling_to, floor_to
-from purgatory_model.sequential_rules import Effect
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.trace_lines import PendingTask, Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Cancel, RunOne, Shutdown, Wait

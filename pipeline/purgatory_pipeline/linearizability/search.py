@@ -15,7 +15,7 @@ how far it is belongs to the configuration. So does how far a call is that never
 end in the list, and none of its parts need take effect.
 
 Events of a call have to be those of its parts, in their order; when exactly they happen inside the
-call is not asked. This is what ``purgatory_model.linearizability`` says too, which follows all
+call is not asked. ``purgatory_model.overlapping.linearizability`` says the same and follows all
 explanations side by side instead; the tests hold the two together.
 """
 

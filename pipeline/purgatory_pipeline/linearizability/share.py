@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from purgatory_model.interleaving import Called
+from purgatory_model.overlapping.interleaving import Called
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import CallRules, Entry, NoHistory, Rule
 from purgatory_pipeline.linearizability.decision import Explained, Undecided, decide

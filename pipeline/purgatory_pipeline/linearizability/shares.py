@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from purgatory_model.interleaving import Called, Happened, Returned
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolState
+from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_pipeline.linearizability import timer_rules
 from purgatory_pipeline.linearizability.calls import Entry
 from purgatory_pipeline.linearizability.pool_rules import pool_rules

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from purgatory_model.arithmetic import ceiling_to, floor_to
-from purgatory_model.interleaving import Called, Returned
+from purgatory_model.overlapping.interleaving import Called, Returned
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.trace_lines import PurgatoryInstance, WaitingOperation
 from purgatory_spec.operations import RunOne, Watch

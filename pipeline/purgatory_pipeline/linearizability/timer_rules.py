@@ -17,10 +17,10 @@ from typing import TypeAlias
 import msgspec
 from immutables import Map
 
+from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
 from purgatory_model.pending_tasks import PendingTasks
-from purgatory_model.sequential_rules import WHOLE, Effect
+from purgatory_model.step import Expectation, in_groups, orders
 from purgatory_model.timer import TimerModel, TimerState, timer_model
-from purgatory_model.transition import Expectation, in_groups, orders
 from purgatory_pipeline.linearizability.calls import RecordedCall
 from purgatory_pipeline.trace_lines import Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, RunOne

@@ -8,7 +8,7 @@ thread gets a name of its own (``calls.thread_inside``).
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from purgatory_model.interleaving import Called, Happened, Returned
+from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.linearizability.calls import Entry, thread_inside
 from purgatory_pipeline.parsing import parse

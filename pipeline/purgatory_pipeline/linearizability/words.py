@@ -12,7 +12,7 @@ from purgatory_conformance.reporting.words import (
 )
 from purgatory_conformance.support import Support
 from purgatory_conformance.supports import support_of
-from purgatory_model.interleaving import Called, Happened
+from purgatory_model.overlapping.interleaving import Called, Happened
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, calls_of, thread_of_line
 from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.linearizability.real_clock_rules import END

@@ -23,9 +23,9 @@ from typing import NamedTuple, TypeAlias
 
 from immutables import Map
 
-from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
-from purgatory_model.linearizability import Call
-from purgatory_model.sequential_rules import Effect
+from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
+from purgatory_model.overlapping.linearizability import Call
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_pipeline.errors import Undecided
 from purgatory_pipeline.replay.observed_rules import ObservedRules, Standing
 from purgatory_spec.operations import Operation

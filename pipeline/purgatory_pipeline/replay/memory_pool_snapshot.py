@@ -2,7 +2,7 @@
 
 from immutables import Map
 
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.snapshot_mismatch import (
     Mismatch,

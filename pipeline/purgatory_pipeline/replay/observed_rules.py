@@ -1,6 +1,6 @@
 """The model's rules for one delayed operation, as far as the trace of a real system shows it.
 
-Theory of operation. The rules of ``overlapping_calls`` and ``overlapping_exact_calls`` say what
+Theory of operation. The rules of ``overlapping.calls`` and ``overlapping.exact_calls`` say what
 every call does, also those of threads in the background. In the trace of a real system the latter
 are not seen. Nor is it always seen what a try will answer. So these rules permit more:
 
@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from purgatory_model.overlapping_calls import OverlappedOperation, OverlappingCalls
-from purgatory_model.overlapping_exact_calls import CountedOperation, OverlappingExactCalls
-from purgatory_model.sequential_rules import WHOLE, Effect, Rules
+from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
+from purgatory_model.overlapping.exact_calls import CountedOperation, OverlappingExactCalls
+from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rules
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,

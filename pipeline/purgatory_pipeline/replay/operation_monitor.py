@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
-from purgatory_model.interleaving import Called, Happened, HistoryEvent, Returned
-from purgatory_model.overlapping_calls import OverlappingCalls
-from purgatory_model.overlapping_exact_calls import OverlappingExactCalls
+from purgatory_model.overlapping.calls import OverlappingCalls
+from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
+from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
 from purgatory_pipeline.replay.late_explainer import LateExplainer, Moment, Moments
 from purgatory_pipeline.replay.observed_rules import (
     DUE,

@@ -1,6 +1,6 @@
 """Which rule of the pool is broken by what nothing explains, and what was expected and seen."""
 
-from purgatory_model.memory_pool_invariants import bound_of
+from purgatory_model.claims.memory_pool import bound_of
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.overlapping_memory_pool_moments import PoolCall, PoolOutcome
 from purgatory_spec.operations import (

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 
 from immutables import Map
 
-from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.memory_pool_arithmetic import is_granted, is_legal
-from purgatory_model.memory_pool_state import MemoryPoolState
 from purgatory_pipeline.errors import Undecided
 from purgatory_pipeline.replay.overlapping_memory_pool_moments import (
     REFUSED,

@@ -18,7 +18,7 @@ from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
 from purgatory_conformance.judging.judgement import Divergence, TooManyStates
 from purgatory_conformance.support import narrowed
 from purgatory_conformance.supports import support_of
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_pipeline.errors import Undecided, Unusable
 from purgatory_pipeline.replay.judge import Finding, JudgedLine
 from purgatory_pipeline.replay.snapshots import mismatch, profile_after_snapshot, state_of

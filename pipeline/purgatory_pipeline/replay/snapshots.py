@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.timer import TimerState

@@ -10,13 +10,13 @@ from purgatory_conformance.reporting import (
     concurrent_proposal_story,
 )
 from purgatory_conformance.reporting.concurrent_story import narrate_threads
-from purgatory_model import concurrent_exact_instances as exact
-from purgatory_model import concurrent_memory_pool_instances as pool
-from purgatory_model import concurrent_proposal_instances as proposal
-from purgatory_model.concurrent_exact import ConcurrentExact
-from purgatory_model.concurrent_proposal import ConcurrentProposal
-from purgatory_model.explorer import Counterexample, explore
-from purgatory_model.interleaving import ConcurrentModel, State, Step
+from purgatory_model.claims.explorer import Counterexample, explore
+from purgatory_model.concurrent.exact import instances as exact
+from purgatory_model.concurrent.exact.model import ConcurrentExact
+from purgatory_model.concurrent.memory_pool import instances as pool
+from purgatory_model.concurrent.proposal import instances as proposal
+from purgatory_model.concurrent.proposal.model import ConcurrentProposal
+from purgatory_model.overlapping.interleaving import ConcurrentModel, State, Step
 
 MOST_STATES = 2_000
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from purgatory_conformance.reporting.narrative import laid_out, print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
-from purgatory_model.narrative import Narrative, NarrativeStep
+from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 STEPS = (
     NarrativeStep(0, "", "at first", {"timer": "0", "estimate": "0", "live": "0"}),

@@ -2,7 +2,7 @@
 
 from purgatory_conformance.scheduling.columns import columns
 from purgatory_conformance.scheduling.run import Mark, Record
-from purgatory_model.interleaving import Returned
+from purgatory_model.overlapping.interleaving import Returned
 from purgatory_spec.operations import Check, Operation, operation_name
 from purgatory_spec.reasons import Reason
 

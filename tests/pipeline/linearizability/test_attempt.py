@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from purgatory_model.interleaving import Called, History, HistoryEvent, Returned
 from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.sequential_rules import Rule, sequential
+from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
+from purgatory_model.overlapping.sequential_rules import Rule, sequential
 from purgatory_pipeline.linearizability.attempt import Attempt
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import CallRules

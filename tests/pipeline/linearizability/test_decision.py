@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from purgatory_model.interleaving import Called, History, HistoryEvent, Returned
 from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.sequential_rules import Effect, sequential
+from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
+from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability import decision
 from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
 from purgatory_pipeline.linearizability.calls import RecordedCall

@@ -6,16 +6,16 @@ from random import Random
 
 import pytest
 
-from purgatory_model.concurrent_exact import ConcurrentExact
-from purgatory_model.concurrent_exact_instance import ExactInstance
-from purgatory_model.concurrent_memory_pool import ConcurrentMemoryPool
-from purgatory_model.concurrent_proposal import ConcurrentProposal, Feature, ProposalInstance
-from purgatory_model.histories import histories
-from purgatory_model.interleaving import Called, Happened, History, Returned
-from purgatory_model.linearizability import explain
-from purgatory_model.overlapping_exact_calls import OverlappingExactCalls
-from purgatory_model.programs import Programmed
-from purgatory_model.projection import Projection
+from purgatory_model.concurrent.exact.instance import ExactInstance
+from purgatory_model.concurrent.exact.model import ConcurrentExact
+from purgatory_model.concurrent.memory_pool.model import ConcurrentMemoryPool
+from purgatory_model.concurrent.proposal.model import ConcurrentProposal, Feature, ProposalInstance
+from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
+from purgatory_model.overlapping.histories import histories
+from purgatory_model.overlapping.interleaving import Called, Happened, History, Returned
+from purgatory_model.overlapping.linearizability import explain
+from purgatory_model.overlapping.programs import Programmed
+from purgatory_model.overlapping.projection import Projection
 from purgatory_pipeline.linearizability.calls import NoHistory, calls_of
 from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.trace_lines import (

@@ -12,7 +12,7 @@ from typing import SupportsIndex
 import pytest
 
 from purgatory_impl import DelayedOperation, SimpleMemoryPool
-from purgatory_model.interleaving import Called, Returned
+from purgatory_model.overlapping.interleaving import Called, Returned
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.checker import Answered, Finding, check_run
 from purgatory_pipeline.linearizability.traced_history import traced_history

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_model.interleaving import Called, History, HistoryEvent, Returned
-from purgatory_model.linearizability import explain
 from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.sequential_rules import Effect, sequential
+from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
+from purgatory_model.overlapping.linearizability import explain
+from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import RecordedCall, calls_of
 from purgatory_pipeline.linearizability.decision import Explained, decide

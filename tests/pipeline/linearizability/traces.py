@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from purgatory_model.interleaving import History
-from purgatory_model.sequential_rules import Rule, Rules
+from purgatory_model.overlapping.interleaving import History
+from purgatory_model.overlapping.sequential_rules import Rule, Rules
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import Entry
 from purgatory_pipeline.linearizability.checker import Finding, check_run

@@ -1,6 +1,6 @@
 """The snapshot that an instance would write of itself, made of the model's state."""
 
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.timer import TimerState

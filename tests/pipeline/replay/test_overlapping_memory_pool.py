@@ -7,13 +7,13 @@ from itertools import islice
 
 import pytest
 
-from purgatory_model.concurrent_memory_pool import ConcurrentMemoryPool
-from purgatory_model.histories import histories
-from purgatory_model.interleaving import Called, History, Returned
-from purgatory_model.linearizability import explain
+from purgatory_model.concurrent.memory_pool.model import ConcurrentMemoryPool
 from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.programs import Programmed
-from purgatory_model.sequential_rules import sequential
+from purgatory_model.overlapping.histories import histories
+from purgatory_model.overlapping.interleaving import Called, History, Returned
+from purgatory_model.overlapping.linearizability import explain
+from purgatory_model.overlapping.programs import Programmed
+from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_pipeline.replay.judges import judge_of
 from purgatory_pipeline.trace_lines import (
     DeclaredDeviation,

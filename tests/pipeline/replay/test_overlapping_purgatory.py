@@ -7,14 +7,14 @@ from itertools import islice
 
 import pytest
 
-from purgatory_model.concurrent_exact import ConcurrentExact
-from purgatory_model.concurrent_exact_instance import ExactInstance
-from purgatory_model.histories import histories
-from purgatory_model.interleaving import Called, Happened, History, Returned
-from purgatory_model.linearizability import Explainer
-from purgatory_model.overlapping_exact_calls import OverlappingExactCalls
-from purgatory_model.programs import Programmed
-from purgatory_model.projection import Projected, Projection
+from purgatory_model.concurrent.exact.instance import ExactInstance
+from purgatory_model.concurrent.exact.model import ConcurrentExact
+from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
+from purgatory_model.overlapping.histories import histories
+from purgatory_model.overlapping.interleaving import Called, Happened, History, Returned
+from purgatory_model.overlapping.linearizability import Explainer
+from purgatory_model.overlapping.programs import Programmed
+from purgatory_model.overlapping.projection import Projected, Projection
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judges import judge_of
 from purgatory_pipeline.trace_lines import (

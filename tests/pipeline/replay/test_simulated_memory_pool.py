@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from purgatory_model.interleaving import Called, History, HistoryEvent, Returned
-from purgatory_model.linearizability import explain
 from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.sequential_rules import sequential
+from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
+from purgatory_model.overlapping.linearizability import explain
+from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_pipeline.trace_lines import Call, Return, TraceLine
 from purgatory_spec.operations import Allocate
 

@@ -4,7 +4,7 @@ import pickle
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from purgatory_model.interleaving import Called, Happened, History
+from purgatory_model.overlapping.interleaving import Called, Happened, History
 from purgatory_pipeline import trace_lines
 from purgatory_pipeline.replay.judge import Finding, JudgedLine
 from purgatory_pipeline.replay.judges import judge_of

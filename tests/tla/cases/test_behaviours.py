@@ -2,7 +2,7 @@
 
 import pytest
 
-from purgatory_model.interleaving import Step
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.cases.behaviours import Constants, TlaState, behaviour_of
 from purgatory_tla.errors import UnexpectedOutput
 from purgatory_tla.itf import make_state, make_trace

@@ -2,7 +2,7 @@
 
 import pytest
 
-from purgatory_model.interleaving import Step
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.cases.behaviours import Move, TlaState
 from purgatory_tla.cases.calls import Call, Entangled, Touched, before, serial_order
 

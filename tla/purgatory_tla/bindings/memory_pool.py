@@ -1,4 +1,4 @@
-"""The pool of ``purgatory_model.concurrent_memory_pool`` beside ``MemoryPool.tla``.
+"""The pool of ``purgatory_model.concurrent.memory_pool.model`` beside ``MemoryPool.tla``.
 
 Both take one access to the shared count as one step. What the module calls defects of callers,
 buffers given back twice or given back to the wrong pool, the model has as variants of the same
@@ -8,7 +8,7 @@ compared: what the model has of them is there to be found by claims.
 
 from collections.abc import Callable
 
-from purgatory_model.concurrent_memory_pool import (
+from purgatory_model.concurrent.memory_pool.model import (
     ConcurrentMemoryPool,
     ConcurrentPoolState,
     PoolThread,

@@ -1,4 +1,4 @@
-"""The purgatory of ``purgatory_model.concurrent_exact`` beside ``PurgatoryExact.tla``.
+"""The purgatory of ``purgatory_model.concurrent.exact.model`` beside ``PurgatoryExact.tla``.
 
 The model keeps together what an operation is and what a thread has in hand, and writes a bag of
 operations as a tuple; the module has a variable for each kind of thing, with a value for every
@@ -8,9 +8,9 @@ operation or thread that may need it, and counts the places in a bag.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from purgatory_model.concurrent_exact import ConcurrentExact
-from purgatory_model.concurrent_exact_instance import CALLBACK, EXECUTOR, ExactInstance
-from purgatory_model.concurrent_exact_state import Bag, Delayed, ExactState, Thread
+from purgatory_model.concurrent.exact.instance import CALLBACK, EXECUTOR, ExactInstance
+from purgatory_model.concurrent.exact.model import ConcurrentExact
+from purgatory_model.concurrent.exact.state import Bag, Delayed, ExactState, Thread
 from purgatory_tla.binding import Binding, Variable
 from purgatory_tla.bindings.purgatory_exact_actions import actions_of
 from purgatory_tla.values import Value, function, to_tla

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from purgatory_model.concurrent_exact_instance import ExactInstance
+from purgatory_model.concurrent.exact.instance import ExactInstance
 
 COMPLETING = {
     "Post": "the winner of a word adds its balance to the count of stale entries",

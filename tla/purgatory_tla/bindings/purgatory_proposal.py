@@ -1,4 +1,4 @@
-"""The purgatory of ``purgatory_model.concurrent_proposal`` beside ``PurgatoryProposal.tla``.
+"""The purgatory of ``purgatory_model.concurrent.proposal.model`` beside ``PurgatoryProposal.tla``.
 
 The model keeps together what a thread has in hand; the module has a variable for each kind of
 thing, with a value for every thread that may need it.
@@ -6,8 +6,8 @@ thing, with a value for every thread that may need it.
 
 from collections.abc import Callable, Mapping
 
-from purgatory_model.concurrent_proposal import ConcurrentProposal, Feature, ProposalInstance
-from purgatory_model.concurrent_proposal_state import (
+from purgatory_model.concurrent.proposal.model import ConcurrentProposal, Feature, ProposalInstance
+from purgatory_model.concurrent.proposal.state import (
     EXECUTOR,
     REAPER,
     Caller,

@@ -6,8 +6,8 @@ the module has two actions, and the outcome tells which of them it was.
 
 from collections.abc import Callable, Iterator
 
-from purgatory_model.interleaving import Step
-from purgatory_model.timer_instances import Instance, WheelState
+from purgatory_model.claims.timer import Instance, WheelState
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_spec.operations import (
     Add,
     Advance,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from purgatory_model.interleaving import Step
+from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.errors import UnexpectedOutput
 from purgatory_tla.tlc_values import parse
 from purgatory_tla.value_shapes import unshaped

@@ -16,11 +16,11 @@ from purgatory_conformance.scheduling.bundled.purgatory_world import PurgatoryWo
 from purgatory_conformance.scheduling.history import SETUP
 from purgatory_conformance.scheduling.model_outcomes import End, EndsOf, Told, after_setup, ends
 from purgatory_conformance.scheduling.scenario import Program, Scenario, World
-from purgatory_model.concurrent_exact import ConcurrentExact, ExactInstance, ExactState
-from purgatory_model.concurrent_proposal import ConcurrentProposal
-from purgatory_model.concurrent_proposal_state import ProposalInstance, ProposalState
-from purgatory_model.interleaving import ConcurrentModel, Happened
-from purgatory_model.programs import Programmed, settles_always
+from purgatory_model.concurrent.exact.model import ConcurrentExact, ExactInstance, ExactState
+from purgatory_model.concurrent.proposal.model import ConcurrentProposal
+from purgatory_model.concurrent.proposal.state import ProposalInstance, ProposalState
+from purgatory_model.overlapping.interleaving import ConcurrentModel, Happened
+from purgatory_model.overlapping.programs import Programmed, settles_always
 from purgatory_spec.operations import Advance, Check, Force, Operation, RunOne, Satisfy, Watch
 
 ModelState = TypeVar("ModelState", ExactState, ProposalState)

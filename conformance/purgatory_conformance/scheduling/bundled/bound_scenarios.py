@@ -5,9 +5,9 @@ from functools import partial
 from typing import Final
 
 from purgatory_conformance.scheduling.bundled.bound_scenario import BoundScenario
-from purgatory_model.concurrent_exact import ExactInstance, ExactState
-from purgatory_model.concurrent_exact_instance import EXECUTOR, TIMER
-from purgatory_model.concurrent_proposal_state import REAPER, ProposalInstance, ProposalState
+from purgatory_model.concurrent.exact.instance import EXECUTOR, TIMER
+from purgatory_model.concurrent.exact.model import ExactInstance, ExactState
+from purgatory_model.concurrent.proposal.state import REAPER, ProposalInstance, ProposalState
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,

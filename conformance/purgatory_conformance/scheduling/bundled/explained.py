@@ -16,10 +16,10 @@ from purgatory_conformance.scheduling.scenario import World
 from purgatory_conformance.scheduling.timer_rules import TimerRules, timer_rules
 from purgatory_conformance.scheduling.yield_points import Table
 from purgatory_conformance.subjects.bundled_timer import PROFILE
-from purgatory_model.interleaving import History
-from purgatory_model.linearizability import Explainer, explain
-from purgatory_model.overlapping_calls import OverlappingCalls
-from purgatory_model.projection import Projection
+from purgatory_model.overlapping.calls import OverlappingCalls
+from purgatory_model.overlapping.interleaving import History
+from purgatory_model.overlapping.linearizability import Explainer, explain
+from purgatory_model.overlapping.projection import Projection
 from purgatory_spec.operations import Watch
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import TimerConfiguration

@@ -11,8 +11,8 @@ from purgatory_conformance.scheduling.bundled.memory_pool_world import (
 )
 from purgatory_conformance.scheduling.model_outcomes import End, EndsOf, Told, ends
 from purgatory_conformance.scheduling.scenario import Observe, Program, Scenario, World
-from purgatory_model.concurrent_memory_pool import ConcurrentMemoryPool, ConcurrentPoolState
-from purgatory_model.programs import Programmed
+from purgatory_model.concurrent.memory_pool.model import ConcurrentMemoryPool, ConcurrentPoolState
+from purgatory_model.overlapping.programs import Programmed
 from purgatory_spec.operations import Allocate, Elapse, Lose, Operation, Release
 from purgatory_spec.profiles import MemoryPoolConfiguration
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, TypeGuard
 
-from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_pipeline.trace_lines import HeldBuffer, MemoryPoolInstance, Snapshot
 from purgatory_spec.operations import Allocate, Lose, MemoryPoolOperation, Release, ReleaseForm
 from purgatory_spec.outcomes import Outcome

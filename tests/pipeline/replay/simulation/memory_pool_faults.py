@@ -3,7 +3,7 @@
 Each is played while nobody else calls, so that nothing overlaps that could explain it.
 """
 
-from purgatory_model.memory_pool_state import MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.replacing import replace
 from purgatory_spec.operations import (
     Allocate,

@@ -1,6 +1,6 @@
 """The calls of a simulated purgatory: each takes effect in the parts that the rules speak of.
 
-The parts stand in ``overlapping_exact_calls`` and ``overlapping_calls`` of the model; here they are
+The parts stand in ``overlapping.exact_calls`` and ``overlapping.calls`` of the model; here they are
 done by threads that pause between any two of them. Where both accountings differ, both are here.
 """
 

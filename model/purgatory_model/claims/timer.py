@@ -1,0 +1,241 @@
+"""Small instances of the timing wheel, and claims about it, true and false, to explore.
+
+An instance has a few tasks and delays and a last reading of the clock, so that its states are
+finitely many. A claim is a sentence about single steps. The true ones are the invariants and the
+refinement; the false ones are what one would believe of a timer, and the explorer finds why not.
+
+Every task of an instance may be added with every delay, so renaming tasks leads from a state to one
+with the same future, renamed: ``task_symmetry`` makes one state of all that differ in names alone.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+from immutables import Map
+
+from purgatory_model.arithmetic import floor_to
+from purgatory_model.claims.symmetry import least_renaming
+from purgatory_model.pending_tasks import PendingTasks
+from purgatory_model.timer import TimerModel, TimerState, timer_model
+from purgatory_model.timing_wheel import (
+    Bucket,
+    TimingWheel,
+    as_timer,
+    broken_invariants,
+    timing_wheel_model,
+)
+from purgatory_spec.operations import Add, Advance, Cancel, Elapse, Operation, RunOne
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import (
+    Executor,
+    Observable,
+    Structure,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+SMALLEST_WHEEL = TimerConfiguration(tick_ms=1, wheel_size=2)
+"""Two buckets for each level: every third delay overflows."""
+
+WheelState = TimerState[TimingWheel]
+WheelStep = tuple[Operation, Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """What may be done: these tasks with these delays, until the clock reads ``last_ms``."""
+
+    configuration: TimerConfiguration = SMALLEST_WHEEL
+    tasks: tuple[str, ...] = ("a", "b")
+    delays_ms: tuple[int, ...] = (0, 1, 2, 3, 5)
+    last_ms: int = 6
+
+    @property
+    def profile(self) -> TimerProfile:
+        """A timing wheel with a stepped executor that shows everything."""
+        return TimerProfile(
+            executor=Executor.STEPPED,
+            structure=Structure.TIMING_WHEEL,
+            observables=frozenset(Observable),
+        )
+
+    def model(self) -> TimerModel[TimingWheel]:
+        """The timing wheel of this instance."""
+        return timing_wheel_model(self.configuration, self.profile)
+
+    def abstract_model(self) -> TimerModel[PendingTasks]:
+        """The timer that the wheel refines."""
+        return timer_model(self.configuration, self.profile)
+
+    def operations(self, state: WheelState) -> Iterator[Operation]:
+        """The operations that are possible in a state."""
+        for task in self.tasks:
+            if task not in state.queue:
+                for delay_ms in self.delays_ms:
+                    yield Add(task, delay_ms)
+            if task in state.store.due_ticks:
+                yield Cancel(task)
+        for to_ms in range(state.now_ms, self.last_ms + 1):
+            yield Advance(to_ms)
+        if state.now_ms < self.last_ms:
+            yield Elapse(state.now_ms + 1)
+        if state.queue:
+            yield RunOne()
+
+    def steps(self, state: WheelState) -> Iterator[tuple[WheelStep, WheelState]]:
+        """The labelled steps that leave a state."""
+        model = self.model()
+        for operation in self.operations(state):
+            for outcome, after in model.successors(state, operation):
+                yield (operation, outcome), after
+
+
+Claim = Callable[[Instance, WheelState, WheelStep, WheelState], bool]
+
+
+def _invariants(instance: Instance, before: WheelState, step: WheelStep, after: WheelState) -> bool:
+    return not any(broken_invariants(after))
+
+
+def _refines(instance: Instance, before: WheelState, step: WheelStep, after: WheelState) -> bool:
+    operation, outcome = step
+    allowed = instance.abstract_model().accept(as_timer(before), operation, outcome)
+    return as_timer(after) in allowed
+
+
+def _clock_follows(
+    instance: Instance, before: WheelState, step: WheelStep, after: WheelState
+) -> bool:
+    now = floor_to(after.now_ms, instance.configuration.tick_ms)
+    return not isinstance(step[0], Advance) or after.store.own_clock_ms == now
+
+
+def _true_means_expired(
+    instance: Instance, before: WheelState, step: WheelStep, after: WheelState
+) -> bool:
+    return step[1].result is not True or bool(step[1].events)
+
+
+def _due_runs_at_once(
+    instance: Instance, before: WheelState, step: WheelStep, after: WheelState
+) -> bool:
+    operation, outcome = step
+    return not isinstance(operation, Add) or operation.delay_ms > 0 or bool(outcome.events)
+
+
+def _size_is_unfinished(
+    instance: Instance, before: WheelState, step: WheelStep, after: WheelState
+) -> bool:
+    return step[1].observed["size"] == len(after.store.due_ticks) + len(after.queue)
+
+
+def _level_covers_interval(
+    instance: Instance, before: WheelState, step: WheelStep, after: WheelState
+) -> bool:
+    operation = step[0]
+    interval = instance.configuration.tick_ms * instance.configuration.wheel_size
+    if not isinstance(operation, Add) or operation.delay_ms > interval:
+        return True
+    return after.store.places.get(operation.task, (0, 1))[1] == 1
+
+
+def _expiries_differ(
+    instance: Instance, before: WheelState, step: WheelStep, after: WheelState
+) -> bool:
+    expiries = [expiry for expiry, _ in after.store.buckets]
+    return len(set(expiries)) == len(expiries)
+
+
+TRUE_CLAIMS: dict[str, tuple[str, Claim]] = {
+    "invariants": ("every named invariant of the wheel holds", _invariants),
+    "refinement": ("every step of the wheel is a step of the timer", _refines),
+}
+"""Claims that hold of every instance: their sentence and their check."""
+
+FALSE_CLAIMS: dict[str, tuple[str, Claim]] = {
+    "own-clock-follows": (
+        "after an advance the wheel's own clock is the clock, rounded to the tick",
+        _clock_follows,
+    ),
+    "true-means-expired": ("an advance that returns true expired a task", _true_means_expired),
+    "due-runs-at-once": (
+        "a task added with a delay of zero expires at once",
+        _due_runs_at_once,
+    ),
+    "size-is-unfinished": (
+        "the size counts every task that has not run yet",
+        _size_is_unfinished,
+    ),
+    "level-covers-interval": (
+        "a task whose delay is at most one interval stays in the lowest level",
+        _level_covers_interval,
+    ),
+    "expiries-differ": ("no two buckets in the delay queue have one expiry", _expiries_differ),
+}
+"""What one would believe, with the check that fails."""
+
+
+def breaks(
+    instance: Instance, claim: str
+) -> Callable[[WheelState, WheelStep, WheelState], str | None]:
+    """A check of steps for the explorer.
+
+    Raises:
+        KeyError: there is no such claim.
+    """
+    sentence, holds = {**TRUE_CLAIMS, **FALSE_CLAIMS}[claim]
+
+    def broken(before: WheelState, step: WheelStep, after: WheelState) -> str | None:
+        return None if holds(instance, before, step, after) else sentence
+
+    return broken
+
+
+def task_symmetry(instance: Instance) -> Callable[[WheelState], WheelState]:
+    """The function that gives the same state for all renamings of the instance's tasks."""
+
+    def renaming(names: Mapping[str, str]) -> Callable[[WheelState], WheelState]:
+        return lambda state: renamed(state, names)
+
+    every = [
+        renaming(dict(zip(instance.tasks, images, strict=True)))
+        for images in permutations(instance.tasks)
+    ]
+    return least_renaming(every, _order)
+
+
+def renamed(state: WheelState, names: Mapping[str, str]) -> WheelState:
+    """A state with other names for its tasks."""
+    wheel = state.store
+    return replace(
+        state,
+        store=replace(
+            wheel,
+            due_ticks=Map({names[task]: tick for task, tick in wheel.due_ticks.items()}),
+            places=Map({names[task]: bucket for task, bucket in wheel.places.items()}),
+            buckets=Map(
+                {
+                    bucket: frozenset(names[task] for task in tasks)
+                    for bucket, tasks in wheel.buckets.items()
+                }
+            ),
+        ),
+        queue=_named(state.queue, names),
+        order=_named(state.order, names),
+    )
+
+
+def _named(tasks: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(names[task] for task in tasks)
+
+
+def _order(
+    state: WheelState,
+) -> tuple[tuple[str, ...], list[tuple[str, int]], list[tuple[str, Bucket]]]:
+    """All that may differ between renamings of one state.
+
+    The due ticks alone would not do: tasks of one tick may wait in buckets of different levels.
+    """
+    wheel = state.store
+    return state.queue, sorted(wheel.due_ticks.items()), sorted(wheel.places.items())

@@ -1,0 +1,1 @@
+"""The concurrent purgatory with the exact accounting; begin with ``model``."""

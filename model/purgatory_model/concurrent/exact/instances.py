@@ -1,0 +1,143 @@
+"""Instances of the concurrent purgatory with the exact accounting, for the claims about it.
+
+What is true is explored to the end, what is false as far as its shortest counterexample. Where
+``tla/manifest.json`` has a model of the same name (and ``exact-`` before it), it is the same
+instance and the counterexample has as many steps.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from purgatory_model.claims.explorer import Exploration, explore
+from purgatory_model.concurrent.exact.claims import CLAIMS
+from purgatory_model.concurrent.exact.instance import ExactInstance
+from purgatory_model.concurrent.exact.model import ConcurrentExact
+from purgatory_model.concurrent.exact.state import ExactState
+from purgatory_model.overlapping.interleaving import Step
+
+PROVED = (
+    "callback-at-most-once",
+    "completed-iff-called-back",
+    "no-lost-completion",
+    "watched-has-time-out",
+    "live-is-pending",
+    "live-is-estimated",
+    "timer-is-live",
+    "law",
+    "word-is-exact",
+    "stale-is-exact",
+    "distinct-is-estimated",
+    "stale-is-bounded",
+    "nothing-stale-is-left",
+)
+"""What holds of every instance without a fault."""
+
+_STOPS = frozenset({"time-outs", "stops-inserting"})
+
+ONE_OPERATION = ExactInstance(operations=1, features=_STOPS)
+TWO_OPERATIONS = ExactInstance(keys=("k1",), demanding=frozenset({2}), features=_STOPS)
+CANCELLED = ExactInstance(
+    operations=1, completers=(), cancellers=("canceller",), forcers=("forcer",), features=_STOPS
+)
+CALLED_INSIDE = ExactInstance(
+    keys=("k1",),
+    purgers=(),
+    features=frozenset({"time-outs", "re-entrant-check", "re-entrant-cancel"}),
+)
+
+TRUE_CLAIMS: dict[ExactInstance, tuple[str, ...]] = {
+    ONE_OPERATION: PROVED,
+    TWO_OPERATIONS: PROVED,
+    CANCELLED: PROVED,
+    CALLED_INSIDE: PROVED,
+}
+"""Instances and the claims that hold of all their states."""
+
+_ALONE = ExactInstance(operations=1, keys=("k1",), purgers=())
+_TWO_KEYS = replace(_ALONE, keys=("k1", "k2"), cancellers=("canceller",))
+
+FALSE_CLAIMS: dict[str, tuple[ExactInstance, str]] = {
+    "stale-never-negative": (
+        replace(_ALONE, keys=("k1", "k2"), completers=("completer 1", "completer 2")),
+        "stale-is-never-negative",
+    ),
+    "timer-always-live": (_ALONE, "timer-is-always-live"),
+    "distinct-always-estimated": (_ALONE, "distinct-is-always-estimated"),
+    "pending-is-live": (_ALONE, "pending-is-live"),
+    "uncompleted-has-time-out": (
+        replace(_ALONE, cancellers=("canceller",)),
+        "uncompleted-has-time-out",
+    ),
+}
+"""An instance and a claim that one would believe of it, and that a state of it breaks."""
+
+
+def _faulty(instance: ExactInstance, variant: str) -> ExactInstance:
+    return replace(instance, variants=frozenset({variant}))
+
+
+_FORGETS = _faulty(replace(_ALONE, keys=("k1", "k2"), features=_STOPS), "forgets-to-give-back")
+
+FAULTS: dict[str, tuple[ExactInstance, str]] = {
+    "no-second-try": (
+        _faulty(replace(_ALONE, keys=("k1", "k2")), "no-second-try"),
+        "no-lost-completion",
+    ),
+    "test-then-set": (_faulty(_ALONE, "test-then-set"), "callback-at-most-once"),
+    "promise-one-too-few": (_faulty(_ALONE, "promise-one-too-few"), "word-is-exact"),
+    "promise-one-too-few-counted": (_faulty(_ALONE, "promise-one-too-few"), "law"),
+    "cancel-takes-time-out": (_faulty(_TWO_KEYS, "cancel-takes-time-out"), "watched-has-time-out"),
+    "cancel-takes-time-out-estimate": (
+        _faulty(_TWO_KEYS, "cancel-takes-time-out"),
+        "live-is-estimated",
+    ),
+    "forgets-to-give-back": (_FORGETS, "law"),
+    "forgets-to-give-back-quiet": (_FORGETS, "stale-is-exact"),
+    "winner-stays-in-timer": (_faulty(_ALONE, "winner-stays-in-timer"), "timer-is-live"),
+    "purge-subtracts-nothing": (
+        _faulty(replace(_ALONE, purgers=("purger",)), "purge-subtracts-nothing"),
+        "stale-is-exact",
+    ),
+}
+"""An instance with a fault, and a true claim that it breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A claim with its sentence, and what came of exploring an instance for it."""
+
+    claim: str
+    sentence: str
+    found: Exploration[ExactState, Step]
+
+
+Broken: TypeAlias = Callable[[ExactState, Step, ExactState], str | None]
+
+
+def breaks(instance: ExactInstance, *claims: str) -> Broken:
+    """A check of steps for the explorer: of the states that they lead to.
+
+    Raises:
+        KeyError: there is no such claim.
+    """
+    asked = [CLAIMS[claim] for claim in claims]
+
+    def broken(before: ExactState, step: Step, after: ExactState) -> str | None:
+        for sentence, holds in asked:
+            if not holds(instance, after):
+                return sentence
+        return None
+
+    return broken
+
+
+def examine(instance: ExactInstance, claim: str, *, limit: int = 1_000_000) -> Examined:
+    """Explore an instance until a state breaks a claim, or to the end.
+
+    Raises:
+        KeyError: there is no such claim.
+    """
+    model = ConcurrentExact(instance)
+    found = explore(model.initial(), model.steps, breaks(instance, claim), limit=limit)
+    return Examined(claim, CLAIMS[claim][0], found)

@@ -1,0 +1,174 @@
+"""The concurrent purgatory with the exact accounting: how many entries are stale is counted.
+
+Theory of operation. A delayed operation waits in the watcher list of each of its keys until its
+condition holds or its time-out is due. It has one atomic *word*: whether it is completed, and how
+many list entries it has or has been promised. Whoever swaps the word has completed the operation,
+takes the number out of it, and runs the callback. Its entries in the lists of other keys stay
+behind: they are stale, and a purge takes them out when there are too many.
+
+Each thread keeps a *balance*: completing adds the entries taken out of the word, taking an entry of
+a completed operation out of a list subtracts one. A thread posts its balance, adds it to the shared
+count, before it runs a callback and before its call returns. So at every instant the count and all
+balances together are the entries of completed operations.
+
+The calls, each step being one access to shared memory (in brackets the module):
+
+    watch     try; arm: into the timer, and the entries promised in the word; append to each list;
+              try again                                                                  (watching)
+    check     the key's event; copy the list; per operation of the copy: try, and drop the entry
+              of a completed one                                                          (walking)
+    complete  post; leave the timer; callback                                          (completing)
+    cancel    detach the list; per operation of it: subtract, or lower the word
+                                                                                       (cancelling)
+    purge     per list: take out what is completed                                        (purging)
+    time-out  out of the timer into the queue; taken by the executor; decided
+                                                                                        (time_outs)
+
+``tla/PurgatoryExact.tla`` says the same, action for action, under the same names. What it has
+beyond this is there to argue for a reduction: arming and cancelling in two steps each under a lock
+of the operation, the timer last, and most of its defects.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from purgatory_model.concurrent.exact.cancelling import begin_cancel, cancel_one, end_cancel
+from purgatory_model.concurrent.exact.completing import (
+    call_back,
+    nested_nothing,
+    post,
+    post_early,
+    resume,
+    settle,
+    swap_word,
+)
+from purgatory_model.concurrent.exact.history import history
+from purgatory_model.concurrent.exact.instance import (
+    CALLBACK,
+    EXECUTOR,
+    TIMER,
+    WORLD,
+    ExactInstance,
+)
+from purgatory_model.concurrent.exact.purging import begin_purge, sweep
+from purgatory_model.concurrent.exact.state import ExactState, Stage, Thread
+from purgatory_model.concurrent.exact.time_outs import begin_force, decide, expire, take
+from purgatory_model.concurrent.exact.turn import Choice, Turn
+from purgatory_model.concurrent.exact.walking import (
+    begin_check,
+    copy_list,
+    drop,
+    end_walk,
+    fall,
+    look_behind,
+    walk,
+)
+from purgatory_model.concurrent.exact.watching import (
+    arm,
+    begin_watch,
+    fail_inserting,
+    insert,
+    second_try,
+    stop_inserting,
+)
+from purgatory_model.overlapping.interleaving import HistoryEvent, Step
+
+__all__ = ["ConcurrentExact", "ExactInstance", "ExactState"]
+
+_Action: TypeAlias = Callable[[Turn], Iterator[Choice]]
+_Actions: TypeAlias = Mapping[str, _Action]
+
+_NEXT: Mapping[Stage, _Actions] = {
+    "win": {"SwapWord": swap_word},
+    "post": {"Post": post},
+    "call-back": {"CallBack": call_back},
+    "nested": {"Resume": resume},
+    "settle": {"Settle": settle},
+    "arm": {"Arm": arm},
+    "insert": {
+        "Insert": insert,
+        "StopInserting": stop_inserting,
+        "FailInserting": fail_inserting,
+    },
+    "second-try": {"SecondTry": second_try},
+    "copy-list": {"CopyList": copy_list},
+    "walk": {"Walk": walk, "EndWalk": end_walk},
+    "look-behind": {"LookBehind": look_behind},
+    "drop": {"Drop": drop},
+    "drop-own": {"Drop": drop},
+    "cancel": {"CancelOne": cancel_one, "EndCancel": end_cancel},
+    "decide": {"Decide": decide},
+    "sweep": {"Sweep": sweep},
+}
+"""What a thread that is in a call may do next."""
+
+_BEGIN: Mapping[str, _Actions] = {
+    "callers": {"BeginWatch": begin_watch},
+    "completers": {"BeginCheck": begin_check},
+    "cancellers": {"BeginCancel": begin_cancel},
+    "forcers": {"BeginForce": begin_force},
+    "purgers": {"BeginPurge": begin_purge},
+}
+"""What a thread that is in no call may do, by the group that it belongs to."""
+
+_NESTED: Mapping[str, tuple[str, _Action]] = {
+    "re-entrant-check": ("BeginCheck", begin_check),
+    "re-entrant-watch": ("BeginWatch", begin_watch),
+    "re-entrant-cancel": ("BeginCancel", begin_cancel),
+}
+"""The call that a callback may make, by the feature that lets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConcurrentExact:
+    """The concurrent purgatory of an instance."""
+
+    instance: ExactInstance
+
+    def initial(self) -> ExactState:
+        """Nothing has been watched and no event has happened."""
+        return self.instance.initial()
+
+    def steps(self, state: ExactState) -> Iterator[tuple[Step, ExactState]]:
+        """The labelled steps that leave a state, of every thread and of the timer."""
+        for name, me in sorted(state.threads.items()):
+            turn = Turn(self.instance, state, name, me)
+            for action, act in self._actions(name, me).items():
+                yield from _taken(action, act, turn)
+            yield from _taken("PostEarly", post_early, turn)
+        yield from _taken("Expire", expire, Turn(self.instance, state, TIMER, Thread()))
+        yield from _taken("Fall", fall, Turn(self.instance, state, WORLD, Thread()))
+
+    def history(
+        self, before: ExactState, step: Step, after: ExactState
+    ) -> tuple[HistoryEvent, ...]:
+        """What can be seen of a step from outside.
+
+        Results of calls are told where the instance is for programs; otherwise they are None.
+        """
+        return history(self.instance, before, step, after)
+
+    def busy(self, state: ExactState) -> frozenset[str]:
+        """The threads that are in the middle of something; one that waits for another is not."""
+        waiting = ("idle", "nested") if state.threads[CALLBACK].stage != "idle" else ("idle",)
+        threads = state.threads.items()
+        return frozenset(name for name, each in threads if each.stage not in waiting)
+
+    def _actions(self, name: str, me: Thread) -> _Actions:
+        """What a thread may do next."""
+        if me.stage == "begin":
+            features = self.instance.features
+            nested = dict(_NESTED[each] for each in sorted(features & _NESTED.keys()))
+            return {**nested, "NestedNothing": nested_nothing}
+        if me.stage != "idle":
+            return _NEXT[me.stage]
+        if name == EXECUTOR:
+            return {"Take": take}
+        groups = (group for group in _BEGIN if name in getattr(self.instance, group))
+        return _BEGIN.get(next(groups, ""), {})
+
+
+def _taken(action: str, act: _Action, turn: Turn) -> Iterator[tuple[Step, ExactState]]:
+    for choice, after in act(turn):
+        yield Step(action, (turn.name, *choice)), after

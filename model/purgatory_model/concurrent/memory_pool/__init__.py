@@ -1,0 +1,1 @@
+"""The memory pool that threads share; begin with ``model``."""

@@ -1,0 +1,256 @@
+"""Whether sequential rules explain a history: linearizability, and what comes next to it.
+
+Theory of operation. A history shows calls that overlap. It is *explained* when each call can be
+given an instant between its call and its return at which it takes effect, all at once, so that the
+sequential rules, taking the calls in the order of these instants, yield every result and every
+event of the history. A call that returned before another one was called so comes before it; those
+that overlap may come in either order. A call that has not returned may have taken effect or not.
+A history so explained is *linearizable*.
+
+Some calls are not one effect by the rules themselves: a watch tries, and tries again. Rules may so
+divide a call into *parts* (``sequential_rules``). Each part takes effect at an instant of its own,
+in their order, between the call and the return. The rules that ``sequential`` makes of a model
+divide nothing.
+
+The events of a part are those of its call, in its thread and in their order; when exactly they
+happen, before the instant of their part or after it, is not asked, so long as it is inside the
+call. Observables are no part of a history, and not compared.
+
+To decide it, all explanations are followed together. A *moment* is one of them: the sequential
+state, and of each open call how many parts took effect, which events were seen that no part has
+explained yet, and which are still owed. Parts are assumed to take effect as late as can be: when
+something returns. Where no moment is left, nothing explains the history.
+"""
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from immutables import Map
+
+from purgatory_model.overlapping.interleaving import (
+    Called,
+    Happened,
+    History,
+    HistoryEvent,
+    Returned,
+)
+from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rule, Rules
+from purgatory_model.step import result_matches
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Event, Value
+from purgatory_spec.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An open call in one explanation.
+
+    ``part`` is what takes effect next; where it is None, nothing of the call is left but to return
+    the ``result`` that its parts have decided, or the reason ``raised``. ``seen`` are events that
+    no part has explained yet, ``owed`` those of parts that took effect which were not seen yet; one
+    of the two is empty.
+    """
+
+    operation: Operation
+    part: str | None = WHOLE
+    seen: tuple[Event, ...] = ()
+    owed: tuple[Event, ...] = ()
+    result: Value = None
+    raised: Reason | None = None
+
+    def shows(self, event: Event) -> "Call | None":
+        """This call after an event of its thread, None where the parts so far forbid it."""
+        if self.owed:
+            return replace(self, owed=self.owed[1:]) if self.owed[0] == event else None
+        return None if self.part is None else replace(self, seen=(*self.seen, event))
+
+    def after(self, effect: Effect[Rule]) -> "Call | None":
+        """This call after its next part, None where that part shows other events than were seen."""
+        common = min(len(self.seen), len(effect.events))
+        if self.seen[:common] != effect.events[:common]:
+            return None
+        seen = self.seen[common:]
+        if effect.then is None and seen:
+            return None
+        return Call(
+            self.operation,
+            part=effect.then,
+            seen=seen,
+            owed=(*self.owed, *effect.events[common:]),
+            result=self.result if effect.result is None else effect.result,
+            raised=effect.raised,
+        )
+
+    def may_return(self, returned: Returned) -> bool:
+        """Whether all of it took effect and was seen, with this result."""
+        if self.part is not None or self.owed:
+            return False
+        return self.raised is returned.raised and result_matches(self.result, returned.result)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment(Generic[Rule]):
+    """One explanation of a history so far: the sequential state and the open calls by thread."""
+
+    state: Rule
+    calls: Map[str, Call] = Map()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A part of a call that took effect; most calls have one part, ``WHOLE``."""
+
+    thread: str
+    operation: Operation
+    part: str = WHOLE
+
+
+Order: TypeAlias = tuple[Taken, ...]
+"""In which order calls took effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How rules explain a history, or where they do not.
+
+    Attributes:
+        order: The order in which calls took effect in one explanation; of the longest beginning
+            that is explained, where the whole is not.
+        unexplained: The shortest beginning of the history that nothing explains; None where all of
+            it is explained.
+    """
+
+    order: Order
+    unexplained: History | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the whole history is explained."""
+        return self.unexplained is None
+
+
+Memory = TypeVar("Memory", bound=Hashable)
+
+
+class Monitor(Protocol[Memory]):
+    """What follows a history event by event, and says when it cannot be explained."""
+
+    def begin(self) -> Memory:
+        """Before the first event."""
+
+    def after(self, memory: Memory, event: HistoryEvent) -> Memory | None:
+        """After one more event; None where nothing explains the history any longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explainer(Generic[Rule]):
+    """A monitor that follows all explanations by sequential rules."""
+
+    rules: Rules[Rule]
+    known: dict[tuple[Rule, Operation, str], tuple[Effect[Rule], ...]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def begin(self) -> frozenset[Moment[Rule]]:
+        """Nothing was called."""
+        return frozenset({Moment(self.rules.initial())})
+
+    def after(
+        self, memory: frozenset[Moment[Rule]], event: HistoryEvent
+    ) -> frozenset[Moment[Rule]] | None:
+        """The explanations that are left."""
+        return frozenset(self.ordered_after(dict.fromkeys(memory, ()), event)) or None
+
+    def ordered_after(
+        self, moments: dict[Moment[Rule], Order], event: HistoryEvent
+    ) -> dict[Moment[Rule], Order]:
+        """The explanations that are left, each with one order that leads to it.
+
+        Raises:
+            ValueError: a thread calls while it is inside a call.
+        """
+        match event:
+            case Called(thread, operation):
+                return {_begun(moment, thread, operation): moments[moment] for moment in moments}
+            case Happened(thread, happened):
+                return _kept(moments, lambda moment: _shown(moment, thread, happened))
+            case Returned():
+                return _kept(self._closed(moments), lambda moment: _returned(moment, event))
+
+    def _closed(self, moments: dict[Moment[Rule], Order]) -> dict[Moment[Rule], Order]:
+        """The moments, and those after any further parts of open calls."""
+        found = dict(moments)
+        fresh = list(moments)
+        while fresh:
+            moment = fresh.pop()
+            for taken, after in self._parts(moment):
+                if after not in found:
+                    found[after] = (*found[moment], taken)
+                    fresh.append(after)
+        return found
+
+    def _parts(self, moment: Moment[Rule]) -> Iterator[tuple[Taken, Moment[Rule]]]:
+        for thread, call in moment.calls.items():
+            if call.part is None:
+                continue
+            for effect in self._effects(moment.state, call.operation, call.part):
+                after = call.after(effect)
+                if after is not None:
+                    taken = Taken(thread, call.operation, call.part)
+                    yield taken, Moment(effect.state, moment.calls.set(thread, after))
+
+    def _effects(self, state: Rule, operation: Operation, part: str) -> tuple[Effect[Rule], ...]:
+        key = (state, operation, part)
+        if key not in self.known:
+            self.known[key] = tuple(self.rules.effects(state, operation, part))
+        return self.known[key]
+
+
+def _kept(
+    moments: dict[Moment[Rule], Order],
+    change: Callable[[Moment[Rule]], Moment[Rule] | None],
+) -> dict[Moment[Rule], Order]:
+    """The moments after a change, without those that do not survive it."""
+    changed = ((change(moment), order) for moment, order in moments.items())
+    return {moment: order for moment, order in changed if moment is not None}
+
+
+def _begun(moment: Moment[Rule], thread: str, operation: Operation) -> Moment[Rule]:
+    if thread in moment.calls:
+        raise ValueError(
+            f"thread {thread!r} calls {operation!r} while it is inside "
+            f"{moment.calls[thread].operation!r}: calls inside calls are not explained here"
+        )
+    return replace(moment, calls=moment.calls.set(thread, Call(operation)))
+
+
+def _shown(moment: Moment[Rule], thread: str, event: Event) -> Moment[Rule] | None:
+    call = moment.calls.get(thread)
+    after = None if call is None else call.shows(event)
+    return None if after is None else replace(moment, calls=moment.calls.set(thread, after))
+
+
+def _returned(moment: Moment[Rule], event: Returned) -> Moment[Rule] | None:
+    call = moment.calls.get(event.thread)
+    if call is None or not call.may_return(event):
+        return None
+    return replace(moment, calls=moment.calls.delete(event.thread))
+
+
+def explain(history: History, rules: Rules[Rule]) -> Explanation:
+    """Whether rules explain a history, and in which order its calls then took effect.
+
+    An event outside every call, or a return without a call, is explained by nothing.
+
+    Raises:
+        ValueError: a thread calls while it is inside a call, or the rules do not know an operation.
+    """
+    explainer = Explainer(rules)
+    moments: dict[Moment[Rule], Order] = dict.fromkeys(explainer.begin(), ())
+    for number, event in enumerate(history):
+        after = explainer.ordered_after(moments, event)
+        if not after:
+            return Explanation(next(iter(moments.values())), history[: number + 1])
+        moments = after
+    return Explanation(next(iter(moments.values())))

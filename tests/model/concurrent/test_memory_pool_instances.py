@@ -1,0 +1,58 @@
+"""What is claimed of the pool with threads: the true claims hold, the false ones are broken."""
+
+import pytest
+
+from purgatory_model.claims.explorer import explore
+from purgatory_model.concurrent.memory_pool.instances import (
+    CLAIMS,
+    FALSE_CLAIMS,
+    FAULTS,
+    PROVED,
+    TRUE_CLAIMS,
+    breaks,
+)
+from purgatory_model.concurrent.memory_pool.model import VARIANTS, ConcurrentMemoryPool
+
+
+@pytest.mark.parametrize("claim", PROVED)
+@pytest.mark.parametrize("pool", TRUE_CLAIMS, ids=["non-strict", "strict"])
+def test_claim_holds_in_every_state(pool: ConcurrentMemoryPool, claim: str) -> None:
+    """
+    Given two threads at a pool of two bytes
+    When every state is visited
+    Then none breaks the claim
+    """
+    found = explore(pool.initial(), pool.steps, breaks(pool, claim))
+    assert (found.complete, found.counterexample) == (True, None)
+    assert found.states > 500
+
+
+@pytest.mark.parametrize(
+    ("name", "length"),
+    [
+        ("below-bound", 6),
+        ("refused-while-short", 6),
+        ("split-test-and-subtract", 6),
+        ("blind-store", 6),
+        ("swap-gives-up", 6),
+        ("double-release", 5),
+        ("foreign-release", 1),
+    ],
+)
+def test_shortest_way_to_break_a_claim(name: str, length: int) -> None:
+    """
+    Given a claim that is false, or a fault that breaks a true one
+    When its instance is explored
+    Then the shortest way has so many steps
+    """
+    pool, claim = {**FALSE_CLAIMS, **FAULTS}[name]
+    found = explore(pool.initial(), pool.steps, breaks(pool, claim))
+    assert found.counterexample is not None
+    assert found.counterexample.broken == CLAIMS[claim][0]
+    assert len(found.counterexample.path) == length
+
+
+def test_each_true_claim_has_a_fault_that_breaks_it() -> None:
+    assert {claim for _, claim in FAULTS.values()} == set(PROVED)
+    assert set(FAULTS) == set(VARIANTS)
+    assert set(PROVED) | {claim for _, claim in FALSE_CLAIMS.values()} == set(CLAIMS)

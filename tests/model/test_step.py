@@ -1,0 +1,173 @@
+"""The two faces of a model agree: accept takes exactly what successors gives."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purgatory_conformance.generation.source import HypothesisSource
+from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
+from purgatory_model.step import in_groups, observables_match, orders
+from purgatory_model.timer import TimerModel, timer_model
+from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_spec.operations import Add, Advance, Operation, RunOne
+from purgatory_spec.outcomes import Outcome, expired, ran
+from purgatory_spec.profiles import (
+    Executor,
+    Feature,
+    Observable,
+    SameTickOrder,
+    Structure,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+FEATURES = frozenset(Feature) - {Feature.INT64}
+
+
+def profile(structure: Structure, order: SameTickOrder = SameTickOrder.NONE) -> TimerProfile:
+    return TimerProfile(
+        same_tick_order=order,
+        executor=Executor.STEPPED,
+        structure=structure,
+        features=FEATURES,
+        observables=frozenset(Observable),
+    )
+
+
+def model_of(declared: TimerProfile, configuration: TimerConfiguration) -> TimerModel[Any]:
+    if declared.structure is Structure.TIMING_WHEEL:
+        return timing_wheel_model(configuration, declared)
+    return timer_model(configuration, declared)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]]:
+    declared = profile(draw(st.sampled_from(Structure)), draw(st.sampled_from(SameTickOrder)))
+    source = HypothesisSource(draw)
+    configuration = draw_configuration(declared, source, frozenset())
+    return declared, configuration, draw_operations(configuration, declared, source, most=14)
+
+
+def outcomes_near(outcome: Outcome) -> list[Outcome]:
+    """Outcomes that differ from the given one in a single respect."""
+    near = [
+        Outcome(not outcome.result, outcome.rejected, outcome.events, outcome.observed),
+        Outcome(outcome.result, None, (*outcome.events, expired("zz")), outcome.observed),
+        Outcome(outcome.result, outcome.rejected, outcome.events[1:], outcome.observed),
+        Outcome(outcome.result, outcome.rejected, outcome.events[::-1], outcome.observed),
+    ]
+    for name, value in outcome.observed.items():
+        assert not isinstance(value, tuple)
+        changed = {**outcome.observed, name: (value or 0) + 1}
+        near.append(Outcome(outcome.result, outcome.rejected, outcome.events, changed))
+    return near
+
+
+@given(cases())
+@settings(max_examples=120, deadline=None)
+def test_accept_and_successors_are_one_relation(
+    case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
+) -> None:
+    """
+    Given a state and an operation
+    When every outcome is enumerated
+    Then accept gives, for each of them and for outcomes near it, the states enumerated with it
+    """
+    declared, configuration, operations = case
+    model = model_of(declared, configuration)
+    state = model.initial()
+    for operation in operations:
+        pairs = list(model.successors(state, operation))[:200]
+        for outcome, _ in pairs[:3]:
+            for candidate in (outcome, *outcomes_near(outcome)):
+                enumerated = {after for other, after in pairs if same(candidate, other)}
+                accepted = model.accept(state, operation, candidate)
+                if len(pairs) < 200:
+                    assert accepted == enumerated
+                else:
+                    assert accepted >= enumerated
+        state = pairs[-1][1]
+
+
+def same(seen: Outcome, predicted: Outcome) -> bool:
+    """Whether an observation is what an outcome shows; a result of None is not compared."""
+    return (
+        seen.rejected is predicted.rejected
+        and (predicted.result is None or seen.result is predicted.result)
+        and seen.events == predicted.events
+        and observables_match(predicted.observed, seen.observed)
+    )
+
+
+def test_control_a_face_that_forgets_a_state_is_noticed() -> None:
+    """
+    Given two tasks in one tick
+    When one order is taken out of the enumeration
+    Then the relation that the property demands no longer holds
+    """
+    model = timing_wheel_model(TimerConfiguration(), profile(Structure.TIMING_WHEEL))
+    state = model.initial()
+    for task in ("a", "b"):
+        ((_, state),) = model.successors(state, Add(task, 1))
+    pairs = list(model.successors(state, Advance(1)))
+    assert len(pairs) == 2
+    forgotten, _ = pairs.pop()
+    enumerated = {after for other, after in pairs if same(forgotten, other)}
+    assert model.accept(state, Advance(1), forgotten) != enumerated
+
+
+def test_groups_are_matched_as_sets_in_sequence() -> None:
+    """
+    Given a group of two events followed by a group of one
+    When events come in each order
+    Then the order inside a group is free and the order of groups is not
+    """
+    groups = (frozenset({expired("a"), expired("b")}), frozenset({ran("c")}))
+    assert in_groups((expired("b"), expired("a"), ran("c")), groups)
+    assert not in_groups((expired("a"), ran("c"), expired("b")), groups)
+    assert not in_groups((expired("a"), expired("a"), ran("c")), groups)
+    assert not in_groups((expired("a"), expired("b")), groups)
+    assert list(orders(groups)) == [
+        (expired("a"), expired("b"), ran("c")),
+        (expired("b"), expired("a"), ran("c")),
+    ]
+
+
+def test_observables_are_compared_by_value_and_type() -> None:
+    """
+    Given an expected observable
+    When another type with an equal value is seen, or none
+    Then it does not match
+    """
+    assert observables_match({"size": 1}, {"size": 1, "other": 2})
+    assert not observables_match({"size": 1}, {"size": True})
+    assert not observables_match({"size": 1}, {})
+    assert not observables_match({"next": None}, {"next": 0})
+
+
+def test_many_tasks_in_one_tick_are_not_enumerated_by_accept() -> None:
+    """
+    Given sixty tasks in one tick, which could expire in 60! orders
+    When one order is observed
+    Then accept gives the one state that it leads to
+    """
+    model = timing_wheel_model(TimerConfiguration(), profile(Structure.TIMING_WHEEL))
+    state = model.initial()
+    names = [f"t{number}" for number in range(60)]
+    for task in names:
+        ((_, state),) = model.successors(state, Add(task, 1))
+    first, _ = next(model.successors(state, Advance(1)))
+    assert first.events == tuple(expired(task) for task in sorted(names))
+    events = tuple(expired(task) for task in reversed(names))
+    observed = {
+        "size": 0,
+        "queued": 60,
+        "wheel_clock_ms": 1,
+        "queued_buckets": 0,
+        "next_expiry_ms": None,
+        "levels": 1,
+    }
+    (after,) = model.accept(state, Advance(1), Outcome(True, None, events, observed))
+    assert after.queue == tuple(reversed(names))
+    assert model.accept(after, RunOne(), Outcome(events=(ran("t0"),))) == frozenset()
