@@ -80,17 +80,25 @@ def pytest_testnodedown(node: _Worker) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Print how many tests ran in each leg, so that a leg that ran nothing is seen."""
+    """Print tests and seconds of each leg: a leg that ran nothing is seen, and so is what costs."""
     legs: dict[str, int] = {}
-    for outcome in ("passed", "failed"):
+    seconds: dict[str, float] = {}
+    for outcome in ("passed", "failed", ""):  # without a name: what comes before and after a test
         for report in terminalreporter.stats.get(outcome, []):
+            leg = _leg_of(report)
+            seconds[leg] = seconds.get(leg, 0.0) + report.duration
             if report.when == "call":
-                leg = report.nodeid.split("/")[1]
-                for marker in ("java", "spark", "package", "documentation"):
-                    if marker in report.keywords:
-                        leg = marker
                 legs[leg] = legs.get(leg, 0) + 1
-    words = ", ".join(f"{leg} {count}" for leg, count in sorted(legs.items()))
-    terminalreporter.write_line(f"legs: {words}")
+    words = (f"{leg} {count} ({seconds[leg]:.0f} s)" for leg, count in sorted(legs.items()))
+    terminalreporter.write_line(f"legs: {', '.join(words)}")
     if left_out := config.stash.get(_LEFT_OUT, 0):
         terminalreporter.write_line(f"left out: {left_out} large; `make test-large` runs them")
+
+
+def _leg_of(report: pytest.TestReport) -> str:
+    """What a test is counted under: what it needs, or else the folder that it is in."""
+    for marker in ("java", "spark", "package", "documentation"):
+        if marker in report.keywords:
+            return marker
+    folder, _, rest = report.nodeid.removeprefix("tests/").partition("/")
+    return folder if rest else "front door"
