@@ -6,9 +6,9 @@ from itertools import groupby
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from purgatory_tla.binding import Binding
 from purgatory_tla.bindings.figures import FIGURES
 from purgatory_tla.bindings.registry import reported_bindings, small_bindings
+from purgatory_tla.comparing.binding import Binding
 
 _HEAD = """# State graphs
 

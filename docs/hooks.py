@@ -32,7 +32,7 @@ from purgatory_spec.requirements import (
     requirement,
     requirements,
 )
-from purgatory_tla.statements import statements
+from purgatory_tla.manifest.statements import statements
 
 ROOT = Path(__file__).resolve().parent.parent
 MODEL = ROOT / "model" / "purgatory_model"

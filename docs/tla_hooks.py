@@ -12,9 +12,9 @@ from pygments.lexers import LEXERS, _lexer_cache
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
 from purgatory_spec.requirements import component_of_rule, requirement
-from purgatory_tla.literate import Definition, LiterateModule, read_literate
-from purgatory_tla.manifest import Kind, Model, checked, read_manifest
-from purgatory_tla.models import expected_words
+from purgatory_tla.manifest.manifest import Kind, Model, checked, read_manifest
+from purgatory_tla.manifest.models import expected_words
+from purgatory_tla.modules.literate import Definition, LiterateModule, read_literate
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tla"

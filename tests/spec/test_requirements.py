@@ -28,7 +28,7 @@ from purgatory_spec.requirements import (
     requirements,
 )
 from purgatory_spec.resources import specification_folder
-from purgatory_tla.seeded_defects import seeded_defects
+from purgatory_tla.manifest.seeded_defects import seeded_defects
 
 EVERYTHING = TimerProfile(
     executor=Executor.STEPPED,

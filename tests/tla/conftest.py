@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_tla.manifest import Manifest, Model, parse_manifest
+from purgatory_tla.manifest.manifest import Manifest, Model, parse_manifest
 
 MODULE = """---------------------------- MODULE Toy ----------------------------
 EXTENDS Integers

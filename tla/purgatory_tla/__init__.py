@@ -11,13 +11,35 @@ The bindings know nothing of this project: they check any module.
 - ``to_tla`` writes a Python value as TLA+; ``read_module`` reads declarations and their types;
   ``ill_typed`` compares a trace with them.
 
-What the project says about its own models is in ``manifest`` and ``models``; ``comparing`` holds
-the executable models of ``bindings`` against the modules.
+The shelves, each above what it uses:
+
+    commands                  ``purgatory tla``
+    cases, bindings           behaviours as cases for an implementation; the bound models
+    views                     a trace as a story: words for its steps, counts beside them
+    comparing                 have a model and a module one state graph?
+    manifest                  this project's models, and what each run must find
+    proofs                    claims proved for every size, by z3
+    checkers                  TLC and Apalache behind one interface
+    modules, values           the text of a module; TLA+ values as Python values
+
+For a module of one's own begin with ``check`` below, for this project's with ``manifest``.
 """
 
-from purgatory_tla.apalache import typecheck
-from purgatory_tla.checking import check
-from purgatory_tla.configurations import Configuration
+from purgatory_tla.checkers.apalache.running import typecheck
+from purgatory_tla.checkers.checking import check
+from purgatory_tla.checkers.configurations import Configuration
+from purgatory_tla.checkers.inductive import induction
+from purgatory_tla.checkers.results import (
+    CheckResult,
+    InductionResult,
+    Outcome,
+    SimulationResult,
+    Statistics,
+    TypecheckResult,
+)
+from purgatory_tla.checkers.simulation import simulate
+from purgatory_tla.checkers.tlc.log import Progress
+from purgatory_tla.checkers.tools import find_jar, maven_jar, wheel_jar
 from purgatory_tla.errors import (
     CheckerError,
     EvaluationFailure,
@@ -33,21 +55,9 @@ from purgatory_tla.errors import (
     UntrustedJar,
     VacuousRun,
 )
-from purgatory_tla.inductive import induction
-from purgatory_tla.module_text import ModuleText, read_module
-from purgatory_tla.results import (
-    CheckResult,
-    InductionResult,
-    Outcome,
-    SimulationResult,
-    Statistics,
-    TypecheckResult,
-)
-from purgatory_tla.simulation import simulate
-from purgatory_tla.tlc_log import Progress
-from purgatory_tla.tools import find_jar, maven_jar, wheel_jar
-from purgatory_tla.value_checks import ill_typed
-from purgatory_tla.values import ModelValue, function, record, sequence, to_tla
+from purgatory_tla.modules.module_text import ModuleText, read_module
+from purgatory_tla.modules.value_checks import ill_typed
+from purgatory_tla.values.values import ModelValue, function, record, sequence, to_tla
 
 __all__ = [
     "CheckResult",

@@ -13,10 +13,10 @@ from purgatory_spec.profiles import component_of
 from purgatory_tla.cases.comparison import Difference, follow, misfit
 from purgatory_tla.cases.predictions import Driven
 from purgatory_tla.cases.sources import counterexample, named_instance, simulated
-from purgatory_tla.manifest import read_manifest
-from purgatory_tla.models import Settings
+from purgatory_tla.checkers.tools import wheel_jar
+from purgatory_tla.manifest.manifest import read_manifest
+from purgatory_tla.manifest.models import Settings
 from purgatory_tla.resources import modules_folder
-from purgatory_tla.tools import wheel_jar
 
 from .adapter_process import WORK_FOLDER, need_java_and_maven
 

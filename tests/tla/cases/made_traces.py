@@ -10,10 +10,10 @@ from purgatory_tla.cases.behaviours import Behaviour, behaviour_of
 from purgatory_tla.cases.comparison import Followed, follow, misfit
 from purgatory_tla.cases.predictions import Driven
 from purgatory_tla.cases.sources import Found, named_instance, simulated
-from purgatory_tla.itf import make_state, make_trace
-from purgatory_tla.models import Settings
+from purgatory_tla.checkers.tools import wheel_jar
+from purgatory_tla.manifest.models import Settings
 from purgatory_tla.resources import modules_folder
-from purgatory_tla.tools import wheel_jar
+from purgatory_tla.values.itf import make_state, make_trace
 
 REST: tuple[object, ...] = ()
 

@@ -5,8 +5,8 @@ import pytest
 from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.cases.behaviours import Constants, TlaState, behaviour_of
 from purgatory_tla.errors import UnexpectedOutput
-from purgatory_tla.itf import make_state, make_trace
-from purgatory_tla.values import function, sequence
+from purgatory_tla.values.itf import make_state, make_trace
+from purgatory_tla.values.values import function, sequence
 
 from .made_traces import behaviour
 

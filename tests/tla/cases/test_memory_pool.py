@@ -8,7 +8,7 @@ from purgatory_spec.reasons import Reason
 from purgatory_tla.cases import memory_pool
 from purgatory_tla.cases.behaviours import Constants
 from purgatory_tla.cases.predictions import Driven
-from purgatory_tla.values import function
+from purgatory_tla.values.values import function
 
 from .made_traces import behaviour
 

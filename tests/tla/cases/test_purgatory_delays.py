@@ -6,7 +6,7 @@ from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.cases.behaviours import Move, TlaState
 from purgatory_tla.cases.calls import Call
 from purgatory_tla.cases.predictions import CannotDrive
-from purgatory_tla.cases.purgatory_delays import FAR_MS, Timing, chosen_timing
+from purgatory_tla.cases.purgatory.delays import FAR_MS, Timing, chosen_timing
 
 
 def call(kind: str, *operations: int, action: str = "Expire") -> Call:

@@ -10,11 +10,11 @@ from purgatory_conformance.supports import support_of
 from purgatory_spec.cases import encode_case, read_case
 from purgatory_spec.resources import specification_folder
 from purgatory_tla.cases.stored import DEVIATIONS, STORED, Stored, made_again
+from purgatory_tla.checkers.tools import wheel_jar
 from purgatory_tla.errors import InvalidSpecification
-from purgatory_tla.manifest import Model, read_manifest
-from purgatory_tla.models import Settings
+from purgatory_tla.manifest.manifest import Model, read_manifest
+from purgatory_tla.manifest.models import Settings
 from purgatory_tla.resources import modules_folder
-from purgatory_tla.tools import wheel_jar
 
 IN_EVERY_RUN = ("tlc-mass-expiry", "tlc-mass-expiry-passed-over")
 

@@ -8,7 +8,7 @@ from purgatory_spec.profiles import NegativeDelay, Rounding, TimerConfiguration,
 from purgatory_spec.reasons import Reason
 from purgatory_tla.cases import timer, timing_wheel
 from purgatory_tla.cases.behaviours import Constants
-from purgatory_tla.values import function, sequence
+from purgatory_tla.values.values import function, sequence
 
 from .made_traces import behaviour
 

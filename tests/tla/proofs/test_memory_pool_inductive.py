@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from purgatory_tla.apalache import typecheck
-from purgatory_tla.configurations import Configuration
-from purgatory_tla.inductive import induction
+from purgatory_tla.checkers.apalache.running import typecheck
+from purgatory_tla.checkers.configurations import Configuration
+from purgatory_tla.checkers.inductive import induction
 from purgatory_tla.resources import modules_folder
 
 MODULE = modules_folder() / "MemoryPoolInductive.tla"

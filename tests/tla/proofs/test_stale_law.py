@@ -9,7 +9,7 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_tla.literate import read_literate
+from purgatory_tla.modules.literate import read_literate
 from purgatory_tla.proofs.exact_accounting import ACTIONS, Operation, Totals
 from purgatory_tla.proofs.obligations import Proof, Verdict, prove
 from purgatory_tla.proofs.stale_law import PROOFS, contribution, invariant, law

@@ -14,8 +14,8 @@ from purgatory_model.concurrent.memory_pool.model import (
     PoolThread,
 )
 from purgatory_spec.profiles import MemoryPoolConfiguration
-from purgatory_tla.binding import Binding, Variable
-from purgatory_tla.values import Value, function, to_tla
+from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.values.values import Value, function, to_tla
 
 MISUSE = frozenset({"double-release", "foreign-release"})
 """What callers do that are at fault."""

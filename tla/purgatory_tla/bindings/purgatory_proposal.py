@@ -16,8 +16,8 @@ from purgatory_model.concurrent.proposal.state import (
     Reaper,
     Thread,
 )
-from purgatory_tla.binding import Binding, Variable
-from purgatory_tla.values import Value, function, to_tla
+from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.values.values import Value, function, to_tla
 
 _THRESHOLDS = {(1, 2): "<- Alternating", (1,): "<- Alternating"}
 

@@ -7,8 +7,8 @@ A module of this package offers ``binding()``, the instance that is reported, an
 from collections.abc import Callable
 from typing import Any
 
-from purgatory_tla.binding import Binding
 from purgatory_tla.bindings import memory_pool, purgatory_exact, purgatory_proposal, timing_wheel
+from purgatory_tla.comparing.binding import Binding
 
 _Made = Callable[[], Binding[Any]]
 

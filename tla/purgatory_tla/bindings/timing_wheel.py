@@ -20,8 +20,8 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import TimerConfiguration
-from purgatory_tla.binding import Binding, Variable
-from purgatory_tla.values import function, sequence, to_tla
+from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.values.values import function, sequence, to_tla
 
 Made = Callable[[], Binding[WheelState]]
 """A function that makes an instance."""

@@ -14,8 +14,8 @@ import msgspec
 
 from purgatory_model.overlapping.interleaving import Step
 from purgatory_tla.errors import UnexpectedOutput
-from purgatory_tla.tlc_values import parse
-from purgatory_tla.value_shapes import unshaped
+from purgatory_tla.values.printed import parse
+from purgatory_tla.values.shapes import unshaped
 
 if TYPE_CHECKING:
     from itf_py import State as TraceState

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from purgatory_tla.configurations import Configuration
+from purgatory_tla.checkers.configurations import Configuration
 
 
 @dataclass(frozen=True, slots=True)

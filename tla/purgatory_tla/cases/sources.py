@@ -5,29 +5,24 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from purgatory_tla.cases import (
-    memory_pool,
-    purgatory_exact,
-    purgatory_proposal,
-    timer,
-    timing_wheel,
-)
+from purgatory_tla.cases import memory_pool, timer, timing_wheel
 from purgatory_tla.cases.behaviours import Behaviour, Constants, behaviour_of
 from purgatory_tla.cases.instances import INSTANCES, Instance
 from purgatory_tla.cases.predictions import Driven, NotDrivable
-from purgatory_tla.checking import check
-from purgatory_tla.configurations import Configuration
+from purgatory_tla.cases.purgatory import exact, proposal
+from purgatory_tla.checkers.checking import check
+from purgatory_tla.checkers.configurations import Configuration
+from purgatory_tla.checkers.simulation import simulate
 from purgatory_tla.errors import InvalidSpecification, VacuousRun
-from purgatory_tla.manifest import Kind, Model
-from purgatory_tla.models import Settings
-from purgatory_tla.simulation import simulate
+from purgatory_tla.manifest.manifest import Kind, Model
+from purgatory_tla.manifest.models import Settings
 
 _DRIVERS: Mapping[str, Callable[[Behaviour, Constants], Driven]] = {
     "Timer": timer.drive,
     "TimingWheel": timing_wheel.drive,
     "MemoryPool": memory_pool.drive,
-    "PurgatoryProposal": purgatory_proposal.drive,
-    "PurgatoryExact": purgatory_exact.drive,
+    "PurgatoryProposal": proposal.drive,
+    "PurgatoryExact": exact.drive,
 }
 
 DRIVEN_MODULES = tuple(_DRIVERS)

@@ -13,8 +13,8 @@ import msgspec
 from purgatory_spec.cases import Case
 from purgatory_tla.cases.sources import Found, counterexample
 from purgatory_tla.errors import InvalidSpecification
-from purgatory_tla.manifest import Model
-from purgatory_tla.models import Settings
+from purgatory_tla.manifest.manifest import Model
+from purgatory_tla.manifest.models import Settings
 
 DEVIATIONS = "kafka-deviations"
 """The folder of replay files, which are no vectors."""

@@ -30,7 +30,7 @@ from dataclasses import fields, replace
 
 import z3
 
-from purgatory_tla.proofs import exact_accounting as accounting
+import purgatory_tla.proofs.exact_accounting as accounting
 from purgatory_tla.proofs.exact_accounting import ACTIONS, Action, Operation, Step, Totals
 from purgatory_tla.proofs.obligations import Obligation, Proof, Verdict
 

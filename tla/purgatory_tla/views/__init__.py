@@ -6,10 +6,10 @@ columns. The trace holds variables alone; a count that a module defines is compu
 
 from collections.abc import Callable, Mapping
 
-from purgatory_tla.sayings import State, show
 from purgatory_tla.views.lemmas import exact_accounting, operation_lock, watcher_list_removal
 from purgatory_tla.views.memory_pool import memory_pool
 from purgatory_tla.views.purgatory import exact, proposal
+from purgatory_tla.views.sayings import State, show
 from purgatory_tla.views.timer import timer, timing_wheel, timing_wheel_steps
 
 Constants = Mapping[str, str]

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from purgatory_tla.sayings import State
 from purgatory_tla.views.parts import number, numbers
+from purgatory_tla.views.sayings import State
 
 
 def memory_pool(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from purgatory_tla.sayings import State
+from purgatory_tla.views.sayings import State
 
 
 def number(state: State, variable: str) -> int:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from purgatory_tla.sayings import State
 from purgatory_tla.views.parts import entries, members, number
+from purgatory_tla.views.sayings import State
 
 
 def timer(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:

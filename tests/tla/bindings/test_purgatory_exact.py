@@ -1,0 +1,141 @@
+"""The purgatory with the exact accounting: every legal choice has the same graph on both sides."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from purgatory_model.concurrent.exact.claims import CLAIMS
+from purgatory_model.concurrent.exact.instance import ExactInstance
+from purgatory_model.concurrent.exact.instances import FALSE_CLAIMS, FAULTS, examine
+from purgatory_model.concurrent.exact.state import ExactState
+from purgatory_tla.bindings import purgatory_exact, purgatory_exact_actions
+from purgatory_tla.comparing.binding import Binding
+from purgatory_tla.comparing.comparing import Verdict, compare
+from purgatory_tla.comparing.report import told
+from purgatory_tla.manifest.manifest import read_manifest
+from purgatory_tla.modules.vocabulary import vocabulary
+from purgatory_tla.resources import modules_folder
+
+
+@pytest.mark.java
+@pytest.mark.large
+@pytest.mark.parametrize(
+    ("made", "states", "edges"),
+    [
+        (purgatory_exact.interval_zero_binding, 31655, 129936),
+        (purgatory_exact.cancelled_and_purged_binding, 43423, 206162),
+        (purgatory_exact.by_entry_binding, 10108, 43331),
+        (purgatory_exact.watched_again_binding, 32986, 123055),
+        (purgatory_exact.re_entrant_binding, 12415, 36601),
+        (purgatory_exact.legal_choices_binding, 17451, 80287),
+    ],
+)
+def test_the_graphs_are_equal(
+    made: Callable[[], Binding[ExactState]], states: int, edges: int
+) -> None:
+    """
+    Given an instance with more threads, more calls or more choices than the one that is reported
+    When both sides are compared
+    Then they are equal
+    """
+    found = compare(made())
+    assert found.verdict is Verdict.EQUAL, told(found)
+    assert (found.states, found.edges) == (states, edges)
+
+
+@pytest.mark.parametrize("flag", ["programs", "ordered"])
+def test_what_the_module_does_not_know_is_not_bound(flag: str) -> None:
+    """
+    Given an instance that keeps results, or the order of lists
+    When it is to be bound
+    Then it is refused
+    """
+    instance = replace(purgatory_exact.SMALL, **{flag: True})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="neither results of calls nor orders of lists"):
+        purgatory_exact.bound("a", "b", instance)
+
+
+def in_tla(claim: str) -> str:
+    """The name of a claim in TLA+: ``live-is-pending`` is ``LiveIsPending``."""
+    return "".join(word.capitalize() for word in claim.split("-"))
+
+
+def test_every_claim_of_the_model_is_one_of_the_module() -> None:
+    """
+    Given the claims about the model
+    When their names are looked up in the module
+    Then it has a definition of each
+    """
+    defined = vocabulary(modules_folder(), "PurgatoryExact")
+    assert {in_tla(claim) for claim in CLAIMS} <= defined.keys()
+
+
+MODELS = {model.name: model for model in read_manifest().models}
+SHARED = sorted(name for name in {**FALSE_CLAIMS, **FAULTS} if f"exact-{name}" in MODELS)
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_false_claim_fails_after_as_many_steps_as_in_tla(name: str) -> None:
+    """
+    Given an instance and a claim that it breaks, of which the manifest has a model
+    When both are laid side by side
+    Then claim and constants are the same, and so is the length of the counterexample
+    """
+    model = MODELS[f"exact-{name}"]
+    instance, claim = {**FALSE_CLAIMS, **FAULTS}[name]
+    assert model.violated == in_tla(claim)
+    bound = purgatory_exact.bound(name, name, replace(instance, variants=frozenset()))
+    constants = {**bound.constants, "Defects": _set_of(instance)}
+    for constant, value in model.constants.items():
+        assert _elements(constants[constant]) == _elements(value), constant
+    counterexample = examine(instance, claim).found.counterexample
+    assert counterexample is not None
+    assert model.depth == len(counterexample.path) + 1
+
+
+def test_most_counterexamples_are_laid_beside_tla() -> None:
+    """
+    Given the counterexamples of the model
+    When those are left out that the manifest has no model of
+    Then these are left out, and no others
+    """
+    assert {*FALSE_CLAIMS, *FAULTS} - set(SHARED) == {
+        "cancel-takes-time-out-estimate",
+        "promise-one-too-few",
+        "promise-one-too-few-counted",
+        "purge-subtracts-nothing",
+    }
+
+
+def _set_of(instance: ExactInstance) -> str:
+    return "{" + ", ".join(f'"{each}"' for each in sorted(instance.variants)) + "}"
+
+
+def _elements(value: str) -> frozenset[str]:
+    """The elements of a set as it is written, in no order."""
+    return frozenset(each.strip() for each in value.strip("{}").split(","))
+
+
+def test_every_action_is_in_words_or_belongs_to_what_the_model_leaves_out() -> None:
+    """
+    Given the actions that the history module labels
+    When those are looked up that have words
+    Then what is missing are the steps of two choices that argue for a reduction, and of faults
+    """
+    text = (modules_folder() / "PurgatoryExactHistory.tla").read_text(encoding="utf-8")
+    labelled = set(re.findall(r'<<"(\w+)"', text))
+    groups = (
+        vars(purgatory_exact_actions)[name]
+        for name in ("COMPLETING", "WATCHING", "CHECKING", "CANCELLING", "FORCING", "PURGING")
+    )
+    told = {
+        action
+        for group in (*groups, *purgatory_exact_actions.BY_FEATURE.values())
+        for action in group
+    }
+    in_two_steps = {"PromiseAlone", "Withdraw", "CancelTimeOut", "ArmLate", "LookAgain"}
+    of_faults = {"LatePromise", "LateEvent", "Reset", "Remove"}
+    assert labelled - told == in_two_steps | of_faults | {"NestedNothing"}
+    assert told <= labelled

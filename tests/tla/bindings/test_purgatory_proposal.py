@@ -1,0 +1,121 @@
+"""The concurrent purgatory in the proposal's order: the model and TLA+ have one state graph."""
+
+from collections.abc import Callable
+
+import pytest
+
+from purgatory_model.concurrent.proposal.claims import CLAIMS
+from purgatory_model.concurrent.proposal.instances import (
+    FALSE_CLAIMS,
+    FAULTS,
+    TRUE_CLAIMS,
+    examine,
+)
+from purgatory_model.concurrent.proposal.state import ProposalInstance, ProposalState
+from purgatory_tla.bindings import purgatory_proposal
+from purgatory_tla.comparing.binding import Binding
+from purgatory_tla.comparing.comparing import QUICK, CompareSettings, Verdict, compare
+from purgatory_tla.comparing.report import told
+from purgatory_tla.manifest.manifest import read_manifest
+from purgatory_tla.modules.vocabulary import vocabulary
+from purgatory_tla.resources import modules_folder
+
+Made = Callable[[], Binding[ProposalState]]
+MODELS = {model.name: model for model in read_manifest().models}
+
+
+@pytest.mark.java
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("made", "states"),
+    [
+        pytest.param(purgatory_proposal.two_keys_binding, 12_334, id="two keys"),
+        pytest.param(
+            purgatory_proposal.cancelling_binding, 27_693, id="cancelling", marks=pytest.mark.large
+        ),
+        pytest.param(purgatory_proposal.binding, 45_166, id="reported", marks=pytest.mark.large),
+        pytest.param(
+            purgatory_proposal.released_binding, 134_223, id="released", marks=pytest.mark.large
+        ),
+    ],
+)
+def test_the_purgatories_have_the_same_states_and_the_same_steps(made: Made, states: int) -> None:
+    """
+    Given an instance with two callers, a completer, the reaper and the executor
+    When the model and the module are explored completely
+    Then they have the same states, and the same steps with the same arguments between them
+    """
+    found = compare(made())
+    assert found.verdict is Verdict.EQUAL, "\n".join(told(found))
+    assert found.states == states
+    assert found.edges > 3 * found.states
+
+
+@pytest.mark.java
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "made", [purgatory_proposal.small_binding, purgatory_proposal.small_cancelling_binding]
+)
+def test_the_small_purgatories_are_equal_too(made: Made) -> None:
+    """The instances that the controls change."""
+    found = compare(made(), CompareSettings(modules_folder(), java_options=QUICK))
+    assert found.verdict is Verdict.EQUAL, "\n".join(told(found))
+
+
+def test_every_action_of_the_module_is_in_words_or_belongs_to_what_the_model_leaves_out() -> None:
+    """
+    Given the actions that the history module labels
+    When those are looked up that the binding has in words
+    Then what is missing are the steps of a rejected order and of a fault
+    """
+    text = (modules_folder() / "PurgatoryProposalHistory.tla").read_text(encoding="utf-8")
+    labelled = {part.split('"')[1] for part in text.split("step' = <<")[1:] if '"' in part[:2]}
+    left_out = {"ReadSizeFirst", "ExpiryTests", "ExpirySets"}
+    assert labelled - purgatory_proposal.ACTIONS.keys() == left_out
+    assert purgatory_proposal.ACTIONS.keys() <= labelled
+
+
+def in_tla(claim: str) -> str:
+    """The name of a claim in TLA+: ``live-is-owed`` is ``LiveIsOwed``."""
+    return "".join(word.capitalize() for word in claim.split("-"))
+
+
+@pytest.mark.parametrize("name", [*FALSE_CLAIMS, *FAULTS])
+def test_what_is_false_is_false_in_tla_after_as_many_steps(name: str) -> None:
+    """
+    Given a claim that an instance of the model breaks, and the TLA+ model of the same name
+    When both are explored, breadth first
+    Then the same property is broken, by a path of the same length
+    """
+    instance, claim = (FALSE_CLAIMS | FAULTS)[name]
+    model = MODELS[f"proposal-{name}"]
+    assert model.violated == in_tla(claim)
+    counterexample = examine(instance, claim).found.counterexample
+    assert counterexample is not None
+    assert len(counterexample.path) + 1 == model.depth
+
+
+def test_what_is_true_is_claimed_in_tla_by_the_same_names_and_rules() -> None:
+    """
+    Given the claims of the model
+    When they are looked up in the module
+    Then each is there by its name, and names the same rules
+    """
+    stated = vocabulary(modules_folder(), "PurgatoryProposal")
+    for claim, (_, holds) in CLAIMS.items():
+        rules = set((holds.__doc__ or "").replace(",", " ").replace(".", " ").split())
+        named = {word for word in rules if word.startswith("PURGATORY-")}
+        assert named == set(stated[in_tla(claim)].definition.rules), claim
+
+
+def test_the_module_claims_at_least_what_the_model_does() -> None:
+    """
+    Given the instances of which claims are true
+    When the TLA+ models are looked up that have the same instance
+    Then they are there, and claim the same of one thread at a time
+    """
+    sequential = MODELS["proposal-sequential"]
+    (instance,) = (each for each in TRUE_CLAIMS if each.features)
+    assert isinstance(instance, ProposalInstance)
+    claimed = {in_tla(claim) for claim in TRUE_CLAIMS[instance]}
+    assert set(sequential.invariants or ()) <= claimed

@@ -1,0 +1,165 @@
+"""``purgatory tla compare``, as a person uses it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from purgatory_conformance.command_line import Problem
+from purgatory_model.overlapping.interleaving import Step
+from purgatory_tla.commands import compare as compare_commands
+from purgatory_tla.commands.commands import register, tla
+
+from ..comparing.toy_history import HISTORY, TOY, ToyState, without_labels
+from ..conftest import Toys
+
+
+def only_one(state: ToyState) -> Iterator[tuple[Step, ToyState]]:
+    """The toy in which the second thread never begins."""
+    return (each for each in TOY.steps(state) if each[0] != Step("Begin", ("b",)))
+
+
+@pytest.fixture
+def run(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> "Run":
+    """The command on bindings of the toy, of which one is equal."""
+    (toys.folder / "ToyHistory.tla").write_text(HISTORY, encoding="utf-8")
+    most = {**TOY.constants, "Most": "100000000"}
+    bindings = (
+        TOY,
+        replace(TOY, name="toy-alone", steps=only_one),
+        replace(without_labels(TOY), name="toy-unlabelled"),
+        replace(TOY, name="toy-unmapped", actions={"Add": "adds one"}),
+        replace(TOY, name="toy-unread", module="Nothing"),
+        replace(TOY, name="toy-endless", constants=most),
+    )
+    monkeypatch.setattr(compare_commands, "modules_folder", lambda: toys.folder)
+    monkeypatch.setattr(compare_commands, "reported_bindings", lambda: {"toy": TOY})
+    monkeypatch.setattr(
+        compare_commands, "small_bindings", lambda: {each.name: each for each in bindings[1:]}
+    )
+    return Run()
+
+
+class Run:
+    """Runs the command."""
+
+    def __call__(self, *words: str) -> Result:
+        return CliRunner(env={"COLUMNS": "80"}).invoke(compare_commands.compare_, words)
+
+
+def test_it_is_a_command_of_the_group() -> None:
+    """
+    Given the commands of this package
+    When they are registered
+    Then the comparison is one of them
+    """
+    root = click.Group()
+    register(root)
+    assert root.commands["tla"] is tla
+    assert tla.commands["compare"] is compare_commands.compare_
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_equal_graphs_are_a_row_and_success(run: Run) -> None:
+    """
+    Given a pair with one state graph
+    When it is compared without naming it
+    Then there is a row with its states and edges, and the exit code is 0
+    """
+    result = run()
+    assert result.exit_code == 0, result.output
+    head, row = result.output.splitlines()
+    assert head.split() == ["binding", "states", "edges", "seconds", "verdict"]
+    assert re.fullmatch(r"✓ toy +12 +18 +\d+\.\d  equal", row)
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_a_difference_is_told_with_its_path(run: Run) -> None:
+    """
+    Given a model in which one thread does nothing
+    When it is compared beside an equal one
+    Then the row says that it differs, the path is told below it, and the exit code is 1
+    """
+    result = run("toy-alone", "toy")
+    assert result.exit_code == 1, result.output
+    lines = result.output.splitlines()
+    assert re.fullmatch(r"✗ toy-alone +12 +18 +\d+\.\d  different", lines[1])
+    assert lines[2] == "    only in TLA+: 7 states, 14 edges"
+    told = lines.index("    an edge that only TLA+ has, from the initial state:")
+    assert lines[told + 1] == '      then Begin("b")'
+    assert lines[told + 3] == "         the model has no such step there"
+    assert lines[-1].startswith("✓ toy ")
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_a_map_that_does_not_fit_is_a_failure(run: Run) -> None:
+    """
+    Given a binding that does not map an action that occurs
+    When it is compared
+    Then it is unfit, and the exit code is 1
+    """
+    result = run("toy-unmapped")
+    assert result.exit_code == 1
+    assert "unfit" in result.output
+    assert "the action Begin occurs and is not mapped" in result.output
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_a_run_without_an_end_is_inconclusive(run: Run) -> None:
+    """
+    Given a module with more states than can be explored in the time that is given
+    When it is compared
+    Then that is no verdict, and the exit code is 4; a difference beside it is still exit code 1
+    """
+    result = run("toy-endless", "--timeout", "3")
+    assert result.exit_code == 4, result.output
+    assert "inconclusive" in result.output
+    assert "3 s" in result.output
+    assert run("toy-endless", "toy-unread", "--timeout", "3").exit_code == 1
+
+
+def test_a_module_that_cannot_be_read_is_a_failure(run: Run) -> None:
+    """
+    Given a binding of a module that is not there
+    When it is compared
+    Then that is said, and the exit code is 1
+    """
+    result = run("toy-unread")
+    assert result.exit_code == 1
+    assert "Nothing.tla cannot be read" in result.output
+
+
+def test_an_unknown_name_is_a_usage_error(run: Run) -> None:
+    """
+    Given a name that no binding has
+    When it is asked for
+    Then near names are proposed, or all of them, and nothing is explored
+    """
+    near = run("toy-lone").exception
+    assert isinstance(near, Problem)
+    assert near.exit_code == 2
+    assert "did you mean toy-alone" in str(near)
+    far = run("wheel").exception
+    assert isinstance(far, Problem)
+    assert str(far).startswith("there is no binding 'wheel'; there are: toy, toy-alone, ")
+
+
+def test_a_missing_tool_is_a_problem(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given a machine without Java
+    When a pair is compared
+    Then it is said what to install, with the exit code for a missing tool
+    """
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    problem = run("toy").exception
+    assert isinstance(problem, Problem)
+    assert problem.exit_code == 5
+    assert "install" in str(problem)

@@ -1,0 +1,181 @@
+"""A change of one line on either side is reported, with a path to the step that differs."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from purgatory_tla.comparing.binding import Binding
+from purgatory_tla.comparing.comparing import (
+    QUICK,
+    CompareSettings,
+    Comparison,
+    Dump,
+    Verdict,
+    compare,
+    compare_with,
+    explore_module,
+)
+from purgatory_tla.comparing.report import told
+from purgatory_tla.resources import modules_folder
+
+from . import (
+    changes_memory_pool,
+    changes_purgatory_exact,
+    changes_purgatory_proposal,
+    changes_timing_wheel,
+)
+from .seeded_changes import (
+    LineNotUnique,
+    SeededChange,
+    changed_binding,
+    changed_modules,
+    installed_binding,
+    plant,
+)
+
+CHANGES = (
+    *changes_memory_pool.CHANGES,
+    *changes_purgatory_exact.CHANGES,
+    *changes_purgatory_proposal.CHANGES,
+    *changes_timing_wheel.CHANGES,
+)
+
+Explore = Callable[[Binding[Any]], Dump]
+
+AT_LEAST = 12
+IN_EVERY_RUN = {True: 1, False: 2}
+"""How many changes of each component every run plants, in TLA+ and in Python; others are large.
+
+One in TLA+ takes a run of TLC of its own. The changes that show what the history is for are
+planted in every run, in tests of their own.
+"""
+
+
+def _kind(change: SeededChange) -> tuple[str, bool]:
+    """The component and the side."""
+    return change.binding.partition(".")[0], change.in_tla
+
+
+def _is_large(place: int) -> bool:
+    earlier = [each for each in CHANGES[:place] if _kind(each) == _kind(CHANGES[place])]
+    return len(earlier) >= IN_EVERY_RUN[CHANGES[place].in_tla]
+
+
+PARAMETERS = [
+    pytest.param(change, id=change.name, marks=pytest.mark.large if _is_large(place) else ())
+    for place, change in enumerate(CHANGES)
+]
+
+
+@pytest.fixture(scope="session")
+def explored(tmp_path_factory: pytest.TempPathFactory) -> Explore:
+    """The graph of a binding's module, explored once."""
+    dumps: dict[str, Dump] = {}
+
+    def of(binding: Binding[Any]) -> Dump:
+        if binding.name not in dumps:
+            path = tmp_path_factory.mktemp("dumps") / f"{binding.name}.dot"
+            settings = CompareSettings(modules_folder(), java_options=QUICK)
+            dumps[binding.name] = explore_module(binding, settings, path)
+        return dumps[binding.name]
+
+    return of
+
+
+def compared(change: SeededChange, folder: Path, explored: Explore) -> Comparison:
+    """The comparison with the change in place."""
+    binding = installed_binding(change.binding)
+    if change.in_tla:
+        modules = changed_modules(change, folder)
+        return compare(binding, CompareSettings(modules, java_options=QUICK))
+    with changed_binding(change, folder) as changed:
+        return compare_with(changed, explored(binding), modules_folder())
+
+
+@pytest.mark.java
+@pytest.mark.slow
+@pytest.mark.parametrize("change", PARAMETERS)
+def test_a_change_of_one_line_is_reported(
+    change: SeededChange, tmp_path: Path, explored: Explore
+) -> None:
+    """
+    Given a binding with one line changed on one side
+    When both sides are compared
+    Then they differ, and the first step that is told as different is one of the changed action
+    """
+    found = compared(change, tmp_path, explored)
+    assert found.verdict is Verdict.DIFFERENT
+    assert found.differences is not None
+    first = found.differences.first[0]
+    assert first.label is not None, told(found)
+    assert first.label.partition("(")[0] == change.action, "\n".join(told(found))
+
+
+def test_there_are_changes_enough_on_both_sides() -> None:
+    """
+    Given the table of changes
+    When they are counted
+    Then there are at least twelve in every run, with names of their own, and each component has
+    three on either side
+    """
+    assert len({each.name for each in CHANGES}) == len(CHANGES)
+    assert sum(not each.marks for each in PARAMETERS) >= AT_LEAST
+    kinds = Counter(map(_kind, CHANGES))
+    assert len(kinds) == 8
+    assert min(kinds.values()) >= 3, kinds
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_only_the_history_shows_a_wrong_argument_of_a_step_to_an_equal_state(
+    tmp_path: Path,
+) -> None:
+    """
+    Given a change that takes away only steps beside which another delay leads to the same state
+    When the arguments are left out of the comparison on both sides
+    Then the graphs are equal; with them they are not, and no state differs
+    """
+    change = changes_timing_wheel.HIDDEN_ARGUMENT
+    settings = CompareSettings(changed_modules(change, tmp_path), java_options=QUICK)
+    binding = installed_binding(change.binding)
+    dump = explore_module(binding, settings, tmp_path / "graph.dot")
+    found = compare_with(binding, dump, settings.modules)
+    assert found.differences is not None
+    assert set(found.differences.states.values()) == {0}
+    blind = compare_with(binding, dump, settings.modules, arguments=False)
+    assert blind.verdict is Verdict.EQUAL
+    assert blind.edges < found.edges
+
+
+@pytest.mark.parametrize("line", ["no such line", "/\\ UNCHANGED <<now, closed>>"])
+def test_a_change_of_a_line_that_is_not_there_once_is_refused(line: str, tmp_path: Path) -> None:
+    """
+    Given a change whose line stands nowhere in the file, or twice
+    When it is to be planted
+    Then it is refused, and the file stays as it was
+    """
+    path = tmp_path / "Toy.tla"
+    path.write_text("/\\ UNCHANGED <<now, closed>>\n  /\\ UNCHANGED <<now, closed>>\n", "utf-8")
+    before = path.read_text(encoding="utf-8")
+    change = SeededChange("a", "timing_wheel.binding", "Toy.tla", line, "TRUE", "Advance")
+    with pytest.raises(LineNotUnique, match=r"Toy\.tla has (0|2) lines"):
+        plant(change, path)
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_a_changed_model_is_a_copy(tmp_path: Path) -> None:
+    """
+    Given a change of the model
+    When the binding is made over the changed copy
+    Then the copy differs in its steps, and the installed model is the same as before
+    """
+    change = next(each for each in CHANGES if each.name.startswith("the model forgets a level"))
+    binding = installed_binding(change.binding)
+    before = list(binding.steps(binding.initial))
+    with changed_binding(change, tmp_path) as changed:
+        assert type(changed.initial) is not type(binding.initial)
+    assert list(binding.steps(binding.initial)) == before
+    assert list(installed_binding(change.binding).steps(binding.initial)) == before

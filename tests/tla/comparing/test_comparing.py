@@ -1,0 +1,190 @@
+"""A binding is compared as a whole: what it maps, and both state graphs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from purgatory_model.overlapping.interleaving import Step
+from purgatory_tla.checkers.results import Statistics
+from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.comparing.comparing import (
+    QUICK,
+    CompareSettings,
+    Comparison,
+    Dump,
+    Verdict,
+    compare,
+    compare_with,
+    explore_module,
+)
+from purgatory_tla.comparing.report import told
+from purgatory_tla.errors import TimedOut, UnexpectedOutput, UnknownOperator
+
+from ..conftest import Toys
+from .toy_history import HISTORY, TOY, ToyState, counting, one_step, without_labels
+
+
+@pytest.fixture
+def modules(toys: Toys) -> Path:
+    """A folder with the toy and its history."""
+    (toys.folder / "ToyHistory.tla").write_text(HISTORY, encoding="utf-8")
+    return toys.folder
+
+
+def compared(binding: Binding[ToyState], modules: Path) -> Comparison:
+    return compare(binding, CompareSettings(modules, java_options=QUICK))
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_a_model_and_its_module_are_equal(modules: Path) -> None:
+    """
+    Given the toy and a model of it
+    When they are compared
+    Then they are equal in states and in steps
+    """
+    found = compared(TOY, modules)
+    assert found.verdict is Verdict.EQUAL, told(found)
+    assert (found.states, found.edges, found.differences) == (12, 18, None)
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_what_differs_is_told(modules: Path) -> None:
+    """
+    Given a model that adds two at the second time
+    When it is compared with the toy
+    Then the shortest path to that step is told with what each side says of the total
+    """
+
+    def doubles(state: ToyState) -> list[tuple[Step, ToyState]]:
+        return [
+            (step, (target[0] + (step.action == "Add" and state[0] == 1), target[1]))
+            for step, target in TOY.steps(state)
+        ]
+
+    found = compared(replace(TOY, steps=doubles), modules)
+    assert found.verdict is Verdict.DIFFERENT
+    assert found.differences is not None
+    assert [step.label for step in found.differences.first[0].path] == [
+        'Begin("a")',
+        'Begin("b")',
+        'Add("a")',
+    ]
+    assert found.differences.first[0].label == 'Add("b")'
+    assert "     total: the model says 3, TLA+ says 2" in told(found)
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_labels_without_their_arguments_are_a_difference(modules: Path) -> None:
+    """
+    Given a model whose steps do not say which thread makes them
+    When it is compared with the toy
+    Then the first step differs, and both directions are told
+    """
+    found = compared(without_labels(TOY), modules)
+    assert found.differences is not None
+    assert {each.label for each in found.differences.first} == {"Begin", 'Begin("a")'}
+    assert set(found.differences.states.values()) == {0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"variables": {"total": TOY.variables["total"]}}, "the variable pc of ToyHistory is not"),
+        (
+            {"variables": {**TOY.variables, "sum": TOY.variables["total"]}},
+            "the variable sum is mapped, and ToyHistory has none of that name",
+        ),
+        (
+            {"actions": {**TOY.actions, "Drop": "drops"}},
+            "the action Drop is mapped, and ToyHistory has none of that name",
+        ),
+        ({"module": "Toy"}, "Toy has no variable 'step': it is no history module"),
+        (
+            {"variables": {**TOY.variables, "pc": Variable("nothing", lambda _: 0)}},
+            "two states of the model have the same values of all variables",
+        ),
+    ],
+)
+def test_a_map_that_does_not_fit_is_told(
+    changes: dict[str, object], problem: str, modules: Path
+) -> None:
+    """
+    Given a binding that leaves out a variable, or maps one or an action that is not there
+    When it is compared
+    Then it is unfit, before anything is explored
+    """
+    found = compared(replace(TOY, **changes), modules)  # type: ignore[arg-type]
+    assert (found.verdict, found.states) == (Verdict.UNFIT, 0)
+    assert problem in "\n".join(told(found))
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_actions_must_occur_and_be_mapped(modules: Path) -> None:
+    """
+    Given a binding that maps an action that never occurs, and does not map one that does
+    When it is compared, both graphs being equal
+    Then it is unfit, for both reasons
+    """
+    found = compared(replace(TOY, actions={"Begin": "begins", "Init": "never"}), modules)
+    assert found.verdict is Verdict.UNFIT
+    assert told(found) == [
+        "the action Add occurs and is not mapped",
+        "the action Init is mapped and never occurs in this instance",
+    ]
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_what_the_checker_cannot_run_is_an_error(modules: Path) -> None:
+    """
+    Given a constant that the module does not have, and a run that is ended too early
+    When the binding is compared
+    Then there is an error and no verdict
+    """
+    with pytest.raises(UnknownOperator, match="no constant Least"):
+        compared(replace(TOY, constants={**TOY.constants, "Least": "0"}), modules)
+    endless = replace(TOY, constants={**TOY.constants, "Most": "100000000"})
+    with pytest.raises(TimedOut):
+        compare(endless, CompareSettings(modules, timeout=3))
+
+
+def test_a_dump_with_less_than_the_checker_found_is_refused(tmp_path: Path) -> None:
+    """
+    Given a whole dump, of which TLC says that it found one state more
+    When it is compared
+    Then it is refused; with the right count the sides are equal
+    """
+    (tmp_path / "CountingHistory.tla").write_text(
+        "---- MODULE CountingHistory ----\nVARIABLES\n  total,\n  step\nAdd(t) == TRUE\n====\n",
+        encoding="utf-8",
+    )
+    path = tmp_path / "graph.dot"
+    path.write_text(one_step(), encoding="utf-8")
+    found = compare_with(counting(1), Dump(path, Statistics(3, 3, 3, 0.1)), tmp_path)
+    assert found.verdict is Verdict.EQUAL
+    with pytest.raises(UnexpectedOutput, match="TLC says that it found 4, 4 generated"):
+        compare_with(counting(1), Dump(path, Statistics(4, 4, 3, 0.1)), tmp_path)
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_a_dump_can_be_compared_again(modules: Path, tmp_path: Path) -> None:
+    """
+    Given the toy's graph, explored once
+    When two models are compared with it
+    Then one is equal and the other, which stops earlier, lacks steps that only TLA+ has
+    """
+    dump = explore_module(TOY, CompareSettings(modules, java_options=QUICK), tmp_path / "toy.dot")
+    assert compare_with(TOY, dump, modules).verdict is Verdict.EQUAL
+
+    def lazy(state: ToyState) -> list[tuple[Step, ToyState]]:
+        return [] if state[0] == 1 else list(TOY.steps(state))
+
+    found = compare_with(replace(TOY, steps=lazy), dump, modules)
+    assert found.differences is not None
+    assert [each.only.value for each in found.differences.first] == ["TLA+"]

@@ -1,0 +1,133 @@
+"""The executable models and the TLA+ modules have one state graph each."""
+
+from pathlib import Path
+
+import pytest
+
+from purgatory_model.claims.state_graph import complete_graph
+from purgatory_model.timing_wheel import Bucket
+from purgatory_tla.bindings import timing_wheel
+from purgatory_tla.bindings.figures import FIGURES
+from purgatory_tla.bindings.registry import reported_bindings, small_bindings
+from purgatory_tla.comparing.comparing import QUICK, CompareSettings, Comparison, Verdict, compare
+from purgatory_tla.comparing.report import told
+from purgatory_tla.resources import modules_folder
+
+REPORTED = reported_bindings()
+SMALL = small_bindings()
+IN_EVERY_RUN = ("timing-wheel", "memory-pool-strict", "purgatory-exact")
+"""One of each component, but for what is compared elsewhere; the others take longer."""
+
+ELSEWHERE = "purgatory-proposal"
+"""Its small instances are compared in ``test_purgatory_proposal_binding.py`` in every run."""
+
+
+def equal(found: Comparison) -> None:
+    assert found.verdict is Verdict.EQUAL, "\n".join(told(found))
+
+
+@pytest.mark.java
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in IN_EVERY_RUN else pytest.mark.large)
+        for name in REPORTED
+    ],
+)
+def test_a_reported_pair_is_equal_and_as_large_as_is_told(name: str) -> None:
+    """
+    Given a binding of which figures are reported
+    When both sides are explored
+    Then they have the same states and the same steps with their arguments, as many as reported
+    """
+    found = compare(REPORTED[name])
+    equal(found)
+    assert (found.states, found.edges) == (FIGURES[name].states, FIGURES[name].edges)
+
+
+@pytest.mark.java
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.large if name.startswith(ELSEWHERE) else ())
+        for name in SMALL
+    ],
+)
+def test_a_small_pair_is_equal(name: str) -> None:
+    """
+    Given a small binding
+    When both sides are explored
+    Then they have the same states and the same steps with their arguments
+    """
+    found = compare(SMALL[name], CompareSettings(modules_folder(), java_options=QUICK))
+    equal(found)
+
+
+def test_the_figures_are_those_of_the_reported_bindings() -> None:
+    """
+    Given the figures
+    When they are compared with the bindings
+    Then each reported binding has its own, between 10,000 and 100,000 states, and no name is twice
+    """
+    assert FIGURES.keys() == REPORTED.keys()
+    assert all(10_000 <= each.states <= 100_000 for each in FIGURES.values())
+    assert not REPORTED.keys() & SMALL.keys()
+
+
+def test_the_page_of_figures_has_them() -> None:
+    """
+    Given the page of the figures
+    When its rows about bindings are read
+    Then there is one for each reported binding, with its figures
+    """
+    page = Path(__file__).parents[3] / "docs" / "reference" / "figures.md"
+    rows = [
+        f"| `{name}` | {each.states:,} | {each.edges:,} | {each.seconds} |"
+        for name, each in FIGURES.items()
+    ]
+    below = page.read_text(encoding="utf-8").partition("| binding | states | edges | seconds |\n")
+    table = below[2].partition("\n\n")[0].splitlines()[1:]
+    assert table == rows
+
+
+def test_every_map_is_told_in_words() -> None:
+    """
+    Given all bindings
+    When their maps are read
+    Then each variable and each action is explained, and instances of one module agree on them
+    """
+    told_of: dict[tuple[str, str], str] = {}
+    for binding in (*REPORTED.values(), *SMALL.values()):
+        words = {name: each.words for name, each in binding.variables.items()}
+        for name, sentence in {**words, **binding.actions}.items():
+            assert sentence
+            assert told_of.setdefault((binding.module, name), sentence) == sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("made", [timing_wheel.binding, timing_wheel.small_binding])
+def test_the_wheel_has_three_levels_a_cascade_and_a_cancelled_bucket(
+    made: timing_wheel.Made,
+) -> None:
+    """
+    Given an instance of the timing wheel
+    When its graph is built
+    Then a task waits on a third level, an advance takes one to a lower level, and a bucket that
+    holds no task any more is popped
+    """
+    binding = made()
+    graph = complete_graph(binding.initial, binding.steps)
+    assert max(state.store.levels for state in graph.states) >= 3
+    cascades: set[tuple[Bucket, Bucket]] = set()
+    emptied: set[Bucket] = set()
+    for source, label, target in graph.edges():
+        if graph.labels[label].action == "Advance":
+            before, after = graph.states[source].store, graph.states[target].store
+            moved = set(after.places) & set(before.places)
+            cascades |= {(before.places[task], after.places[task]) for task in moved}
+            gone = set(before.buckets) - set(after.buckets)
+            emptied |= {bucket for bucket in gone if not before.buckets[bucket]}
+    assert any(above[1] > below[1] for above, below in cascades)
+    assert {level for _, level in emptied} >= {1, 2}

@@ -1,0 +1,117 @@
+"""Several models at a time: all are run, and none goes on when the campaign is over."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from purgatory_tla.checkers.tlc.log import Progress
+from purgatory_tla.errors import MissingTool
+from purgatory_tla.manifest import campaign
+from purgatory_tla.manifest.campaign import run_models
+from purgatory_tla.manifest.manifest import Model
+from purgatory_tla.manifest.models import Finding, Settings, Standing
+
+from ..conftest import Toys
+
+Runner = Callable[[Model, Settings], Finding]
+
+
+def finding(model: Model) -> Finding:
+    return Finding(model, Standing.AS_EXPECTED, "success", (), None, "")
+
+
+def models(toys: Toys, count: int, **changes: object) -> list[Model]:
+    return [toys.model(toys.claim, name=f"m{number}", **changes) for number in range(count)]
+
+
+def test_every_model_is_run_and_told(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given five models, the last of which takes long
+    When they are run two at a time
+    Then each has its finding, the listener heard of each, and the long one began first
+    """
+    begun: list[str] = []
+
+    def run(model: Model, settings: Settings) -> Finding:
+        begun.append(model.name)
+        return finding(model)
+
+    monkeypatch.setattr(campaign, "run_model", run)
+    long = toys.model(toys.claim, name="long", run_time="large")
+    heard: list[str] = []
+    found = run_models(
+        [*models(toys, 4), long],
+        Settings(toys.folder),
+        2,
+        lambda model, progress: heard.append(model.name),
+    )
+    assert {each.model.name for each in found} == {"m0", "m1", "m2", "m3", "long"}
+    assert sorted(heard) == ["long", "m0", "m1", "m2", "m3"]
+    assert "long" in begun[:2]
+
+
+def test_findings_come_in_the_order_given(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given three models, the first of which finishes last
+    When they are run two at a time
+    Then their findings come in the order given, so that two runs print the same
+    """
+    others = threading.Semaphore(0)
+
+    def run(model: Model, settings: Settings) -> Finding:
+        if model.name == "m0":
+            assert others.acquire(timeout=60)
+            assert others.acquire(timeout=60)
+        else:
+            others.release()
+        return finding(model)
+
+    monkeypatch.setattr(campaign, "run_model", run)
+    found = run_models(models(toys, 3), Settings(toys.folder), 2, lambda model, progress: None)
+    assert [each.model.name for each in found] == ["m0", "m1", "m2"]
+
+
+def test_a_campaign_that_is_left_ends_its_runs(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given runs that report their progress for ever
+    When the campaign is left after the first finding
+    Then the running ones are ended by their next report, and the waiting ones never begin
+    """
+    begun: list[str] = []
+    ended = threading.Event()
+
+    def run(model: Model, settings: Settings) -> Finding:
+        begun.append(model.name)
+        if model.name == "m0":
+            return finding(model)
+        try:
+            while True:
+                assert settings.progress is not None
+                settings.progress(Progress(0, 0, 0, 0.0))
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(campaign, "run_model", run)
+    found = run_models(models(toys, 9), Settings(toys.folder), 2, lambda model, progress: None)
+    assert next(found).model.name == "m0"
+    found.close()
+    assert ended.is_set()
+    assert len(begun) <= 3
+
+
+def test_a_missing_tool_ends_the_campaign(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given a checker that is not there
+    When models are run
+    Then the error comes through
+    """
+
+    def run(model: Model, settings: Settings) -> Finding:
+        raise MissingTool("install it")
+
+    monkeypatch.setattr(campaign, "run_model", run)
+    with pytest.raises(MissingTool):
+        list(run_models(models(toys, 3), Settings(toys.folder), 2, lambda model, progress: None))

@@ -1,0 +1,92 @@
+"""The manifest: read strictly, written in one way."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from purgatory_tla.manifest.checks import problems
+from purgatory_tla.manifest.manifest import (
+    Expected,
+    InvalidManifest,
+    Kind,
+    format_manifest,
+    parse_manifest,
+    read_manifest,
+)
+from purgatory_tla.resources import modules_folder
+
+ENTRY = {"name": "a", "title": "A.", "module": "A", "configuration": "A.cfg"}
+
+
+def text(*entries: object) -> str:
+    return json.dumps({"version": 1, "models": entries})
+
+
+def test_an_entry_has_its_defaults() -> None:
+    """
+    Given the shortest entry
+    When the manifest is read
+    Then it is a claim that is expected to succeed, and nothing of the configuration is replaced
+    """
+    (model,) = parse_manifest(text(ENTRY)).models
+    assert (model.kind, model.expected, model.invariants) == (Kind.CLAIM, Expected.SUCCESS, None)
+
+
+@pytest.mark.parametrize(
+    ("broken", "sentence"),
+    [
+        (text({**ENTRY, "colour": "red"}), "a: Object contains unknown field `colour`"),
+        (text({**ENTRY, "depth": "3"}), "a: Expected `int | null`, got `str` - at `$.depth`"),
+        (text({**ENTRY, "kind": "guess"}), "a: Invalid enum value 'guess' - at `$.kind`"),
+        (text({"title": "A."}), "entry 1: Object missing required field `name`"),
+        (text(ENTRY, ENTRY), "name given twice: a"),
+        (text("a"), "entry 1: Expected `object`, got `str`"),
+        ('{"version": 1, "models": [{"name": "a", "name": "a"}]}', "a: key given twice: name"),
+        ('{"version": 2, "models": []}', "its version must be 1, and is 2"),
+        ('{"models": []}', "the keys 'version' and 'models' alone"),
+        ('{"version": 1, "models": {}}', "'models' must be a list"),
+        ("[", "Expecting value"),
+    ],
+)
+def test_a_faulty_manifest_is_explained(broken: str, sentence: str) -> None:
+    """
+    Given a manifest with a fault
+    When it is read
+    Then the error names the entry and the fault
+    """
+    with pytest.raises(InvalidManifest) as raised:
+        parse_manifest(broken)
+    assert sentence in str(raised.value)
+
+
+def test_a_missing_manifest_is_explained(tmp_path: Path) -> None:
+    """
+    Given a folder without a manifest, and a file with a faulty one
+    When they are read
+    Then the errors name the file
+    """
+    with pytest.raises(InvalidManifest, match=r"m\.json: cannot be read"):
+        read_manifest(tmp_path / "m.json")
+    (tmp_path / "other.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InvalidManifest, match=r"other\.json: it must be an object"):
+        read_manifest(tmp_path / "other.json")
+
+
+def test_the_manifest_is_in_its_one_form() -> None:
+    """
+    Given the manifest of this project
+    When it is read and written
+    Then it is the same text
+    """
+    path = modules_folder() / "manifest.json"
+    assert format_manifest(read_manifest()) == path.read_text(encoding="utf-8")
+
+
+def test_the_manifest_fits_the_modules() -> None:
+    """
+    Given the manifest of this project
+    When it is compared with modules and configurations
+    Then every name is there, and every claim has its must-fail sibling and its witness
+    """
+    assert problems(read_manifest(), modules_folder()) == ()

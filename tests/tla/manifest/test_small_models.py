@@ -1,0 +1,42 @@
+"""Every small model of the manifest finds exactly what is recorded, and can be told.
+
+Each model is a test of its own, so that they are spread over the cores; ``make tla-large`` runs
+the others.
+"""
+
+import pytest
+
+from purgatory_tla.manifest.manifest import Mode, Model, RunTime, read_manifest
+from purgatory_tla.manifest.models import Settings, Standing, run_model
+from purgatory_tla.resources import modules_folder
+from purgatory_tla.views import VIEWS
+from purgatory_tla.views.narration import narrate
+
+SMALL = [model for model in read_manifest().models if model.run_time is RunTime.SMALL]
+
+
+@pytest.mark.java
+@pytest.mark.slow
+@pytest.mark.parametrize("model", SMALL, ids=[model.name for model in SMALL])
+def test_a_small_model_finds_what_is_recorded(model: Model) -> None:
+    """
+    Given a small model
+    When it is run
+    Then outcome and counts are exactly those of the manifest, and its steps can be told
+    """
+    finding = run_model(model, Settings(modules_folder(), timeout=300))
+    assert (finding.standing, finding.differences) == (Standing.AS_EXPECTED, ())
+    if finding.result is not None and finding.result.trace is not None:
+        told = narrate(model, finding.result, modules_folder())
+        assert all(step.actor and step.text for step in told.steps[1:]), told.steps
+        assert told.steps[-1].remark
+
+
+def test_every_module_has_its_counts() -> None:
+    """
+    Given the modules of all models
+    When their views are looked up
+    Then each has one
+    """
+    modules = {model.module for model in read_manifest().models if model.mode is not Mode.PROOF}
+    assert modules <= set(VIEWS)

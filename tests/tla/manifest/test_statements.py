@@ -1,0 +1,48 @@
+"""Rules are found where checked properties state them."""
+
+import re
+
+from purgatory_spec.requirements import all_requirements
+from purgatory_tla.manifest.manifest import Kind, checked, read_manifest
+from purgatory_tla.manifest.statements import statements
+from purgatory_tla.resources import modules_folder
+
+
+def test_a_rule_leads_to_the_line_of_a_checked_property() -> None:
+    """
+    Given every rule that the modules state
+    When the statement's module is opened at its line
+    Then the definition begins there, and a claim checks it
+    """
+    claims = {
+        name
+        for model in read_manifest().models
+        if model.kind is Kind.CLAIM
+        for name in checked(model, modules_folder())
+    }
+    found = [each for rule in all_requirements() for each in statements(rule.id)]
+    assert found
+    for each in found:
+        lines = (modules_folder() / f"{each.module}.tla").read_text("utf-8").splitlines()
+        assert re.match(rf"{each.name}\b.*==", lines[each.line - 1]), each
+        assert each.name in claims
+
+
+def test_the_rules_of_the_wheel_are_stated() -> None:
+    """
+    Given rules that the modules must state, and one that there is not
+    When their statements are looked up
+    Then the first have some, and the last has none
+    """
+    assert statements("TIMER-CASCADE")
+    assert statements("TIMER-EXACTLY-ONCE")
+    assert statements("TIMER-NONE") == ()
+
+
+def test_a_rule_that_only_an_id_begins_with_is_not_meant() -> None:
+    """
+    Given a prefix of ids
+    When its statements are looked up
+    Then there are none
+    """
+    assert statements("TIMER") == ()

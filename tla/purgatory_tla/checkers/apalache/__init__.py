@@ -1,0 +1,1 @@
+"""Apalache, the symbolic checker: its command lines (``running``) and its failures (``errors``)."""

@@ -1,0 +1,32 @@
+"""The models of the manifest, as the commands take them: by name, with a hint at what is near."""
+
+import difflib
+
+from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_tla.manifest.manifest import InvalidManifest, Model, read_manifest
+
+
+def recorded_models() -> tuple[Model, ...]:
+    """All models.
+
+    Raises:
+        Problem: the manifest is none.
+    """
+    try:
+        return read_manifest().models
+    except InvalidManifest as error:
+        raise Problem(str(error), EXIT_USAGE) from error
+
+
+def recorded_model(name: str) -> Model:
+    """The model of a name.
+
+    Raises:
+        Problem: there is none.
+    """
+    models = {model.name: model for model in recorded_models()}
+    if name in models:
+        return models[name]
+    near = difflib.get_close_matches(name, models, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory tla list"
+    raise Problem(f"there is no model {name!r}; {hint}", EXIT_USAGE)

@@ -1,0 +1,7 @@
+"""This project's models: what each run must find, and the runs that find it.
+
+``manifest`` reads ``tla/manifest.json``: for each model the module, the configuration, the expected
+verdict and the number of states. ``models`` runs one and compares, ``campaign`` runs many at a
+time, ``checks`` asks whether manifest and modules fit. ``statements`` tells which properties state
+a rule, ``seeded_defects`` which models must fail and for which property.
+"""

@@ -1,0 +1,237 @@
+"""Running the models of the manifest, and comparing what is found with what is recorded."""
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from importlib import metadata
+from pathlib import Path
+
+from purgatory_tla.checkers.checking import check
+from purgatory_tla.checkers.results import CheckResult, Outcome, Statistics
+from purgatory_tla.checkers.simulation import simulate
+from purgatory_tla.checkers.tlc.log import Progress
+from purgatory_tla.checkers.tools import INSTALL_TLC
+from purgatory_tla.errors import (
+    CheckerError,
+    InvalidSpecification,
+    MissingTool,
+)
+from purgatory_tla.manifest.manifest import Expected, Mode, Model, RunTime, Simulation
+
+_PROVERS = threading.Lock()
+"""z3 works for one thread at a time."""
+
+
+class Standing(Enum):
+    """How what was found stands to what was expected."""
+
+    AS_EXPECTED = "as expected"
+    DIFFERS = "differs"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How models are run; ``modules`` is the folder with the modules."""
+
+    modules: Path
+    workers: int = 1
+    timeout: float | None = None
+    jar: Path | None = None
+    progress: Callable[[Progress], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of one model; ``differences`` says precisely what is not as recorded.
+
+    ``found`` is in the words of ``expected_words``. ``result`` is there where a checker gave one.
+    """
+
+    model: Model
+    standing: Standing
+    found: str
+    differences: tuple[str, ...]
+    statistics: Statistics | None
+    tool: str
+    result: CheckResult | None = None
+
+
+def run_model(model: Model, settings: Settings) -> Finding:
+    """Run a model and compare.
+
+    Raises:
+        MissingTool: a checker, or the Java that it needs, is not there.
+    """
+    try:
+        if model.mode is Mode.PROOF:
+            return _prove(model, settings)
+        result = checked_by_tlc(model, settings)
+    except MissingTool:
+        raise
+    except InvalidSpecification as error:
+        return Finding(model, Standing.DIFFERS, "invalid", (_sentence(error),), None, "")
+    except CheckerError as error:
+        return Finding(model, Standing.INCONCLUSIVE, "no verdict", (_sentence(error),), None, "")
+    differences = tuple(compare(model, result, exactly=settings.workers == 1))
+    return Finding(
+        model=model,
+        standing=Standing.DIFFERS if differences else Standing.AS_EXPECTED,
+        found=_words(result.outcome.value, result.violated),
+        differences=differences,
+        statistics=result.statistics,
+        tool=_tool(result),
+        result=result,
+    )
+
+
+def checked_by_tlc(model: Model, settings: Settings) -> CheckResult:
+    """The result of the checker, whatever it is.
+
+    Raises:
+        CheckerError: there is none.
+    """
+    if model.module is None or model.configuration is None:
+        raise InvalidSpecification(f"{model.name} has no module to check")
+    if model.simulation is not None:
+        return _simulated(model, model.module, model.configuration, model.simulation, settings)
+    return check(
+        settings.modules / f"{model.module}.tla",
+        settings.modules / "models" / model.configuration,
+        constants=model.constants or None,
+        invariants=model.invariants,
+        properties=model.properties,
+        specification=model.specification,
+        symmetry=model.symmetry,
+        constraints=model.constraints,
+        deadlock=model.deadlock,
+        workers=settings.workers,
+        timeout=settings.timeout,
+        jar=settings.jar,
+        progress=settings.progress,
+        java_options=_java_options(model),
+    )
+
+
+def _java_options(model: Model) -> tuple[str, ...]:
+    """Less compiling where a run is short."""
+    return ("-XX:TieredStopAtLevel=1",) if model.run_time is RunTime.SMALL else ()
+
+
+def _simulated(
+    model: Model, module: str, configuration: str, simulation: Simulation, settings: Settings
+) -> CheckResult:
+    """A simulation in the shape of a check; it counts states generated, and the longest way."""
+    began = time.monotonic()
+    made = simulate(
+        settings.modules / f"{module}.tla",
+        settings.modules / "models" / configuration,
+        traces=simulation.behaviours,
+        depth=simulation.length,
+        seed=simulation.seed,
+        constants=model.constants or None,
+        invariants=model.invariants,
+        properties=model.properties,
+        specification=model.specification,
+        constraints=model.constraints,
+        deadlock=model.deadlock,
+        timeout=settings.timeout,
+        jar=settings.jar,
+        progress=settings.progress,
+    )
+    lengths = [len(trace.states) for trace in made.traces]
+    statistics = Statistics(sum(lengths), None, max(lengths, default=0), time.monotonic() - began)
+    return CheckResult(
+        made.outcome,
+        made.violated,
+        statistics,
+        made.violation,
+        made.tool,
+        made.version,
+        made.raw_log,
+    )
+
+
+def _tool(result: CheckResult) -> str:
+    """The tool with its version's number alone."""
+    number = re.search(r"\d+(?:\.\d+)+", result.version)
+    return f"{result.tool} {number[0] if number else result.version}"
+
+
+def expected_words(model: Model) -> str:
+    """What a run must find, in one or two words."""
+    return _words(model.expected.value, model.violated)
+
+
+def _words(outcome: str, violated: str | None) -> str:
+    return outcome if violated is None else f"{violated} violated"
+
+
+def compare(model: Model, result: CheckResult, *, exactly: bool) -> list[str]:
+    """What is not as recorded, a sentence each.
+
+    With several workers (not ``exactly``) a search that a violation ends visits more or less by
+    chance, and the depth is never exact: then only what does not depend on chance is compared.
+    """
+    differences: list[str] = []
+    if result.outcome.value != model.expected.value:
+        differences.append(f"expected {model.expected.value}, found {result.outcome.value}")
+    if result.violated != model.violated:
+        differences.append(
+            f"expected {model.violated or 'nothing'} to be violated, "
+            f"found {result.violated or 'nothing'}"
+        )
+    if differences:
+        return differences
+    if model.mode is Mode.SIMULATION:  # random behaviours are another TLC's other behaviours
+        return []
+    counts = ["generated", "distinct"] if exactly or result.outcome is Outcome.SUCCESS else []
+    for name in [*counts, *(["depth"] if exactly else [])]:
+        recorded: int | None = getattr(model, name)
+        counted: int | None = getattr(result.statistics, name)
+        unknown = name == "depth" and recorded is None  # TLC 2.15 tells none of a lasso
+        if recorded != counted and not unknown:
+            differences.append(f"expected {name} {recorded}, found {counted}")
+    return differences
+
+
+def _prove(model: Model, settings: Settings) -> Finding:
+    try:  # z3 comes with the extra: what needs no proof works without it
+        from purgatory_tla.proofs import PROOFS
+        from purgatory_tla.proofs.obligations import Verdict, prove
+    except ModuleNotFoundError as error:
+        raise MissingTool(f"the prover z3 is not installed: {INSTALL_TLC}") from error
+    proof = PROOFS.get(model.proof or "")
+    if proof is None:
+        unknown = f"there is no proof {model.proof!r}"
+        return Finding(model, Standing.DIFFERS, "invalid", (unknown,), None, "")
+    with _PROVERS:
+        result = prove(proof, seconds=settings.timeout or 60.0)
+    standing, differences = Standing.AS_EXPECTED, []
+    wanted = {Expected.SUCCESS: Verdict.PROVED, Expected.REFUTED: Verdict.REFUTED}
+    if result.verdict is not wanted.get(model.expected):
+        undecided = result.verdict is Verdict.UNDECIDED
+        standing = Standing.INCONCLUSIVE if undecided else Standing.DIFFERS
+        differences = [
+            f"{each.name}: {each.verdict.value}"
+            for each in result.discharged
+            if each.verdict is not Verdict.PROVED
+        ] or ["every obligation is proved"]
+    seconds = sum(each.seconds for each in result.discharged)
+    found = "success" if result.verdict is Verdict.PROVED else result.verdict.value
+    statistics = Statistics(None, None, None, seconds)
+    return Finding(
+        model,
+        standing,
+        found,
+        tuple(differences),
+        statistics,
+        f"z3 {metadata.version('z3-solver')}",
+    )
+
+
+def _sentence(error: CheckerError) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,6 @@
+"""The text of a TLA+ module: what it extends, declares, defines, and what it says about itself.
+
+Begin with ``module_text``. ``vocabulary`` adds what a module has from those that it extends,
+``literate`` shows definitions with the comments above them, ``value_checks`` compares the values of
+a trace with the types that a module declares.
+"""
