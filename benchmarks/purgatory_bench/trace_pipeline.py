@@ -30,12 +30,12 @@ from pathlib import Path
 import click
 
 from purgatory_bench.conformance_throughput import write_between_marks
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.rows import Row, VerdictRow
-from purgatory_pipeline.session import spark_session
-from purgatory_pipeline.sources import files_of
-from purgatory_pipeline.spark_engine import check_on_spark
-from purgatory_pipeline.synthetic import run_lines, write_corpus
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.spark.engine import check_on_spark
+from purgatory_pipeline.engines.spark.session import spark_session
+from purgatory_pipeline.results.rows import Row, VerdictRow
+from purgatory_pipeline.traces.sources import files_of
+from purgatory_pipeline.traces.synthetic import run_lines, write_corpus
 from purgatory_spec.profiles import Component
 
 EVENTS = 5_000_000

@@ -1,1 +1,18 @@
-"""Traces of running systems at scale: replay, checking, campaigns and studies, also on Spark."""
+"""Traces of running systems at scale: recorded, judged, summed up, also on Spark.
+
+A trace is what a running system wrote down of its calls. The shelves, each above what it uses:
+
+    commands           ``purgatory trace``, ``campaign``, ``study``
+    campaigns          many seeded runs of the suite, resumable, isolated from what they do
+    streaming          traces judged while they are written
+    studies            the published workload on a virtual clock, in several designs
+    summary            what a check found: at a terminal, as a page
+    engines            read, sort, judge and write: in this process (``local``) or on Spark
+    replay             the one judge of a run, which every engine calls
+    linearizability    whether an order of the overlapping calls of a run is allowed
+    recording          traces of the bundled implementation and of Kafka, under load
+    traces             the lines: their format, where they are read from, made-up ones
+    results            the rows and tables that a check produces
+
+Begin with ``traces.lines`` (what is written down) and ``replay`` (how it is judged).
+"""

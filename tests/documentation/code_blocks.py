@@ -30,7 +30,7 @@ import msgspec
 
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.parsing import parse
+from purgatory_pipeline.traces.parsing import parse
 from purgatory_spec.cases import CaseHeader, Step, decode_case
 from purgatory_spec.jsonlines import decode_line
 from purgatory_spec.messages import Do, End, Hello, New, Reply, Stop

@@ -5,8 +5,8 @@ from typing import get_args
 
 import msgspec
 
-from purgatory_pipeline.trace_lines import TRACE_FORMAT, TraceLine
-from purgatory_pipeline.trace_schema import SCHEMA_FILE, schema_text, trace_schema
+from purgatory_pipeline.traces.lines import TRACE_FORMAT, TraceLine
+from purgatory_pipeline.traces.schema import SCHEMA_FILE, schema_text, trace_schema
 
 
 def test_the_schema_in_the_package_is_the_one_of_the_types() -> None:

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from purgatory_pipeline.campaigns.tables import spark_columns
-from purgatory_pipeline.session import is_connect
-from purgatory_pipeline.spark_errors import job_failure
-from purgatory_pipeline.spark_progress import run_watched
+from purgatory_pipeline.engines.spark.errors import job_failure
+from purgatory_pipeline.engines.spark.progress import run_watched
+from purgatory_pipeline.engines.spark.session import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

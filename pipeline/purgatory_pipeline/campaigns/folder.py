@@ -28,8 +28,8 @@ import pyarrow.parquet as pq
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_pipeline.campaigns.tables import DONE
 from purgatory_pipeline.errors import PipelineError
-from purgatory_pipeline.locking import only_one
-from purgatory_pipeline.manifest import (
+from purgatory_pipeline.results.locking import only_one
+from purgatory_pipeline.results.manifest import (
     MANIFEST,
     RESULTS,
     STAGING,

@@ -24,7 +24,7 @@ from purgatory_pipeline.linearizability.share import Share, ShareFound
 from purgatory_pipeline.linearizability.shares import shares_of
 from purgatory_pipeline.linearizability.time_outs import TimeOuts
 from purgatory_pipeline.linearizability.traced_history import TracedHistory
-from purgatory_pipeline.trace_lines import Begin, PurgatoryInstance, WallClock
+from purgatory_pipeline.traces.lines import Begin, PurgatoryInstance, WallClock
 from purgatory_spec.profiles import Executor, PurgatoryProfile
 
 

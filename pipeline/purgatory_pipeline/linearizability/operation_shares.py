@@ -22,7 +22,7 @@ from purgatory_pipeline.linearizability.calls import (
 )
 from purgatory_pipeline.linearizability.executor_calls import runs_named_operation
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, begin_late
-from purgatory_pipeline.trace_lines import WaitingOperation
+from purgatory_pipeline.traces.lines import WaitingOperation
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,

@@ -13,7 +13,7 @@ import msgspec
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_pipeline.linearizability.calls import RecordedCall
-from purgatory_pipeline.trace_lines import MemoryPoolInstance, Snapshot
+from purgatory_pipeline.traces.lines import MemoryPoolInstance, Snapshot
 from purgatory_spec.operations import Lose, Operation, Release
 
 

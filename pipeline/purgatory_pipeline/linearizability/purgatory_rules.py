@@ -21,7 +21,7 @@ from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rules
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
-from purgatory_pipeline.trace_lines import Snapshot, WaitingOperation
+from purgatory_pipeline.traces.lines import Snapshot, WaitingOperation
 from purgatory_spec.operations import Advance, CancelForKey, Operation, RunOne, Shutdown, Watch
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, Executor

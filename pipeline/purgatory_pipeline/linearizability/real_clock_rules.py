@@ -19,7 +19,7 @@ from typing import NamedTuple
 from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
-from purgatory_pipeline.trace_lines import PendingTask, Snapshot, TimerInstance
+from purgatory_pipeline.traces.lines import PendingTask, Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Cancel, RunOne, Shutdown, Wait
 from purgatory_spec.outcomes import ran
 from purgatory_spec.profiles import NegativeDelay, Rounding, TimerConfiguration, TimerProfile

@@ -28,7 +28,7 @@ from purgatory_pipeline.linearizability.real_clock_rules import (
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.timer_rules import timer_calls
 from purgatory_pipeline.linearizability.traced_history import TracedHistory
-from purgatory_pipeline.trace_lines import MemoryPoolInstance, TimerInstance, WallClock
+from purgatory_pipeline.traces.lines import MemoryPoolInstance, TimerInstance, WallClock
 from purgatory_spec.operations import Add, Cancel, Operation, RunOne, Shutdown
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Executor

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.overlapping.interleaving import Called, Returned
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
-from purgatory_pipeline.trace_lines import PurgatoryInstance, WaitingOperation
+from purgatory_pipeline.traces.lines import PurgatoryInstance, WaitingOperation
 from purgatory_spec.operations import RunOne, Watch
 from purgatory_spec.profiles import Rounding
 

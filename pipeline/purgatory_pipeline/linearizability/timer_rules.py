@@ -22,7 +22,7 @@ from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.step import Expectation, in_groups, orders
 from purgatory_model.timer import TimerModel, TimerState, timer_model
 from purgatory_pipeline.linearizability.calls import RecordedCall
-from purgatory_pipeline.trace_lines import Snapshot, TimerInstance
+from purgatory_pipeline.traces.lines import Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind
 from purgatory_spec.profiles import Executor, Observable, SameTickOrder

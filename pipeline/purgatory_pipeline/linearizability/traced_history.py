@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.linearizability.calls import Entry, thread_inside
-from purgatory_pipeline.parsing import parse
-from purgatory_pipeline.trace_lines import Begin, Call, End, Located, Return, Snapshot, Step
-from purgatory_pipeline.trace_lines import Happened as HappenedLine
+from purgatory_pipeline.traces.lines import Begin, Call, End, Located, Return, Snapshot, Step
+from purgatory_pipeline.traces.lines import Happened as HappenedLine
+from purgatory_pipeline.traces.parsing import parse
 from purgatory_spec.outcomes import Event
 
 _NS_PER_MS = 1_000_000

@@ -19,7 +19,7 @@ from purgatory_pipeline.linearizability.real_clock_rules import END
 from purgatory_pipeline.linearizability.refutation import Answer, Refutation
 from purgatory_pipeline.linearizability.share import ShareFound
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, is_before
-from purgatory_pipeline.trace_lines import PurgatoryInstance, WallClock
+from purgatory_pipeline.traces.lines import PurgatoryInstance, WallClock
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, component_of

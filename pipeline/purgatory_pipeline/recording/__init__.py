@@ -5,10 +5,10 @@ that they record and behave as it does. Each has a ``Recorder`` of its own, sinc
 instance.
 """
 
-from purgatory_pipeline.recording.recorded_memory_pool import RecordedMemoryPool
-from purgatory_pipeline.recording.recorded_operation import recorded
-from purgatory_pipeline.recording.recorded_purgatory import RecordedPurgatory
-from purgatory_pipeline.recording.recorded_timer import RecordedTimer
+from purgatory_pipeline.recording.recorded.memory_pool import RecordedMemoryPool
+from purgatory_pipeline.recording.recorded.operation import recorded
+from purgatory_pipeline.recording.recorded.purgatory import RecordedPurgatory
+from purgatory_pipeline.recording.recorded.timer import RecordedTimer
 from purgatory_pipeline.recording.recorder import Recorder, Rotation
 from purgatory_pipeline.recording.step_recorder import (
     RecordedClock,

@@ -15,10 +15,10 @@ from purgatory_impl import (
     Timer,
     TimerTask,
 )
-from purgatory_pipeline.recording.recorded_memory_pool import RecordedMemoryPool
-from purgatory_pipeline.recording.recorded_operation import recorded
-from purgatory_pipeline.recording.recorded_purgatory import RecordedPurgatory
-from purgatory_pipeline.recording.recorded_timer import RecordedTimer
+from purgatory_pipeline.recording.recorded.memory_pool import RecordedMemoryPool
+from purgatory_pipeline.recording.recorded.operation import recorded
+from purgatory_pipeline.recording.recorded.purgatory import RecordedPurgatory
+from purgatory_pipeline.recording.recorded.timer import RecordedTimer
 from purgatory_pipeline.recording.recorder import Recorder
 from purgatory_pipeline.recording.workload import Wish, Workload, random_delay_ms
 from purgatory_spec.profiles import Component

@@ -20,11 +20,10 @@ from typing import Final, Protocol
 
 import msgspec
 
-from purgatory_pipeline.parsing import MOST_BYTES
 from purgatory_pipeline.recording.gate import Gate, RecordedThread
 from purgatory_pipeline.recording.trace_writer import MOST_BUFFERED, NumberedLine, TraceWriter
 from purgatory_pipeline.recording.written_lines import WrittenCall, WrittenEvent, WrittenReturn
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.traces.lines import (
     Begin,
     DeclaredDeviation,
     End,
@@ -33,6 +32,7 @@ from purgatory_pipeline.trace_lines import (
     Snapshot,
     WallClock,
 )
+from purgatory_pipeline.traces.parsing import MOST_BYTES
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import EventKind, Value
 from purgatory_spec.reasons import Reason

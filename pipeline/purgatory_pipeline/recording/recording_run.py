@@ -20,7 +20,7 @@ from purgatory_pipeline.recording.bundled_workloads import (
 )
 from purgatory_pipeline.recording.recorder import Recorder, Rotation
 from purgatory_pipeline.recording.workload import Wish
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.traces.lines import (
     Begin,
     DeclaredDeviation,
     Instance,

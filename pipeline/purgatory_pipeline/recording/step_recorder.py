@@ -11,7 +11,7 @@ from pathlib import Path
 from purgatory_impl import SteppedExecutor, VirtualClock
 from purgatory_pipeline.recording.recorder import Recorder
 from purgatory_pipeline.recording.trace_writer import MOST_BUFFERED
-from purgatory_pipeline.trace_lines import DeclaredDeviation, ManualClock, Step
+from purgatory_pipeline.traces.lines import DeclaredDeviation, ManualClock, Step
 from purgatory_spec.operations import Elapse, Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason

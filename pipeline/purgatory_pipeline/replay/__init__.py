@@ -9,8 +9,8 @@ from itertools import groupby
 
 from purgatory_pipeline.errors import OutOfOrder
 from purgatory_pipeline.replay.run_replay import RunReplay, rows_of
-from purgatory_pipeline.rows import Row
-from purgatory_pipeline.trace_lines import Located
+from purgatory_pipeline.results.rows import Row
+from purgatory_pipeline.traces.lines import Located
 
 __all__ = ["RunReplay", "replay"]
 

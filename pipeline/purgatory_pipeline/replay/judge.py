@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from purgatory_pipeline.trace_lines import Call, End, Happened, Return, Snapshot, Step
+from purgatory_pipeline.traces.lines import Call, End, Happened, Return, Snapshot, Step
 
 JudgedLine: TypeAlias = Snapshot | Step | Call | Happened | Return | End
 """Every line but the first."""

@@ -1,12 +1,12 @@
 """Which judge follows a run."""
 
 from purgatory_pipeline.replay.judge import TraceJudge
-from purgatory_pipeline.replay.overlapping_judge import OverlappingJudge
-from purgatory_pipeline.replay.overlapping_memory_pool import MemoryPoolFollower
-from purgatory_pipeline.replay.overlapping_purgatory import PurgatoryFollower
-from purgatory_pipeline.replay.overlapping_timer import TimerFollower
+from purgatory_pipeline.replay.overlapping.judge import OverlappingJudge
+from purgatory_pipeline.replay.overlapping.memory_pool.follower import MemoryPoolFollower
+from purgatory_pipeline.replay.overlapping.purgatory.follower import PurgatoryFollower
+from purgatory_pipeline.replay.overlapping.timer.follower import TimerFollower
 from purgatory_pipeline.replay.sequential import SequentialJudge
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.traces.lines import (
     Begin,
     ManualClock,
     MemoryPoolInstance,

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from purgatory_pipeline.replay.run_replay import RunReplay
-from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.trace_lines import Located
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.traces.lines import Located
 
 MOST_HELD = 100_000
 """How many lines of a run are held, unless told otherwise, before those missing are given up."""

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 import msgspec
 
 from purgatory_pipeline.errors import OutOfOrder, Undecided, Unusable
-from purgatory_pipeline.parsing import parse
 from purgatory_pipeline.replay.judge import Finding, TraceJudge
 from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, Verdict, VerdictRow
-from purgatory_pipeline.trace_lines import Begin, End, Located, Snapshot, TraceLine
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, Verdict, VerdictRow
+from purgatory_pipeline.traces.lines import Begin, End, Located, Snapshot, TraceLine
+from purgatory_pipeline.traces.parsing import parse
 from purgatory_pipeline.version import MODEL_VERSION
 
 

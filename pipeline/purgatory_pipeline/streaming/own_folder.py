@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from purgatory_pipeline.errors import Refused
-from purgatory_pipeline.locking import only_one
+from purgatory_pipeline.results.locking import only_one
 
 _WATCHED = "watched.json"
 

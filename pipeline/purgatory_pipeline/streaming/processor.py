@@ -11,9 +11,9 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from purgatory_pipeline.replay.reordered_run import ReorderedRun
-from purgatory_pipeline.rows import QuarantineRow
+from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.streaming.records import Record, Standing, record_of
-from purgatory_pipeline.trace_lines import Located
+from purgatory_pipeline.traces.lines import Located
 
 LINE_COLUMNS = "run string, seq bigint, file string, number bigint, raw binary, reason string"
 """A line of a trace on its way to its run; ``reason`` is given where it cannot be used."""

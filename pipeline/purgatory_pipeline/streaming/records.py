@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from purgatory_pipeline.row_payloads import payload_of
-from purgatory_pipeline.row_payloads import row_of as carried_row
-from purgatory_pipeline.rows import Row
+from purgatory_pipeline.results.row_payloads import payload_of
+from purgatory_pipeline.results.row_payloads import row_of as carried_row
+from purgatory_pipeline.results.rows import Row
 
 
 class Standing(Enum):

@@ -14,11 +14,11 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 
 from purgatory_pipeline.replay.reordered_run import MOST_HELD
-from purgatory_pipeline.rows import QuarantineRow
-from purgatory_pipeline.sources import SUFFIXES, read_file
+from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.streaming.batches import Batches, write_records
 from purgatory_pipeline.streaming.processor import LINE_COLUMNS, RECORD_COLUMNS, RunProcessor
 from purgatory_pipeline.streaming.records import Record, Standing, record_of
+from purgatory_pipeline.traces.sources import SUFFIXES, read_file
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

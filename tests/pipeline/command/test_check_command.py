@@ -13,12 +13,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline import engine_choice, parquet_traces, sinks
-from purgatory_pipeline.check_command import check
-from purgatory_pipeline.engine_choice import Engine, choose, estimated_lines
+from purgatory_pipeline.commands.check import check
+from purgatory_pipeline.engines import choice as engine_choice
+from purgatory_pipeline.engines import sinks
+from purgatory_pipeline.engines.choice import Engine, choose, estimated_lines
+from purgatory_pipeline.engines.sinks import read_results
 from purgatory_pipeline.errors import OutOfOrder
-from purgatory_pipeline.sinks import read_results
-from purgatory_pipeline.synthetic import Expected, run_lines, write_corpus
+from purgatory_pipeline.traces import parquet as parquet_traces
+from purgatory_pipeline.traces.synthetic import Expected, run_lines, write_corpus
 from purgatory_spec.profiles import Component
 from tests.pipeline.processes import may_be_interrupted
 

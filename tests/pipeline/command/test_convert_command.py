@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from purgatory_pipeline import convert_command
-from purgatory_pipeline.convert_command import convert
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.rows import QuarantineRow, Row
-from purgatory_pipeline.synthetic import write_corpus
+from purgatory_pipeline.commands import convert as convert_command
+from purgatory_pipeline.commands.convert import convert
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.results.rows import QuarantineRow, Row
+from purgatory_pipeline.traces.synthetic import write_corpus
 
 
 def run(*words: object) -> tuple[int, str]:

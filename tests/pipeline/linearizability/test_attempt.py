@@ -15,7 +15,7 @@ from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Undecided, decide
 from purgatory_pipeline.linearizability.model_rules import ModelRules
 from purgatory_pipeline.linearizability.share import Share
-from purgatory_pipeline.trace_lines import TraceLine
+from purgatory_pipeline.traces.lines import TraceLine
 from purgatory_spec.operations import Allocate, Check, Operation, Release, Satisfy, Watch
 from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile

@@ -15,7 +15,7 @@ from purgatory_pipeline.linearizability.calls import RecordedCall
 from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
 from purgatory_pipeline.linearizability.model_rules import ModelRules
-from purgatory_pipeline.trace_lines import MemoryPoolInstance
+from purgatory_pipeline.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release, ReleaseForeign
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile

@@ -6,7 +6,7 @@ Each is a trace; of the wrong ones the line is given that is the first that cann
 import pytest
 
 from purgatory_pipeline.linearizability.checker import Answered
-from purgatory_pipeline.trace_lines import TraceLine
+from purgatory_pipeline.traces.lines import TraceLine
 from purgatory_spec.operations import Add, Answer, Cancel, Check, Elapse, Force, Script, Watch
 from purgatory_spec.outcomes import EventKind, completed
 

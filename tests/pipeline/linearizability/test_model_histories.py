@@ -18,7 +18,7 @@ from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projection
 from purgatory_pipeline.linearizability.calls import NoHistory, calls_of
 from purgatory_pipeline.linearizability.checker import Answered, Finding
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.traces.lines import (
     DeclaredDeviation,
     Instance,
     MemoryPoolInstance,

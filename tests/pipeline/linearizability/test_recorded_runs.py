@@ -16,14 +16,14 @@ from purgatory_model.overlapping.interleaving import Called, Returned
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.checker import Answered, Finding, check_run
 from purgatory_pipeline.linearizability.traced_history import traced_history
-from purgatory_pipeline.recording.recorded_memory_pool import RecordedMemoryPool
-from purgatory_pipeline.recording.recorded_operation import recorded
-from purgatory_pipeline.recording.recorded_purgatory import RecordedPurgatory
-from purgatory_pipeline.recording.recorded_timer import RecordedTimer
+from purgatory_pipeline.recording.recorded.memory_pool import RecordedMemoryPool
+from purgatory_pipeline.recording.recorded.operation import recorded
+from purgatory_pipeline.recording.recorded.purgatory import RecordedPurgatory
+from purgatory_pipeline.recording.recorded.timer import RecordedTimer
 from purgatory_pipeline.recording.recorder import Recorder
-from purgatory_pipeline.rows import QuarantineRow
-from purgatory_pipeline.sources import read_file
-from purgatory_pipeline.trace_lines import Located
+from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.sources import read_file
 
 THREADS = 4
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from purgatory_pipeline.linearizability.checker import Answered
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.traces.lines import (
     HeldBuffer,
     Instance,
     ManualClock,

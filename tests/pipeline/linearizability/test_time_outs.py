@@ -6,7 +6,7 @@ import pytest
 
 from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.linearizability.words import Words
-from purgatory_pipeline.trace_lines import PurgatoryInstance, Snapshot, TraceLine, WaitingOperation
+from purgatory_pipeline.traces.lines import PurgatoryInstance, Snapshot, TraceLine, WaitingOperation
 from purgatory_spec.operations import CancelForKey, Check, Force, Satisfy, Watch
 from purgatory_spec.outcomes import EventKind, completed, tried
 from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryProfile, Rounding

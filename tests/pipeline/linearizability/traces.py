@@ -13,7 +13,7 @@ from purgatory_pipeline.linearizability.decision import Explained, decide
 from purgatory_pipeline.linearizability.model_rules import ModelRules
 from purgatory_pipeline.linearizability.refutation import refute
 from purgatory_pipeline.linearizability.traced_history import traced_history
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.traces.lines import (
     Begin,
     Call,
     DeclaredDeviation,

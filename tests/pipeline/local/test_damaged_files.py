@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.rows import QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.synthetic import run_lines
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 GOOD = {component.value: list(run_lines(component.value, component, 60)) for component in Component}

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.rows import CoverageRow, QuarantineRow, VerdictRow
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

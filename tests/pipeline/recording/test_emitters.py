@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.rows import QuarantineRow, VerdictRow
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
 from tests.documentation.code_blocks import ROOT, blocks_of
 
 PAGE = ROOT / "docs" / "how-to" / "emit-traces.md"

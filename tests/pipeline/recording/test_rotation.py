@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from purgatory_impl import DelayedOperation, SimpleMemoryPool
-from purgatory_pipeline.parsing import MOST_BYTES
 from purgatory_pipeline.recording import (
     RecordedMemoryPool,
     RecordedPurgatory,
@@ -20,6 +19,7 @@ from purgatory_pipeline.recording import (
 from purgatory_pipeline.recording.bundled_workloads import bundled_workload
 from purgatory_pipeline.recording.gate import Gate
 from purgatory_pipeline.recording.workload import Wish
+from purgatory_pipeline.traces.parsing import MOST_BYTES
 from purgatory_spec.profiles import Component
 
 from .recordings import lines, verdict

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from purgatory_pipeline.from_cases import encoded
 from purgatory_pipeline.replay import replay
-from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.trace_lines import Located, TraceLine
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.traces.from_cases import encoded
+from purgatory_pipeline.traces.lines import Located, TraceLine
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.resources import specification_folder
 

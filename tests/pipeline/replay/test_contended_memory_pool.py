@@ -6,10 +6,10 @@ import pytest
 
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.memory_pool_arithmetic import is_granted
-from purgatory_pipeline.replay import overlapping_memory_pool_explainer as explainer
-from purgatory_pipeline.replay.overlapping_memory_pool_explainer import PoolExplainer
-from purgatory_pipeline.replay.overlapping_memory_pool_moments import PoolCall, PoolMoment
-from purgatory_pipeline.trace_lines import MemoryPoolInstance
+from purgatory_pipeline.replay.overlapping.memory_pool import explainer
+from purgatory_pipeline.replay.overlapping.memory_pool.explainer import PoolExplainer
+from purgatory_pipeline.replay.overlapping.memory_pool.moments import PoolCall, PoolMoment
+from purgatory_pipeline.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 

@@ -7,11 +7,11 @@ from typing import TypeAlias
 import pytest
 
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.from_cases import encoded, trace_of_case
-from purgatory_pipeline.parsing import place_of
 from purgatory_pipeline.replay import replay
-from purgatory_pipeline.rows import VerdictRow
-from purgatory_pipeline.trace_lines import Located
+from purgatory_pipeline.results.rows import VerdictRow
+from purgatory_pipeline.traces.from_cases import encoded, trace_of_case
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.parsing import place_of
 
 from .run_lines import cases
 

@@ -9,9 +9,9 @@ import pytest
 
 from purgatory_pipeline.replay.judge import TraceJudge
 from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.replay.operation_monitor import memories
-from purgatory_pipeline.replay.recent_names import RecentNames
-from purgatory_pipeline.trace_lines import Begin, TimerInstance
+from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import memories
+from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
+from purgatory_pipeline.traces.lines import Begin, TimerInstance
 from purgatory_spec.operations import Add, Cancel, CancelForKey, Check, Force
 
 from .test_overlapping_purgatory import EXACT, PROPOSAL, completed, timed_out, tried, watched

@@ -17,7 +17,7 @@ from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.traces.lines import (
     DeclaredDeviation,
     PurgatoryInstance,
     Snapshot,

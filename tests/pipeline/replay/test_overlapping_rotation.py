@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from purgatory_pipeline.trace_lines import Begin, Call, MemoryPoolInstance, TimerInstance
+from purgatory_pipeline.traces.lines import Begin, Call, MemoryPoolInstance, TimerInstance
 from purgatory_spec.operations import Add, Allocate, Cancel, Lose, Release, Shutdown
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation
 from purgatory_spec.reasons import Reason

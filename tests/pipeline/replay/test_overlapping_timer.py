@@ -8,7 +8,7 @@ import pytest
 
 from purgatory_conformance.judging.real_clock_judge import RealClockJudge
 from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.traces.lines import (
     DeclaredDeviation,
     PendingTask,
     Snapshot,

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from purgatory_pipeline.replay.followed_operations import MOST_STALE_KEYS
 from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.replay.overlapping_rules import RULES_ON_A_WALL_CLOCK
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import MOST_STALE_KEYS
+from purgatory_pipeline.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
+from purgatory_pipeline.traces.lines import (
     Begin,
     MemoryPoolInstance,
     PurgatoryInstance,

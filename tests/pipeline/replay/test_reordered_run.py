@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.replay.reordered_run import ReorderedRun
-from purgatory_pipeline.rows import QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.trace_lines import Located
+from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.traces.lines import Located
 
 
 def line(seq: int, number: int | None = None, **fields: object) -> Located:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from purgatory_pipeline.errors import OutOfOrder
 from purgatory_pipeline.replay import RunReplay, replay
-from purgatory_pipeline.rows import QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.synthetic import run_lines as made_up
-from purgatory_pipeline.synthetic_steps import Fault
-from purgatory_pipeline.trace_lines import Located
+from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.synthetic import run_lines as made_up
+from purgatory_pipeline.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
 
 from .run_lines import (

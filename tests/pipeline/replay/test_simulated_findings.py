@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from purgatory_pipeline.replay import replay
-from purgatory_pipeline.rows import QuarantineRow, VerdictRow
-from purgatory_pipeline.trace_lines import (
+from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
+from purgatory_pipeline.traces.lines import (
     Begin,
     HeldBuffer,
     Instance,

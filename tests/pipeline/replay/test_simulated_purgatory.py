@@ -2,7 +2,7 @@
 
 import pytest
 
-from purgatory_pipeline.trace_lines import Call, Happened, Return
+from purgatory_pipeline.traces.lines import Call, Happened, Return
 from purgatory_spec.operations import Check, Watch
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, Rounding

@@ -2,7 +2,7 @@
 
 import pytest
 
-from purgatory_pipeline.trace_lines import Call, Happened, Return, TraceLine
+from purgatory_pipeline.traces.lines import Call, Happened, Return, TraceLine
 from purgatory_spec.operations import Add, Cancel
 from purgatory_spec.profiles import NegativeDelay, Rounding
 

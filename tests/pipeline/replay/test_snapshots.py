@@ -12,9 +12,9 @@ from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.subjects.bundled import bundled_proposal_subject, bundled_subject
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.supports import support_of
-from purgatory_pipeline.from_cases import instance_of, trace_of_case, trace_of_steps
 from purgatory_pipeline.replay.sequential import SequentialJudge
-from purgatory_pipeline.trace_lines import Begin, Snapshot, Step, TraceLine
+from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, trace_of_steps
+from purgatory_pipeline.traces.lines import Begin, Snapshot, Step, TraceLine
 from purgatory_spec import cases as spec_cases
 from purgatory_spec.cases import read_case
 from purgatory_spec.profiles import Component

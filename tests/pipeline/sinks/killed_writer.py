@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from purgatory_pipeline import sinks
-from purgatory_pipeline.rows import CoverageRow, QuarantineRow, VerdictRow
-from purgatory_pipeline.sinks import Conclusion, ResultWriter
+from purgatory_pipeline.engines import sinks
+from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
 
 POINTS = ("rows", "tables", "rename", "renamed", "manifest", "cleaning", "never")
 

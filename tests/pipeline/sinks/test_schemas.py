@@ -7,8 +7,8 @@ from typing import get_args, get_type_hints
 import pyarrow as pa
 import pytest
 
-from purgatory_pipeline.rows import CoverageRow, QuarantineRow, VerdictRow
-from purgatory_pipeline.schemas import (
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
+from purgatory_pipeline.results.schemas import (
     ROW_TYPES,
     TABLES,
     Kind,

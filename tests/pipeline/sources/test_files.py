@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from purgatory_pipeline.errors import PipelineError
-from purgatory_pipeline.sources import NothingThere, Sources, files_of, sources_of
+from purgatory_pipeline.traces.sources import NothingThere, Sources, files_of, sources_of
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_pipeline import byte_streams
-from purgatory_pipeline.parsing import MOST_BYTES, NOT_BELIEVED
-from purgatory_pipeline.rows import QuarantineRow
-from purgatory_pipeline.sources import SHOWN_BYTES, read_file
-from purgatory_pipeline.trace_lines import Located
+from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces import byte_streams
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.parsing import MOST_BYTES, NOT_BELIEVED
+from purgatory_pipeline.traces.sources import SHOWN_BYTES, read_file
 
 
 def line(seq: int, run: str = "r") -> bytes:

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.parsing import place_of
-from purgatory_pipeline.synthetic import Expected, expected_of, faults_of, run_lines
-from purgatory_pipeline.synthetic_steps import Fault
+from purgatory_pipeline.traces.parsing import place_of
+from purgatory_pipeline.traces.synthetic import Expected, expected_of, faults_of, run_lines
+from purgatory_pipeline.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
 
 NAMES = ("a.jsonl", "b.jsonl", "c.jsonl.gz", "d.parquet", "e.parquet")

@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from purgatory_pipeline.arrow_columns import binaries, integers, texts
+from purgatory_pipeline.results.arrow_columns import binaries, integers, texts
 
 
 def test_columns_hold_the_values() -> None:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED
-from purgatory_pipeline.synthetic import Expected, write_corpus
+from purgatory_pipeline.traces.synthetic import Expected, write_corpus
 from tests.pipeline.processes import may_be_interrupted
 
 pytestmark = [
@@ -218,8 +218,8 @@ def test_ctrl_c_cancels_the_job_on_the_server(tmp_path: Path, connect_server: st
 
 WATCHED = """
 import sys
-from purgatory_pipeline.session import spark_session
-from purgatory_pipeline.spark_progress import run_watched
+from purgatory_pipeline.engines.spark.session import spark_session
+from purgatory_pipeline.engines.spark.progress import run_watched
 
 def adapts():
     return spark.conf.get("spark.sql.adaptive.enabled")

@@ -2,7 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.spark_engine import BYTES_OF_A_PARTITION, BYTES_OF_A_SHARE, Plan, plan_of
+from purgatory_pipeline.engines.spark.engine import (
+    BYTES_OF_A_PARTITION,
+    BYTES_OF_A_SHARE,
+    Plan,
+    plan_of,
+)
 
 
 def sparse(path: Path, size: int) -> Path:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.rows import QuarantineRow, Row, Verdict, VerdictRow
-from purgatory_pipeline.sources import files_of
-from purgatory_pipeline.spark_engine import check_on_spark
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.spark.engine import check_on_spark
+from purgatory_pipeline.results.rows import QuarantineRow, Row, Verdict, VerdictRow
 from purgatory_pipeline.streaming.batches import Batches
 from purgatory_pipeline.streaming.records import row_of
 from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
-from purgatory_pipeline.synthetic import run_lines
+from purgatory_pipeline.traces.sources import files_of
+from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 from .corpora import write_shuffled

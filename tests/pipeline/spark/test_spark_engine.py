@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_pipeline.errors import OutOfOrder, PipelineError
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.parsing import MOST_BYTES
-from purgatory_pipeline.rows import CoverageRow, QuarantineRow, VerdictRow
-from purgatory_pipeline.sources import files_of
-from purgatory_pipeline.spark_engine import (
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.spark.engine import (
     Plan,
     check_on_spark,
     in_order,
@@ -22,7 +18,11 @@ from purgatory_pipeline.spark_engine import (
     rows_in,
     run_job,
 )
-from purgatory_pipeline.synthetic import run_lines
+from purgatory_pipeline.errors import OutOfOrder, PipelineError
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
+from purgatory_pipeline.traces.parsing import MOST_BYTES
+from purgatory_pipeline.traces.sources import files_of
+from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 from .corpora import write_lines, write_shuffled

@@ -2,8 +2,8 @@
 
 import pytest
 
+from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.errors import OutOfOrder, PipelineError
-from purgatory_pipeline.spark_errors import job_failure
 
 TRACEBACK = """An error occurred while calling o75.parquet.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
-from purgatory_pipeline.session import spark_session
-from purgatory_pipeline.spark_preflight import java_program, java_version, preflight
+from purgatory_pipeline.engines.spark.preflight import java_program, java_version, preflight
+from purgatory_pipeline.engines.spark.session import spark_session
 
 posix = pytest.mark.skipif(os.name == "nt", reason="the programs of these tests are shell scripts")
 

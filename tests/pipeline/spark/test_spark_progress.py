@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from purgatory_pipeline import spark_progress
-from purgatory_pipeline.spark_progress import jobs_of, run_watched
+from purgatory_pipeline.engines.spark import progress as spark_progress
+from purgatory_pipeline.engines.spark.progress import jobs_of, run_watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

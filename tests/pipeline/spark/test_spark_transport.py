@@ -6,13 +6,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from purgatory_pipeline import spark_transport
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.spark import transport as spark_transport
+from purgatory_pipeline.engines.spark.transport import MOST_BYTES, MOST_LINES, ReadFiles, ReplayRuns
 from purgatory_pipeline.errors import OutOfOrder
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.row_payloads import row_of
-from purgatory_pipeline.rows import QuarantineRow, Row
-from purgatory_pipeline.spark_transport import MOST_BYTES, MOST_LINES, ReadFiles, ReplayRuns
-from purgatory_pipeline.synthetic import run_lines
+from purgatory_pipeline.results.row_payloads import row_of
+from purgatory_pipeline.results.rows import QuarantineRow, Row
+from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
 from .corpora import write_shuffled

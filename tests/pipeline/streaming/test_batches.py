@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from purgatory_pipeline.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.streaming.batches import Batches
 from purgatory_pipeline.streaming.records import Record, Standing, record_of, row_of
 

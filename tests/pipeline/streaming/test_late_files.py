@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.rows import Row
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.results.rows import Row
 from purgatory_pipeline.streaming.batches import Batches
 from purgatory_pipeline.streaming.records import row_of
 from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
-from purgatory_pipeline.synthetic import write_corpus
+from purgatory_pipeline.traces.synthetic import write_corpus
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.local_engine import check_locally
-from purgatory_pipeline.schemas import TableName
-from purgatory_pipeline.sinks import Conclusion, ResultWriter, read_results
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter, read_results
+from purgatory_pipeline.results.schemas import TableName
 from purgatory_pipeline.streaming.batches import Batches
 from purgatory_pipeline.streaming.records import row_of
-from purgatory_pipeline.synthetic import write_corpus
+from purgatory_pipeline.traces.synthetic import write_corpus
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

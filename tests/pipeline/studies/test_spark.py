@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from purgatory_pipeline.commands.study import study
 from purgatory_pipeline.studies import engines
 from purgatory_pipeline.studies.engines import run_locally, run_on_spark
 from purgatory_pipeline.studies.setting import DesignName, Setting
 from purgatory_pipeline.studies.tables import read_parquet
-from purgatory_pipeline.study_command import study
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,10 +7,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline import commands, study_command
+from purgatory_pipeline.commands import commands
+from purgatory_pipeline.commands import study as study_command
+from purgatory_pipeline.commands.study import study
 from purgatory_pipeline.studies.catalogue import STUDIES
 from purgatory_pipeline.studies.tables import read_parquet
-from purgatory_pipeline.study_command import study
 
 
 def said(*words: str) -> Result:

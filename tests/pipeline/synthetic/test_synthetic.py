@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from purgatory_pipeline.replay import replay
-from purgatory_pipeline.rows import QuarantineRow, Verdict, VerdictRow
-from purgatory_pipeline.sources import read_file
-from purgatory_pipeline.synthetic import (
+from purgatory_pipeline.results.rows import QuarantineRow, Verdict, VerdictRow
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.sources import read_file
+from purgatory_pipeline.traces.synthetic import (
     Expected,
     expected_of,
     faults_of,
     run_lines,
     write_corpus,
 )
-from purgatory_pipeline.synthetic_steps import Fault
-from purgatory_pipeline.trace_lines import Located
+from purgatory_pipeline.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
 
 EVERY = [

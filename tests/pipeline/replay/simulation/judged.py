@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from purgatory_pipeline.from_cases import encoded
 from purgatory_pipeline.replay import replay
-from purgatory_pipeline.rows import QuarantineRow, VerdictRow
-from purgatory_pipeline.trace_lines import Call, End, Located, Return, Snapshot, TraceLine
+from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
+from purgatory_pipeline.traces.from_cases import encoded
+from purgatory_pipeline.traces.lines import Call, End, Located, Return, Snapshot, TraceLine
 
 from .machine import NS_PER_MS, RUN, Machine, Planted, from_snapshot_on
 

@@ -5,7 +5,7 @@ Each has an operation and keys that no other thread names.
 
 import msgspec
 
-from purgatory_pipeline.trace_lines import WaitingOperation
+from purgatory_pipeline.traces.lines import WaitingOperation
 
 from . import purgatory_calls as calls
 from .machine import Script, Thread

@@ -1,0 +1,1 @@
+"""The commands of the pipeline: one module each; ``commands`` registers them."""

@@ -1,0 +1,160 @@
+"""``purgatory trace watch``: judge runs while they are being recorded."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_USAGE, Problem
+from purgatory_conformance.command_options import WORK_FOLDER
+from purgatory_pipeline.commands.check import foreseen
+from purgatory_pipeline.engines.interrupts import remembered_interrupt
+from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
+from purgatory_pipeline.engines.spark.errors import job_failure
+from purgatory_pipeline.replay.reordered_run import MOST_HELD
+from purgatory_pipeline.results.rows import Verdict
+from purgatory_pipeline.streaming.own_folder import own_folder
+from purgatory_pipeline.summary.summary import Summary
+from purgatory_pipeline.summary.terminal import print_summary
+from purgatory_pipeline.summary.words import grouped, lines_of, runs_of
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from purgatory_pipeline.streaming.batches import Batches
+
+_SECONDS_BETWEEN_LOOKS = 1
+_WITHOUT_JAVA = "`purgatory trace check` needs no Java"
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=WORK_FOLDER / "trace-watch",
+    show_default=True,
+    help="The folder of the results and of what a later start goes on from; a local disk.",
+)
+@click.option("--once", is_flag=True, help="Stop when all files that are there have been read.")
+@click.option(
+    "--every",
+    type=click.FloatRange(0.1),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often new files are looked for.",
+)
+@click.option(
+    "--files-per-batch",
+    type=click.IntRange(1),
+    default=16,
+    show_default=True,
+    help="How many files are read in one batch, at the most.",
+)
+@click.option(
+    "--most-held",
+    type=click.IntRange(1),
+    default=MOST_HELD,
+    show_default=True,
+    help="How many lines of a run are held at the most for others that have not come.",
+)
+@click.option("--master", default="", metavar="MASTER", help="Where Spark runs, if not here.")
+@click.pass_context
+def watch(
+    context: click.Context,
+    folder: Path,
+    out: Path,
+    once: bool,
+    every: float,
+    files_per_batch: int,
+    most_held: int,
+    master: str,
+) -> None:
+    """Judge the files that appear in FOLDER, batch by batch, until Ctrl-C.
+
+    A file is read once, when it appears: write it elsewhere and move it there when it is complete.
+    After each batch the tables say of every run what `purgatory trace check` would say of the lines
+    so far. Started again with the same --out it goes on where it was, also after a kill; that is
+    for one FOLDER, and not inside it.
+
+    Ends like `purgatory trace check`; after Ctrl-C with 130.
+    """
+    if not folder.is_dir():
+        raise Problem(f"there is no folder {folder}: make it, then start again", EXIT_USAGE)
+    with foreseen("the watch"), own_folder(out, folder):
+        from purgatory_pipeline.engines.spark.session import spark_session
+        from purgatory_pipeline.streaming.batches import Batches
+        from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
+
+        batches = Batches(out / "batches")
+        tables = _Tables(out / "tables", batches)
+        watched = Watch(
+            folder=folder.absolute(),
+            checkpoint=(out / "checkpoint").absolute(),
+            files_per_batch=files_per_batch,
+            most_held=most_held,
+            once=once,
+            every_seconds=every,
+        )
+        with spark_session(master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA) as spark:
+            interrupted = _wait_for(start(spark, watched, batches, tables.after_batch))
+    if interrupted:
+        click.echo("stopped; the same command goes on from here", err=True)
+        context.exit(EXIT_INTERRUPTED)
+    tables.conclude()
+    context.exit(tables.summary.exit_code)
+
+
+def _wait_for(query: "StreamingQuery") -> bool:
+    """Wait for the stream to end; whether Ctrl-C has ended it.
+
+    Raises:
+        PipelineError: it has failed.
+    """
+    with remembered_interrupt() as interrupted:
+        try:
+            while not interrupted.is_set():
+                if query.awaitTermination(_SECONDS_BETWEEN_LOOKS):
+                    return False
+        except Exception as error:
+            raise job_failure(error) from error
+        query.stop()
+    return True
+
+
+@dataclass
+class _Tables:
+    """The tables that stand, written anew after each batch."""
+
+    folder: Path
+    batches: "Batches"
+    summary: Summary = field(default_factory=Summary)
+    _results: Path | None = None
+
+    def after_batch(self, number: int) -> None:
+        """Write the tables and say in a line what stands; called by Spark."""
+        self.write()
+        verdicts = self.summary.verdicts
+        counts = ", ".join(f"{grouped(verdicts[each.value])} {each.value}" for each in Verdict)
+        of_lines = lines_of(self.summary.events)
+        click.echo(f"batch {number}: {runs_of(self.summary.runs)}, {of_lines}: {counts}")
+
+    def write(self) -> None:
+        """Write the tables of what stands."""
+        from purgatory_pipeline.streaming.records import row_of
+
+        self.summary = Summary()
+        with ResultWriter(self.folder) as writer:
+            writer.write(row_of(record) for record in self.batches.standing())
+            writer.finish(self.summary.take)
+            conclusion = Conclusion("spark", self.summary.exit_code, self.summary.verdicts)
+            self._results = writer.commit(conclusion)
+
+    def conclude(self) -> None:
+        """Print what stands; the tables are written even if no batch was needed."""
+        self.write()
+        head = f"{runs_of(self.summary.runs)}, {lines_of(self.summary.events)}; engine spark stream"
+        print_summary(Console(), self.summary, head=head, results=str(self._results))

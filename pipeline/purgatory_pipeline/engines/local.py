@@ -1,0 +1,88 @@
+"""The engine without Spark: reads, sorts and replays in this process.
+
+Theory of operation. What a run's lines are worth can change until the last file has been read: a
+line that is missing, or a second one with its number, may stand anywhere. So all lines are sorted
+first, by run, number, file and line, on disk where they do not fit into memory; then they are
+replayed, one run after the other. This is what every engine does, in the same order, and therefore
+the rows are the same whatever engine is used and however the lines are spread over files.
+
+Memory is bounded by a chunk of the sort and by the judge of one run. Input that is in order already
+costs the sort little: it is written once and read once, and not merged.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from purgatory_pipeline.engines.external_sort import CHUNK_BYTES, ExternalSort, Key
+from purgatory_pipeline.replay import replay
+from purgatory_pipeline.results.rows import QuarantineRow, Row
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.sources import files_of, read_file
+
+_LINES_BETWEEN_NEWS = 5000
+
+
+class LocalProgress(Protocol):
+    """Whoever wants to know how far the engine is."""
+
+    def read(self, lines: int) -> None:
+        """So many lines have been read; more may follow."""
+
+    def judged(self, lines: int, of: int) -> None:
+        """All lines have been read, and so many of them judged."""
+
+
+class _NobodyAsks:
+    def read(self, lines: int) -> None:
+        pass
+
+    def judged(self, lines: int, of: int) -> None:
+        pass
+
+
+def check_locally(
+    paths: Iterable[str | Path],
+    *,
+    scratch: Path | None = None,
+    chunk_bytes: int = CHUNK_BYTES,
+    progress: LocalProgress | None = None,
+) -> Iterator[Row]:
+    """The rows of all runs in the files that paths stand for.
+
+    First those about lines whose run could not be read, then run by run.
+
+    Args:
+        paths: Files, folders and patterns.
+        scratch: A folder for what does not fit into memory; the system's, if none is given.
+        chunk_bytes: How many bytes of lines are held in memory at a time, about.
+        progress: Is told how far the engine is.
+
+    Raises:
+        NothingThere: a path stands for nothing.
+        MissingExtra: a file is Parquet, and pyarrow is not installed.
+    """
+    news: LocalProgress = _NobodyAsks() if progress is None else progress
+    lines = 0
+    with ExternalSort(Located, _by_place, scratch, chunk_bytes) as sorting:
+        for file in files_of(paths):
+            for line in read_file(file):
+                if isinstance(line, QuarantineRow):
+                    yield line
+                    continue
+                sorting.add(line)
+                lines += 1
+                if lines % _LINES_BETWEEN_NEWS == 0:
+                    news.read(lines)
+        yield from replay(_counted(sorting.in_order(), lines, news))
+
+
+def _by_place(located: Located) -> Key:
+    return located
+
+
+def _counted(ordered: Iterator[Located], lines: int, news: LocalProgress) -> Iterator[Located]:
+    for number, located in enumerate(ordered):
+        if number % _LINES_BETWEEN_NEWS == 0:
+            news.judged(number, lines)
+        yield located

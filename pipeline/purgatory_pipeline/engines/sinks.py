@@ -1,0 +1,299 @@
+"""Results in a folder: three tables, whole or not at all.
+
+Theory of operation. Everything is written to a staging folder inside the folder of results. When it
+is complete, it is renamed to a name that follows from what is in it, and then ``manifest.json``,
+which names it, is replaced in one step. Until that step the folder holds the previous results, and
+from it on the new ones; whatever kills the process, one of the two is there and whole. What
+processes that were killed have left behind is removed by the next one, as are the previous results
+once the manifest no longer names them; nothing is touched whose name is not one of those given
+here, and where ``manifest.json`` is somebody else's nothing is written at all. A lock keeps a
+second process out.
+
+Rows may come in any order. They are sorted, on disk where they do not fit into memory, so that the
+same rows always give the same files, byte for byte.
+"""
+
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from purgatory_pipeline.engines.external_sort import CHUNK_BYTES, ExternalSort, Key
+from purgatory_pipeline.errors import MissingExtra, PipelineError
+from purgatory_pipeline.results.locking import only_one
+from purgatory_pipeline.results.manifest import (
+    MANIFEST,
+    MANIFEST_FORMAT,
+    RESULTS,
+    STAGING,
+    InputFile,
+    Manifest,
+    ResultFile,
+    described,
+    encoded,
+    own_folders,
+    read_manifest,
+    refuse_foreign,
+    verify,
+)
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.results.schemas import TABLES, TableName, arrow_schema
+from purgatory_pipeline.traces.parquet import NEEDS_PYARROW
+from purgatory_pipeline.version import MODEL_VERSION
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS_AT_A_TIME = 8192
+
+AnyRow = TypeVar("AnyRow", VerdictRow, CoverageRow, QuarantineRow)
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What the manifest says beside the files.
+
+    Attributes:
+        engine: The engine that was used.
+        exit_code: The one that the check ends with.
+        verdicts: How many runs have each verdict.
+        inputs: The files that were read.
+        ignored: The files that were not.
+    """
+
+    engine: str
+    exit_code: int
+    verdicts: dict[str, int]
+    inputs: tuple[InputFile, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+class ResultWriter:
+    """Writes the results of one check into a folder; to be used in a ``with`` statement.
+
+    First ``write`` rows, then ``finish`` the tables, then ``commit``. Where the statement is left
+    before that, nothing has changed in the folder.
+    """
+
+    def __init__(self, folder: Path, *, chunk_bytes: int = CHUNK_BYTES) -> None:
+        """Prepare to write into the folder, which is made where it is missing.
+
+        Args:
+            folder: Where the results are to be.
+            chunk_bytes: How much of each table is held in memory at a time, about.
+
+        Raises:
+            MissingExtra: pyarrow is not installed.
+        """
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ModuleNotFoundError:
+            raise MissingExtra(NEEDS_PYARROW) from None
+        self._folder = folder
+        self._chunk_bytes = chunk_bytes
+        self._open = ExitStack()
+        self._tables: list[ResultFile] = []
+
+    def __enter__(self) -> "ResultWriter":
+        """Lock the folder and make a staging folder.
+
+        Raises:
+            Refused: the folder has a ``manifest.json`` that is no check's.
+            PipelineError: another process is writing there, or it cannot be written to.
+        """
+        refuse_foreign(self._folder, of_a_check=True)
+        with ExitStack() as opening:
+            opening.enter_context(only_one(self._folder))
+            _remove(own_folders(self._folder, STAGING))
+            inside = self._folder / f"{STAGING}{secrets.token_hex(8)}"
+            inside.mkdir(0o700)
+            opening.callback(shutil.rmtree, inside, ignore_errors=True)
+            self._whole = inside / "whole"
+            self._whole.mkdir()
+            self.scratch = inside / "scratch"
+            """A folder for what is not a result; it goes with the staging folder."""
+            self.scratch.mkdir()
+            self._open = opening.pop_all()
+        self._verdicts = self._sorting(VerdictRow, _by_run)
+        self._coverage = self._sorting(CoverageRow, _by_run_and_rule)
+        self._quarantine = self._sorting(QuarantineRow, _by_place)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Remove what was not committed."""
+        self._open.close()
+
+    def _sorting(self, kind: type[AnyRow], key: Callable[[AnyRow], Key]) -> ExternalSort[AnyRow]:
+        sorting = ExternalSort(kind, key, self.scratch, self._chunk_bytes)
+        return self._open.enter_context(sorting)
+
+    def write(self, rows: Iterable[Row]) -> None:
+        """Take in rows, in any order."""
+        for row in rows:
+            if isinstance(row, CoverageRow):
+                self._coverage.add(row)
+            elif isinstance(row, VerdictRow):
+                self._verdicts.add(row)
+            else:
+                self._quarantine.add(row)
+
+    def finish(self, take: Callable[[Row], None] | None = None) -> None:
+        """Write the tables; each of their rows is given to ``take``, table by table, sorted."""
+        for table, sorting in (
+            (TableName.VERDICTS, self._verdicts),
+            (TableName.COVERAGE, self._coverage),
+            (TableName.QUARANTINE, self._quarantine),
+        ):
+            rows: Iterator[Row] = sorting.in_order()
+            path = self._whole / f"{table.value}.parquet"
+            count = _write_table(path, table, rows if take is None else _told(rows, take))
+            self._tables.append(described(path, count))
+
+    def commit(self, conclusion: Conclusion, pages: Sequence[tuple[str, str]] = ()) -> Path:
+        """Make what was written the results of the folder.
+
+        Args:
+            conclusion: What the manifest says beside the files.
+            pages: Further files of text, by their names.
+
+        Returns:
+            The folder in which the files are now.
+        """
+        files = [*self._tables]
+        for name, text in pages:
+            path = self._whole / name
+            path.write_text(text, encoding="utf-8")
+            files.append(described(path, None))
+        manifest = Manifest(
+            format=MANIFEST_FORMAT,
+            model_version=MODEL_VERSION,
+            engine=conclusion.engine,
+            folder=_name_of(files),
+            exit_code=conclusion.exit_code,
+            verdicts=conclusion.verdicts,
+            files=tuple(files),
+            inputs=conclusion.inputs,
+            ignored=conclusion.ignored,
+        )
+        target = self._folder / manifest.folder
+        if not _is_whole(self._folder, manifest):
+            _remove([target])
+            self._whole.rename(target)
+        unfinished = self.scratch / MANIFEST
+        unfinished.write_bytes(encoded(manifest))
+        unfinished.replace(self._folder / MANIFEST)
+        _remove(each for each in own_folders(self._folder, RESULTS) if each != target)
+        return target
+
+
+def _is_whole(folder: Path, manifest: Manifest) -> bool:
+    """Whether these very files are there already, from a check that gave the same."""
+    try:
+        verify(folder, manifest)
+    except PipelineError:
+        return False
+    return True
+
+
+def _told(rows: Iterator[Row], take: Callable[[Row], None]) -> Iterator[Row]:
+    for row in rows:
+        take(row)
+        yield row
+
+
+def _write_table(path: Path, table: TableName, rows: Iterable[Row]) -> int:
+    """Write a table as Parquet; how many rows it has."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = arrow_schema(table)
+    columns = TABLES[table]
+    count = 0
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for block in _blocks(rows):
+            count += len(block)
+            arrays = [
+                pa.array([getattr(row, column.name) for row in block], schema.field(place).type)
+                for place, column in enumerate(columns)
+            ]
+            for column, array in zip(columns, arrays, strict=True):
+                if array.null_count and not column.nullable:
+                    raise PipelineError(f"a row of {table.value} has no {column.name}")
+            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+    return count
+
+
+def _blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    block: list[Row] = []
+    for row in rows:
+        block.append(row)
+        if len(block) == _ROWS_AT_A_TIME:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _name_of(files: Sequence[ResultFile]) -> str:
+    """A name that follows from the files."""
+    import hashlib
+
+    digest = hashlib.sha256("\n".join(f"{each.name} {each.sha256}" for each in files).encode())
+    return RESULTS + digest.hexdigest()[:16]
+
+
+def _remove(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _by_run(row: VerdictRow) -> Key:
+    return row.run
+
+
+def _by_run_and_rule(row: CoverageRow) -> Key:
+    return row.run, row.rule
+
+
+def _by_place(row: QuarantineRow) -> Key:
+    return row.file, row.line, row.reason, row.run, -1 if row.seq is None else row.seq
+
+
+@dataclass(frozen=True)
+class CheckResults:
+    """Results that were read from a folder and are as its manifest says.
+
+    Attributes:
+        manifest: The manifest.
+        folder: Where the files are.
+    """
+
+    manifest: Manifest
+    folder: Path
+
+    def table(self, name: TableName | str) -> "pa.Table":
+        """One of the tables: ``verdicts``, ``coverage`` or ``quarantine``."""
+        import pyarrow.parquet as pq
+
+        return pq.read_table(self.folder / f"{TableName(name).value}.parquet")
+
+
+def read_results(folder: str | Path) -> CheckResults:
+    """The results in a folder that ``purgatory trace check`` has written.
+
+    Raises:
+        PipelineError: there are none, or a file is not as the manifest says.
+    """
+    where = Path(folder)
+    manifest = read_manifest(where)
+    verify(where, manifest)
+    return CheckResults(manifest, where / manifest.folder)

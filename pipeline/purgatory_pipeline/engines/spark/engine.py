@@ -1,0 +1,185 @@
+"""The engine on Spark: the same rows as the local engine, on many cores and machines.
+
+Theory of operation. One job, of two stages::
+
+    shares of files -> read (Python) -> by run -> sort by run, seq, file, number -> replay (Python)
+
+- Only the DataFrame API is used, so that it runs unchanged through Spark Connect.
+- Files are dealt out to shares of about equal size beforehand, one task for each: a range of
+  numbers with as many partitions as shares needs no shuffle to spread them.
+- The sort stands directly below the replay, in the same task, so that nothing can come in between
+  and disturb the order; were it lost, the replay would say so and the job would fail. Spark changes
+  no number of partitions that is given, and splits none.
+- The rows of all three tables leave the job together, as Parquet parts in a folder, so that the
+  replay runs once; they are read from there one by one.
+- A task costs about 65 ms beyond its work, so that their number follows from the bytes.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heapreplace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from purgatory_pipeline.engines.spark.errors import job_failure
+from purgatory_pipeline.engines.spark.progress import run_watched
+from purgatory_pipeline.engines.spark.session import is_connect
+from purgatory_pipeline.errors import PipelineError
+from purgatory_pipeline.results.row_payloads import row_of
+from purgatory_pipeline.results.rows import Row, VerdictRow
+from purgatory_pipeline.traces.file_sizes import bytes_of_lines
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+BYTES_OF_A_SHARE = 16 << 20
+"""About how many bytes of files one task reads, if there are files enough."""
+BYTES_OF_A_PARTITION = 4 << 20
+"""About how many bytes of lines one task replays, if there are runs enough."""
+_MOST_TASKS = 10_000
+_SECONDS_TO_CLEAR = 5
+
+_WORKER_SETTINGS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(4 << 20),
+}
+"""So that a worker holds little at a time, however long the lines."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the work is divided.
+
+    Attributes:
+        files: All files, in the order of their names.
+        shares: Which of them one task reads, by number, for each task.
+        partitions: How many tasks replay.
+    """
+
+    files: tuple[str, ...]
+    shares: tuple[tuple[int, ...], ...]
+    partitions: int
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks there are in all."""
+        return len(self.shares) + self.partitions
+
+
+def plan_of(files: Sequence[str | Path]) -> Plan:
+    """How the work on these files is divided, by their sizes."""
+    names = tuple(sorted({str(file) for file in files}))
+    sizes = [max(1, bytes_of_lines(name)) for name in names]
+    total = sum(sizes)
+    count = max(1, min(len(names), _MOST_TASKS, -(-total // BYTES_OF_A_SHARE)))
+    partitions = max(1, min(_MOST_TASKS, -(-total // BYTES_OF_A_PARTITION)))
+    return Plan(names, _shares(sizes, count), partitions)
+
+
+def _shares(sizes: Sequence[int], count: int) -> tuple[tuple[int, ...], ...]:
+    """Deal out files by size, the largest first, each to the share that has least."""
+    shares: list[list[int]] = [[] for _ in range(count)]
+    loads = [(0, which) for which in range(count)]
+    heapify(loads)
+    for file in sorted(range(len(sizes)), key=lambda each: -sizes[each]):
+        load, which = loads[0]
+        shares[which].append(file)
+        heapreplace(loads, (load + sizes[file], which))
+    return tuple(tuple(sorted(share)) for share in shares)
+
+
+def lines_of(spark: "SparkSession", plan: Plan) -> "DataFrame":
+    """All lines of the files, in no order."""
+    from purgatory_pipeline.engines.spark.transport import LINE_COLUMNS, ReadFiles
+
+    places = tuple(str(Path(name).absolute()) for name in plan.files)
+    shares = spark.range(0, len(plan.shares), 1, len(plan.shares))
+    return shares.mapInArrow(ReadFiles(places, plan.shares), LINE_COLUMNS)
+
+
+def in_order(lines: "DataFrame", plan: Plan) -> "DataFrame":
+    """The lines of a run in one partition, and each partition in order."""
+    by_run = lines.repartition(plan.partitions, "run")
+    return by_run.sortWithinPartitions("run", "seq", "file", "number")
+
+
+def replayed(lines: "DataFrame", plan: Plan) -> "DataFrame":
+    """The rows of all tables for lines that are in order."""
+    from purgatory_pipeline.engines.spark.transport import ROW_COLUMNS, ReplayRuns
+
+    return lines.mapInArrow(ReplayRuns(plan.files), ROW_COLUMNS)
+
+
+def check_on_spark(
+    spark: "SparkSession", files: Sequence[str | Path], staging: Path
+) -> Iterator[Row]:
+    """The rows of all runs in the files, when the job has run to its end.
+
+    Args:
+        spark: Where it runs; its workers must be able to read the files, and to write ``staging``.
+        files: As ``purgatory_pipeline.traces.sources.files_of`` gives them; rows name them so.
+        staging: A folder that does not exist; the caller removes it.
+
+    Raises:
+        OutOfOrder: lines did not arrive in order; a defect of the engine.
+        PipelineError: the job failed for another reason.
+        KeyboardInterrupt: Ctrl-C; the job is cancelled by then.
+    """
+    plan = plan_of(files)
+    for name, value in _WORKER_SETTINGS.items():
+        spark.conf.set(name, value)
+    rows = replayed(in_order(lines_of(spark, plan), plan), plan)
+    run_job(spark, rows, staging, tasks=plan.tasks)
+    yield from rows_in(staging)
+
+
+def run_job(spark: "SparkSession", rows: "DataFrame", staging: Path, *, tasks: int) -> None:
+    """Write the rows as Parquet parts; the errors are those of ``check_on_spark``."""
+
+    def write() -> None:
+        rows.write.parquet(staging.absolute().as_uri())
+
+    try:
+        run_watched(spark, write, tasks=tasks, label="replaying on Spark")
+    except KeyboardInterrupt:
+        if is_connect(spark):
+            _wait_for_clearing(staging)
+        raise
+    except Exception as error:
+        raise job_failure(error) from error
+
+
+def _wait_for_clearing(staging: Path) -> None:
+    """Wait a little until a server, which does not wait for its tasks, has cleared away."""
+    until = time.monotonic() + _SECONDS_TO_CLEAR
+    while (staging / "_temporary").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+
+
+def rows_in(staging: Path) -> Iterator[Row]:
+    """The rows of the parts that a job has written, part by part.
+
+    Raises:
+        PipelineError: a run was judged in two places, or there are no parts.
+    """
+    import pyarrow.parquet as pq
+
+    if not (staging / "_SUCCESS").exists():
+        raise PipelineError(
+            f"Spark has left no result in {staging}: it has to lie where the workers can write "
+            "and this process can read"
+        )
+    judged: set[str] = set()
+    for part in sorted(staging.glob("part-*.parquet")):
+        with pq.ParquetFile(part) as file:
+            for batch in file.iter_batches(batch_size=4096):
+                tables = batch.column("table").to_pylist()
+                payloads = batch.column("payload").to_pylist()
+                for table, payload in zip(tables, payloads, strict=True):
+                    row = row_of(table, payload)
+                    if isinstance(row, VerdictRow):
+                        if row.run in judged:
+                            raise PipelineError(f"run {row.run!r} was judged in two places")
+                        judged.add(row.run)
+                    yield row

@@ -1,0 +1,300 @@
+"""The Spark session: started quietly, or joined, and left without a trace.
+
+Theory of operation. There are four places where the work can be done:
+
+- *here*: a Java machine is started beside this process (``local[*]``), bound to the loopback
+  address, with a configuration of its own, and ended with the session;
+- *a cluster* (``--master``): the driver is started here, with the machine's own configuration;
+- *a Connect server* (``--remote sc://...``): nothing is started, and no Java is needed;
+- *under spark-submit*: the Java machine is there already and knows its master.
+
+What the commands ask of Spark is the same in all of them.
+"""
+
+import logging
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
+from purgatory_pipeline.engines.interrupts import remembered_interrupt
+from purgatory_pipeline.engines.spark.preflight import WITHOUT_JAVA, preflight
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+HERE = "local[*]"
+"""The master if none is named: all processors of this machine."""
+
+_USUAL_PORT = 15002
+_SECONDS_TO_ANSWER = 20
+_SECONDS_TO_END = 20
+
+_WAITS = "interrupted; waiting for Java, which is just starting, to end"
+
+_LOGGING = """\
+status = OFF
+rootLogger.level = ERROR
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %p %c{1}: %m%n%ex
+"""
+
+_QUIET = {
+    "spark.app.name": "purgatory",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+_ALONE = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    "spark.ui.enabled": "false",
+}
+
+
+class _Gateway(Protocol):
+    """What connects this process with the Java machine that it has started."""
+
+    proc: subprocess.Popen[bytes]
+
+    def shutdown(self) -> None:
+        """Close the connections."""
+
+
+@contextmanager
+def spark_session(
+    *,
+    master: str = "",
+    remote: str = "",
+    settings: Mapping[str, str] | None = None,
+    without_java: str = WITHOUT_JAVA,
+) -> Iterator["SparkSession"]:
+    """A session, ended with the context; one that was there before is handed out and left alone.
+
+    Args:
+        master: Where Spark runs, in its own words; ``local[*]`` if empty.
+        remote: The address of a Spark Connect server, ``sc://host:port``; nothing is started here.
+        settings: Settings of Spark, by name, that go before those chosen here.
+        without_java: What to do instead where there is no Java, in words.
+
+    Raises:
+        Problem: a library or Java is missing (exit code 5), or Spark does not start (3).
+    """
+    if remote:
+        if master:
+            raise Problem("name a master or a Connect server, not both", EXIT_USAGE)
+        preflight(needs_java=False, needs_connect=True)
+        with _connected(remote, settings or {}) as spark:
+            yield spark
+        return
+    preflight(without_java=without_java)
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is not None:
+        yield SparkSession.builder.getOrCreate()
+    elif "PYSPARK_GATEWAY_PORT" in os.environ:
+        with _submitted(settings or {}) as spark:
+            yield spark
+    else:
+        with _started(master or HERE, settings or {}) as spark:
+            yield spark
+
+
+def is_connect(spark: "SparkSession") -> bool:
+    """Whether Spark is only talked to, and has no context in this process."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+@contextmanager
+def _connected(remote: str, settings: Mapping[str, str]) -> Iterator["SparkSession"]:
+    from pyspark.sql import SparkSession
+
+    _see_server(remote)
+    try:
+        spark = SparkSession.builder.remote(remote).getOrCreate()
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        _ = spark.version  # the first thing that is asked of the server
+    except Exception as error:
+        why = f"{remote} is no Connect server that can be used: {_first_line(error)}"
+        raise Problem(why, EXIT_SUBJECT_FAILED) from error
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def _see_server(remote: str) -> None:
+    """See that something listens there: the client itself would try for many minutes.
+
+    Raises:
+        Problem: nothing does, or the address is none.
+    """
+    try:
+        address = urlsplit(remote)
+        host, port = address.hostname, address.port or _USUAL_PORT
+    except ValueError:
+        host = None
+    if not remote.startswith("sc://") or host is None:
+        problem = (
+            f"{remote} is no address of a Connect server, which is sc://host or sc://host:port"
+        )
+        raise Problem(problem, EXIT_USAGE)
+    try:
+        socket.create_connection((host, port), _SECONDS_TO_ANSWER).close()
+    except OSError as error:
+        why = f"no Connect server answers at {remote}: {error.strerror or error}"
+        raise Problem(why, EXIT_SUBJECT_FAILED) from None
+
+
+@contextmanager
+def _submitted(settings: Mapping[str, str]) -> Iterator["SparkSession"]:
+    """The session of a Java machine that spark-submit has started, with its settings."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("purgatory")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession"]:
+    """A session with a Java machine of its own, which is gone afterwards."""
+    from pyspark import SparkConf
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="purgatory-spark-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        environment, chosen = _setting_of(master, folder)
+        stack.enter_context(_environment(environment))
+        stack.enter_context(_without_logging())
+        conf = SparkConf(loadDefaults=False)
+        conf.setAll(sorted({**_QUIET, **chosen, **settings, "spark.master": master}.items()))
+        log = folder / "java.log"
+        with log.open("wb") as stderr, remembered_interrupt(_WAITS) as interrupted:
+            try:
+                streams = {"stdout": stderr, "stderr": stderr}
+                gateway: _Gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+                stack.callback(_end, gateway)
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
+                context = _context(conf, gateway)
+                stack.callback(context.stop)
+                spark = SparkSession(context)
+            except Exception as error:
+                why = _said(log) or _first_line(error)
+                raise Problem(f"Spark does not start: {why}", EXIT_SUBJECT_FAILED) from error
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        yield spark
+
+
+def _context(conf: "SparkConf", gateway: _Gateway) -> "SparkContext":
+    """The context; what Ctrl-C does stays as it is, although every new context changes that."""
+    from pyspark import SparkContext
+
+    before = signal.getsignal(signal.SIGINT)
+    context = SparkContext(conf=conf, gateway=gateway)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, before)
+    return context
+
+
+def _setting_of(master: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Environment and settings; on a cluster the machine's own configuration counts."""
+    if not master.startswith("local"):
+        return {}, {}
+    (folder / "log4j2.properties").write_text(_LOGGING, encoding="utf-8")
+    environment = {
+        "SPARK_CONF_DIR": str(folder),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    scratch = {
+        "spark.local.dir": str(folder / "scratch"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    return environment, {**_ALONE, **scratch}
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables that are as before afterwards."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _without_logging() -> Iterator[None]:
+    """What connects us with Java tells of every call that is cut off, at length; not here."""
+    logger = logging.getLogger("py4j")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _end(gateway: _Gateway) -> None:
+    """End the Java machine, which goes by itself when its standard input is closed."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    process = gateway.proc
+    gateway.shutdown()
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
+
+
+def _said(log: Path) -> str:
+    """What the Java machine complained of, in one line."""
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
+    told = [line for line in lines if line and not line.startswith(("WARNING:", "at "))]
+    return " ".join(told[-1:])
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,0 +1,1 @@
+"""The bundled implementation with a recorder around it, component by component."""

@@ -1,0 +1,240 @@
+"""The judge of a run whose calls may overlap, on a clock that moves by itself.
+
+Theory of operation. Lines tell of calls, callbacks and returns, in the order in which they
+happened; a ``step`` is a call with all that belongs to it. This module keeps the open calls of each
+thread, one inside the other where callbacks call, and what time it is. What calls and callbacks
+mean is the business of a *follower*, one for each component.
+
+A line's time is read before its number is given out, so it may be a little older than the lines
+before it. What is judged by a time is judged by the line's own. That something is *missing* is
+said by the latest time of all lines, and only when as much time has passed again as an expiry may
+be late: its line may still come.
+
+Observables are not compared: other threads may change them before they are read.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from purgatory_conformance.supports import support_of
+from purgatory_pipeline.errors import Unusable
+from purgatory_pipeline.replay.judge import Finding, JudgedLine
+from purgatory_pipeline.traces.lines import (
+    Begin,
+    Call,
+    End,
+    Happened,
+    Return,
+    Snapshot,
+    Step,
+    WallClock,
+)
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Event, Value
+from purgatory_spec.profiles import component_of
+from purgatory_spec.reasons import Reason
+
+NS_PER_MS = 1_000_000
+
+Kept = TypeVar("Kept")
+"""What a follower remembers of an open call."""
+
+
+class Follower(Protocol[Kept]):
+    """Follows the calls and callbacks of one component.
+
+    Every method that judges returns a finding where something is not allowed. Findings need not
+    name the thread.
+    """
+
+    visits: Counter[str]
+    deviated: set[str]
+
+    def called(self, operation: Operation, at_ms: int) -> Kept:
+        """A call begins.
+
+        Raises:
+            Unusable: the component has no such operation on a clock that moves by itself.
+        """
+
+    def happened(
+        self, thread: str, call: Kept | None, event: Event, first_ms: int, last_ms: int
+    ) -> Finding | None:
+        """A callback begins, in an open call of its thread or in none, between two readings."""
+
+    def returned(
+        self, call: Kept, result: Value, rejected: Reason | None, at_ms: int
+    ) -> Finding | None:
+        """A call returns."""
+
+    def passed(self, now_ms: int) -> Finding | None:
+        """The clock has reached a reading."""
+
+    def ended(self, now_ms: int) -> Finding | None:
+        """Nothing follows."""
+
+    def resume(self, snapshot: Snapshot, now_ms: int) -> list[tuple[str, Operation, Kept]]:
+        """Begin with what a snapshot says; the calls that were open then."""
+
+    def compare(self, snapshot: Snapshot, now_ms: int) -> Finding | None:
+        """Compare with what is known already."""
+
+
+@dataclass(slots=True)
+class _OpenCall(Generic[Kept]):
+    """An open call of a thread, with what the follower keeps of it."""
+
+    operation: Operation
+    kept: Kept
+
+
+@dataclass(slots=True)
+class OverlappingJudge(Generic[Kept]):
+    """Follows a run of a component by its follower; see ``TraceJudge``."""
+
+    begin: Begin
+    follower: Follower[Kept]
+    _calls: dict[str, list[_OpenCall[Kept]]] = field(default_factory=dict)
+    _now_ms: int | None = None
+    _fresh: bool = True
+
+    @property
+    def visits(self) -> Counter[str]:
+        """How often each rule was put to the test so far."""
+        return self.follower.visits
+
+    @property
+    def deviated(self) -> tuple[str, ...]:
+        """The declared deviations that were seen so far."""
+        return tuple(sorted(self.follower.deviated))
+
+    def take(self, line: JudgedLine) -> Finding | None:
+        """Judge one line; see ``TraceJudge``."""
+        if isinstance(line, End):
+            return self._ended(line)
+        if line.at_ns is None:
+            raise Unusable("a line on a wall clock needs at_ns")
+        at_ms = line.at_ns // NS_PER_MS
+        match line:
+            case Happened(thread=thread, event=kind, task=task, reason=reason):
+                stack = self._calls.get(thread)
+                finding = self.follower.happened(
+                    thread,
+                    stack[-1].kept if stack else None,
+                    Event(kind, task, reason),
+                    at_ms,
+                    at_ms,
+                )
+            case Call(thread=thread, operation=operation):
+                self._called(thread, operation, at_ms)
+                finding = None
+            case Return(thread=thread, result=result, rejected=rejected):
+                finding = self._returned(thread, result, rejected, at_ms)
+            case Step():
+                finding = self._step(line, at_ms)
+            case Snapshot():
+                finding = self._snapshot(line, at_ms)
+        self._fresh = False
+        if self._now_ms is None or at_ms > self._now_ms:
+            self._now_ms = at_ms
+        if finding is None:
+            return self.follower.passed(self._now_ms)
+        return self._in_words(finding, line)
+
+    def _called(self, thread: str, operation: Operation, at_ms: int) -> None:
+        kept = self.follower.called(operation, at_ms)
+        self._calls.setdefault(thread, []).append(_OpenCall(operation, kept))
+
+    def _returned(
+        self, thread: str, result: Value, rejected: Reason | None, at_ms: int
+    ) -> Finding | None:
+        stack = self._calls.get(thread)
+        if not stack:
+            raise Unusable(f"thread {thread!r} returns and is in no call")
+        call = stack.pop()
+        if not stack:
+            del self._calls[thread]
+        finding = self.follower.returned(call.kept, result, rejected, at_ms)
+        if finding is None or finding.operation:
+            return finding
+        return _with_operation(finding, self._describe(call.operation))
+
+    def _step(self, line: Step, at_ms: int) -> Finding | None:
+        """A call at once; what happened before it began is told in it, too."""
+        called_ms = at_ms if line.called_ns is None else line.called_ns // NS_PER_MS
+        events = [
+            (event, called_ms, at_ms) if event.at_ms is None else (event, event.at_ms, event.at_ms)
+            for event in line.events
+        ]
+        for event, first_ms, last_ms in events:
+            if last_ms < called_ms:
+                finding = self.follower.happened(line.thread, None, event, first_ms, last_ms)
+                if finding is not None:
+                    return finding
+        self._called(line.thread, line.operation, called_ms)
+        kept = self._calls[line.thread][-1].kept
+        for event, first_ms, last_ms in events:
+            if last_ms >= called_ms:
+                finding = self.follower.happened(line.thread, kept, event, first_ms, last_ms)
+                if finding is not None:
+                    return finding
+        return self._returned(line.thread, line.result, line.rejected, at_ms)
+
+    def _snapshot(self, line: Snapshot, at_ms: int) -> Finding | None:
+        if not self._fresh or self.begin.seq == 0:
+            return self.follower.compare(line, at_ms)
+        for thread, operation, kept in self.follower.resume(line, at_ms):
+            self._calls.setdefault(thread, []).append(_OpenCall(operation, kept))
+        return None
+
+    def _ended(self, line: End) -> Finding | None:
+        now_ms = self._now_ms
+        if line.at_ns is not None and (now_ms is None or line.at_ns // NS_PER_MS > now_ms):
+            now_ms = line.at_ns // NS_PER_MS
+        return None if now_ms is None else self.follower.ended(now_ms)
+
+    def _in_words(self, finding: Finding, line: JudgedLine) -> Finding:
+        """The finding with its thread and its operation."""
+        thread = getattr(line, "thread", "")
+        operation = finding.operation
+        if not operation and isinstance(line, Step | Call):
+            operation = self._describe(line.operation)
+        if not operation and isinstance(line, Happened):
+            operation = f"{line.event.value}: {line.task}"
+        return Finding(
+            finding.rule,
+            finding.kind,
+            finding.expected,
+            finding.seen,
+            operation,
+            finding.thread or thread,
+            finding.also,
+        )
+
+    def _describe(self, operation: Operation) -> str:
+        support = support_of(component_of(self.begin.instance.configuration))
+        return support.describe_operation(operation)
+
+
+def _with_operation(finding: Finding, operation: str) -> Finding:
+    return Finding(
+        finding.rule,
+        finding.kind,
+        finding.expected,
+        finding.seen,
+        operation,
+        finding.thread,
+        finding.also,
+    )
+
+
+def lateness_ms(begin: Begin) -> int:
+    """How late an expiry may be seen, ms.
+
+    Raises:
+        Unusable: the clock does not move by itself.
+    """
+    if not isinstance(begin.clock, WallClock):
+        raise Unusable("the clock of this run is moved by its lines")
+    return begin.clock.lateness_ms

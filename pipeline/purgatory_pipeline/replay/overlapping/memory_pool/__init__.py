@@ -1,0 +1,1 @@
+"""A memory pool on a real clock: every answer needs an order of the calls that explains it."""

@@ -1,0 +1,102 @@
+"""Which rule of the pool is broken by what nothing explains, and what was expected and seen."""
+
+from purgatory_model.claims.memory_pool import bound_of
+from purgatory_pipeline.replay.judge import Finding
+from purgatory_pipeline.replay.overlapping.memory_pool.moments import PoolCall, PoolOutcome
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Lose,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+)
+from purgatory_spec.profiles import MemoryPoolConfiguration
+
+
+def of_outcome(
+    configuration: MemoryPoolConfiguration,
+    call: PoolCall,
+    seen: PoolOutcome,
+    right: set[PoolOutcome],
+    outstanding_bytes: int,
+) -> Finding:
+    """A call says what it could say at no instant."""
+    expected = " or ".join(sorted(_words(outcome) for outcome in right)) or "another outcome"
+    rule, also = _rules_of_outcome(configuration, call, seen, right, outstanding_bytes)
+    rejection = any(outcome.rejected is not seen.rejected for outcome in right)
+    kind = "rejection" if rejection else "result"
+    return Finding(rule, kind, expected, _words(seen), also=also)
+
+
+def of_credit(call: PoolCall) -> Finding:
+    """Something was credited that was not outstanding."""
+    return Finding(
+        "POOL-CONSERVATION",
+        "invariant",
+        "available and outstanding are the size, together",
+        "what was seen is only explained where something was credited that was not outstanding",
+        also=(rule_of_release(call), "POOL-BOUND"),
+    )
+
+
+def admission_rule(configuration: MemoryPoolConfiguration) -> str:
+    """The rule that says which requests a pool grants."""
+    if configuration.unbounded:
+        return "POOL-UNBOUNDED-GRANTS"
+    return "POOL-STRICT" if configuration.strict else "POOL-NON-STRICT"
+
+
+def rule_of_size(size_bytes: int) -> str:
+    """The rule by which a request of such a size is rejected."""
+    if size_bytes == 0:
+        return "POOL-ZERO-REQUEST"
+    return "POOL-NEGATIVE-REQUEST" if size_bytes < 0 else "POOL-OVERSIZE-REQUEST"
+
+
+def rule_of_release(call: PoolCall) -> str:
+    """The rule of what a call gives back."""
+    match call.operation:
+        case Lose():
+            return "POOL-LEAK"
+        case Release(_, ReleaseForm.SLICE):
+            return "POOL-RELEASE-SLICE"
+        case Release(_, ReleaseForm.COPY):
+            return "POOL-RELEASE-COPY"
+        case Release():
+            return "POOL-RELEASE" if call.is_held else "POOL-RELEASE-AGAIN"
+        case ReleaseForeign():
+            return "POOL-RELEASE-FOREIGN"
+        case Construct():
+            return "POOL-CONSTRUCT"
+        case _:
+            return "POOL-RELEASE-NOTHING"
+
+
+def _rules_of_outcome(
+    configuration: MemoryPoolConfiguration,
+    call: PoolCall,
+    seen: PoolOutcome,
+    right: set[PoolOutcome],
+    outstanding_bytes: int,
+) -> tuple[str, tuple[str, ...]]:
+    if not isinstance(call.operation, Allocate):
+        return rule_of_release(call), ()
+    admission = admission_rule(configuration)
+    if configuration.unbounded:
+        return admission, ()
+    size_bytes = call.operation.size_bytes
+    if any(each.rejected for each in right):
+        return rule_of_size(size_bytes), ()
+    too_much = outstanding_bytes + size_bytes > bound_of(configuration)
+    if seen.result is True and too_much:
+        return "POOL-BOUND", (admission, "POOL-CONSERVATION")
+    return admission, ("POOL-RELEASE", "POOL-REFUSAL")
+
+
+def _words(outcome: PoolOutcome) -> str:
+    if outcome.rejected is not None:
+        return f"rejected: {outcome.rejected.value}"
+    if isinstance(outcome.result, bool):
+        return "a buffer" if outcome.result else "no buffer"
+    return "accepted"

@@ -1,0 +1,1 @@
+"""A purgatory on a real clock, followed operation by operation; begin with ``follower``."""

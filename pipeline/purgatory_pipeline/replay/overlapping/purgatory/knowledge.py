@@ -1,0 +1,223 @@
+"""What is known of a purgatory on a real clock, and of each of its operations.
+
+Theory of operation. An operation is *told* of everything seen that concerns it, and its memory says
+whether anything explains that. It is told first that it is due, once the clock has reached its
+``early_ms``. When the last call that concerns it has returned and nothing more can come of it, it
+is forgotten but for what became of it.
+
+What begins, happens, returns and is due is brought here by the modules beside this one, each for
+one of these.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from purgatory_pipeline.errors import Unusable
+from purgatory_pipeline.replay.overlapping.deadlines import Deadlines
+from purgatory_pipeline.replay.overlapping.judge import lateness_ms
+from purgatory_pipeline.replay.overlapping.passing_rules import PassingRules
+from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import (
+    Fate,
+    FollowedOperation,
+    FollowedOperations,
+    PurgatoryCall,
+)
+from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import Seen, System, fresh
+from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
+from purgatory_pipeline.replay.overlapping.timer_armings import Interval
+from purgatory_pipeline.traces.lines import Begin, PurgatoryInstance
+from purgatory_spec.outcomes import EventKind
+
+_ANY_KEY_TAKES_TIME_OUT = "time_out_taken_with_key"
+_OPEN_AFTER_SHUTDOWN = "open_after_shutdown"
+_NEVER_OMITTED = (EventKind.COMPLETED, EventKind.TIMED_OUT)
+
+
+@dataclass(slots=True)
+class PurgatoryKnowledge:
+    """What is known of a purgatory.
+
+    Attributes:
+        begin: The first line of the run.
+        instance: What is followed.
+        visits: How often each rule was put to the test so far.
+        deviated: The rules of declared deviations that were seen so far.
+        system: What decides how its operations are explained.
+        interval: How time-outs follow from readings of the clock.
+        operations: Those that are remembered.
+        deadlines: When they have to have timed out, and the lines that say so to have come.
+        passing: What must not happen any more, and has not so far.
+        runs: By thread, the time-out that runs outside of every call.
+        runs_since_snapshot: The threads that have run time-outs since the snapshot with which the
+            trace begins, each with the operation whose run has begun before and has not ended, or
+            an empty name; None where the trace begins with the run.
+        snapshot_ms: When that snapshot was taken.
+        now_ms: The latest reading of the clock.
+        closing: Whether a shutdown has begun.
+        closed: Whether one has returned.
+    """
+
+    begin: Begin
+    instance: PurgatoryInstance
+    visits: Counter[str]
+    deviated: set[str]
+    system: System = field(init=False)
+    interval: Interval = field(init=False)
+    operations: FollowedOperations = field(default_factory=FollowedOperations)
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    passing: PassingRules = field(default_factory=PassingRules)
+    runs: dict[str, PurgatoryCall] = field(default_factory=dict)
+    runs_since_snapshot: RecentNames[str] | None = None
+    snapshot_ms: int = 0
+    now_ms: int = 0
+    closing: bool = False
+    closed: bool = False
+    _variants: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is watched.
+
+        Raises:
+            Unusable: the trace leaves out what cannot be done without.
+        """
+        for kind in _NEVER_OMITTED:
+            if kind in self.begin.omitted:
+                raise Unusable(f"a purgatory cannot be judged without {kind.value}")
+        self._variants = {each.variant: each.rule for each in self.begin.deviations}
+        profile, configuration = self.instance.profile, self.instance.configuration
+        self.interval = Interval(configuration.tick_ms, profile.rounding, lateness_ms(self.begin))
+        self.system = System(
+            profile.accounting,
+            _ANY_KEY_TAKES_TIME_OUT in self._variants,
+            frozenset({EventKind.EXPIRED, *self.begin.omitted}),
+        )
+
+    def read(self, at_ms: int) -> None:
+        """The clock has shown a reading."""
+        if at_ms > self.now_ms:
+            self.now_ms = at_ms
+
+    def deviates(self, variant: str) -> bool:
+        """Whether something is a declared deviation; if so, it was seen."""
+        rule = self._variants.get(variant)
+        if rule is None:
+            return False
+        self.deviated.add(rule)
+        return True
+
+    def named(self, name: str, *, is_new: bool = False) -> FollowedOperation:
+        """The operation of a name; watched anew after it was finished it may be a new one."""
+        followed = self.operations.by_name.get(name)
+        if followed is None:
+            followed = FollowedOperation(name, fresh(self.system))
+            fate = self.operations.recent.take(name)
+            if fate in (Fate.COMPLETED, Fate.TOLD_COMPLETED, Fate.LOOSE):
+                followed.memory = None
+                followed.is_completed = fate is not Fate.LOOSE and not is_new
+            self.operations.by_name[name] = followed
+        return followed
+
+    def named_by_force(self, name: str) -> FollowedOperation:
+        """The operation of a name; one that is unknown may have been completed long ago."""
+        is_known = name in self.operations.by_name
+        followed = self.named(name)
+        if not is_known and self.operations.recent.has_forgotten:
+            followed.memory = None
+        return followed
+
+    def concern(self, call: PurgatoryCall, followed: FollowedOperation, seen: Seen) -> None:
+        """Tell an operation of a call that begins, and is one that concerns it."""
+        slot = call.concerned[followed] = followed.take_slot()
+        if followed.memory is not None:
+            word, *rest = seen
+            followed.memory = followed.memory.after((word, slot, *rest))
+
+    def tell(self, followed: FollowedOperation, seen: Seen) -> bool:
+        """Tell an operation of something seen; whether that is explained."""
+        memory = followed.memory
+        if memory is None:
+            return True
+        early_ms = followed.early_ms
+        if not followed.is_due and early_ms is not None and self.now_ms >= early_ms:
+            followed.is_due = True
+            told = memory.after(("due",))
+            assert told is not None
+            memory = told
+        after = memory.after(seen)
+        if after is None:
+            return False
+        followed.memory = after
+        if not after.is_strict and memory.is_strict:
+            self.deviates(_ANY_KEY_TAKES_TIME_OUT)
+        return True
+
+    def settle(self, followed: FollowedOperation, slot: int) -> None:
+        """A call that concerns an operation has returned."""
+        followed.free_slot(slot)
+        if followed.slots:
+            self.visits["PURGATORY-OVERLAPPING-CALLS"] += 1
+        self.forget_if_settled(followed)
+
+    def let_go(self, call: PurgatoryCall) -> None:
+        """How far a call came is not known: the operations it concerns are followed loosely."""
+        for followed, slot in call.concerned.items():
+            followed.memory = None
+            followed.free_slot(slot)
+            self.forget_if_settled(followed)
+
+    def forget_if_settled(self, followed: FollowedOperation) -> None:
+        """Forget an operation of which nothing more can come."""
+        if followed.slots or self.operations.by_name.get(followed.name) is not followed:
+            return
+        memory = followed.memory
+        if followed.is_completed:
+            self.operations.forget(followed, Fate.COMPLETED)
+            if not self.instance.configuration.time_outs:
+                self.visits["PURGATORY-NO-TIME-OUTS"] += 1
+        elif memory is None:
+            late_ms = followed.late_ms
+            if late_ms is None or late_ms + self.interval.lateness_ms < self.now_ms:
+                self.operations.forget(followed, Fate.LOOSE)
+        elif memory.is_settled:
+            self.operations.forget(followed, Fate.CANCELLED)
+            if followed.was_cancelled and followed.late_ms is not None:
+                self.passing.put(followed.late_ms, frozenset({"PURGATORY-CANCEL-LAST-KEY"}))
+
+    def is_unknown(self, name: str) -> bool:
+        """Whether what became of an operation that is forgotten cannot be said."""
+        return self.operations.recent.get(name) is Fate.LOOSE or (
+            self.closed and _OPEN_AFTER_SHUTDOWN in self._variants
+        )
+
+    def was_never_watched(self, name: str) -> bool:
+        """Whether it is certain that an operation that is not followed was never watched."""
+        recent = self.operations.recent
+        return recent.get(name) is None and not recent.has_forgotten and not self.is_unknown(name)
+
+    def runs_seen(self, thread: str) -> None:
+        """A thread runs a time-out that it has begun since the snapshot."""
+        if self.runs_since_snapshot is not None:
+            self.runs_since_snapshot.put(thread, "")
+
+    def may_run_unseen(
+        self, thread: str, call: PurgatoryCall | None, name: str, *, ends: bool
+    ) -> bool:
+        """Whether a completion, or ``on_expiration``, may be of a run that began before the trace.
+
+        That is the first run of which the thread shows anything since the snapshot, of an operation
+        that was then completed or is not known at all. A completion is shown when it has just taken
+        effect, or as late as the lateness allows.
+        """
+        if self.runs_since_snapshot is None or name in self.operations.by_name:
+            return False
+        if self.operations.recent.get(name) not in (None, Fate.TOLD_COMPLETED):
+            return False
+        if call is not None and call.is_whole:
+            return False
+        if not ends and self.now_ms > self.snapshot_ms + self.interval.lateness_ms:
+            return False
+        first = self.runs_since_snapshot.get(thread)
+        if first is not None and not (ends and first == name):
+            return False
+        self.runs_since_snapshot.put(thread, "" if ends else name)
+        return True

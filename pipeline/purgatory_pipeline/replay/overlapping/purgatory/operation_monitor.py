@@ -1,0 +1,290 @@
+"""What is known of one delayed operation: all explanations of what was seen, as one small object.
+
+Theory of operation. ``LateExplainer`` follows all explanations of a history. Most
+operations have the same history, but for names. So names are made alike before it is asked: the
+operation has always the same name, its keys are numbered, and open calls take the smallest free
+*slot*. What the explainer then knows after a beginning is a *memory*, of which there are few, and
+each memory remembers which memory follows it after which event. Following an operation is then a
+look-up in a dictionary.
+
+The table of memories belongs to the process and is only there to save work. It is emptied when it
+has grown large. A memory that is pickled takes what it knows along, and not the table.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from purgatory_model.overlapping.calls import OverlappingCalls
+from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
+from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
+from purgatory_pipeline.replay.overlapping.purgatory.late_explainer import (
+    LateExplainer,
+    Moment,
+    Moments,
+)
+from purgatory_pipeline.replay.overlapping.purgatory.observed_rules import (
+    DUE,
+    LATE,
+    THE_OPERATION,
+    ObservedRules,
+    is_settled,
+)
+from purgatory_spec.operations import (
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    RunOne,
+    Satisfy,
+    Shutdown,
+    Watch,
+)
+from purgatory_spec.outcomes import EventKind, completed, timed_out, tried
+from purgatory_spec.profiles import Accounting
+
+MOST_MEMORIES: Final = 50_000
+"""How many memories a process keeps before it begins anew."""
+
+Seen: TypeAlias = tuple[str | int | bool | tuple[int, ...] | None, ...]
+"""Something seen of an operation: a word, the slot of the call, and what belongs to it.
+
+``watch`` with keys, ``check`` and ``cancel`` with a key, ``force``, ``satisfy``: a call begins.
+``tried``, ``completed``, ``timed_out``; the latter two also in the slot ``run``. ``returned`` with
+a result, ``cancelled`` with a count. Without a slot: ``due`` (from now on it may be handed over and
+run), ``late`` (it should have timed out by now), ``shutting`` and ``shut`` (its time-out may be
+dropped, is dropped).
+"""
+
+RUN: Final = "run"
+"""The slot of the run of its time-out."""
+
+_DUE_SLOT, _SHUTDOWN_SLOT, _LATE_SLOT = "due", "shutdown", "late"
+_PERMISSIONS = frozenset({_DUE_SLOT, RUN})
+_EVENTS = {
+    "tried": tried(THE_OPERATION),
+    "completed": completed(THE_OPERATION),
+    "timed_out": timed_out(THE_OPERATION),
+}
+_ALIKE: Final[dict[str, Operation]] = {
+    "force": Force(THE_OPERATION),
+    "satisfy": Satisfy(THE_OPERATION),
+}
+
+
+class System(NamedTuple):
+    """What of a purgatory decides how its operations are explained."""
+
+    accounting: Accounting
+    any_key_takes_time_out: bool
+    """Declared: what only this explains is a deviation."""
+    unseen: frozenset[EventKind]
+
+
+@dataclass(frozen=True, slots=True)
+class _Explainers:
+    """All rules that may explain an operation: the strict ones, then those of the deviation."""
+
+    strict: tuple[LateExplainer, ...]
+    lenient: tuple[LateExplainer, ...]
+
+
+class Memory:
+    """What is known of one operation; memories that are equal are one object, mostly.
+
+    Attributes:
+        system: Of what purgatory.
+        moments: For each of the rules that may explain it, its explanations; none where these
+            rules do not explain it any more.
+    """
+
+    __slots__ = ("_next", "_settled", "is_strict", "moments", "system")
+
+    def __init__(self, system: System, moments: tuple[Moments, ...]) -> None:
+        """Use ``_known`` instead."""
+        self.system = system
+        self.moments = moments
+        self._next: dict[Seen, Memory | None] = {}
+        strict = len(_explainers(system).strict)
+        self.is_strict: Final = any(moments[:strict])
+        """Whether it is explained without a declared deviation."""
+        self._settled = all(
+            is_settled(moment.state)
+            and _PERMISSIONS.issuperset(moment.calls)
+            and not _has_run_unseen(moment)
+            for alternative in moments
+            for moment in alternative
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """What it knows, without the table."""
+        return _known, (self.system, self.moments)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing more can come of the operation."""
+        return self._settled
+
+    def may_stand(self, keys: tuple[int, ...], *, completed: bool, owed: bool | None) -> bool:
+        """Whether it may have an entry for each of these keys, and owe a time-out or not.
+
+        Where ``owed`` is None, whether it owes one is not asked.
+        """
+        entries = sorted(map(_key, keys))
+        return any(
+            sorted(moment.state.entries) == entries
+            and moment.state.completed == completed
+            and owed in (None, moment.state.armed or moment.state.queued > 0)
+            for alternative in self.moments
+            for moment in alternative
+        )
+
+    def after(self, seen: Seen) -> "Memory | None":
+        """What is known after something more was seen; None where nothing explains it.
+
+        Raises:
+            Undecided: too much explains it.
+        """
+        try:
+            return self._next[seen]
+        except KeyError:
+            after = self._next[seen] = self._computed(seen)
+            return after
+
+    def amid_check(self, slot: int, key: int) -> "Memory":
+        """What is known while a check of a key is under way of which the beginning was not seen."""
+        explainers = _explainers(self.system)
+        check = Check(_key(key))
+        return _known(
+            self.system,
+            tuple(
+                explainer.amid(moments, str(slot), check)
+                for explainer, moments in zip(
+                    (*explainers.strict, *explainers.lenient), self.moments, strict=True
+                )
+            ),
+        )
+
+    def _computed(self, seen: Seen) -> "Memory | None":
+        explainers = _explainers(self.system)
+        events = _events_of(seen)
+        after: list[Moments] = []
+        for explainer, moments in zip(
+            (*explainers.strict, *explainers.lenient), self.moments, strict=True
+        ):
+            left: Moments | None = moments
+            for event in events:
+                left = explainer.after(left, event) if left else None
+            if left and seen == ("late",):
+                left = frozenset(each for each in left if not _has_run_unseen(each))
+            after.append(left or frozenset())
+        return _known(self.system, tuple(after)) if any(after) else None
+
+
+_MEMORIES: dict[tuple[System, tuple[Moments, ...]], Memory] = {}
+
+
+def _known(system: System, moments: tuple[Moments, ...]) -> Memory:
+    """The memory of this, the one that there is already if there is one."""
+    key = system, moments
+    memory = _MEMORIES.get(key)
+    if memory is None:
+        if len(_MEMORIES) >= MOST_MEMORIES:
+            _forget_all()
+        memory = _MEMORIES[key] = Memory(system, moments)
+    return memory
+
+
+def _forget_all() -> None:
+    for memory in _MEMORIES.values():
+        memory._next.clear()
+    _MEMORIES.clear()
+    _explainers.cache_clear()
+
+
+def memories() -> int:
+    """How many memories this process keeps."""
+    return len(_MEMORIES)
+
+
+@lru_cache(maxsize=16)
+def _explainers(system: System) -> _Explainers:
+    strict = [
+        LateExplainer(ObservedRules(rules, system.unseen))
+        for rules in (
+            (OverlappingExactCalls(THE_OPERATION),)
+            if system.accounting is Accounting.EXACT
+            else (OverlappingCalls(THE_OPERATION), OverlappingCalls(THE_OPERATION, arms_first=True))
+        )
+    ]
+    lenient = [
+        LateExplainer(
+            ObservedRules(
+                OverlappingCalls(THE_OPERATION, arms_first=first, any_key_takes_time_out=True),
+                system.unseen,
+            )
+        )
+        for first in (False, True)
+    ]
+    return _Explainers(tuple(strict), tuple(lenient) if system.any_key_takes_time_out else ())
+
+
+@lru_cache(maxsize=16)
+def fresh(system: System) -> Memory:
+    """What is known of an operation that nobody has named."""
+    explainers = _explainers(system)
+    return _known(system, tuple(each.begin() for each in (*explainers.strict, *explainers.lenient)))
+
+
+def resumed(
+    system: System, entries: tuple[int, ...], *, satisfied: bool, armed: bool, queued: int
+) -> Memory:
+    """What is known of an operation that waits, by a snapshot."""
+    explainers = _explainers(system)
+    keys = tuple(map(_key, entries))
+    states = (
+        each.rules.waiting(keys, satisfied=satisfied, armed=armed, queued=queued)
+        for each in (*explainers.strict, *explainers.lenient)
+    )
+    return _known(system, tuple(frozenset({Moment(state)}) for state in states))
+
+
+def _has_run_unseen(moment: Moment) -> bool:
+    """Whether its time-out has completed it, and nothing was seen of that."""
+    return any(way.owed for way in moment.calls.get(RUN, ()))
+
+
+def _key(number: int) -> str:
+    return f"k{number}"
+
+
+def _events_of(seen: Seen) -> tuple[HistoryEvent, ...]:
+    """What was seen in the words of histories."""
+    match seen:
+        case ("watch", slot, tuple(keys)):
+            watch = Watch(THE_OPERATION, tuple(map(_key, keys)), 0)
+            return (Called(str(slot), watch),)
+        case ("check", slot, int(key)):
+            return (Called(str(slot), Check(_key(key))),)
+        case ("cancel", slot, int(key)):
+            return (Called(str(slot), CancelForKey(_key(key))),)
+        case (str(word), slot) if word in _ALIKE:
+            return (Called(str(slot), _ALIKE[word]),)
+        case ("timed_out", slot):
+            return Happened(str(slot), _EVENTS["timed_out"]), Returned(str(slot))
+        case (str(word), slot) if word in _EVENTS:
+            return (Happened(str(slot), _EVENTS[word]),)
+        case ("cancelled", slot, int(count)):
+            return (Returned(str(slot), (THE_OPERATION,) * count),)
+        case ("returned", slot, bool() | int() | None as result):
+            return (Returned(str(slot), result),)
+        case ("due",):
+            return Called(_DUE_SLOT, DUE), Called(RUN, RunOne())
+        case ("late",):
+            return (Called(_LATE_SLOT, LATE), Returned(_LATE_SLOT))
+        case ("shutting",):
+            return (Called(_SHUTDOWN_SLOT, Shutdown()),)
+        case ("shut",):
+            return (Returned(_SHUTDOWN_SLOT),)
+        case _:
+            raise ValueError(f"{seen!r} is nothing that is seen of an operation")

@@ -1,0 +1,1 @@
+"""What a ``snapshot`` line says of an instance, as a state of its model; see ``snapshots``."""

@@ -1,0 +1,26 @@
+"""Rows as bytes, with the name of their table: how one job carries the rows of all three."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+
+_TABLES: Mapping[type[Row], str] = {
+    VerdictRow: "verdicts",
+    CoverageRow: "coverage",
+    QuarantineRow: "quarantine",
+}
+_DECODERS: Mapping[str, msgspec.json.Decoder[Row]] = {
+    table: msgspec.json.Decoder(kind) for kind, table in _TABLES.items()
+}
+
+
+def payload_of(row: Row) -> tuple[str, bytes]:
+    """The name of the table that the row belongs to, and the row in JSON."""
+    return _TABLES[type(row)], msgspec.json.encode(row)
+
+
+def row_of(table: str, payload: bytes) -> Row:
+    """The row that was carried."""
+    return _DECODERS[table].decode(payload)

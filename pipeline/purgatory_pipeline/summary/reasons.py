@@ -1,0 +1,71 @@
+"""Reasons that differ in names and numbers alone, counted together; the first is kept in full.
+
+Memory is bounded by how many different reasons there are, ``MOST_REASONS`` at the most for each
+sort of row, not by that of rows.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
+
+MOST_REASONS = 200
+"""How many different reasons are told apart; any other is counted under one word."""
+
+_OTHER = "other reasons"
+_PARTICULAR = re.compile(r"'[^']*'|\"[^\"]*\"|(?<!\w)-[0-9]+|[0-9]+")
+
+AnyRow = TypeVar("AnyRow", VerdictRow, QuarantineRow)
+
+
+def general(reason: str) -> str:
+    """A reason without the numbers and values in it, so that equal problems are counted together.
+
+    What stands in backticks stays: it names a key, a type or a place in the line, and two lines
+    that lack different keys have two problems.
+    """
+    return _PARTICULAR.sub("…", reason)
+
+
+@dataclass
+class Alike(Generic[AnyRow]):
+    """Rows with the same reason, but for what is particular.
+
+    Attributes:
+        reason: Why, without what is particular.
+        example: The first of them.
+        rows: How many there are.
+        differ: Whether another of them has other words than the first.
+    """
+
+    reason: str
+    example: AnyRow
+    rows: int = 0
+    differ: bool = False
+
+    @property
+    def words(self) -> str:
+        """Why: in full where all have the same words, else without what is particular."""
+        return self.reason if self.differ else self.example.reason
+
+
+@dataclass
+class Reasons(Generic[AnyRow]):
+    """Takes rows, and knows at the end why they are what they are."""
+
+    _found: dict[tuple[str, str], Alike[AnyRow]] = field(default_factory=dict)
+
+    def take(self, row: AnyRow, sort: str) -> None:
+        """Count a row; rows of different sorts are told apart whatever their reasons."""
+        key = sort, general(row.reason)
+        if len(self._found) >= MOST_REASONS and key not in self._found:
+            key = sort, _OTHER
+        alike = self._found.setdefault(key, Alike(key[1], row))
+        alike.rows += 1
+        alike.differ = alike.differ or row.reason != alike.example.reason
+
+    def commonest(self) -> list[Alike[AnyRow]]:
+        """What was found, the commonest first."""
+        found = sorted(self._found.items(), key=lambda each: (-each[1].rows, each[0]))
+        return [alike for _, alike in found]

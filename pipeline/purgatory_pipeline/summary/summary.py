@@ -1,0 +1,175 @@
+"""What a check found, summed up while its rows go by: counts, causes, coverage, what was set aside.
+
+Memory is bounded by the number of causes, of rules and of different reasons, not by that of runs.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, Verdict, VerdictRow
+from purgatory_pipeline.summary.reasons import Alike, Reasons
+from purgatory_pipeline.summary.rules import never_tested
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import Requirement, requirements
+
+EXIT_DIVERGES = 1
+
+_MOST_SUBJECTS = 200
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Runs that fail in the same way.
+
+    Attributes:
+        rule: The rule that they break.
+        kind: The sort of mismatch.
+        examples: The first of them, by name.
+    """
+
+    rule: str
+    kind: str
+    examples: list[VerdictRow] = field(default_factory=list)
+
+
+@dataclass
+class Summary:
+    """Takes rows in the order of the tables, and knows at the end what is to be said.
+
+    Attributes:
+        most_examples: How many runs of a cause are kept as examples.
+        verdicts: How many runs have each verdict.
+        events: How many lines the runs have.
+        judged: How many of them were judged.
+        components: How many runs there are of each component.
+        subjects: How many runs there are of each subject.
+        deviated: In how many runs a declared deviation was seen, by its rule.
+        visits: How often each rule was put to the test, and held.
+        broken: In how many runs each rule is broken.
+        lines_aside: How many lines were set aside.
+        files_aside: How many files could not be used as a whole; an empty one is among them.
+    """
+
+    most_examples: int = 1
+    verdicts: dict[str, int] = field(default_factory=lambda: {each.value: 0 for each in Verdict})
+    events: int = 0
+    judged: int = 0
+    components: Counter[str] = field(default_factory=Counter)
+    subjects: Counter[str] = field(default_factory=Counter)
+    deviated: Counter[str] = field(default_factory=Counter)
+    visits: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    lines_aside: int = 0
+    files_aside: int = 0
+    _causes: dict[tuple[str, str], Cause] = field(default_factory=dict)
+    _runs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _unfinished: Reasons[VerdictRow] = field(default_factory=Reasons)
+    _aside: Reasons[QuarantineRow] = field(default_factory=Reasons)
+
+    def take(self, row: Row) -> None:
+        """Take in a row."""
+        if isinstance(row, CoverageRow):
+            self.visits[row.rule] += row.visits
+        elif isinstance(row, VerdictRow):
+            self._take_verdict(row)
+        else:
+            self._take_aside(row)
+
+    def _take_verdict(self, row: VerdictRow) -> None:
+        self.verdicts[row.verdict] += 1
+        self.events += row.events
+        self.judged += row.judged
+        self.components[row.component] += 1
+        if row.subject in self.subjects or len(self.subjects) < _MOST_SUBJECTS:
+            self.subjects[row.subject] += 1
+        self.deviated.update(row.deviated)
+        if row.verdict == Verdict.DIVERGES.value:
+            key = row.rule, row.kind
+            cause = self._causes.setdefault(key, Cause(*key))
+            self._runs[key] += 1
+            self.broken[row.rule] += 1
+            if len(cause.examples) < self.most_examples:
+                cause.examples.append(row)
+        elif row.verdict != Verdict.CONFORMS.value:
+            self._unfinished.take(row, row.verdict)
+
+    def _take_aside(self, row: QuarantineRow) -> None:
+        if row.line:
+            self.lines_aside += 1
+            self._aside.take(row, "line")
+        else:
+            self.files_aside += 1
+            self._aside.take(row, "file")
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return sum(self.verdicts.values())
+
+    @property
+    def causes(self) -> list[tuple[Cause, int]]:
+        """The causes with how many runs each has, the commonest first."""
+        found = ((cause, self._runs[key]) for key, cause in self._causes.items())
+        return sorted(found, key=lambda each: (-each[1], each[0].rule, each[0].kind))
+
+    @property
+    def unfinished(self) -> list[Alike[VerdictRow]]:
+        """Why runs are incomplete or inconclusive, the commonest first."""
+        return self._unfinished.commonest()
+
+    @property
+    def aside(self) -> list[Alike[QuarantineRow]]:
+        """Why lines and files were set aside, the commonest first."""
+        return self._aside.commonest()
+
+    def rules_of(self, component: Component) -> tuple[list[Requirement], list[Requirement]]:
+        """The component's rules that were put to the test, and those that never were.
+
+        A rule that a run breaks was put to the test. Of those that never were the ones are left
+        out that runs like these cannot put to the test, as far as the rows show
+        (``summary_rules``); ``others_of`` counts them.
+        """
+        rules = requirements(component)
+        held = {rule.id for rule in rules if self.visits[rule.id]}
+        broken = {rule.id for rule in rules if self.broken[rule.id] or self.deviated[rule.id]}
+        tested = [rule for rule in rules if rule.id in held | broken]
+        return tested, never_tested(component, rules, held, broken)
+
+    def others_of(self, component: Component) -> int:
+        """How many of the component's rules runs like these cannot put to the test."""
+        tested, never = self.rules_of(component)
+        return len(requirements(component)) - len(tested) - len(never)
+
+    @property
+    def seen_components(self) -> list[Component]:
+        """The components that runs are about."""
+        return [each for each in Component if self.components[each.value]]
+
+    @property
+    def untested(self) -> list[Component]:
+        """The components that runs are about, and of which no rule was put to the test."""
+        return [each for each in self.seen_components if not self.rules_of(each)[0]]
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a run diverges, else 4 where not all is known, else 0.
+
+        Nothing is known of a component of which no rule was put to the test.
+        """
+        if self.verdicts[Verdict.DIVERGES.value]:
+            return EXIT_DIVERGES
+        all_conform = self.verdicts[Verdict.CONFORMS.value] == self.runs > 0
+        is_left = self.lines_aside or self.files_aside or self.untested
+        return 0 if all_conform and not is_left else EXIT_INCONCLUSIVE
+
+    @property
+    def headline(self) -> str:
+        """The verdict on all of it, in a few words."""
+        if self.verdicts[Verdict.DIVERGES.value]:
+            return "not conformant"
+        if not self.runs:
+            return "nothing was judged"
+        if self.exit_code:
+            return "inconclusive"
+        return "conformant"

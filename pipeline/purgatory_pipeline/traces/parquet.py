@@ -1,0 +1,135 @@
+"""Traces as Parquet: a table of raw lines, with run and number beside each for whoever sorts.
+
+The columns are ``run`` (string), ``seq`` (64-bit integer) and ``line`` (string or binary): the
+line as it would stand in JSON Lines. ``run`` and ``seq`` say the same as the line and are null
+where it does not say them. There may be further columns; they are not read.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from purgatory_pipeline.errors import MissingExtra, Unusable
+from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.parsing import place_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NEEDS_PYARROW = (
+    "Parquet needs pyarrow, not installed here: python -m pip install 'purgatory-spec[traces]'"
+)
+_BATCH_ROWS = 4096
+_GROUP_ROWS = 1 << 16
+
+
+class TraceRow(NamedTuple):
+    """A row of such a table; ``run`` and ``seq`` are None where the line does not say them."""
+
+    run: str | None
+    seq: int | None
+    line: bytes
+
+
+def read_parquet(name: str) -> Iterator[Located | QuarantineRow]:
+    """The lines of a Parquet file, from its first row, whose number is 1, to its last.
+
+    Raises:
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ModuleNotFoundError:
+        raise MissingExtra(NEEDS_PYARROW) from None
+    number = 0
+    try:
+        with closing(pq.ParquetFile(name, pre_buffer=False)) as file:
+            problem = _wrong_columns(file.schema_arrow)
+            if problem:
+                yield QuarantineRow(name, 0, "", problem)
+                return
+            if not file.metadata.num_rows:
+                yield QuarantineRow(name, 0, "", "the file is empty")
+            for batch in file.iter_batches(_BATCH_ROWS, columns=["run", "seq", "line"]):
+                columns = (batch.column(each).to_pylist() for each in ("run", "seq", "line"))
+                for run, seq, line in zip(*columns, strict=True):
+                    number += 1
+                    yield _located(name, number, run, seq, line)
+    except (OSError, pa.ArrowException) as problem:
+        reason = " ".join(str(problem).split())
+        yield QuarantineRow(
+            name, number, "", f"cannot be read as Parquet: {reason}; nothing is read from here on"
+        )
+
+
+def _located(
+    name: str, number: int, run: str | None, seq: int | None, line: str | bytes | None
+) -> Located | QuarantineRow:
+    if line is None:
+        return QuarantineRow(name, number, "", "the column line is null")
+    raw = line.encode() if isinstance(line, str) else line
+    text = raw.decode("utf-8", "backslashreplace")
+    try:
+        said = place_of(raw)
+    except Unusable as problem:
+        return QuarantineRow(name, number, text, str(problem))
+    if said != (run, seq):
+        return QuarantineRow(
+            name,
+            number,
+            text,
+            f"the columns say run {run!r} and seq {seq}, the line {said[0]!r} and {said[1]}",
+        )
+    return Located(*said, name, number, raw)
+
+
+def _wrong_columns(schema: "pa.Schema") -> str:
+    """What is wrong with the columns; nothing if they are right."""
+    from pyarrow import types
+
+    strings = {types.is_string, types.is_large_string}
+    allowed = {
+        "run": ("string", strings),
+        "seq": ("int64", {types.is_int64}),
+        "line": ("string or binary", strings | {types.is_binary, types.is_large_binary}),
+    }
+    for column, (words, checks) in allowed.items():
+        if column not in schema.names:
+            return f"it has no column {column} ({words}), so that it holds no trace"
+        kind = schema.field(column).type
+        if not any(check(kind) for check in checks):
+            return f"the column {column} is {kind}, not {words}"
+    return ""
+
+
+def write_parquet(target: Path, rows: Iterable[TraceRow]) -> int:
+    """Write a Parquet file, whole or not at all; how many rows it has.
+
+    Raises:
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ModuleNotFoundError:
+        raise MissingExtra(NEEDS_PYARROW) from None
+    schema = pa.schema([("run", pa.string()), ("seq", pa.int64()), ("line", pa.binary())])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_suffix(".unfinished")
+    count = 0
+    try:
+        with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
+            left = iter(rows)
+            while group := list(islice(left, _GROUP_ROWS)):
+                count += len(group)
+                columns = zip(zip(*group, strict=True), schema.types, strict=True)
+                arrays = [pa.array(column, kind) for column, kind in columns]
+                writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return count

@@ -1,0 +1,272 @@
+"""Which files are meant, and what lines are in them.
+
+Theory of operation. A file is read from its beginning to its end, once, in pieces of a fixed size,
+and never held whole. Each of its lines comes out once: as ``Located`` where its run and number can
+be read, and otherwise as a ``QuarantineRow``; nothing is raised for what a file holds. What stops
+the reading before the file's end (it cannot be opened, its compressed data breaks off) is a
+``QuarantineRow`` too, so that no file ends early without a word. The functions know of no engine
+and can be called in any process that sees the files.
+
+Of compressed data that is damaged no line counts, since nobody knows which are as they were
+written. Its lines are read all the same, to see which runs it has to do with: the first of each
+comes out with ``NOT_BELIEVED`` in its place, which leaves a hole in the run where it is replayed.
+
+Lines end with a line feed, before which a carriage return is taken away. Empty lines at the end of
+a file are nothing; anywhere else each is set aside, since something was there.
+"""
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from purgatory_pipeline.errors import PipelineError, Unusable
+from purgatory_pipeline.results.locking import LOCK
+from purgatory_pipeline.results.manifest import MANIFEST, is_own
+from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces.byte_streams import Broken, Damage, chunks_of, damage_of
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.parquet import read_parquet
+from purgatory_pipeline.traces.parsing import MOST_BYTES, NOT_BELIEVED, place_of
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
+"""Of the files that are taken from folders."""
+
+SHOWN_BYTES = 1000
+"""How much is kept of a line that is too long to be one."""
+
+
+class NothingThere(PipelineError):
+    """A path, or a pattern, that names nothing."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files that paths stand for.
+
+    Attributes:
+        files: To be read, sorted, none twice.
+        ignored: Files in the folders that have none of the suffixes, sorted.
+    """
+
+    files: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+
+def sources_of(paths: Iterable[str | Path]) -> Sources:
+    """The files that paths stand for.
+
+    A folder stands for the files in it and in its folders that have one of ``SUFFIXES``; a pattern
+    with ``*``, ``?``, ``[`` or ``**`` for what matches; a file for itself, whatever its suffix.
+    In a folder, files and folders whose names begin with a point or an underscore are what other
+    programs leave for themselves, and results of a check are no traces: they are ignored as well.
+
+    Raises:
+        NothingThere: a path does not exist, or a pattern matches nothing.
+        PipelineError: a folder cannot be listed, or a name is not made of characters.
+    """
+    files: dict[str, str] = {}
+    ignored: dict[str, str] = {}
+    for path in paths:
+        for name in _matches(str(path)):
+            if Path(name).is_dir():
+                for inner, is_ours in _inside(name):
+                    _keep(files if is_ours else ignored, inner)
+            else:
+                _keep(files, name)
+    left = (name for real, name in ignored.items() if real not in files)
+    return Sources(tuple(sorted(files.values())), tuple(sorted(left)))
+
+
+def files_of(paths: Iterable[str | Path]) -> list[str]:
+    """The files that paths stand for, sorted, none twice; see ``sources_of``."""
+    return list(sources_of(paths).files)
+
+
+def _keep(names: dict[str, str], name: str) -> None:
+    """Remember a file under its real name; of several names for it the first in order."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise PipelineError(f"the name of {name!r} is not UTF-8: give the file another") from None
+    real = os.path.realpath(name)
+    names[real] = min(name, names.get(real, name))
+
+
+def _matches(path: str) -> list[str]:
+    if os.path.lexists(path):
+        return [path]
+    if not glob.has_magic(path):
+        raise NothingThere(f"there is no file or folder {path}")
+    found = sorted(glob.iglob(path, recursive=True))  # noqa: PTH207
+    if not found:
+        raise NothingThere(f"no file or folder matches {path}")
+    return found
+
+
+def _inside(folder: str) -> Iterator[tuple[str, bool]]:
+    """The files in a folder and its folders, and whether each is one of ours."""
+    seen: set[str] = set()
+    for where, folders, names in os.walk(folder, onerror=_cannot_list, followlinks=True):
+        real = os.path.realpath(where)
+        if real in seen:  # a link that leads back
+            folders.clear()
+            continue
+        seen.add(real)
+        left_out = _is_left_out(Path(where), Path(folder))
+        for name in names:
+            ours = not left_out and name[0] not in "._" and name.endswith(SUFFIXES)
+            yield str(Path(where) / name), ours
+
+
+def _cannot_list(problem: OSError) -> None:
+    raise PipelineError(
+        f"the folder {problem.filename} cannot be listed: {problem.strerror}; "
+        "allow it, or name paths that can be read"
+    )
+
+
+def _is_left_out(where: Path, top: Path) -> bool:
+    """Whether a folder inside another is one that other programs, or a check, have for itself."""
+    for part in (where, *where.parents):
+        if part == top:
+            return False
+        if part.name[0] in "._" or (is_own(part.name) and _has_results(part.parent)):
+            return True
+    return False
+
+
+def _has_results(folder: Path) -> bool:
+    return (folder / MANIFEST).exists() or (folder / LOCK).exists()
+
+
+def read_file(path: str | Path) -> Iterator[Located | QuarantineRow]:
+    """The lines of one file, from the first to the last.
+
+    A name that ends in ``.parquet`` is read as such, one that ends in ``.gz`` is decompressed, and
+    any other is taken for JSON Lines. Rows about no line in particular have the line number 0.
+
+    Raises:
+        MissingExtra: it is Parquet, and pyarrow is not installed.
+    """
+    name = str(path)
+    if name.endswith(".parquet"):
+        yield from read_parquet(name)
+    else:
+        yield from _read_lines(name)
+
+
+def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
+    lines = _Lines(name)
+    try:
+        damage = damage_of(name) if name.endswith(".gz") else None
+        with closing(chunks_of(name)) as chunks:
+            if damage is not None:
+                yield from _read_damaged(lines, chunks, damage)
+                return
+            for chunk in chunks:
+                yield from lines.take(chunk)
+    except Broken as problem:
+        yield from lines.broken(str(problem))
+        return
+    yield from lines.last()
+
+
+def _read_damaged(
+    lines: "_Lines", chunks: Iterator[bytes], damage: Damage
+) -> Iterator[Located | QuarantineRow]:
+    """The lines before the damage, what is wrong, and which runs have lines behind it."""
+    left = damage.sound_bytes
+    rest = b""
+    while left:
+        chunk = next(chunks, b"")
+        if not chunk:
+            break  # it is another file by now
+        yield from lines.take(chunk[:left])
+        left, rest = max(0, left - len(chunk)), chunk[left:]
+    yield from lines.broken(f"the compressed data is damaged: {damage.problem}")
+    try:
+        yield from lines.runs_in(rest)
+        for chunk in chunks:
+            yield from lines.runs_in(chunk)
+    except Broken:
+        return  # it was told
+
+
+class _Lines:
+    """Cuts the pieces of a file into lines, and says of each what can be made of it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._number = 0
+        """Lines that are complete."""
+        self._rest = b""
+        self._too_long = False
+        self._empty = 0
+        """Empty lines just before, which may be those at the end."""
+        self._told_of: set[str] = set()
+        """Runs that have lines in the damaged data."""
+
+    def take(self, chunk: bytes) -> Iterator[Located | QuarantineRow]:
+        """What is complete with this piece."""
+        *complete, self._rest = (self._rest + chunk).split(b"\n")
+        for line in complete:
+            self._number += 1
+            if not line or line.isspace():
+                self._empty += 1
+                continue
+            if self._empty:
+                yield from self._empty_lines()
+            yield self._made_of(line)
+        if len(self._rest) > MOST_BYTES:
+            self._too_long = True
+            self._rest = self._rest[:SHOWN_BYTES]
+
+    def last(self) -> Iterator[Located | QuarantineRow]:
+        """What is left when the file has ended as it should."""
+        if self._rest:
+            yield from self.take(b"\n")
+        if self._number == self._empty:
+            yield QuarantineRow(self._name, 0, "", "the file is empty")
+
+    def broken(self, problem: str) -> Iterator[QuarantineRow]:
+        """What is left where the file could not be read any further."""
+        number = self._number + 1 if self._number or self._rest else 0
+        yield self._aside(number, self._rest, f"{problem}; nothing is read from here on")
+
+    def runs_in(self, chunk: bytes) -> Iterator[Located]:
+        """For each run that has lines in a piece of damaged data, one that is not believed."""
+        for line in self.take(chunk):
+            if isinstance(line, QuarantineRow) or line.run in self._told_of:
+                continue
+            if len(self._told_of) == _MOST_RUNS:
+                self._told_of.clear()  # to be told twice does no harm
+            self._told_of.add(line.run)
+            yield line._replace(raw=NOT_BELIEVED)
+
+    def _empty_lines(self) -> Iterator[QuarantineRow]:
+        for before in range(self._empty, 0, -1):
+            yield self._aside(self._number - before, b"", "the line is empty")
+        self._empty = 0
+
+    def _made_of(self, line: bytes) -> Located | QuarantineRow:
+        if self._too_long or len(line) > MOST_BYTES:
+            self._too_long = False
+            reason = f"the line is longer than {MOST_BYTES} bytes; this is how it begins"
+            return self._aside(self._number, line[:SHOWN_BYTES], reason)
+        raw = line[:-1] if line[-1] == _CARRIAGE_RETURN else line
+        try:
+            run, seq = place_of(raw)
+        except Unusable as problem:
+            return self._aside(self._number, raw, str(problem))
+        return Located(run, seq, self._name, self._number, raw)
+
+    def _aside(self, number: int, raw: bytes, reason: str) -> QuarantineRow:
+        return QuarantineRow(self._name, number, raw.decode("utf-8", "backslashreplace"), reason)
+
+
+_CARRIAGE_RETURN = ord("\r")
+_MOST_RUNS = 10_000
+"""So many names are kept in memory."""
