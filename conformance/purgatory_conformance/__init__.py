@@ -1,1 +1,21 @@
-"""The conformance suite: it drives anybody's implementation step by step against the model."""
+"""The conformance suite: it drives an implementation step by step and judges it by the rules.
+
+A *subject* is an implementation behind operations with names: a Python object, a program that
+speaks the adapter protocol, or one of those that are bundled. The shelves, each above what it uses:
+
+    commands       ``purgatory check``, ``doctor``, ``explain``, ``model``, ``schedule`` and others
+    breaking       who catches a planted defect
+    doctor         an adapter tried line by line
+    own_model      a model of one's own against the rules
+    scheduling     the bundled code under chosen interleavings of its threads
+    exploring      claims about the models, and the counterexamples to false ones
+    running        campaigns: golden vectors, generated cases, shrinking, causes, hints
+    support        what the suite needs to know of one component, in one place for each
+    reporting      verdicts, stories and pictures, for terminals, pages and machines
+    specimens      small implementations, right and wrong, that test the suite
+    subjects       what is judged, and how it is reached
+    generation     cases, drawn from tables of situations
+    judging        is a step right, which rules did it put to the test, which one does it break
+
+Begin with ``judging`` (the judge of one case) and ``running.campaign`` (what ``check`` does).
+"""

@@ -15,7 +15,7 @@ import pytest
 from purgatory_conformance.knowledge import profile_fields
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_conformance.supports import SUPPORTS
+from purgatory_conformance.support.registry import SUPPORTS
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import all_requirements
 

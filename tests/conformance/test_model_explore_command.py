@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from purgatory_conformance.commands.model import model
 from purgatory_conformance.exploring.shelves import SHELVES
-from purgatory_conformance.model_commands import model
 
 
 def explore(*words: str, width: int = 100) -> Result:

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from purgatory_conformance import command_line, schedule_command
+from purgatory_conformance import command_line
+from purgatory_conformance.commands import schedule as schedule_command
 from purgatory_conformance.scheduling.bundled.scenarios import SCENARIOS
 from purgatory_conformance.scheduling.bundled.seeded_races import SEEDED_RACES
 

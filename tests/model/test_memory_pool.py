@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_conformance.generation.memory_pool_table import draw_configuration, draw_operations
+from purgatory_conformance.generation.memory_pool.table import draw_configuration, draw_operations
 from purgatory_conformance.generation.source import HypothesisSource, SeededSource
 from purgatory_model.claims.explorer import explore
 from purgatory_model.claims.memory_pool import (

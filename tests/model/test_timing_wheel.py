@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purgatory_conformance.generation.source import HypothesisSource
-from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
+from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
 from purgatory_model.claims.explorer import explore
 from purgatory_model.claims.timer import (
     FALSE_CLAIMS,

@@ -10,7 +10,7 @@ from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_cas
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.subjects.subject import profile_of
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.results.rows import VerdictRow
 from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, trace_of_steps
 from purgatory_pipeline.traces.lines import Begin

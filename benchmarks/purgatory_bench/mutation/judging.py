@@ -24,7 +24,7 @@ from purgatory_conformance.judging.judgement import TooManyStates
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome

@@ -11,7 +11,7 @@ from purgatory_conformance.breaking.who_catches import Caught
 from purgatory_conformance.reporting.words import counted, noun, printable
 from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.specimens.mutant import Mutant
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.profiles import component_of
 from purgatory_spec.requirements import requirement
 from purgatory_spec.seeded_defects import SeededDefect

@@ -13,7 +13,7 @@ from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_cas
 from purgatory_conformance.running.causes import Cause
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.subjects.subject import Subject, profile_of
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Case
 from purgatory_spec.profiles import Component
 from purgatory_spec.seeded_defects import SeededDefect

@@ -16,7 +16,7 @@ from purgatory_conformance.exploring.presets import (
     numbered,
     preset_of,
 )
-from purgatory_conformance.reporting.concurrent_memory_pool_story import narrate_concurrent_pool
+from purgatory_conformance.reporting.concurrent.memory_pool_story import narrate_concurrent_pool
 from purgatory_conformance.reporting.memory_pool_words import describe_memory_pool_configuration
 from purgatory_model.concurrent.memory_pool.instances import (
     CLAIMS,

@@ -11,8 +11,8 @@ from purgatory_conformance.exploring.presets import (
     numbered,
     preset_of,
 )
-from purgatory_conformance.reporting.concurrent_exact_story import narrate_exact
-from purgatory_conformance.reporting.concurrent_proposal_story import narrate_proposal
+from purgatory_conformance.reporting.concurrent.exact_story import narrate_exact
+from purgatory_conformance.reporting.concurrent.proposal_story import narrate_proposal
 from purgatory_conformance.reporting.words import counted
 from purgatory_model.concurrent.exact import instances as exact
 from purgatory_model.concurrent.exact.claims import CLAIMS as EXACT_CLAIMS

@@ -1,1 +1,7 @@
-"""Generation: one table of situations, from which steps are drawn by any source of choices."""
+"""Cases, drawn from tables of situations.
+
+Each component has a folder. Its ``world`` is what a generator knows while it makes a case: the
+model's state, if all goes by the rules. Its ``table`` has a row for each situation that a case
+should reach: when it is possible, how to draw the operation. A ``Source`` (``source``) decides:
+seeded random numbers, or Hypothesis, which then can shrink.
+"""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import msgspec
 
-from purgatory_conformance.judging.purgatory_step import Model, State
+from purgatory_conformance.judging.purgatory.step import Model, State
 from purgatory_model.step import Expectation
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from purgatory_conformance.judging.timer_history import History, State
+from purgatory_conformance.judging.timer.history import History, State
 from purgatory_model.step import Expectation
 from purgatory_spec.operations import (
     AddInside,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from purgatory_conformance.judging.divergent_step import DivergentStep
-from purgatory_conformance.judging.wheel_places import in_last_bucket, is_first_beyond
+from purgatory_conformance.judging.timer.wheel_places import in_last_bucket, is_first_beyond
 from purgatory_model.step import observables_match
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Add, Advance, Cancel, RunOne, Shutdown

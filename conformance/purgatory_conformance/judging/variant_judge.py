@@ -3,7 +3,7 @@
 from purgatory_conformance.judging.derived_steps import base_steps
 from purgatory_conformance.judging.finished_names import without_finished_tasks
 from purgatory_conformance.judging.judgement import Divergence, Judgement
-from purgatory_conformance.judging.timer_history import State
+from purgatory_conformance.judging.timer.history import State
 from purgatory_model.claims.timer_variants import variant_model
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from purgatory_conformance.judging.judgement import Divergence, Judgement
-from purgatory_conformance.judging.memory_pool_judge import MemoryPoolJudge
-from purgatory_conformance.judging.purgatory_judge import PurgatoryJudge
-from purgatory_conformance.judging.timer_judge import TimerJudge
+from purgatory_conformance.judging.memory_pool.judge import MemoryPoolJudge
+from purgatory_conformance.judging.purgatory.judge import PurgatoryJudge
+from purgatory_conformance.judging.timer.judge import TimerJudge
 from purgatory_conformance.own_model.comparison import Difference
 from purgatory_conformance.own_model.worlds import State
 from purgatory_model.step import Expectation

@@ -14,8 +14,8 @@ from purgatory_conformance.own_model.worlds import (
     timer_world,
 )
 from purgatory_conformance.running.shrinking import reduce_case
-from purgatory_conformance.support import Candidate
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (

@@ -19,8 +19,8 @@ from purgatory_conformance.reporting.words import (
     printable,
     shortened,
 )
-from purgatory_conformance.support import Support
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Support
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Profile, component_of

@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from purgatory_conformance.judging.memory_pool_judge import broken_where_shown
-from purgatory_conformance.judging.timer_judge import model_for
+from purgatory_conformance.judging.memory_pool.judge import broken_where_shown
+from purgatory_conformance.judging.timer.judge import model_for
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model

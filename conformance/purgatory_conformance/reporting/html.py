@@ -24,7 +24,7 @@ from purgatory_conformance.reporting.words import (
     shortened,
     spans,
 )
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 
 
 @dataclass(frozen=True, slots=True)

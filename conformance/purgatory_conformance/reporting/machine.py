@@ -16,7 +16,7 @@ from purgatory_conformance.reporting.words import (
     printable,
     shortened,
 )
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 
 _BLUE, _LIGHT_BLUE, _ORANGE, _GREY = "0072b2", "56b4e9", "d55e00", "767676"
 _CAUSES_IN_FULL = 3

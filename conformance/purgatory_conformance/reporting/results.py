@@ -6,7 +6,7 @@ from typing import Generic, TypeAlias, TypeVar
 import msgspec
 
 from purgatory_conformance.running.campaign import Campaign
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
 from purgatory_spec.profiles import (

@@ -20,7 +20,7 @@ from purgatory_conformance.reporting.words import (
     printable,
     replay_command,
 )
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.profiles import Configuration
 from purgatory_spec.requirements import requirement
 

@@ -18,7 +18,7 @@ from purgatory_conformance.reporting.words import (
     shortened,
     spans,
 )
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 
 _GOOD = "bold #2a8fd6"
 _BAD = "bold #d9720b"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.timer_history import State
+from purgatory_conformance.judging.timer.history import State
 from purgatory_conformance.reporting.comparison import Comparison
 from purgatory_conformance.reporting.svg import element, text, titled
 from purgatory_conformance.reporting.time_axis import text_width

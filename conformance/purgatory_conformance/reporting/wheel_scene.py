@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.retraced_case import RetracedCase
-from purgatory_conformance.judging.timer_history import State
+from purgatory_conformance.judging.timer.history import State
 from purgatory_conformance.reporting.comparison import (
     Comparison,
     comparisons,
@@ -26,7 +26,7 @@ from purgatory_conformance.reporting.time_axis import (
 )
 from purgatory_conformance.reporting.timer_words import describe_timer_operation
 from purgatory_conformance.reporting.words import describe_task, shortened
-from purgatory_conformance.support import narrowed
+from purgatory_conformance.support.support import narrowed
 from purgatory_model.arithmetic import floor_to, tick_of_level
 from purgatory_model.timer import TimerState
 from purgatory_model.timing_wheel import TimingWheel

@@ -16,8 +16,8 @@ from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import REPEATS, Cause, CauseSearch
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
-from purgatory_conformance.support import Candidate, Support
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Candidate, Support
 from purgatory_spec.cases import Case
 from purgatory_spec.profiles import Component, Profile
 from purgatory_spec.requirements import Level, Requirement

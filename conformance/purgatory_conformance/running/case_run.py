@@ -13,7 +13,7 @@ from purgatory_conformance.subjects.subject import (
     UnsupportedConfigurationError,
     profile_of,
 )
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import Configuration, component_of

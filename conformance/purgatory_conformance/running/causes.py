@@ -9,7 +9,7 @@ from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_cas
 from purgatory_conformance.running.other_profiles import explaining_profiles
 from purgatory_conformance.running.shrinking import shrink
 from purgatory_conformance.subjects.subject import Subject, profile_of
-from purgatory_conformance.support import Candidate
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.profiles import component_of
 
 REPEATS = 5

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from purgatory_conformance.generation.memory_pool_world import MemoryPoolWorld, is_offered
+from purgatory_conformance.generation.memory_pool.world import MemoryPoolWorld, is_offered
 from purgatory_spec.operations import (
     Allocate,
     Construct,

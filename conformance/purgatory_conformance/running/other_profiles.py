@@ -10,8 +10,8 @@ from purgatory_conformance.subjects.subject import (
     UnsupportedConfigurationError,
     profile_of,
 )
-from purgatory_conformance.support import Support
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Support
 from purgatory_spec.cases import Step
 from purgatory_spec.profiles import Profile, component_of
 

@@ -19,8 +19,8 @@ from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from purgatory_conformance.generation.source import HypothesisSource
-from purgatory_conformance.support import Candidate, Support
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Candidate, Support
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import Profile, component_of
 

@@ -1,1 +1,6 @@
-"""Specimens: a small timer that is right, and many that are wrong in one known way each."""
+"""Small implementations that test the suite: right ones, and mutants that break one rule each.
+
+``small_timer``, ``small_purgatory`` and ``small_memory_pool`` are statements of their own of what
+the rules ask for, written to be broken. ``wrong`` breaks them; the tables of ``*_mutants`` name for
+each mutant the rule that must be blamed. ``*_profiles`` have one subject for each legal choice.
+"""

@@ -4,15 +4,13 @@ import inspect
 import re
 from functools import partial
 
-from purgatory_conformance.specimens import wrong_granting as granting
-from purgatory_conformance.specimens import wrong_releasing as releasing
-from purgatory_conformance.specimens import wrong_sizes as sizes
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.small_memory_pool import (
     SmallMemoryPool,
     SmallUnboundedPool,
     small_pool_subject,
 )
+from purgatory_conformance.specimens.wrong import granting, releasing, sizes
 from purgatory_spec.profiles import Component
 
 

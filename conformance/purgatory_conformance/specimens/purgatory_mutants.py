@@ -9,16 +9,18 @@ from functools import partial
 
 import msgspec
 
-from purgatory_conformance.specimens import wrong_checking as checking
-from purgatory_conformance.specimens import wrong_completing as completing
-from purgatory_conformance.specimens import wrong_counting as counting
-from purgatory_conformance.specimens import wrong_histories as histories
-from purgatory_conformance.specimens import wrong_watching as watching
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.small_purgatory import (
     PROFILE,
     SmallPurgatory,
     small_purgatory,
+)
+from purgatory_conformance.specimens.wrong import (
+    checking,
+    completing,
+    counting,
+    histories,
+    watching,
 )
 from purgatory_spec.profiles import (
     Accounting,

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from purgatory_conformance.subjects.in_process import InProcessSubject
-from purgatory_conformance.support import narrowed
+from purgatory_conformance.support.support import narrowed
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (
     Advance,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from purgatory_conformance.subjects.in_process import InProcessSubject
-from purgatory_conformance.support import narrowed
+from purgatory_conformance.support.support import narrowed
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (
     Action,

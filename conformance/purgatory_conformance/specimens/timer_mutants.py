@@ -6,12 +6,9 @@ from functools import partial
 
 import msgspec
 
-from purgatory_conformance.specimens import wrong_arming as arming
-from purgatory_conformance.specimens import wrong_executor as executor
-from purgatory_conformance.specimens import wrong_expiry as expiry
-from purgatory_conformance.specimens import wrong_wheel as wheel
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.small_timer import PROFILE, SmallTimer, small_subject
+from purgatory_conformance.specimens.wrong import arming, executor, expiry, wheel
 from purgatory_spec.profiles import SameTickOrder, Structure, TimerProfile
 
 SILENT_PROFILE = msgspec.structs.replace(PROFILE, structure=Structure.ANY, observables=frozenset())

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from purgatory_conformance.judging.case_judge import Deviation
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.jsonlines import InvalidDocument
 from purgatory_spec.requirements import component_of_rule

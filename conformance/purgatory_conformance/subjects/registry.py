@@ -15,7 +15,7 @@ from purgatory_conformance.subjects.bundled import (
     bundled_proposal_subject,
     bundled_subject,
 )
-from purgatory_conformance.subjects.bundled_real_clock import bundled_real_clock_subject
+from purgatory_conformance.subjects.bundled.real_clock import bundled_real_clock_subject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.declaration import (
     Declaration,

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich.console import Console
 
-from purgatory_conformance.check_command import plain
 from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED, Problem
+from purgatory_conformance.commands.check import plain
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import Results, worst
 from purgatory_conformance.reporting.results_file import write_results

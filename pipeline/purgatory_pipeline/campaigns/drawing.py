@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import msgspec
 
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.support import Candidate
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
     Component,

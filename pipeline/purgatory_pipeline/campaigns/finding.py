@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from purgatory_conformance.check_command import plain, write_replay
+from purgatory_conformance.commands.check import plain, write_replay
 from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.subjects.registry import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.first_failures import SEEDS_OF_A_GROUP, first_failures
 from purgatory_pipeline.campaigns.merging import Unanswered, coverage_table, failing, unanswered

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from purgatory_conformance.command_options import opened
+from purgatory_conformance.commands.options import opened
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.registry import OpenSubject
 from purgatory_conformance.subjects.subject import FailureKind, Subject, SubjectFailure

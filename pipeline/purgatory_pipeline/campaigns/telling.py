@@ -19,7 +19,7 @@ from purgatory_conformance.running.campaign import (
 )
 from purgatory_conformance.running.case_run import CaseVerdict
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.version import SUITE_VERSION
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.first_failures import FirstFailures

@@ -11,7 +11,7 @@ import pyarrow as pa
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.subjects.subject import FailureKind, Subject, SubjectFailure
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.campaigns.drawing import Drawing, decode_drawn, encode_drawn
 from purgatory_pipeline.campaigns.isolation import SubjectChoice
 from purgatory_pipeline.campaigns.tables import DONE, DRAWN, batch_of

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, Problem
-from purgatory_conformance.command_options import COMMAND, RELEASE, WORK, ComponentName
+from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, ComponentName
 from purgatory_pipeline.campaigns.isolation import SubjectChoice
 from purgatory_pipeline.commands.check import foreseen
 from purgatory_pipeline.engines.choice import Engine as EngineName

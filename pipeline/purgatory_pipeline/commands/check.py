@@ -14,7 +14,7 @@ from purgatory_conformance.command_line import (
     EXIT_USAGE,
     Problem,
 )
-from purgatory_conformance.command_options import WORK_FOLDER
+from purgatory_conformance.commands.options import WORK_FOLDER
 from purgatory_conformance.reporting.words import printable
 from purgatory_pipeline.engines.choice import Choice, Engine, choose, estimated_lines, tell
 from purgatory_pipeline.engines.local import check_locally

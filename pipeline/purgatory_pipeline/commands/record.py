@@ -11,7 +11,7 @@ from purgatory_conformance.command_line import (
     EXIT_USAGE,
     Problem,
 )
-from purgatory_conformance.command_options import RELEASE, WORK, ComponentName
+from purgatory_conformance.commands.options import RELEASE, WORK, ComponentName
 from purgatory_pipeline.recording.recorder import Rotation
 from purgatory_pipeline.recording.recording_run import (
     Recorded,

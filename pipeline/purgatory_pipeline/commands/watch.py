@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_USAGE, Problem
-from purgatory_conformance.command_options import WORK_FOLDER
+from purgatory_conformance.commands.options import WORK_FOLDER
 from purgatory_pipeline.commands.check import foreseen
 from purgatory_pipeline.engines.interrupts import remembered_interrupt
 from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter

@@ -10,8 +10,8 @@ from purgatory_conformance.reporting.words import (
     printable,
     shortened,
 )
-from purgatory_conformance.support import Support
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Support
 from purgatory_model.overlapping.interleaving import Called, Happened
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, calls_of, thread_of_line
 from purgatory_pipeline.linearizability.checker import Answered, Finding

@@ -5,7 +5,7 @@ from functools import partial
 
 from purgatory_bench.baselines import DelayedOperation, Purgatory
 from purgatory_conformance.subjects.in_process import InProcessSubject
-from purgatory_conformance.support import narrowed
+from purgatory_conformance.support.support import narrowed
 from purgatory_impl import PurgatoryError, VirtualClock
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (

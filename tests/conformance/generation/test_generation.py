@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.generation.timer_table import (
+from purgatory_conformance.generation.timer.table import (
     SHUTDOWN_ROW,
     TIMER_TABLE,
     draw_configuration,
@@ -16,8 +16,8 @@ from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import candidates, reduce_case, shrink
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_conformance.subjects.bundled_timer import PROFILE
-from purgatory_conformance.support import Candidate, narrowed
+from purgatory_conformance.subjects.bundled.timer import PROFILE
+from purgatory_conformance.support.support import Candidate, narrowed
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
 from purgatory_spec.profiles import Component, Feature, TimerConfiguration, TimerProfile
 from purgatory_spec.requirements import requirements

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from purgatory_conformance.generation.purgatory_table import PURGATORY_TABLE, SHUTDOWN_ROW
+from purgatory_conformance.generation.purgatory.table import PURGATORY_TABLE, SHUTDOWN_ROW
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.purgatory_reductions import (
@@ -18,8 +18,8 @@ from purgatory_conformance.running.purgatory_reductions import (
 from purgatory_conformance.running.shrinking import candidates, reduce_case, shrink
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.specimens.small_purgatory import PROFILE, small_purgatory
-from purgatory_conformance.support import Candidate
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import (
     Advance,
     Answer,

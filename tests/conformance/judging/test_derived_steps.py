@@ -2,7 +2,7 @@
 
 import pytest
 
-from purgatory_conformance.judging.timer_judge import TimerJudge
+from purgatory_conformance.judging.timer.judge import TimerJudge
 from purgatory_spec.operations import Add, AddInside, Advance, CancelInside, Operation
 from purgatory_spec.outcomes import Event, EventKind, Outcome, expired, ran
 from purgatory_spec.profiles import (

@@ -5,7 +5,7 @@ import pytest
 
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.judging.judgement import TooManyStates
-from purgatory_conformance.judging.memory_pool_judge import STATES_CAP, MemoryPoolJudge
+from purgatory_conformance.judging.memory_pool.judge import STATES_CAP, MemoryPoolJudge
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.specimens.memory_pool_profiles import NAIVE_PROFILE
@@ -14,8 +14,8 @@ from purgatory_conformance.specimens.small_memory_pool import (
     SmallMemoryPool,
     small_pool_subject,
 )
-from purgatory_conformance.specimens.wrong_granting import ZeroGranted
-from purgatory_conformance.specimens.wrong_releasing import FirstByteStays
+from purgatory_conformance.specimens.wrong.granting import ZeroGranted
+from purgatory_conformance.specimens.wrong.releasing import FirstByteStays
 from purgatory_spec.operations import (
     Allocate,
     Elapse,

@@ -14,14 +14,14 @@ from purgatory_conformance.specimens.small_purgatory import (
     SmallPurgatory,
     small_purgatory,
 )
-from purgatory_conformance.specimens.wrong_checking import SweepsBehind
-from purgatory_conformance.specimens.wrong_watching import (
+from purgatory_conformance.specimens.wrong.checking import SweepsBehind
+from purgatory_conformance.specimens.wrong.watching import (
     CompletedIsArmed,
     CompletedIsWatched,
     FirstTryThrowsArmed,
 )
-from purgatory_conformance.support import Candidate
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import (
     Advance,
     Answer,

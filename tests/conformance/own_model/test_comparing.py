@@ -14,7 +14,7 @@ from purgatory_conformance.own_model.generating import generate
 from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.own_model.words import verdict
 from purgatory_conformance.own_model.worlds import timer_world
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.operations import Add, Advance
 from purgatory_spec.profiles import (
     Accounting,

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.judging.case_judge import CaseJudge
-from purgatory_conformance.judging.timer_judge import TimerJudge
+from purgatory_conformance.judging.timer.judge import TimerJudge
 from purgatory_conformance.reporting.results import (
     CauseLine,
     Footer,
@@ -19,7 +19,7 @@ from purgatory_conformance.reporting.results import (
 from purgatory_conformance.reporting.timer_states import describe_timer_state
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_conformance.subjects.bundled_timer import PROFILE
+from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_impl.wheel import Wheel
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from purgatory_conformance.reporting import (
-    concurrent_exact_story,
-    concurrent_memory_pool_story,
-    concurrent_proposal_story,
+from purgatory_conformance.reporting.concurrent import (
+    exact_story,
+    memory_pool_story,
+    proposal_story,
 )
-from purgatory_conformance.reporting.concurrent_story import narrate_threads
+from purgatory_conformance.reporting.concurrent.story import narrate_threads
 from purgatory_model.claims.explorer import Counterexample, explore
 from purgatory_model.concurrent.exact import instances as exact
 from purgatory_model.concurrent.exact.model import ConcurrentExact
@@ -37,19 +37,19 @@ def untold(model: ConcurrentModel[State], sayings: Mapping[str, str]) -> set[str
 @pytest.mark.parametrize("name", [*proposal.FALSE_CLAIMS, *proposal.FAULTS])
 def test_each_action_of_the_published_order_has_words(name: str) -> None:
     instance, _ = {**proposal.FALSE_CLAIMS, **proposal.FAULTS}[name]
-    assert not untold(ConcurrentProposal(instance), concurrent_proposal_story.SAYINGS)
+    assert not untold(ConcurrentProposal(instance), proposal_story.SAYINGS)
 
 
 @pytest.mark.parametrize("name", [*exact.FALSE_CLAIMS, *exact.FAULTS])
 def test_each_action_of_the_exact_accounting_has_words(name: str) -> None:
     instance, _ = {**exact.FALSE_CLAIMS, **exact.FAULTS}[name]
-    assert not untold(ConcurrentExact(instance), concurrent_exact_story.SAYINGS)
+    assert not untold(ConcurrentExact(instance), exact_story.SAYINGS)
 
 
 @pytest.mark.parametrize("name", [*pool.FALSE_CLAIMS, *pool.FAULTS])
 def test_each_action_of_the_pool_has_words(name: str) -> None:
     instance, _ = {**pool.FALSE_CLAIMS, **pool.FAULTS}[name]
-    assert not untold(instance, concurrent_memory_pool_story.SAYINGS)
+    assert not untold(instance, memory_pool_story.SAYINGS)
 
 
 def test_an_action_without_words_is_told_by_its_name() -> None:
@@ -77,7 +77,7 @@ def test_a_step_is_told_with_the_values_that_it_finds() -> None:
     instance, claim = pool.FAULTS["split-test-and-subtract"]
     found = explore(instance.initial(), instance.steps, pool.breaks(instance, claim))
     assert found.counterexample is not None
-    story = concurrent_memory_pool_story.narrate_concurrent_pool("a pool", found.counterexample)
+    story = memory_pool_story.narrate_concurrent_pool("a pool", found.counterexample)
     told = [step.text for step in story.steps]
     assert told[-1] == "subtracts 2 unseen, has its buffer"
     assert "reads 2 available, wants 2" in told

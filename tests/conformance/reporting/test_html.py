@@ -9,7 +9,7 @@ import pytest
 
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
-from purgatory_conformance.subjects.bundled_timer import PROFILE
+from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance

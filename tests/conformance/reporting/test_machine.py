@@ -10,7 +10,7 @@ import pytest
 from purgatory_conformance.reporting.machine import render_badge, render_junit, render_markdown
 from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
 from purgatory_conformance.running.campaign import Verdict
-from purgatory_conformance.subjects.bundled_timer import PROFILE
+from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Add, Advance
 from purgatory_spec.outcomes import Outcome

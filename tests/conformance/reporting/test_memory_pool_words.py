@@ -3,7 +3,7 @@
 import pytest
 from immutables import Map
 
-from purgatory_conformance.memory_pool_support import MemoryPoolSupport
+from purgatory_conformance.support.memory_pool import MemoryPoolSupport
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_spec.operations import (
     Allocate,

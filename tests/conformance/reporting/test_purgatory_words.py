@@ -3,7 +3,7 @@
 import pytest
 
 from purgatory_conformance.reporting.words import legend_of
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import (
     Advance,

@@ -15,7 +15,7 @@ from purgatory_conformance.reporting.results import (
     Results,
 )
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.subjects.bundled_timer import PROFILE
+from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Add, Advance, Elapse, Throw
 from purgatory_spec.outcomes import Outcome, expired

@@ -6,9 +6,9 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from purgatory_conformance.judging import timer_judge
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.judging.timer import judge as timer_judge
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import (
     SUITES,
@@ -20,11 +20,11 @@ from purgatory_conformance.running.campaign import (
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_conformance.subjects.bundled_timer import PROFILE
+from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
-from purgatory_conformance.support import narrowed
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import narrowed
 from purgatory_spec.cases import Case, Step, TimerCaseHeader
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, Shutdown

@@ -3,12 +3,10 @@
 import msgspec
 import pytest
 
-from purgatory_conformance.generation.memory_pool_table import draw_configuration, draw_operations
+from purgatory_conformance.generation.memory_pool.table import draw_configuration, draw_operations
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import reduce_case
-from purgatory_conformance.specimens import wrong_granting as granting
-from purgatory_conformance.specimens import wrong_releasing as releasing
 from purgatory_conformance.specimens.memory_pool_mutants import memory_pool_mutants
 from purgatory_conformance.specimens.memory_pool_profiles import memory_pool_profile_subjects
 from purgatory_conformance.specimens.mutant import Mutant
@@ -18,8 +16,9 @@ from purgatory_conformance.specimens.small_memory_pool import (
     SmallMemoryPool,
     small_pool_subject,
 )
+from purgatory_conformance.specimens.wrong import granting, releasing
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_conformance.support import Candidate, narrowed
+from purgatory_conformance.support.support import Candidate, narrowed
 from purgatory_spec.profiles import Component, MemoryPoolProfile, ReleaseValidation
 from purgatory_spec.requirements import Level, requirements
 

@@ -6,9 +6,6 @@ import pytest
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import reduce_case
-from purgatory_conformance.specimens import wrong_checking as checking
-from purgatory_conformance.specimens import wrong_completing as completing
-from purgatory_conformance.specimens import wrong_counting as counting
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subject import ProfileSubject
@@ -19,9 +16,10 @@ from purgatory_conformance.specimens.small_purgatory import (
     SmallPurgatory,
     small_purgatory,
 )
+from purgatory_conformance.specimens.wrong import checking, completing, counting
 from purgatory_conformance.subjects.subject import Subject, profile_of
-from purgatory_conformance.support import Candidate
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.profiles import (
     Accounting,
     Component,

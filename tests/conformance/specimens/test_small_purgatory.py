@@ -20,7 +20,7 @@ from purgatory_conformance.specimens.small_purgatory import (
     SmallPurgatory,
     small_purgatory,
 )
-from purgatory_conformance.specimens.wrong_checking import CancelTakesTimeOut, CountsStale
+from purgatory_conformance.specimens.wrong.checking import CancelTakesTimeOut, CountsStale
 from purgatory_spec.operations import Force, Shutdown, Wait, Watch
 from purgatory_spec.profiles import (
     Component,

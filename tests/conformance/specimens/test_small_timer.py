@@ -6,17 +6,14 @@ import msgspec
 import pytest
 
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
+from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import reduce_case
-from purgatory_conformance.specimens import wrong_arming as arming
-from purgatory_conformance.specimens import wrong_executor as executor
-from purgatory_conformance.specimens import wrong_expiry as expiry
-from purgatory_conformance.specimens import wrong_wheel as wheel
 from purgatory_conformance.specimens.small_timer import PROFILE, SmallTimer, small_subject
 from purgatory_conformance.specimens.timer_mutants import SILENT_PROFILE
+from purgatory_conformance.specimens.wrong import arming, executor, expiry, wheel
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_conformance.support import Candidate
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import Add, Cancel, Shutdown, Wait
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Component, Executor, SameTickOrder, Structure, TimerProfile

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from purgatory_conformance.subjects.bundled_memory_pool import MemoryPoolInstance
+from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
 from purgatory_spec.operations import (
     Advance,
     Allocate,

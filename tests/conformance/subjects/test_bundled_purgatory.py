@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from purgatory_conformance.subjects.bundled_purgatory import (
+from purgatory_conformance.subjects.bundled.purgatory import (
     PROFILE,
     PROPOSAL_PROFILE,
     PurgatoryInstance,

@@ -6,7 +6,7 @@ import pytest
 
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.subjects.adapter_replies import decode_greeting, decode_reply
-from purgatory_conformance.subjects.bundled_purgatory import PROFILE
+from purgatory_conformance.subjects.bundled.purgatory import PROFILE
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_conformance.subjects.profile_rules import problem_of

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purgatory_conformance.generation.source import HypothesisSource
-from purgatory_conformance.generation.timer_table import draw_configuration, draw_operations
+from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
 from purgatory_model.arithmetic import floor_to
 from purgatory_model.claims.reconfiguration import (
     Reconfigured,

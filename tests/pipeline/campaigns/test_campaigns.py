@@ -10,7 +10,7 @@ import pytest
 from purgatory_conformance.running.campaign import SUITES, run_campaign
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.campaigns import drawing as drawing_module
 from purgatory_pipeline.campaigns import first_failures
 from purgatory_pipeline.campaigns.drawing import Drawing

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from purgatory_conformance.subjects.bundled import bundled_subject
-from purgatory_conformance.support import Candidate, narrowed
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Candidate, narrowed
 from purgatory_pipeline.campaigns.drawing import Drawing, decode_drawn, encode_drawn, seed_of
 from purgatory_spec.operations import Add
 from purgatory_spec.profiles import Component, SameTickOrder, TimerConfiguration, TimerProfile

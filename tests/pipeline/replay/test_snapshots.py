@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.resources import adapter_folder
-from purgatory_conformance.subjects.bundled import bundled_proposal_subject, bundled_subject
+from purgatory_conformance.subjects.bundled import (
+    bundled_proposal_subject,
+    bundled_subject,
+)
 from purgatory_conformance.subjects.subject import Subject, profile_of
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.replay.sequential import SequentialJudge
 from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, trace_of_steps
 from purgatory_pipeline.traces.lines import Begin, Snapshot, Step, TraceLine

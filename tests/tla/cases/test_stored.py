@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.resources import adapters_folder
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import encode_case, read_case
 from purgatory_spec.resources import specification_folder
 from purgatory_tla.cases.stored import DEVIATIONS, STORED, Stored, made_again

@@ -20,14 +20,14 @@ from purgatory_conformance.command_line import (
     EXIT_USAGE,
     Problem,
 )
-from purgatory_conformance.command_options import COMMAND, RELEASE, WORK, opened
+from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
 from purgatory_conformance.subjects.registry import OpenSubject
 from purgatory_conformance.subjects.subject import (
     SubjectFailure,
     UnsupportedConfigurationError,
     profile_of,
 )
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import encode_case
 from purgatory_spec.profiles import Profile, component_of
 from purgatory_tla.cases.comparison import Followed, follow, misfit

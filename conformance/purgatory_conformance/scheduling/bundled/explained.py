@@ -15,7 +15,7 @@ from purgatory_conformance.scheduling.bundled.timer_world import TICK_MS, WHEEL_
 from purgatory_conformance.scheduling.scenario import World
 from purgatory_conformance.scheduling.timer_rules import TimerRules, timer_rules
 from purgatory_conformance.scheduling.yield_points import Table
-from purgatory_conformance.subjects.bundled_timer import PROFILE
+from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.interleaving import History
 from purgatory_model.overlapping.linearizability import Explainer, explain

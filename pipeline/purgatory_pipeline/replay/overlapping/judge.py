@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from purgatory_conformance.supports import support_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding, JudgedLine
 from purgatory_pipeline.traces.lines import (

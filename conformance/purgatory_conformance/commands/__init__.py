@@ -1,0 +1,1 @@
+"""The commands of the suite; ``commands`` registers those that have no module of their own."""

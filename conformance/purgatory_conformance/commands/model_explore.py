@@ -1,0 +1,122 @@
+"""The command that explores a small instance of a model and tells how a claim about it breaks."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
+from purgatory_conformance.commands.options import ComponentName
+from purgatory_conformance.exploring.claims import Looked, Shelf, Sizes, UnusableSizes
+from purgatory_conformance.exploring.shelves import (
+    SHELVES,
+    NoSuchClaim,
+    check_sizes,
+    options_of,
+    shelf_of,
+)
+from purgatory_conformance.reporting.narrative import print_narrative
+from purgatory_conformance.reporting.narrative_html import render_narrative
+from purgatory_conformance.reporting.words import noun
+from purgatory_spec.profiles import Accounting, Executor
+
+_LISTED = click.Choice([Accounting.PROPOSAL.value, Accounting.EXACT.value])
+_EXECUTORS = click.Choice([Executor.STEPPED.value, Executor.INLINE.value])
+
+
+@click.command("explore")
+@click.option("--list", "listing", is_flag=True, help="List the claims instead.")
+@click.option("--component", type=ComponentName(), help="Of which component; the timer if any.")
+@click.option("--concurrent", is_flag=True, help="With threads, every access a step of its own.")
+@click.option("--claim", default="invariants", show_default=True, help="What to test; see --list.")
+@click.option("--limit", type=click.IntRange(1), default=200_000, show_default=True, help="States.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=None,
+    help="Write a counterexample as a page, too.",
+)
+@click.option("--tasks", type=int, help="Timer: how many tasks.")
+@click.option("--wheel-size", type=int, help="Timer: buckets in a level.")
+@click.option("--tick", type=int, help="Timer: ms.")
+@click.option("--delay", "delays", type=int, multiple=True, help="Timer, purgatory: ms; several.")
+@click.option("--last", type=int, help="Timer, purgatory: last clock reading, ms.")
+@click.option("--operations", type=int, help="Purgatory: how many operations.")
+@click.option("--keys", type=int, help="Purgatory with threads: how many keys.")
+@click.option("--accounting", type=_LISTED, help="Purgatory.")
+@click.option("--executor", type=_EXECUTORS, help="Purgatory without threads.")
+@click.option("--purge-interval", type=click.IntRange(0), help="Purgatory.")
+@click.option("--callers", type=int, help="Purgatory with threads: threads that watch.")
+@click.option("--completers", type=int, help="Purgatory with threads: threads that check.")
+@click.option("--size", type=int, help="Memory pool: bytes.")
+@click.option("--max-single", type=int, help="Memory pool: bytes of the largest buffer.")
+@click.option("--strict", is_flag=True, default=None, help="Memory pool: strict admission.")
+@click.option("--threads", type=int, help="Memory pool with threads: how many.")
+@click.option("--buffers", type=int, help="Memory pool without threads: how many at a time.")
+@click.pass_context
+def explore_(
+    context: click.Context,
+    /,
+    listing: bool,
+    component: str | None,
+    concurrent: bool,
+    claim: str,
+    limit: int,
+    html: Path | None,
+    delays: tuple[int, ...],
+    **sizes: int | str | None,
+) -> None:
+    """Visit every state of a small instance; show the shortest way to break a claim.
+
+    Exits with 0 where the claim is true of the instance, 1 where it is false, 4 where the limit was
+    reached.
+    """
+    console = Console(highlight=False)
+    if listing:
+        _print_claims(console, component, concurrent)
+        return
+    given = Sizes(delays=delays or None, **sizes)  # type: ignore[arg-type]
+    try:
+        shelf = shelf_of(claim, component, concurrent)
+        check_sizes(shelf, given)
+        looked = shelf.look(claim, given, limit)
+    except (NoSuchClaim, UnusableSizes) as error:
+        raise click.UsageError(str(error)) from error
+    context.exit(_print_looked(console, looked, html))
+
+
+def _print_looked(console: Console, looked: Looked, html: Path | None) -> int:
+    console.print(f"claim: {looked.sentence}", markup=False)
+    words = f"{looked.states} states, {looked.edges} steps, depth {looked.depth}"
+    if looked.narrative is not None:
+        print_narrative(console, looked.narrative)
+        if html is not None:
+            html.write_text(render_narrative(looked.narrative), encoding="utf-8")
+        console.print(f"false: shown after {words}")
+        return 1
+    console.print(looked.instance, markup=False)
+    if not looked.complete:
+        console.print(f"undecided: the limit was reached after {words}")
+        return EXIT_INCONCLUSIVE
+    console.print(f"true of this instance, every state visited: {words}")
+    return 0
+
+
+def _print_claims(console: Console, component: str | None, concurrent: bool) -> None:
+    """The claims of every shelf that is asked for, with the options that choose them."""
+    for shelf in SHELVES:
+        if component in (None, shelf.component.value) and shelf.concurrent >= concurrent:
+            _print_shelf(console, shelf)
+
+
+def _print_shelf(console: Console, shelf: Shelf) -> None:
+    threads = ", with threads" if shelf.concurrent else ""
+    heading = f"{noun(shelf.component)}{threads}: {options_of(shelf)}"
+    console.print(heading, style="bold", markup=False)
+    for each in shelf.known():
+        options = f" {each.options}" if each.options else ""
+        console.print(f"  {each.name}{options}: {each.standing.value}", markup=False)
+        console.print(Padding(Text(each.sentence), (0, 0, 0, 6), expand=False))
+    console.print()

@@ -1,0 +1,1 @@
+"""Cases of memory pools: ``table`` draws, ``world`` remembers."""

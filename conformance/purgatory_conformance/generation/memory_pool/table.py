@@ -1,0 +1,378 @@
+"""The table of situations for the memory pool: what to do next, and which rules it is good for.
+
+Each row makes the operations of one situation, in which certain rules show. A generator takes rows
+by weight; where a rule has not been put to the test often enough, its rows weigh more.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from purgatory_conformance.generation.memory_pool.world import (
+    MOST_BUFFERS,
+    MemoryPoolWorld,
+    sorts_offered,
+)
+from purgatory_conformance.generation.source import Source
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Elapse,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+)
+from purgatory_spec.profiles import (
+    LARGEST_INT,
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolProfile,
+    ReleaseValidation,
+)
+
+Make = Callable[[MemoryPoolWorld, Source], Sequence[Operation]]
+
+_SIZES = (10, 1, 2, 7, 21, 100, 1000)
+_LARGE_POOL_BYTES = 2**32 + 10
+_LARGEST_OF_LARGE_POOL_BYTES = 10
+"""Of a pool whose size 32 bits cannot hold; its buffers are small all the same."""
+
+_BEYOND_INT = MemoryPoolConfiguration(2**31 + 10, 2**31, strict=True)
+"""A pool whose largest buffer no int can say, so that requests beyond an int can be made of it.
+
+It is strict and has less than such requests ask for, so that even a pool that takes them for legal
+grants no such buffer. A subject whose sizes are ints answers that it does not support it.
+"""
+
+_MOST_LARGE_BUFFERS = 5
+
+_MOST_BEYOND = 1000
+"""How far ordinary requests go beyond the largest buffer, and below zero, bytes."""
+
+
+@dataclass(frozen=True)
+class MemoryPoolRow:
+    """A situation: its name, its weight, the rules it is for, what it needs, how it is made.
+
+    ``make`` may return nothing where the situation cannot arise at present.
+    """
+
+    name: str
+    weight: int
+    rules: frozenset[str]
+    needs: frozenset[MemoryPoolFeature]
+    make: Make
+
+    def is_offered(self, profile: MemoryPoolProfile) -> bool:
+        """Whether a subject of this profile can be brought into the situation."""
+        return profile.features.issuperset(self.needs)
+
+
+def _ask(world: MemoryPoolWorld, size_bytes: int) -> Allocate:
+    return Allocate(world.fresh_name(), size_bytes)
+
+
+def _small(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [_ask(world, source.integer(1, max(1, world.most // 4)))]
+
+
+def _some(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [_ask(world, source.integer(1, world.most))]
+
+
+def _largest(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [_ask(world, world.most - source.item((0, 0, 1) if world.most > 1 else (0,)))]
+
+
+def _what_is_left(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """Exactly what is left, or a byte more or less."""
+    asked = world.available + source.item((0, 1, -1))
+    return [_ask(world, asked)] if 1 <= asked <= world.most else []
+
+
+def _taken_but(world: MemoryPoolWorld, left: int) -> list[Operation]:
+    """Requests after which this much is left; none where they would be too many."""
+    rest = world.available - left
+    if world.configuration.unbounded or not 0 <= rest <= world.most * MOST_BUFFERS:
+        return []
+    sizes = [world.most] * (rest // world.most)
+    if rest % world.most:
+        sizes.append(rest % world.most)
+    return [_ask(world, size) for size in sizes]
+
+
+def _to_the_bound(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """All but a byte is taken, then the largest request is made, then any."""
+    left = world.most if world.configuration.strict else 1
+    if world.available < left:
+        return []
+    further = _ask(world, source.integer(1, world.most))
+    return [*_taken_but(world, left), _ask(world, world.most), further]
+
+
+def _spell(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """A pool without anything left, a request that is refused, and something that ends that."""
+    operations = _taken_but(world, 0)
+    taken = [operation.buffer for operation in operations if isinstance(operation, Allocate)]
+    held = world.held + taken
+    if not held:
+        return []
+    waits = world.has(MemoryPoolFeature.ELAPSE)
+    operations.append(_ask(world, source.integer(1, world.most)))
+    if waits:
+        operations.append(Elapse(world.state.now_ms + source.integer(1, 20)))
+    if source.integer(0, 2) == 0:
+        operations.append(_ask(world, source.item((0, -1, world.most + 1))))
+    if source.integer(0, 1) == 0:
+        operations.append(_ask(world, source.integer(1, world.most)))
+    operations.append(Release(source.item(held)))
+    return operations
+
+
+def _zero(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [_ask(world, 0)]
+
+
+def _negative(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [
+        _ask(
+            world,
+            -source.item((1, 2, world.most, min(world.configuration.size_bytes, _MOST_BEYOND))),
+        )
+    ]
+
+
+def _oversize(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    more = source.item((1, 1, 2, world.most, min(world.configuration.size_bytes, _MOST_BEYOND)))
+    return [_ask(world, world.most + more)]
+
+
+def _beyond_short(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """A request that is legal if only its lower 16 bits are looked at, behind any illegal one."""
+    configuration = world.configuration
+    if configuration.unbounded or configuration.size_bytes > LARGEST_INT:
+        return []
+    return [_ask(world, world.most + 1), _ask(world, source.item((2**16 + 1, 1 - 2**16)))]
+
+
+def _beyond_int(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """A request that is legal if only its lower 32 bits are looked at."""
+    return [_ask(world, source.item((2**32 + 1, 1 - 2**32)))]
+
+
+def _few(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [_ask(world, source.integer(1, _LARGEST_OF_LARGE_POOL_BYTES))]
+
+
+def _some_kilobytes(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """More than a pool with a bound has here; one without grants it, small as its buffers stay."""
+    if not world.configuration.unbounded or len(world.held) > _MOST_LARGE_BUFFERS:
+        return []
+    asked = _ask(world, source.integer(9_000, 11_000))
+    return [asked, Release(asked.buffer)] if source.integer(0, 1) else [asked]
+
+
+def _release(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [Release(source.item(world.held))] if world.held else []
+
+
+def _release_all(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [Release(buffer) for buffer in world.held]
+
+
+def _release_and_ask(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    """What was released can be granted again."""
+    if not world.held:
+        return []
+    buffer = source.item(world.held)
+    return [Release(buffer), _ask(world, max(1, min(world.state.held[buffer], world.most)))]
+
+
+def _release_again(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [Release(source.item(world.returned))] if world.returned else []
+
+
+def _other_form(form: ReleaseForm) -> Make:
+    def make(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+        """Something that looks like the buffer, and sometimes then the buffer."""
+        if not world.held:
+            return []
+        buffer = source.item(world.held)
+        then = [Release(buffer)] if source.integer(0, 1) else []
+        return [Release(buffer, form), *then]
+
+    return make
+
+
+def _foreign(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [ReleaseForeign(source.integer(1, world.most))]
+
+
+def _nothing(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [ReleaseNothing()]
+
+
+def _lose(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [Lose(source.item(world.held))] if world.held else []
+
+
+def _construct(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    small = ((1, 1), (10, 10), (10, 11), (10, 0), (0, 0), (0, 1), (10, -1), (-1, 1), (-1, -1))
+    large = ((LARGEST_INT, 10), (LARGEST_INT + 1, 10), (_LARGE_POOL_BYTES, 10), (-(2**32) + 10, 1))
+    size, most = source.item((*small, *large))
+    return [Construct(size, most)]
+
+
+def _elapse(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [Elapse(world.state.now_ms + source.integer(0, 20))]
+
+
+def _row(
+    name: str, weight: int, rules: str, make: Make, *needs: MemoryPoolFeature
+) -> MemoryPoolRow:
+    ids = frozenset(f"POOL-{word}" for word in rules.split())
+    return MemoryPoolRow(name, weight, ids, frozenset(needs), make)
+
+
+_ADMISSION = "STRICT NON-STRICT"
+
+MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
+    _row("ask for a small buffer", 4, "EXACT-BUFFER USED UNBOUNDED-GRANTS", _small),
+    _row("ask for some buffer", 8, f"{_ADMISSION} EXACT-BUFFER CONSERVATION SIZE", _some),
+    _row("release a buffer", 8, "RELEASE CONSERVATION UNBOUNDED-RELEASE", _release),
+    _row("ask for the largest buffer", 4, f"OVERSIZE-REQUEST {_ADMISSION}", _largest),
+    _row("ask for what is left", 4, _ADMISSION, _what_is_left),
+    _row("go to the bound", 3, f"BOUND REFUSAL OUT-OF-MEMORY {_ADMISSION}", _to_the_bound),
+    _row("refuse, then release", 4, "SPELL-BEGINS SPELL-ENDS REFUSAL DEPLETED-TIME", _spell),
+    _row("ask for nothing", 2, "ZERO-REQUEST UNBOUNDED-GRANTS", _zero),
+    _row("ask for less than nothing", 2, "NEGATIVE-REQUEST UNBOUNDED-NEGATIVE", _negative),
+    _row("ask for too much", 2, "OVERSIZE-REQUEST UNBOUNDED-GRANTS", _oversize),
+    _row("ask for far too much", 2, "OVERSIZE-REQUEST NEGATIVE-REQUEST", _beyond_short),
+    _row("ask for some kilobytes", 1, "UNBOUNDED-GRANTS", _some_kilobytes),
+    _row("release and ask for as much", 3, "RELEASE", _release_and_ask),
+    _row("release all", 1, "RELEASE", _release_all),
+    _row(
+        "release a buffer again",
+        3,
+        "RELEASE-AGAIN UNBOUNDED-RELEASE",
+        _release_again,
+        MemoryPoolFeature.RELEASE_AGAIN,
+    ),
+    _row(
+        "release a slice",
+        3,
+        "RELEASE-SLICE UNBOUNDED-RELEASE",
+        _other_form(ReleaseForm.SLICE),
+        MemoryPoolFeature.RELEASE_SLICE,
+    ),
+    _row(
+        "release a copy",
+        3,
+        "RELEASE-COPY UNBOUNDED-RELEASE",
+        _other_form(ReleaseForm.COPY),
+        MemoryPoolFeature.RELEASE_COPY,
+    ),
+    _row(
+        "release a foreign buffer",
+        2,
+        "RELEASE-FOREIGN UNBOUNDED-RELEASE",
+        _foreign,
+        MemoryPoolFeature.RELEASE_FOREIGN,
+    ),
+    _row(
+        "release nothing",
+        2,
+        "RELEASE-NOTHING UNBOUNDED-RELEASE",
+        _nothing,
+        MemoryPoolFeature.RELEASE_NOTHING,
+    ),
+    _row("lose a buffer", 2, "LEAK", _lose, MemoryPoolFeature.LEAK_DETECTION),
+    _row("make another pool", 1, "CONSTRUCT", _construct, MemoryPoolFeature.CONSTRUCT),
+    _row("let time pass", 2, "DEPLETED-TIME", _elapse, MemoryPoolFeature.ELAPSE),
+)
+"""The rows for the memory pool, the simplest first: shrinking goes towards the top."""
+
+_BEYOND_INT_TABLE = (
+    _row("ask for few bytes", 3, f"{_ADMISSION} EXACT-BUFFER", _few),
+    _row("release a buffer", 3, "RELEASE", _release),
+    _row("ask beyond an int", 2, "OVERSIZE-REQUEST NEGATIVE-REQUEST", _beyond_int),
+)
+"""The rows where the largest buffer is larger than an int can say: it is not asked for."""
+
+
+def draw_configuration(
+    profile: MemoryPoolProfile, source: Source, wanted: frozenset[str]
+) -> MemoryPoolConfiguration:
+    """A configuration of a sort that is offered, of one that wanted rules are about if there is."""
+    sorts = sorts_offered(profile) or [MemoryPoolFeature.NON_STRICT]
+    for rules, sort in _RULES_OF_SORTS:
+        if wanted and wanted <= rules and sort in sorts:
+            sorts = [sort]
+    weights = [1 if sort is MemoryPoolFeature.UNBOUNDED else 3 for sort in sorts]
+    sort = sorts[source.weighted(weights)]
+    size = source.item(_SIZES)
+    most = source.item((size, max(1, size // 2), max(1, size * 2 // 5), max(1, size // 9), 1))
+    most = max(most, size // MOST_BUFFERS)
+    strict = sort is MemoryPoolFeature.STRICT
+    rare = source.integer(0, 49)
+    if rare >= 48 and sort is not MemoryPoolFeature.UNBOUNDED:
+        if strict and rare == 49:
+            return _BEYOND_INT
+        return MemoryPoolConfiguration(_LARGE_POOL_BYTES, _LARGEST_OF_LARGE_POOL_BYTES, strict)
+    return MemoryPoolConfiguration(size, most, strict, sort is MemoryPoolFeature.UNBOUNDED)
+
+
+_OTHER_RELEASES = frozenset(
+    {
+        MemoryPoolFeature.RELEASE_AGAIN,
+        MemoryPoolFeature.RELEASE_SLICE,
+        MemoryPoolFeature.RELEASE_COPY,
+        MemoryPoolFeature.RELEASE_FOREIGN,
+    }
+)
+"""What a subject offers if it can be given buffers that are not its own, or no longer."""
+
+_RULES_OF_SORTS = (
+    (frozenset({"POOL-STRICT"}), MemoryPoolFeature.STRICT),
+    (frozenset({"POOL-NON-STRICT"}), MemoryPoolFeature.NON_STRICT),
+    (
+        frozenset({"POOL-UNBOUNDED-GRANTS", "POOL-UNBOUNDED-NEGATIVE", "POOL-UNBOUNDED-RELEASE"}),
+        MemoryPoolFeature.UNBOUNDED,
+    ),
+)
+"""The sort of pool that shows these rules alone."""
+
+
+def draw_operations(
+    configuration: MemoryPoolConfiguration,
+    profile: MemoryPoolProfile,
+    source: Source,
+    *,
+    most: int,
+    wanted: frozenset[str] = frozenset(),
+) -> tuple[Operation, ...]:
+    """The operations of one case, at most about ``most``.
+
+    ``wanted`` are the rules that have not been put to the test often enough. Where a pool may
+    credit what it never granted, half of the cases give it nothing of the kind: once it has done
+    so, what it believes is of no further interest.
+    """
+    world = MemoryPoolWorld(configuration, profile)
+    table = _BEYOND_INT_TABLE if configuration == _BEYOND_INT else MEMORY_POOL_TABLE
+    rows = [row for row in table if row.is_offered(profile)]
+    if profile.release_validation is ReleaseValidation.NONE and source.integer(0, 1) == 0:
+        rows = [row for row in rows if not row.needs & _OTHER_RELEASES]
+    weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
+    operations: list[Operation] = []
+    while source.more(len(operations), most):
+        if len(world.held) > MOST_BUFFERS:
+            made: Sequence[Operation] = [Release(buffer) for buffer in world.held[::2]]
+        else:
+            made = rows[source.weighted(weights)].make(world, source)
+        for operation in made:
+            if world.can_be_asked(operation):
+                world.apply(operation)
+                operations.append(operation)
+    return tuple(operations)

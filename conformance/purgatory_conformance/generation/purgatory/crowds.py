@@ -1,0 +1,75 @@
+"""Rare situations of size: many operations under many keys, and time-outs that are far away."""
+
+from purgatory_conformance.generation.purgatory.histories import run_queue
+from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
+from purgatory_conformance.generation.source import Source
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    Satisfy,
+    Watch,
+)
+from purgatory_spec.profiles import PurgatoryFeature
+
+_CROWD_KEYS = tuple(f"k{number}" for number in range(64))
+_LARGEST_DELAY_MS = 10**7
+
+
+def crowd(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Many operations wait under one key or many; some are completed, then time passes.
+
+    They are fewer where what expires runs in one step: its order is then hard to follow.
+    """
+    count = source.integer(40, 60) if world.is_stepped else source.integer(14, 20)
+    delay_ms = source.integer(5, 9)
+    shared = source.integer(0, 1) == 0
+    watches: list[Watch] = []
+    for number in range(count):
+        own = _CROWD_KEYS[(number * 5) % 64]
+        keys = ("k0", own) if shared and own != "k0" else (own,)
+        watches.append(Watch(world.fresh_name(), keys, delay_ms))
+    way = source.item(("time-outs", "events", "check"))
+    if way == "time-outs":
+        ends: list[Operation] = []
+    elif way == "check":
+        ends = [Satisfy(watch.operation) for watch in watches[-8:]]
+        ends.append(Check(watches[-1].keys[0]))
+    else:
+        ends = _completed(world, source, watches)
+    due_tick = world.due_tick(delay_ms)
+    ends.append(Advance(world.now if way == "events" else due_tick))
+    if way == "time-outs":
+        ends += run_queue(world, count)
+        ends.append(Advance(due_tick))
+    if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
+        ends += [CancelForKey(watch.keys[-1]) for watch in watches[-4:]]
+        ends.append(CancelForKey("k0"))
+    return [*watches, *ends]
+
+
+def _completed(world: PurgatoryWorld, source: Source, watches: list[Watch]) -> list[Operation]:
+    """All but a few are completed, through the last of their keys or by force."""
+    forced = world.has(PurgatoryFeature.FORCE) and source.integer(0, 3) > 0
+    ends: list[Operation] = []
+    for watch in watches[source.integer(0, 2) :]:
+        if forced:
+            ends.append(Force(watch.operation))
+        else:
+            ends += [Satisfy(watch.operation), Check(watch.keys[-1])]
+    return ends
+
+
+def far_time_out(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """A delay at the reach of one of the wheels; advances to just before it is due, and to it."""
+    configuration = world.configuration
+    reaches = [configuration.tick_ms * configuration.wheel_size]
+    while reaches[-1] * configuration.wheel_size <= _LARGEST_DELAY_MS:
+        reaches.append(reaches[-1] * configuration.wheel_size)
+    delay_ms = source.item(reaches) + source.integer(-1, 1)
+    name, key = world.fresh_name(), source.item(("a", "b"))
+    due_tick = world.due_tick(delay_ms)
+    watch = Watch(name, (key,), delay_ms)
+    return [watch, Advance(due_tick - 1), Advance(due_tick), *run_queue(world, 1)]

@@ -1,0 +1,316 @@
+"""Situations of a purgatory: what to do next so that certain rules show.
+
+A situation that cannot arise at present makes nothing. What a script does in callbacks stands in
+``purgatory_callbacks``.
+"""
+
+from collections.abc import Sequence
+
+from purgatory_conformance.generation.purgatory.world import MOST_OPERATIONS, PurgatoryWorld
+from purgatory_conformance.generation.source import Source
+from purgatory_spec.operations import (
+    Advance,
+    Answer,
+    CancelForKey,
+    Check,
+    Elapse,
+    Force,
+    Operation,
+    RunOne,
+    Satisfy,
+    Script,
+    Shutdown,
+    Watch,
+)
+from purgatory_spec.profiles import PurgatoryFeature
+
+WAIT, COMPLETE, THROW = Answer.WAIT, Answer.COMPLETE, Answer.THROW
+
+
+def watch(world: PurgatoryWorld, source: Source, *tries: Answer) -> list[Operation]:
+    """Watch a fresh operation under some keys; check a key where there are enough of them."""
+    if world.names >= MOST_OPERATIONS and world.used_keys:
+        return check_a_key(world, source)
+    keys, delay_ms = world.keys(source), world.delay(source)
+    return [Watch(world.fresh_name(), keys, delay_ms, Script(tries=tries))]
+
+
+def watch_waiting(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An operation that waits."""
+    return watch(world, source)
+
+
+def watch_first_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An operation that the first try completes."""
+    return watch(world, source, COMPLETE)
+
+
+def watch_second_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An operation that the second try completes."""
+    return watch(world, source, WAIT, COMPLETE)
+
+
+def watch_later_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An operation that becomes completable by itself, and checks until it is."""
+    waits = source.integer(2, 4)
+    watched = watch(world, source, *([WAIT] * waits), COMPLETE)
+    keys = watched[0].keys if isinstance(watched[0], Watch) else world.used_keys
+    checks = [Check(source.item(keys)) for _ in range(source.integer(1, waits))] if keys else []
+    return [*watched, *checks]
+
+
+def watch_first_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An operation whose first try throws."""
+    return watch(world, source, THROW, source.item((WAIT, COMPLETE)))
+
+
+def watch_second_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An operation whose second try throws, and that its time-out or an event completes."""
+    watched = watch(world, source, WAIT, THROW, WAIT)
+    first = watched[0]
+    if not isinstance(first, Watch) or source.integer(0, 2) == 0:
+        return watched
+    if source.integer(0, 1):
+        return [first, Advance(world.due_tick(first.delay_ms))]
+    return [first, Satisfy(first.operation), Check(source.item(first.keys))]
+
+
+def check_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """One that throws in a check, others before it and behind it under the same key."""
+    key = world.keys(source, most=1)[0]
+    tries = ((), (WAIT, WAIT, THROW, WAIT), (), (WAIT, WAIT, COMPLETE), (WAIT, WAIT, THROW))
+    operations: list[Operation] = []
+    for _ in range(source.integer(1, 4)):
+        script = Script(tries=source.item(tries))
+        operations.append(Watch(world.fresh_name(), (key,), world.delay(source), script))
+    thrower = Script(tries=(WAIT, WAIT, THROW, source.item((WAIT, COMPLETE))))
+    at = source.integer(0, len(operations))
+    operations.insert(at, Watch(world.fresh_name(), (key,), world.delay(source), thrower))
+    return [*operations, Check(key), Check(key)]
+
+
+def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An operation under a key that is given twice, and a check of that key.
+
+    The check completes it at its first entry, at its second one, which leaves the first, or not.
+    """
+    keys = world.keys(source, most=2)
+    doubled = (*keys, source.item(keys))
+    name, delay_ms = world.fresh_name(), world.delay(source)
+    way = source.item(("waits", "first entry", "second entry"))
+    script = Script((WAIT, WAIT, WAIT, COMPLETE)) if way == "second entry" else Script()
+    satisfied = [Satisfy(name)] if way == "first entry" else []
+    return [Watch(name, doubled, delay_ms, script), *satisfied, Check(doubled[-1])]
+
+
+def watch_no_keys(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An operation under no key; where that can be asked, its delay stays when it has keys."""
+    name, delay_ms = world.fresh_name(), world.delay(source)
+    refused = Watch(name, (), delay_ms)
+    if not world.has(PurgatoryFeature.REWATCH) or source.integer(0, 2):
+        return [refused]
+    again = Watch(name, world.keys(source, most=2), delay_ms + source.integer(1, 3))
+    return [refused, again, Advance(world.due_tick(delay_ms))]
+
+
+def watch_again(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Watch again what waits, after some time, and see when it expires."""
+    live = world.live
+    if not live:
+        return []
+    name = source.item(live)
+    delay_ms = world.state.operations[name].delay_ms
+    operations: list[Operation] = []
+    if world.has(PurgatoryFeature.ELAPSE) and source.integer(0, 1):
+        operations.append(Elapse(world.now + source.integer(1, 5)))
+    old = world.keys_of(name) or ["a"]
+    keys = (source.item(old),) if source.integer(0, 1) else world.keys(source)
+    given = delay_ms if source.integer(0, 3) else delay_ms + 3
+    operations.append(Watch(name, keys, given))
+    if source.integer(0, 1):
+        operations.append(Advance(world.due_tick(delay_ms)))
+    return operations
+
+
+def watch_completed(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """A completed operation, watched again."""
+    if not world.completed:
+        return []
+    name = source.item(world.completed)
+    return [Watch(name, world.keys(source), world.state.operations[name].delay_ms)]
+
+
+def check_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Check a key under which somebody waits or is stale."""
+    return [Check(source.item(world.used_keys))] if world.used_keys else []
+
+
+def satisfy_and_check(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An event: an operation becomes completable, and one of its keys is checked."""
+    if not world.live:
+        return []
+    name = source.item(world.live)
+    return [Satisfy(name), Check(source.item(world.keys_of(name)))]
+
+
+def check_stale(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Check a key under which something is stale."""
+    completed = world.state.completed
+    keys = [key for key in world.used_keys if completed & set(world.state.lists[key])]
+    return [Check(source.item(keys))] if keys else []
+
+
+def check_unknown(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Check a key that nobody waits under, or any other."""
+    return [Check(source.item(("z", *world.keys(source, most=1))))]
+
+
+def force_waiting(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Force an operation that waits."""
+    return [Force(source.item(world.live))] if world.live else []
+
+
+def force_completed(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Force a completed operation."""
+    return [Force(source.item(world.completed))] if world.completed else []
+
+
+def force_unknown(world: PurgatoryWorld, _source: Source) -> list[Operation]:
+    """Force an operation that was never watched."""
+    return [Force(world.fresh_name())]
+
+
+def cancel_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Cancel a key under which somebody waits or is stale."""
+    return [CancelForKey(source.item(world.used_keys))] if world.used_keys else []
+
+
+def cancel_and_wait(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Cancel some keys of an operation, then advance to its time-out and check what is left."""
+    if not world.live or not world.due_ticks:
+        return []
+    keys = world.keys_of(source.item(world.live))
+    kept = source.integer(0, len(keys) - 1)
+    left = keys[:kept] or keys[:1]
+    cancels = [CancelForKey(key) for key in keys[kept:]]
+    return [*cancels, Advance(max(world.now, world.due_ticks[-1])), Check(left[0])]
+
+
+def cancel_unknown(_world: PurgatoryWorld, _source: Source) -> list[Operation]:
+    """Cancel a key that nobody waits under."""
+    return [CancelForKey("z")]
+
+
+def advance_to_next(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Advance to the next time-out, or to just before or behind it."""
+    if not world.due_ticks:
+        return []
+    return [Advance(max(world.now, world.due_ticks[0] + source.item((0, 0, 0, -1, 1))))]
+
+
+def advance_by(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Advance by a little, or not at all."""
+    return [Advance(world.now + source.integer(0, 6))]
+
+
+def let_time_pass(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """The clock moves, and nobody advances."""
+    return [Elapse(world.now + source.integer(0, 6))]
+
+
+def run_one(_world: PurgatoryWorld, _source: Source) -> list[Operation]:
+    """Run one expiry."""
+    return [RunOne()]
+
+
+def run_all(world: PurgatoryWorld, _source: Source) -> list[Operation]:
+    """Run all that the executor has."""
+    return [RunOne() for _ in world.queue]
+
+
+def mass_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Many operations expire together; what they leave behind is seen by a later advance."""
+    delay_ms = source.integer(1, 5)
+    keys = world.keys(source, most=2)
+    most = world.configuration.purge_interval + 3
+    count = source.integer(2, max(2, min(most, MOST_OPERATIONS)))
+    watches = [Watch(world.fresh_name(), keys, delay_ms) for _ in range(count)]
+    due_tick = world.due_tick(delay_ms)
+    runs: list[Operation] = []
+    if world.is_stepped:
+        due = [tick for tick in world.state.timer.store.due_ticks.values() if tick <= due_tick]
+        runs = [RunOne() for _ in range(len(world.queue) + len(due) + count)]
+    later = [Advance(due_tick + source.integer(0, 2)) for _ in range(source.integer(1, 2))]
+    return [*watches, Advance(due_tick), *runs, *later]
+
+
+def lost_expiry(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """An operation is handed over and completed by somebody else before it runs."""
+    waiting = [name for name in world.queue if name in world.live]
+    operations: list[Operation] = []
+    if waiting:
+        name, keys = source.item(waiting), world.keys_of(source.item(waiting))
+    else:
+        name, delay_ms = world.fresh_name(), source.integer(1, 5)
+        keys = list(world.keys(source))
+        operations = [
+            Watch(name, tuple(keys), delay_ms),
+            Advance(world.due_tick(delay_ms)),
+        ]
+    if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1):
+        operations.append(Force(name))
+    elif keys:
+        operations += [Satisfy(name), Check(source.item(keys))]
+    return operations + [RunOne() for _ in range(len(world.queue) + 1)]
+
+
+def make_stale(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Operations under several keys are completed through one; then comes an advance."""
+    count = source.integer(1, max(1, min(world.configuration.purge_interval + 1, 6)))
+    operations: list[Operation] = []
+    for _ in range(count):
+        name, keys = world.fresh_name(), world.keys(source, most=4)
+        operations += [Watch(name, keys, world.delay(source)), Satisfy(name), Check(keys[0])]
+    return [*operations, Advance(world.now)]
+
+
+def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """As many stale entries as the interval allows, or one more, under one key or several."""
+    wanted = world.configuration.purge_interval - world.state.stale_entries
+    count = max(0, min(wanted, 7)) + source.integer(0, 1)
+    script, delay_ms = Script(tries=(WAIT, COMPLETE)), source.integer(1, 3)
+    operations: list[Operation] = []
+    while count > 0:
+        keys = world.keys(source, most=min(3, count))
+        count -= len(keys)
+        operations.append(Watch(world.fresh_name(), keys, delay_ms, script))
+    return [*operations, Advance(world.now)]
+
+
+def shut_down(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """The end of a case: what is refused, what is dropped and what can still be done."""
+    waiting, delay_ms = world.fresh_name(), source.integer(2, 6)
+    key = source.item(("a", "b"))
+    begun: list[Operation] = [
+        Watch(waiting, (key, "c"), delay_ms),
+        Watch(world.fresh_name(), (key,), 1),
+        Advance(world.due_tick(1)),
+        Shutdown(),
+    ]
+    refused = Watch(world.fresh_name(), source.item(((key,), (key,), ())), 1)
+    rest: list[Sequence[Operation]] = [
+        [Shutdown()],
+        [refused],
+        [Advance(world.due_tick(max(delay_ms, 1)))],
+        [Satisfy(waiting), Check("c"), Check(key)],
+    ]
+    if world.has(PurgatoryFeature.FORCE):
+        rest.append([Force(waiting), Force(waiting)])
+    if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
+        rest.append([CancelForKey(key), CancelForKey("z")])
+    if world.is_stepped:
+        rest.append([RunOne() for _ in range(len(world.queue) + 2)])
+    operations = begun
+    while rest:
+        operations += rest.pop(source.integer(0, len(rest) - 1))
+    return [*operations, Check(key)]

@@ -1,0 +1,277 @@
+"""The table of situations for the purgatory: what to do next, and what rules it is good for.
+
+Each row makes the operations of one situation. A generator takes rows by weight; where a rule has
+not been put to the test often enough, its rows weigh more.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from purgatory_conformance.generation.purgatory import histories, situations
+from purgatory_conformance.generation.purgatory.callbacks import (
+    cancels_inside,
+    checks_inside,
+    forces_inside,
+    throws_in_callback,
+    throws_in_expiry,
+    watches_inside,
+)
+from purgatory_conformance.generation.purgatory.crowds import crowd, far_time_out
+from purgatory_conformance.generation.purgatory.shutdowns import outlive_shutdown
+from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
+from purgatory_conformance.generation.source import Source
+from purgatory_spec.operations import Operation
+from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryFeature, PurgatoryProfile
+
+Make = Callable[[PurgatoryWorld, Source], Sequence[Operation]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A situation: its name, its weight, the rules it is for, what it needs, how it is made.
+
+    ``make`` may return nothing where the situation cannot arise at present.
+    """
+
+    name: str
+    weight: int
+    rules: frozenset[str]
+    needs: frozenset[PurgatoryFeature]
+    make: Make
+    stepped_only: bool = False
+
+    def is_offered(self, profile: PurgatoryProfile, *, stepped: bool) -> bool:
+        """Whether a subject of this profile can be brought into the situation."""
+        return (stepped or not self.stepped_only) and profile.features.issuperset(self.needs)
+
+
+def _row(
+    name: str,
+    weight: int,
+    rules: str,
+    make: Make,
+    *needs: PurgatoryFeature,
+    stepped_only: bool = False,
+) -> Row:
+    ids = frozenset(f"PURGATORY-{word}" for word in rules.split())
+    return Row(name, weight, ids, frozenset(needs), make, stepped_only)
+
+
+_F = PurgatoryFeature
+
+PURGATORY_TABLE: tuple[Row, ...] = (
+    _row("watch", 10, "WATCH-WAITS ENTRIES TIMER-SIZE WATCH-SECOND-TRY", situations.watch_waiting),
+    _row("check a key", 6, "CHECK-ORDER CHECK-COUNT", situations.check_a_key),
+    _row(
+        "satisfy and check",
+        7,
+        "NOT-LOST CHECK-DROPS CHECK-COUNT TIMER-LEFT EXACTLY-ONCE EMPTY-LISTS",
+        situations.satisfy_and_check,
+    ),
+    _row(
+        "advance to the next time-out", 6, "TIME-OUT PENDING TIMER-SIZE", situations.advance_to_next
+    ),
+    _row("advance by a little", 3, "TIME-OUT PURGE-START", situations.advance_by),
+    _row("run one", 4, "CALLBACK-ORDER", situations.run_one, stepped_only=True),
+    _row("run all", 3, "CALLBACK-ORDER LOST-EXPIRY", situations.run_all, stepped_only=True),
+    _row("watch what can be completed", 2, "WATCH-FIRST-TRY", situations.watch_first_try),
+    _row(
+        "watch what the second try completes",
+        3,
+        "WATCH-SECOND-TRY STALE-OPERATIONS ESTIMATE-EXACT ESTIMATE-PROPOSAL",
+        situations.watch_second_try,
+    ),
+    _row("watch what a later try completes", 3, "NOT-LOST CHECK-COUNT", situations.watch_later_try),
+    _row(
+        "make stale entries",
+        3,
+        "PURGE-START PURGE-REMOVES STALE-ENTRIES STALE-OPERATIONS COMPLETED-NOT-TRIED "
+        "ESTIMATE-EXACT ESTIMATE-PROPOSAL",
+        situations.make_stale,
+    ),
+    _row(
+        "stale entries at the interval",
+        3,
+        "PURGE-START PURGE-REMOVES STALE-ENTRIES STALE-OPERATIONS ESTIMATE-EXACT",
+        situations.stale_at_the_interval,
+    ),
+    _row(
+        "check a key with stale entries",
+        3,
+        "COMPLETED-NOT-TRIED CHECK-DROPS",
+        situations.check_stale,
+    ),
+    _row(
+        "mass expiry",
+        2,
+        "STALE-OPERATIONS STALE-ENTRIES PURGE-REMOVES PENDING ESTIMATE-EXACT",
+        situations.mass_expiry,
+    ),
+    _row(
+        "completed before it runs",
+        3,
+        "LOST-EXPIRY PENDING",
+        situations.lost_expiry,
+        stepped_only=True,
+    ),
+    _row("check a key that nobody waits under", 1, "CHECK-UNKNOWN", situations.check_unknown),
+    _row("watch under no key", 1, "NO-KEYS", situations.watch_no_keys),
+    _row("force", 3, "FORCE TIMER-LEFT", situations.force_waiting, _F.FORCE),
+    _row("force what is completed", 1, "FORCE-AGAIN", situations.force_completed, _F.FORCE),
+    _row("force what was never watched", 1, "FORCE", situations.force_unknown, _F.FORCE),
+    _row(
+        "watch under a key twice",
+        2,
+        "DUPLICATE-KEYS CHECK-ORDER CHECK-DROPS",
+        situations.watch_twice_under_a_key,
+        _F.DUPLICATE_KEYS,
+    ),
+    _row("watch again", 4, "REWATCH", situations.watch_again, _F.REWATCH),
+    _row("watch what is completed", 2, "WATCH-COMPLETED", situations.watch_completed, _F.REWATCH),
+    _row(
+        "cancel for a key",
+        3,
+        "CANCEL-RESULT CANCEL-LEAVES CANCEL-LAST-KEY CANCEL-KEEPS-TIME-OUT",
+        situations.cancel_a_key,
+        _F.CANCEL_FOR_KEY,
+    ),
+    _row(
+        "cancel some keys and wait",
+        2,
+        "CANCEL-LAST-KEY CANCEL-KEEPS-TIME-OUT CANCEL-LEAVES",
+        situations.cancel_and_wait,
+        _F.CANCEL_FOR_KEY,
+    ),
+    _row(
+        "cancel a key that nobody waits under",
+        1,
+        "CANCEL-UNKNOWN",
+        situations.cancel_unknown,
+        _F.CANCEL_FOR_KEY,
+    ),
+    _row("let time pass", 2, "TIME-OUT REWATCH", situations.let_time_pass, _F.ELAPSE),
+    _row(
+        "a first try that throws",
+        2,
+        "FIRST-TRY-THROWS",
+        situations.watch_first_throws,
+        _F.SCRIPT_THROW,
+    ),
+    _row(
+        "a second try that throws",
+        2,
+        "SECOND-TRY-THROWS",
+        situations.watch_second_throws,
+        _F.SCRIPT_THROW,
+    ),
+    _row("a check that throws", 2, "CHECK-THROWS", situations.check_throws, _F.SCRIPT_THROW),
+    _row(
+        "a callback that throws",
+        3,
+        "CALLBACK-THROWS EXPIRY-THROWS CHECK-THROWS",
+        throws_in_callback,
+        _F.SCRIPT_THROW,
+    ),
+    _row("an expiry that throws", 2, "EXPIRY-THROWS", throws_in_expiry, _F.SCRIPT_THROW),
+    _row("a callback that watches", 2, "WATCH-INSIDE", watches_inside, _F.SCRIPT_WATCH),
+    _row("a callback that checks", 2, "CHECK-INSIDE", checks_inside, _F.SCRIPT_CHECK),
+    _row(
+        "a callback that cancels",
+        2,
+        "CANCEL-INSIDE",
+        cancels_inside,
+        _F.SCRIPT_CANCEL_FOR_KEY,
+    ),
+    _row("a callback that forces", 2, "FORCE-INSIDE LOST-EXPIRY", forces_inside, _F.SCRIPT_FORCE),
+    _row("a callback before others", 2, "CHECK-COUNT CHECK-ORDER", histories.owner_before_others),
+    _row(
+        "a first try with a callback",
+        2,
+        "WATCH-FIRST-TRY CALLBACK-THROWS",
+        histories.first_try_with_callback,
+    ),
+    _row(
+        "watch again what left the lists",
+        2,
+        "REWATCH",
+        histories.watch_again_unlisted,
+        _F.REWATCH,
+    ),
+    _row(
+        "watch again, and it throws or completes",
+        3,
+        "REWATCH",
+        histories.watch_again_with_script,
+        _F.REWATCH,
+    ),
+    _row("satisfy alone", 2, "WATCH-FIRST-TRY", histories.satisfy_alone),
+    _row(
+        "callbacks within callbacks",
+        2,
+        "FORCE-INSIDE",
+        histories.nested_callbacks,
+        _F.SCRIPT_FORCE,
+    ),
+    _row("a far time-out", 1, "TIME-OUT", far_time_out),
+)
+"""The rows for the purgatory, the simplest first: shrinking goes towards the top."""
+
+SHUTDOWN_ROW = _row(
+    "shut down",
+    1,
+    "SHUTDOWN-CLOSED SHUTDOWN-DROPS SHUTDOWN-COMPLETES SHUTDOWN-AGAIN",
+    situations.shut_down,
+    _F.SHUTDOWN,
+)
+"""The end of some cases."""
+
+_SCRIPTED_SHUTDOWN_ROW = replace(
+    SHUTDOWN_ROW, name="shut down while scripts wait", make=outlive_shutdown
+)
+_ONE_CROWD_IN = 30
+
+
+def draw_purgatory_configuration(
+    profile: PurgatoryProfile, source: Source, wanted: frozenset[str]
+) -> PurgatoryConfiguration:
+    """A configuration: small intervals make purges, small wheels and ticks late due ticks."""
+    time_outs = True
+    if PurgatoryFeature.NO_TIME_OUTS in profile.features:
+        share = 3 if "PURGATORY-NO-TIME-OUTS" in wanted else 9
+        time_outs = source.integer(0, share) < share
+    return PurgatoryConfiguration(
+        purge_interval=source.item((0, 1, 2, 2, 5, 20)),
+        time_outs=time_outs,
+        tick_ms=source.item((1, 1, 1, 2, 3, 10)),
+        wheel_size=source.item((2, 3, 5, 20)),
+        start_ms=source.item((0, 0, 1, 7, 1003)),
+    )
+
+
+def draw_purgatory_operations(
+    configuration: PurgatoryConfiguration,
+    profile: PurgatoryProfile,
+    source: Source,
+    *,
+    most: int,
+    wanted: frozenset[str] = frozenset(),
+) -> tuple[Operation, ...]:
+    """The operations of one case, at most about ``most``.
+
+    ``wanted`` are the rules that have not been put to the test often enough.
+    """
+    world = PurgatoryWorld(configuration, profile)
+    rows = [row for row in PURGATORY_TABLE if row.is_offered(profile, stepped=world.is_stepped)]
+    weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
+    operations: list[Operation] = []
+    if source.integer(0, _ONE_CROWD_IN - 1) == _ONE_CROWD_IN - 1:
+        operations.extend(world.apply(op) for op in crowd(world, source))
+    while source.more(len(operations), most):
+        made = rows[source.weighted(weights)].make(world, source)
+        operations.extend(world.apply(operation) for operation in made)
+    if PurgatoryFeature.SHUTDOWN in profile.features:
+        share = 2 if SHUTDOWN_ROW.rules & wanted else 9
+        if source.integer(0, share) == share:
+            row = source.item((SHUTDOWN_ROW, _SCRIPTED_SHUTDOWN_ROW))
+            operations.extend(world.apply(op) for op in row.make(world, source))
+    return tuple(operations)

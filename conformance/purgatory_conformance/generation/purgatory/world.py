@@ -1,0 +1,137 @@
+"""What a generator knows while it makes a case of a purgatory: the model's state, by the rules."""
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from purgatory_conformance.generation.source import Source
+from purgatory_conformance.judging.purgatory.step import Model, State
+from purgatory_model.purgatory import purgatory_model
+from purgatory_spec.operations import Advance, Elapse, Operation, RunOne
+from purgatory_spec.profiles import (
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryProfile,
+)
+
+MOST_OPERATIONS = 12
+"""How many different delayed operations one case uses at the most, but for mass expiries."""
+
+KEYS = ("a", "b", "c", "d")
+"""The keys that operations are watched under; any other is one that nobody waits under."""
+
+_MOST_RUNS = 100
+
+
+@dataclass(slots=True)
+class PurgatoryWorld:
+    """The predicted state of a subject and the names that are in play.
+
+    What is predicted is a stepped executor. Where the subject has another one, what was handed over
+    is run at the end of each step.
+    """
+
+    configuration: PurgatoryConfiguration
+    profile: PurgatoryProfile
+    model: Model = field(init=False)
+    state: State = field(init=False)
+    names: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin with a fresh purgatory."""
+        stepped = msgspec.structs.replace(self.profile, executor=Executor.STEPPED)
+        self.model = purgatory_model(self.configuration, stepped)
+        self.state = self.model.initial()
+
+    def apply(self, operation: Operation) -> Operation:
+        """Follow an operation, taking the first of the ways in which it may go.
+
+        Returns the operation, no earlier than the clock reads: what goes before it in its row may
+        have moved the clock.
+        """
+        if isinstance(operation, Advance | Elapse) and operation.to_ms < self.now:
+            operation = type(operation)(self.now)
+        self._follow(operation)
+        runs = 0
+        while not self.is_stepped and self.state.timer.queue and runs < _MOST_RUNS:
+            self._follow(RunOne())
+            runs += 1
+        return operation
+
+    def _follow(self, operation: Operation) -> None:
+        _, self.state = next(iter(self.model.successors(self.state, operation)))
+
+    @property
+    def is_stepped(self) -> bool:
+        """Whether running an expired operation is a step of its own."""
+        return self.profile.executor is Executor.STEPPED
+
+    def has(self, *features: PurgatoryFeature) -> bool:
+        """Whether the subject offers all of these."""
+        return self.profile.features.issuperset(features)
+
+    def fresh_name(self) -> str:
+        """The name of an operation that was never used."""
+        self.names += 1
+        return f"o{self.names}"
+
+    @property
+    def next_name(self) -> str:
+        """The name that will be fresh next."""
+        return f"o{self.names + 1}"
+
+    def keys(self, source: Source, most: int = 3) -> tuple[str, ...]:
+        """Some distinct keys, in any order."""
+        left = list(KEYS)
+        drawn: list[str] = []
+        for _ in range(source.integer(1, most)):
+            key = left[source.integer(0, len(left) - 1)]
+            left.remove(key)
+            drawn.append(key)
+        return tuple(drawn)
+
+    def delay(self, source: Source) -> int:
+        """A short delay, ms; rarely one that is due at once."""
+        tick_ms = self.configuration.tick_ms
+        if source.integer(0, 11) == 11:
+            return source.integer(-1, 0)
+        return source.integer(1, 12) * source.item((1, tick_ms))
+
+    @property
+    def now(self) -> int:
+        """The clock's reading, ms."""
+        return self.state.timer.now_ms
+
+    @property
+    def live(self) -> list[str]:
+        """The operations that are watched and not completed."""
+        return sorted(self.state.live)
+
+    @property
+    def completed(self) -> list[str]:
+        """The completed operations."""
+        return sorted(self.state.completed)
+
+    @property
+    def used_keys(self) -> list[str]:
+        """The keys that have a list."""
+        return sorted(self.state.lists)
+
+    @property
+    def queue(self) -> tuple[str, ...]:
+        """What the executor has not run."""
+        return self.state.timer.queue
+
+    def keys_of(self, name: str) -> list[str]:
+        """The keys under which an operation is watched."""
+        return [key for key, entries in sorted(self.state.lists.items()) if name in entries]
+
+    @property
+    def due_ticks(self) -> list[int]:
+        """The moments at which something is due, the first one first, ms."""
+        return sorted(set(self.state.timer.store.due_ticks.values()))
+
+    def due_tick(self, delay_ms: int) -> int:
+        """When a delay that begins now is over, no sooner than now, ms."""
+        return max(self.now, self.model.timer.due_tick(self.now + delay_ms))

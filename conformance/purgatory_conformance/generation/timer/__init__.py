@@ -1,0 +1,1 @@
+"""Cases of timers: ``table`` draws, ``world`` remembers."""

@@ -1,0 +1,415 @@
+"""The table of situations for the timer: what to do next, when it can be done, what it is good for.
+
+Each row makes the operations of one situation, in which certain rules show. A generator takes rows
+by weight; where a rule has not been put to the test often enough, its rows weigh more.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from purgatory_conformance.generation.source import Source
+from purgatory_conformance.generation.timer.world import MOST_TASKS, WITHIN_REACH_MS, World
+from purgatory_model.arithmetic import floor_to, level_end, tick_of_level
+from purgatory_spec.operations import (
+    Action,
+    Add,
+    AddInside,
+    Advance,
+    AdvanceInside,
+    Cancel,
+    CancelInside,
+    Elapse,
+    Operation,
+    RunOne,
+    Shutdown,
+    Throw,
+)
+from purgatory_spec.profiles import (
+    LARGEST_LONG,
+    LARGEST_SAFE_INTEGER,
+    Executor,
+    Feature,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+Make = Callable[[World, Source], Sequence[Operation]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A situation: its name, its weight, the rules it is for, what it needs, how it is made.
+
+    ``make`` may return nothing where the situation cannot arise at present.
+    """
+
+    name: str
+    weight: int
+    rules: frozenset[str]
+    needs: frozenset[Feature]
+    make: Make
+    stepped_only: bool = False
+
+    def is_offered(self, profile: TimerProfile) -> bool:
+        """Whether a subject of this profile can be brought into the situation."""
+        if self.stepped_only and profile.executor is not Executor.STEPPED:
+            return False
+        return profile.features.issuperset(self.needs)
+
+
+def _delay_for(world: World, task: str, delay_ms: int) -> int:
+    """The delay for adding a known task: where it cannot change, the one it had."""
+    if task in world.delays and not world.has(Feature.CHANGE_DELAY):
+        return world.delays[task]
+    return delay_ms
+
+
+def _name(world: World, source: Source) -> str:
+    if world.names < MOST_TASKS:
+        return world.fresh_name()
+    return source.item(sorted(world.delays)) if world.has(Feature.READD) else world.fresh_name()
+
+
+def _add(world: World, source: Source, delay_ms: int) -> Add:
+    task = _name(world, source)
+    return Add(task, _delay_for(world, task, delay_ms))
+
+
+def _span(world: World) -> int:
+    return world.configuration.tick_ms * world.configuration.wheel_size
+
+
+def _short(world: World, source: Source) -> list[Operation]:
+    return [_add(world, source, source.integer(1, 2 * _span(world)))]
+
+
+def _far(world: World, source: Source) -> list[Operation]:
+    size = world.configuration.wheel_size
+    return [_add(world, source, source.integer(1, _span(world) * size * min(size, 6)))]
+
+
+def _zero(world: World, source: Source) -> list[Operation]:
+    return [_add(world, source, 0)]
+
+
+def _negative(world: World, source: Source) -> list[Operation]:
+    return [_add(world, source, -source.integer(1, 2 * _span(world)))]
+
+
+def _boundary(world: World, source: Source) -> list[Operation]:
+    tick, size = world.configuration.tick_ms, world.configuration.wheel_size
+    level = source.integer(1, 4)
+    end = level_end(world.own_clock, tick_of_level(level, tick, size), size)
+    expiry = end + source.item((0, -1, 1, -tick, tick))
+    return [_add(world, source, max(expiry - world.now, 0))]
+
+
+def _same_tick(world: World, source: Source) -> list[Operation]:
+    due_ticks = [due for due in world.due_ticks_within_reach if due >= world.now]
+    if not due_ticks:
+        return []
+    due_tick = source.item(due_ticks)
+    inside = source.integer(0, world.configuration.tick_ms - 1)
+    return [_add(world, source, due_tick + inside - world.now)]
+
+
+def _from_two_levels(world: World, source: Source) -> list[Operation]:
+    """A task that will come down into a bucket, and one that goes there directly, before it."""
+    tick, size = world.configuration.tick_ms, world.configuration.wheel_size
+    if size < 3:
+        return []
+    # The last tick before the bucket of the second level from which the task comes down.
+    near = floor_to(world.now, _span(world)) + 2 * _span(world) - tick
+    far = near + tick * source.integer(2, size - 1)
+    names = [world.fresh_name() for _ in range(3)]
+    return [
+        Add(names[0], near - world.now),
+        Add(names[1], far - world.now),
+        Advance(near),
+        Add(names[2], far - near),
+        Advance(far),
+    ]
+
+
+def _idle_then_add(world: World, source: Source) -> list[Operation]:
+    to_ms = world.now + source.integer(1, 3 * _span(world))
+    task = _name(world, source)
+    return [Elapse(to_ms), Add(task, _delay_for(world, task, source.integer(0, 2)))]
+
+
+def _elapse(world: World, source: Source) -> list[Operation]:
+    return [Elapse(world.now + source.integer(0, _span(world)))]
+
+
+def _huge(world: World, source: Source) -> list[Operation]:
+    """A delay about the largest one; rarely one at the end of 64-bit arithmetic."""
+    largest = world.profile.largest_delay_ms
+    delays = [largest, largest - 1, largest + 1, 2**31 - 1, 2**31, 2**40, 2**53 - 1]
+    greatest = LARGEST_SAFE_INTEGER + 1 if world.has(Feature.INT64) else LARGEST_SAFE_INTEGER
+    if world.has(Feature.INT64) and source.integer(0, 4) == 4:
+        delays = [2**61, 2**62, 2**62 + 1, LARGEST_LONG - 1, LARGEST_LONG]
+        greatest = LARGEST_LONG
+    usable = [delay for delay in delays if 0 < delay <= greatest]
+    return [Add(world.fresh_name(), source.item(usable))]
+
+
+def _advance_to_next(world: World, source: Source) -> list[Operation]:
+    next_due = world.next_due
+    if next_due is None or next_due > world.now + WITHIN_REACH_MS:
+        return []
+    offset = source.item((0, 0, 0, -1, 1))
+    return [Advance(max(next_due + offset, world.now))]
+
+
+def _advance_by(world: World, source: Source) -> list[Operation]:
+    return [Advance(world.now + source.integer(0, 2 * _span(world)))]
+
+
+def _advance_to_all(world: World, source: Source) -> list[Operation]:
+    return [Advance(world.last_due + source.integer(0, 1))]
+
+
+def _run_one(world: World, source: Source) -> list[Operation]:
+    return [RunOne()]
+
+
+def _run_all(world: World, source: Source) -> list[Operation]:
+    return [RunOne() for _ in world.state.queue]
+
+
+def _readd(tasks: Callable[[World], list[str]]) -> Make:
+    def make(world: World, source: Source) -> list[Operation]:
+        known = tasks(world)
+        if not known:
+            return []
+        task = source.item(known)
+        return [Add(task, _delay_for(world, task, source.integer(0, 2 * _span(world))))]
+
+    return make
+
+
+def _cancel(tasks: Callable[[World], list[str]]) -> Make:
+    def make(world: World, source: Source) -> list[Operation]:
+        known = tasks(world)
+        return [Cancel(source.item(known))] if known else []
+
+    return make
+
+
+def _cancel_unknown(world: World, source: Source) -> list[Operation]:
+    return [Cancel(world.fresh_name())]
+
+
+def _cancel_first_bucket(world: World, source: Source) -> list[Operation]:
+    """Cancel all tasks of the tick that is next, then advance to it."""
+    if not world.due_ticks_within_reach:
+        return []
+    first = world.due_ticks_within_reach[0]
+    due_ticks = world.state.store.due_ticks
+    cancels = [Cancel(task) for task in world.pending if due_ticks[task] == first]
+    return [*cancels, Advance(max(first, world.now))]
+
+
+def _scripted(make_script: Callable[[World, Source, str], tuple[Action, ...]]) -> Make:
+    def make(world: World, source: Source) -> list[Operation]:
+        task = world.fresh_name()
+        script = make_script(world, source, task)
+        if not script:
+            return []
+        due_ms = world.now + source.integer(0, _span(world))
+        operations: list[Operation] = [Add(task, due_ms - world.now, script), Advance(due_ms)]
+        return operations + _runs(world, source, due_ms)
+
+    return make
+
+
+def _runs(world: World, source: Source, due_ms: int) -> list[Operation]:
+    """Run what is queued and will be by an advance to ``due_ms``, and one more; or nothing."""
+    if world.profile.executor is not Executor.STEPPED or source.integer(0, 2) == 0:
+        return []
+    due_ticks = world.state.store.due_ticks.values()
+    before_it = len(world.state.queue) + sum(due <= due_ms for due in due_ticks)
+    return [RunOne() for _ in range(before_it + 1)]
+
+
+def _throws(world: World, source: Source) -> list[Operation]:
+    """A task that throws, and another that expires with it or after it."""
+    delay_ms = source.integer(0, _span(world))
+    task, other = world.fresh_name(), world.fresh_name()
+    later_ms = delay_ms + source.integer(0, world.configuration.tick_ms)
+    due_ms = world.now + later_ms
+    adds: list[Operation] = [Add(task, delay_ms, (Throw(),)), Add(other, later_ms)]
+    return [*adds, Advance(due_ms), *_runs(world, source, due_ms)]
+
+
+def _adds(world: World, source: Source, task: str) -> tuple[Action, ...]:
+    known = [t for t in (task, *world.pending) if t in world.delays]
+    if known and world.has(Feature.READD) and source.integer(0, 3) == 0:
+        other = source.item(known)
+        return (AddInside(other, world.delays[other]),)
+    other = world.fresh_name()
+    delay_ms = source.integer(-1, _span(world))
+    world.delays[other] = delay_ms
+    return (AddInside(other, delay_ms),)
+
+
+def _cancels(world: World, source: Source, task: str) -> tuple[Action, ...]:
+    return (CancelInside(source.item((*world.pending, task))),)
+
+
+def _advances(world: World, source: Source) -> list[Operation]:
+    """A task that advances; where time can pass, when another has become due meanwhile."""
+    due_ms = world.now + source.integer(0, _span(world))
+    task, other = world.fresh_name(), world.fresh_name()
+    operations: list[Operation] = [Add(task, due_ms - world.now, (AdvanceInside(),))]
+    if not world.has(Feature.ELAPSE):
+        return [*operations, Advance(due_ms), *_runs(world, source, due_ms)]
+    later_ms = due_ms + source.integer(1, _span(world))
+    operations += [Add(other, later_ms - world.now), Advance(due_ms), Elapse(later_ms)]
+    return operations + _runs(world, source, due_ms)
+
+
+def _shutdown(world: World, source: Source) -> list[Operation]:
+    last = world.last_due
+    runs: list[Operation] = []
+    if world.profile.executor is Executor.STEPPED:
+        runs = [RunOne() for _ in range(len(world.state.queue) + 1)]
+    adds = [Add(world.fresh_name(), 0), Add(world.fresh_name(), source.integer(1, 100))]
+    return [Shutdown(), Shutdown(), Advance(last), *runs, *adds, Advance(last + 1)]
+
+
+def _row(
+    name: str,
+    weight: int,
+    rules: str,
+    make: Make,
+    *needs: Feature,
+    stepped_only: bool = False,
+) -> Row:
+    ids = frozenset(f"TIMER-{word}" for word in rules.split())
+    return Row(name, weight, ids, frozenset(needs), make, stepped_only)
+
+
+TIMER_TABLE: tuple[Row, ...] = (
+    _row("add a short delay", 8, "NOT-EARLY NOT-LATE EXACTLY-ONCE ROUNDING", _short),
+    _row("advance to the next bucket", 8, "NOT-LATE WAKE-UP ADVANCE-RESULT", _advance_to_next),
+    _row("advance by a little", 5, "NOT-EARLY IDLE-ADVANCE TICK-ORDER", _advance_by),
+    _row("run one task", 6, "EXECUTOR-ORDER", _run_one, stepped_only=True),
+    _row("add a far delay", 4, "CASCADE OVERFLOW-ON-DEMAND BUCKET-REUSE", _far),
+    _row("add at a level's boundary", 4, "SPAN OVERFLOW-ON-DEMAND CASCADE", _boundary),
+    _row("add a zero delay", 2, "ZERO-DELAY ALREADY-DUE OWN-CLOCK", _zero),
+    _row("add a negative delay", 2, "NEGATIVE-DELAY ALREADY-DUE", _negative),
+    _row("add into a tick in use", 3, "SAME-TICK-ORDER EXACTLY-ONCE", _same_tick),
+    _row("advance to the last task", 2, "TICK-ORDER CASCADE SAME-TICK-ORDER", _advance_to_all),
+    _row("fill a tick from two levels", 2, "SAME-TICK-ORDER CASCADE", _from_two_levels),
+    _row("run all tasks", 4, "EXECUTOR-ORDER", _run_all, stepped_only=True),
+    _row("let time pass", 2, "OWN-CLOCK", _elapse, Feature.ELAPSE),
+    _row("add after idleness", 3, "OWN-CLOCK ALREADY-DUE", _idle_then_add, Feature.ELAPSE),
+    _row("cancel a pending task", 4, "CANCEL SIZE", _cancel(lambda w: w.pending), Feature.CANCEL),
+    _row("empty the next bucket", 3, "EMPTIED-BUCKET CANCEL", _cancel_first_bucket, Feature.CANCEL),
+    _row(
+        "cancel a cancelled task",
+        2,
+        "CANCEL-AGAIN",
+        _cancel(lambda w: w.cancelled_tasks),
+        Feature.CANCEL,
+    ),
+    _row(
+        "cancel a task that ran",
+        2,
+        "CANCEL-FIRED",
+        _cancel(lambda w: w.idle_tasks),
+        Feature.CANCEL,
+    ),
+    _row(
+        "cancel a task in the executor's queue",
+        3,
+        "CANCEL-TOO-LATE",
+        _cancel(lambda w: sorted(set(w.state.queue))),
+        Feature.CANCEL,
+        stepped_only=True,
+    ),
+    _row("cancel an unknown task", 1, "CANCEL-UNKNOWN", _cancel_unknown, Feature.CANCEL),
+    _row(
+        "add a pending task again", 4, "READD-PENDING", _readd(lambda w: w.pending), Feature.READD
+    ),
+    _row(
+        "add a cancelled task again",
+        3,
+        "READD-CANCELLED",
+        _readd(lambda w: w.cancelled_tasks),
+        Feature.READD,
+        Feature.CANCEL,
+    ),
+    _row(
+        "add an expired task again",
+        3,
+        "READD-FIRED",
+        _readd(lambda w: w.idle_tasks),
+        Feature.READD,
+    ),
+    _row(
+        "add a task that waits for the executor",
+        1,
+        "READD-FIRED",
+        _readd(lambda w: sorted(set(w.state.queue))),
+        Feature.READD,
+        stepped_only=True,
+    ),
+    _row("a task that throws", 2, "THROWING-TASK", _throws, Feature.SCRIPT_THROW),
+    _row("a task that adds", 2, "ADD-INSIDE", _scripted(_adds), Feature.SCRIPT_ADD),
+    _row("a task that cancels", 2, "CANCEL-INSIDE", _scripted(_cancels), Feature.SCRIPT_CANCEL),
+    _row("a task that advances", 2, "ADVANCE-INSIDE", _advances, Feature.SCRIPT_ADVANCE),
+    _row("add a huge delay", 1, "LARGEST-DELAY", _huge),
+)
+"""The rows for the timer, the simplest first: shrinking goes towards the top."""
+
+SHUTDOWN_ROW = _row(
+    "shut down",
+    1,
+    "SHUTDOWN-DROPS SHUTDOWN-QUEUE SHUTDOWN-CLOSED SHUTDOWN-AGAIN",
+    _shutdown,
+    Feature.SHUTDOWN,
+)
+"""The end of some cases."""
+
+
+def draw_configuration(
+    profile: TimerProfile, source: Source, wanted: frozenset[str]
+) -> TimerConfiguration:
+    """A configuration: small wheels show cascades, larger ticks show rounding."""
+    tick_ms = source.item((1, 1, 2, 3, 10))
+    wheel_size = source.item((2, 3, 5, 20))
+    start_ms = source.item((0, 0, 1, 7, 1003))
+    if Feature.NEGATIVE_CLOCK in profile.features:
+        share = 4 if "TIMER-NEGATIVE-CLOCK" in wanted else 19
+        if source.integer(0, share) == share:
+            start_ms = -source.integer(1, 300)
+    return TimerConfiguration(tick_ms, wheel_size, start_ms)
+
+
+def draw_operations(
+    configuration: TimerConfiguration,
+    profile: TimerProfile,
+    source: Source,
+    *,
+    most: int,
+    wanted: frozenset[str] = frozenset(),
+) -> tuple[Operation, ...]:
+    """The operations of one case, at most about ``most``.
+
+    ``wanted`` are the rules that have not been put to the test often enough.
+    """
+    world = World(configuration, profile)
+    rows = [row for row in TIMER_TABLE if row.is_offered(profile)]
+    weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
+    operations: list[Operation] = []
+    while source.more(len(operations), most):
+        for operation in rows[source.weighted(weights)].make(world, source):
+            world.apply(operation)
+            operations.append(operation)
+    if SHUTDOWN_ROW.is_offered(profile):
+        share = 2 if SHUTDOWN_ROW.rules & wanted else 9
+        if source.integer(0, share) == share:
+            operations.extend(SHUTDOWN_ROW.make(world, source))
+    return tuple(operations)

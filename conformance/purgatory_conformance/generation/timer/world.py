@@ -1,0 +1,114 @@
+"""What a generator knows while it makes a case: the model's state, if all goes by the rules."""
+
+from dataclasses import dataclass, field
+
+from purgatory_conformance.judging.timer.history import State
+from purgatory_conformance.judging.timer.judge import model_for
+from purgatory_model.pending_tasks import Store
+from purgatory_model.timer import TimerModel
+from purgatory_model.timing_wheel import TimingWheel
+from purgatory_spec.operations import Add, Operation, RunOne
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import Executor, Feature, TimerConfiguration, TimerProfile
+
+MOST_TASKS = 12
+"""How many different tasks one case uses at the most."""
+
+WITHIN_REACH_MS = 10**7
+"""How far the clock may be moved in one step; tasks with huge delays are never waited for."""
+
+
+@dataclass(slots=True)
+class World:
+    """The predicted state of a subject and the names that are in play."""
+
+    configuration: TimerConfiguration
+    profile: TimerProfile
+    model: TimerModel[Store] = field(init=False)
+    state: State = field(init=False)
+    delays: dict[str, int] = field(default_factory=dict)
+    cancelled: set[str] = field(default_factory=set)
+    expired: set[str] = field(default_factory=set)
+    names: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin with a fresh timer."""
+        self.model = model_for(self.configuration, self.profile)
+        self.state = self.model.initial()
+
+    def apply(self, operation: Operation) -> None:
+        """Follow an operation, taking the first of the ways in which it may go."""
+        self._follow(operation)
+        if self.profile.executor is not Executor.STEPPED:
+            runs = 0
+            while self.state.queue and runs < 100:
+                self._follow(RunOne())
+                runs += 1
+
+    def _follow(self, operation: Operation) -> None:
+        pending = set(self.state.store.due_ticks)
+        outcome, self.state = next(iter(self.model.successors(self.state, operation)))
+        for event in outcome.events:
+            if event.kind is EventKind.EXPIRED:
+                self.expired.add(event.task)
+                pending.discard(event.task)
+        present = self.state.store.due_ticks
+        self.cancelled |= {task for task in pending if task not in present}
+        self.cancelled -= set(present)
+        if isinstance(operation, Add):
+            self.delays[operation.task] = operation.delay_ms
+
+    def has(self, *features: Feature) -> bool:
+        """Whether the subject offers all of these."""
+        return self.profile.features.issuperset(features)
+
+    def fresh_name(self) -> str:
+        """The name of a task that was never used."""
+        self.names += 1
+        return f"t{self.names}"
+
+    @property
+    def now(self) -> int:
+        """The clock's reading, ms."""
+        return self.state.now_ms
+
+    @property
+    def own_clock(self) -> int:
+        """The wheel's own clock, ms; the reading where the subject is no wheel."""
+        store = self.state.store
+        return store.own_clock_ms if isinstance(store, TimingWheel) else self.now
+
+    @property
+    def pending(self) -> list[str]:
+        """The pending tasks."""
+        return sorted(self.state.store.due_ticks)
+
+    @property
+    def cancelled_tasks(self) -> list[str]:
+        """Tasks whose last arming was cancelled."""
+        return sorted(self.cancelled)
+
+    @property
+    def idle_tasks(self) -> list[str]:
+        """Tasks that expired and are neither pending nor waiting for the executor."""
+        busy = {*self.state.store.due_ticks, *self.state.queue, *self.cancelled}
+        return sorted(self.expired - busy)
+
+    @property
+    def next_due(self) -> int | None:
+        """The first moment at which an advance does anything, ms."""
+        store = self.state.store
+        if isinstance(store, TimingWheel):
+            return min(store.buckets)[0] if store.buckets else None
+        return min(store.due_ticks.values(), default=None)
+
+    @property
+    def due_ticks_within_reach(self) -> list[int]:
+        """The due ticks of pending tasks that the clock may be moved to, the first one first."""
+        reach = self.now + WITHIN_REACH_MS
+        return sorted({due for due in self.state.store.due_ticks.values() if due < reach})
+
+    @property
+    def last_due(self) -> int:
+        """The last due tick of a pending task within reach, or the reading if that is later, ms."""
+        return max([self.now, *self.due_ticks_within_reach[-1:]])

@@ -1,0 +1,280 @@
+"""Which rule a divergent step of a purgatory breaks where its events are right.
+
+What is wrong then is its result or its counts. A count that contradicts the others is wrong by
+itself; counts that agree with each other show that the lists, or the timer, are wrong, and what the
+step did tells by which rule.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from purgatory_conformance.judging.purgatory.history import PurgatoryHistory
+from purgatory_conformance.judging.purgatory.step import RULE_OF_ACTION, PurgatoryStep
+from purgatory_model.step import observables_match
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    CancelForKeyInside,
+    Check,
+    Force,
+    RunOne,
+    Shutdown,
+    Throw,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.outcomes import Value
+from purgatory_spec.profiles import Accounting
+from purgatory_spec.reasons import Reason
+
+_LISTS = frozenset({"entries", "keys", "stale_entries", "stale_operations"})
+_TIMER = frozenset({"timer_size", "pending", "queued"})
+
+
+def rule_of_result(history: PurgatoryHistory, step: PurgatoryStep, expected: Value) -> str:
+    """The rule that a result breaks."""
+    match step.operation:
+        case Watch() as watch:
+            if step.was_completed(watch.operation):
+                return "PURGATORY-WATCH-COMPLETED"
+            if expected is False:
+                return "PURGATORY-WATCH-WAITS"
+            return f"PURGATORY-WATCH-{_try_in_words(step, watch.operation)}-TRY"
+        case Check(key):
+            return f"PURGATORY-CHECK-{'COUNT' if key in step.before.lists else 'UNKNOWN'}"
+        case Force(name):
+            return f"PURGATORY-FORCE{'-AGAIN' if step.was_completed(name) else ''}"
+        case CancelForKey(key):
+            if history.purged and Counter(_names(expected)) == Counter(_names(step.outcome.result)):
+                return "PURGATORY-PURGE-REMOVES"  # the others keep their order
+            return f"PURGATORY-CANCEL-{'RESULT' if key in step.before.lists else 'UNKNOWN'}"
+    return "PURGATORY-TIME-OUT"
+
+
+def rule_of_counts(
+    history: PurgatoryHistory,
+    step: PurgatoryStep,
+    wanted: Mapping[str, Value],
+    differing: Sequence[str],
+) -> tuple[str, str]:
+    """The rule that observables break, and the one of them that shows it best."""
+    rule = _rule_of_one_count(step, wanted, differing)
+    if rule is not None:
+        return rule, differing[0]
+    if isinstance(step.operation, Shutdown | RunOne | Advance) and step.before.closed:
+        return _rule_after_shutdown(step, differing), differing[0]
+    return _rule_by_operation(history, step, wanted, differing), differing[0]
+
+
+def _rule_of_one_count(
+    step: PurgatoryStep, wanted: Mapping[str, Value], differing: Sequence[str]
+) -> str | None:
+    """The rule about a count, where that count alone is wrong."""
+    seen = step.outcome.observed
+    if any(name not in seen for name in differing):
+        return None
+    entries = _number(seen.get("entries"))
+    contradicted = entries is not None and any(
+        (other := _number(seen.get(name))) is not None and entries < other
+        for name in ("keys", "stale_entries", "stale_operations")
+    )
+    if "entries" in differing and contradicted:
+        return "PURGATORY-ENTRIES"
+    alone = differing[0] if len(differing) == 1 else ""
+    if alone == "keys" and seen["keys"] != 0 and "entries" in wanted:
+        return "PURGATORY-EMPTY-LISTS"
+    if alone == "timer_size" and "pending" in wanted:
+        return "PURGATORY-TIMER-SIZE"
+    if alone == "pending":
+        return "PURGATORY-PENDING"
+    if alone == "estimate" and not _is_about_watch_or_purge(step):
+        proposal = step.model.profile.accounting is Accounting.PROPOSAL
+        return f"PURGATORY-ESTIMATE-{'PROPOSAL' if proposal else 'EXACT'}"
+    return None
+
+
+def _is_about_watch_or_purge(step: PurgatoryStep) -> bool:
+    """Whether the estimate tells what was counted that must not be, or a purge that was made."""
+    if step.model.profile.accounting is not Accounting.PROPOSAL:
+        return False
+    if isinstance(step.operation, Watch):
+        return step.after.estimate == step.before.estimate
+    if isinstance(step.operation, Advance):
+        early = step.outcome.observed.get("estimate") == step.after.timer_size
+        return early and step.after.lists == step.before.lists
+    return False
+
+
+def _rule_after_shutdown(step: PurgatoryStep, differing: Sequence[str]) -> str:
+    if isinstance(step.operation, Shutdown):
+        return "PURGATORY-SHUTDOWN-AGAIN"
+    lists = _LISTS & set(differing)
+    return f"PURGATORY-SHUTDOWN-{'COMPLETES' if lists else 'DROPS'}"
+
+
+def _rule_by_operation(
+    history: PurgatoryHistory,
+    step: PurgatoryStep,
+    wanted: Mapping[str, Value],
+    differing: Sequence[str],
+) -> str:
+    names = set(differing)
+    inside = _rule_of_actions(step)
+    if inside is not None and not _only_passed_entries_are_gone(step):
+        return inside
+    match step.operation:
+        case Watch() as watch:
+            return _rule_after_watch(step, watch, names)
+        case Check(key):
+            return _rule_after_check(step, key, names)
+        case CancelForKey(key):
+            return _rule_after_cancel(step, key, wanted, names)
+        case Force(name):
+            return _rule_after_force(step, name, names)
+        case Advance():
+            return _rule_after_advance(history, step, names)
+        case Shutdown():
+            return f"PURGATORY-SHUTDOWN-{'COMPLETES' if names & _LISTS else 'DROPS'}"
+        case RunOne() if step.throwing_callbacks():
+            rule = "EXPIRY-THROWS" if "queued" in names else "CALLBACK-THROWS"
+            return f"PURGATORY-{rule}"
+    return "PURGATORY-TIME-OUT" if names & _TIMER else "PURGATORY-ENTRIES"
+
+
+def _only_passed_entries_are_gone(step: PurgatoryStep) -> bool:
+    """Whether a check, right in all else, dropped what was completed after it had passed it.
+
+    Whoever completed it does not matter then, a callback or a later entry.
+    """
+    operation, lists = step.operation, step.after.lists
+    if not isinstance(operation, Check) or operation.key not in lists:
+        return False
+    if step.outcome.rejected is Reason.THROWN:
+        return False
+    kept = tuple(name for name in lists[operation.key] if name not in step.after.completed)
+    left = lists.set(operation.key, kept) if kept else lists.delete(operation.key)
+    shown = step.model.observe(replace(step.after, lists=left))
+    return observables_match(shown, step.outcome.observed)
+
+
+def _rule_of_actions(step: PurgatoryStep) -> str | None:
+    """The rule about what a callback did in this step; cancelling leaves no event to see."""
+    rules: list[str] = []
+    for owner, action in step.actions():
+        if isinstance(action, WatchInside) and action.operation == owner:
+            return "PURGATORY-WATCH-COMPLETED"  # it is completed while on_complete runs
+        if not isinstance(action, Throw):
+            rules.append(RULE_OF_ACTION[type(action)])
+    cancels = RULE_OF_ACTION[CancelForKeyInside]
+    if cancels in rules:
+        return cancels
+    return rules[0] if rules else None
+
+
+def _rule_after_watch(step: PurgatoryStep, watch: Watch, names: set[str]) -> str:
+    name = watch.operation
+    if step.before.closed:
+        return "PURGATORY-SHUTDOWN-CLOSED"
+    if not watch.keys:
+        return "PURGATORY-NO-KEYS"
+    if step.was_completed(name):
+        return "PURGATORY-WATCH-COMPLETED"
+    thrown = step.outcome.rejected is Reason.THROWN
+    if thrown and step.is_completed(name):
+        return "PURGATORY-CALLBACK-THROWS"
+    if thrown:
+        return f"PURGATORY-{_try_in_words(step, name)}-TRY-THROWS"
+    if step.is_completed(name):
+        return f"PURGATORY-WATCH-{_try_in_words(step, name)}-TRY"
+    if not names & _LISTS and not step.model.configuration.time_outs:
+        return "PURGATORY-NO-TIME-OUTS"
+    if step.is_rewatch(watch):
+        return "PURGATORY-REWATCH"
+    if len(set(watch.keys)) < len(watch.keys):
+        return "PURGATORY-DUPLICATE-KEYS"
+    return "PURGATORY-WATCH-WAITS"
+
+
+def _try_in_words(step: PurgatoryStep, name: str) -> str:
+    return "FIRST" if step.tries(name) == 1 else "SECOND"
+
+
+def _rule_after_check(step: PurgatoryStep, key: str, names: set[str]) -> str:
+    if key not in step.before.lists:
+        return "PURGATORY-CHECK-UNKNOWN"
+    if step.throwing_callbacks() and not names & {"entries", "keys"}:
+        return "PURGATORY-CALLBACK-THROWS"
+    if step.outcome.rejected is Reason.THROWN:
+        return "PURGATORY-CHECK-THROWS"
+    if not names & _LISTS:
+        return "PURGATORY-TIMER-LEFT"
+    return "PURGATORY-CHECK-DROPS"
+
+
+def _rule_after_cancel(
+    step: PurgatoryStep, key: str, wanted: Mapping[str, Value], names: set[str]
+) -> str:
+    if key not in step.before.lists:
+        return "PURGATORY-CANCEL-UNKNOWN"
+    if names & _LISTS:
+        return "PURGATORY-CANCEL-LEAVES"
+    if "queued" in names:
+        return "PURGATORY-CANCEL-LAST-KEY"
+    for name in ("timer_size", "pending", "estimate"):
+        seen, expected = _number(step.outcome.observed.get(name)), _number(wanted.get(name))
+        if name in names and seen is not None and expected is not None and seen < expected:
+            return "PURGATORY-CANCEL-KEEPS-TIME-OUT"
+    return "PURGATORY-CANCEL-LAST-KEY"
+
+
+def _rule_after_force(step: PurgatoryStep, name: str, names: set[str]) -> str:
+    if step.was_completed(name):
+        return "PURGATORY-FORCE-AGAIN"
+    if name in step.throwing_callbacks():
+        return "PURGATORY-CALLBACK-THROWS"
+    return f"PURGATORY-{'FORCE' if names & _LISTS else 'TIMER-LEFT'}"
+
+
+def _rule_after_advance(history: PurgatoryHistory, step: PurgatoryStep, names: set[str]) -> str:
+    before, seen = step.before, step.outcome.observed
+    if not names & (_LISTS | {"estimate"}) or names & {"timer_size", "queued"}:
+        thrown = history.thrown_in_executor
+        return f"PURGATORY-{'EXPIRY-THROWS' if thrown else 'TIME-OUT'}"
+    if before.lists == step.after.lists:
+        return "PURGATORY-PURGE-START"
+    if names == {"keys"}:
+        return "PURGATORY-EMPTY-LISTS"
+    if step.is_stepped:
+        untouched = {
+            "entries": before.entries,
+            "stale_entries": before.stale_entries,
+            "stale_operations": len(before.stale_operations),
+            "keys": len(before.lists),
+        }
+        if any(name in names and seen.get(name) != value for name, value in untouched.items()):
+            return "PURGATORY-PURGE-REMOVES"
+    return _rule_of_missing_purge(step)
+
+
+def _rule_of_missing_purge(step: PurgatoryStep) -> str:
+    """The rule by which a purge had to be made that was not."""
+    seen, interval = step.outcome.observed, step.model.configuration.purge_interval
+    entries, operations = (
+        _number(seen.get(name)) for name in ("stale_entries", "stale_operations")
+    )
+    if entries is None or operations is None:
+        entries, operations = step.before.stale_entries, len(step.before.stale_operations)
+    if step.model.profile.accounting is not Accounting.EXACT:
+        return "PURGATORY-PURGE-START"
+    if entries <= interval and not step.is_stepped:
+        return "PURGATORY-PURGE-REMOVES"
+    return f"PURGATORY-{'STALE-ENTRIES' if operations <= interval < entries else 'PURGE-START'}"
+
+
+def _names(value: Value) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
+def _number(value: Value) -> int | None:
+    return value if isinstance(value, int) else None

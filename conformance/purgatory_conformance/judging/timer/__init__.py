@@ -1,0 +1,1 @@
+"""The judge of timers: ``judge``, ``history`` for visits, ``blame`` for what is wrong."""

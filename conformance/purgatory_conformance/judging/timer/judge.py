@@ -1,0 +1,112 @@
+"""The judge of a timer with a manual clock: it follows a subject step by step with the model."""
+
+from purgatory_conformance.judging.derived_steps import base_steps
+from purgatory_conformance.judging.finished_names import without_finished_tasks
+from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
+from purgatory_conformance.judging.reached import reached
+from purgatory_conformance.judging.timer.blame import blame
+from purgatory_conformance.judging.timer.history import History, State
+from purgatory_model.pending_tasks import Store
+from purgatory_model.step import Expectation
+from purgatory_model.timer import TimerModel, timer_model
+from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import EventKind, Outcome
+from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile
+
+STATES_CAP = 64
+"""How many possible states the judge carries; beyond it a case is inconclusive."""
+
+
+def model_for(configuration: TimerConfiguration, profile: TimerProfile) -> TimerModel[Store]:
+    """The model that predicts a timer of this profile."""
+    model: object
+    if profile.structure is Structure.TIMING_WHEEL:
+        model = timing_wheel_model(configuration, profile)
+    else:
+        model = timer_model(configuration, profile)
+    assert isinstance(model, TimerModel)
+    return model
+
+
+class TimerJudge:
+    """Follows one case. After a divergence it must not be used further.
+
+    A forgetful one keeps nothing of a task that is neither pending nor in the executor's queue;
+    what it gives up in naming and counting rules, see ``timer_history``.
+    """
+
+    def __init__(
+        self,
+        configuration: TimerConfiguration,
+        profile: TimerProfile,
+        *,
+        forgetful: bool = False,
+        state: State | None = None,
+    ) -> None:
+        """Start with a timer of the configuration in a state, or fresh, judged by the profile."""
+        self.model = model_for(configuration, profile)
+        first = self.model.initial() if state is None else state
+        self.states: tuple[State, ...] = (first,)
+        self._history = History(self.model, forgetful)
+        self._history.begin_with(first)
+        self._forgetful = forgetful
+        self._derived = profile.executor is not Executor.STEPPED
+
+    @property
+    def state(self) -> State:
+        """One of the states in which the subject may be."""
+        if len(self.states) == 1:
+            return self.states[0]
+        return min(self.states, key=repr)  # always the same one, whatever strings hash to
+
+    def step(self, operation: Operation, outcome: Outcome) -> Judgement:
+        """Judge one step.
+
+        Raises:
+            TooManyStates: more than ``STATES_CAP`` states are possible.
+        """
+        judgement = Judgement()
+        steps = [(operation, outcome)]
+        if self._derived:
+            handed = [event.task for event in outcome.events if event.kind is EventKind.EXPIRED]
+            if handed:
+                judgement.divergence = Divergence(
+                    rule="TIMER-EXECUTOR-ORDER",
+                    kind="undeclared executor",
+                    expected="events that tasks ran, since the executor is not stepped",
+                    seen=f"{', '.join(handed)} expired",
+                    operation=operation,
+                    outcome=outcome,
+                    before=self.state,
+                )
+                return judgement
+            steps = base_steps(self.model, self.state, operation, outcome)
+        for base_operation, base_outcome in steps:
+            divergence = self._base(base_operation, base_outcome, judgement.visited)
+            if divergence is not None:
+                judgement.divergence = divergence
+                break
+        return judgement
+
+    def blamed(
+        self, operation: Operation, outcome: Outcome, expected: tuple[Expectation[State], ...]
+    ) -> Divergence:
+        """The divergence of an outcome in the present state, were these expectations all."""
+        return blame(self._history, self.state, operation, outcome, expected)
+
+    def _base(self, operation: Operation, outcome: Outcome, visited: set[str]) -> Divergence | None:
+        before = self.state
+        after = reached(
+            self.states, lambda state: self.model.expectations(state, operation), outcome
+        )
+        if not after:
+            expectations = self.model.expectations(before, operation)
+            return blame(self._history, before, operation, outcome, expectations)
+        if len(after) > STATES_CAP:
+            raise TooManyStates
+        self.states = after
+        visited |= self._history.note(before, operation, outcome, self.state)
+        if self._forgetful:
+            self.states = without_finished_tasks(after)
+        return None

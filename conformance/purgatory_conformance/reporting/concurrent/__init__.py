@@ -1,0 +1,1 @@
+"""Counterexamples of the concurrent models as stories, in columns by thread."""

@@ -1,0 +1,82 @@
+"""The bundled implementation as subjects, in process, on a virtual clock.
+
+The subjects are made here; ``timer``, ``purgatory`` and ``memory_pool`` put each component behind
+the operations of the suite, and ``real_clock`` a timer whose clock moves by itself.
+"""
+
+import platform
+from importlib import metadata
+
+import msgspec
+
+import purgatory_conformance.subjects.bundled.memory_pool as bundled_memory_pool
+import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
+import purgatory_conformance.subjects.bundled.timer as bundled_timer
+from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
+from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
+from purgatory_conformance.subjects.bundled.timer import TimerInstance
+from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_conformance.support.support import narrowed
+from purgatory_spec.messages import Implementation
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    Profile,
+    TimerConfiguration,
+    component_of,
+)
+
+
+def implementation() -> Implementation:
+    """Our own implementation, as reports name it."""
+    return Implementation(
+        name="purgatory_impl",
+        version=metadata.version("purgatory-spec"),
+        language="Python",
+        runtime=f"{platform.python_implementation()} {platform.python_version()}",
+    )
+
+
+def bundled_subject() -> InProcessSubject:
+    """The subject ``bundled``."""
+    profiles: dict[Component, Profile] = {
+        Component.TIMER: bundled_timer.PROFILE,
+        Component.PURGATORY: bundled_purgatory.PROFILE,
+        Component.MEMORY_POOL: bundled_memory_pool.PROFILE,
+    }
+    return InProcessSubject(implementation(), profiles, _instance)
+
+
+def bundled_proposal_subject() -> InProcessSubject:
+    """The subject ``bundled-proposal``: a purgatory that counts as the proposal has it."""
+    named = msgspec.structs.replace(
+        implementation(), name="purgatory_impl, accounting as published"
+    )
+    profiles = {Component.PURGATORY: bundled_purgatory.PROPOSAL_PROFILE}
+    return InProcessSubject(named, profiles, bundled_purgatory.proposal_instance)
+
+
+def bundled_inline_subject() -> InProcessSubject:
+    """The subject ``bundled-inline``: what expires runs in the thread that made it expire."""
+    named = msgspec.structs.replace(implementation(), name="purgatory_impl, inline executor")
+    profiles: dict[Component, Profile] = {
+        Component.TIMER: bundled_timer.INLINE_PROFILE,
+        Component.PURGATORY: bundled_purgatory.INLINE_PROFILE,
+    }
+    return InProcessSubject(named, profiles, _inline_instance)
+
+
+def _inline_instance(configuration: Configuration) -> Instance:
+    if component_of(configuration) is Component.TIMER:
+        return TimerInstance(narrowed(configuration, TimerConfiguration), inline=True)
+    return PurgatoryInstance(configuration, inline=True)
+
+
+def _instance(configuration: Configuration) -> Instance:
+    match component_of(configuration):
+        case Component.TIMER:
+            return TimerInstance(narrowed(configuration, TimerConfiguration))
+        case Component.PURGATORY:
+            return PurgatoryInstance(configuration)
+        case Component.MEMORY_POOL:
+            return MemoryPoolInstance(configuration)

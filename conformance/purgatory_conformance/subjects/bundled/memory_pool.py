@@ -1,0 +1,170 @@
+"""The bundled memory pools behind the step vocabulary, on a virtual clock."""
+
+import gc
+import logging
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from purgatory_conformance.support.support import narrowed
+from purgatory_impl import (
+    LeakDetectingMemoryPool,
+    PurgatoryError,
+    SimpleMemoryPool,
+    UnboundedMemoryPool,
+    VirtualClock,
+)
+from purgatory_spec.operations import (
+    Allocate,
+    Construct,
+    Elapse,
+    Lose,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+)
+from purgatory_spec.outcomes import Outcome, Value
+from purgatory_spec.profiles import (
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolObservable,
+    MemoryPoolProfile,
+    ReleaseValidation,
+)
+from purgatory_spec.reasons import Reason
+
+PROFILE = MemoryPoolProfile(
+    release_validation=ReleaseValidation.IDENTITY,
+    features=frozenset(MemoryPoolFeature),
+    observables=frozenset(MemoryPoolObservable),
+)
+"""What the bundled pools declare: everything that the suite can ask for."""
+
+
+_IN_A_STEP: ContextVar[bool] = ContextVar("in_a_step", default=False)
+
+
+def _is_news(_: logging.LogRecord) -> bool:
+    """Whether somebody else's pool speaks: buffers that a step loses are lost on purpose."""
+    return not _IN_A_STEP.get()
+
+
+logging.getLogger("purgatory").addFilter(_is_news)
+
+
+class _UnknownName(Exception):
+    """A step names a buffer that was never granted."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """A buffer that was granted, whether or not it has come back, and a slice of all of it."""
+
+    view: memoryview
+    slice: memoryview
+    size_bytes: int
+    returned: bool = False
+
+
+class MemoryPoolInstance:
+    """One pool with the buffers that steps have named."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        """Make a fresh pool, which detects leaks where it is bounded."""
+        sizes = narrowed(configuration, MemoryPoolConfiguration)
+        self.clock = VirtualClock()
+        self.pool: LeakDetectingMemoryPool | UnboundedMemoryPool = UnboundedMemoryPool()
+        if not sizes.unbounded:
+            self.pool = LeakDetectingMemoryPool(
+                sizes.size_bytes, sizes.max_single_bytes, strict=sizes.strict, clock=self.clock
+            )
+        self._buffers: dict[str, _Held] = {}
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
+        token = _IN_A_STEP.set(True)
+        try:
+            return self._do(operation)
+        finally:
+            _IN_A_STEP.reset(token)
+
+    def _do(self, operation: Operation) -> Outcome:
+        result: Value = None
+        rejected: Reason | None = None
+        granted_bytes: int | None = None
+        try:
+            if isinstance(operation, Allocate):
+                granted_bytes = self._allocate(operation)
+                result = granted_bytes is not None
+            else:
+                self._perform(operation)
+        except PurgatoryError as error:
+            rejected = error.reason
+        except _UnknownName:
+            rejected = Reason.UNKNOWN_NAME
+        return Outcome(result, rejected, observed=self._observe(granted_bytes))
+
+    def close(self) -> None:
+        """Forget the buffers; their pool goes with them."""
+        self._buffers.clear()
+
+    def _allocate(self, operation: Allocate) -> int | None:
+        """The capacity of the buffer that was granted; None where there was none."""
+        view = self.pool.try_allocate(operation.size_bytes)
+        if view is None:
+            return None
+        self._buffers[operation.buffer] = _Held(view, view[:], operation.size_bytes)
+        return view.nbytes
+
+    def _perform(self, operation: Operation) -> None:
+        match operation:
+            case Release(name, form):
+                self._release(self._named(name), form)
+            case ReleaseForeign(size_bytes):
+                self.pool.release(memoryview(bytearray(size_bytes)))
+            case ReleaseNothing():
+                self.pool.release(None)  # type: ignore[arg-type]
+            case Lose(name):
+                if self._named(name).returned:
+                    raise _UnknownName
+                del self._buffers[name]
+                # For interpreters that do not count references.
+                gc.collect(0)
+            case Construct(size_bytes, max_single_bytes):
+                SimpleMemoryPool(size_bytes, max_single_bytes)
+            case Elapse(to_ms):
+                self.clock.set_ms(to_ms)
+            case _:
+                raise ValueError(f"a memory pool has no such operation: {operation}")
+
+    def _release(self, held: _Held, form: ReleaseForm) -> None:
+        match form:
+            case ReleaseForm.ITSELF:
+                self.pool.release(held.view)
+                held.returned = True
+            case ReleaseForm.SLICE:
+                self.pool.release(held.slice)
+            case ReleaseForm.COPY:
+                self.pool.release(memoryview(bytearray(held.size_bytes)))
+
+    def _named(self, name: str) -> _Held:
+        if name not in self._buffers:
+            raise _UnknownName
+        return self._buffers[name]
+
+    def _observe(self, granted_bytes: int | None) -> dict[str, Value]:
+        pool = self.pool
+        spells, dry_ms = 0, 0
+        if isinstance(pool, LeakDetectingMemoryPool):
+            spells, dry_ms = pool.depleted_spells, pool.depleted_ms
+        return {
+            "available_bytes": pool.available_bytes,
+            "used_bytes": pool.used_bytes,
+            "size_bytes": pool.size_bytes,
+            "out_of_memory": pool.is_out_of_memory,
+            "buffer_bytes": granted_bytes,
+            "depleted_spells": spells,
+            "depleted_ms": dry_ms,
+        }

@@ -1,0 +1,276 @@
+"""The bundled purgatory behind the step vocabulary: virtual clock, stepped or inline executor."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Literal
+
+import msgspec
+
+from purgatory_conformance.subjects.bundled.timer import ScriptFailure
+from purgatory_conformance.support.support import narrowed
+from purgatory_impl import (
+    DelayedOperation,
+    InlineExecutor,
+    Purgatory,
+    PurgatoryError,
+    SteppedExecutor,
+    Task,
+    Timer,
+    VirtualClock,
+)
+from purgatory_spec.operations import (
+    Advance,
+    Answer,
+    CallbackAction,
+    CancelForKey,
+    CancelForKeyInside,
+    Check,
+    CheckInside,
+    Elapse,
+    Force,
+    ForceInside,
+    Operation,
+    RunOne,
+    Satisfy,
+    Script,
+    Shutdown,
+    Throw,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.outcomes import (
+    Event,
+    EventKind,
+    Outcome,
+    Value,
+    completed,
+    expired,
+    timed_out,
+    tried,
+)
+from purgatory_spec.profiles import (
+    Accounting,
+    Configuration,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryObservable,
+    PurgatoryProfile,
+    Structure,
+    ThrowingTry,
+)
+from purgatory_spec.reasons import Reason
+
+PROFILE = PurgatoryProfile(
+    accounting=Accounting.EXACT,
+    throwing_try=ThrowingTry.GO_ON,
+    executor=Executor.STEPPED,
+    structure=Structure.TIMING_WHEEL,
+    features=frozenset(PurgatoryFeature),
+    observables=frozenset(PurgatoryObservable),
+)
+"""What the bundled purgatory declares: everything that the suite can ask for."""
+
+PROPOSAL_PROFILE = msgspec.structs.replace(PROFILE, accounting=Accounting.PROPOSAL)
+"""What it declares with the accounting as published."""
+
+INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
+"""What it declares where time-outs run in the thread that made them expire."""
+
+
+class _ScriptedOperation(DelayedOperation):
+    """An operation with a name, which records its callbacks and carries out its script."""
+
+    def __init__(
+        self, name: str, delay_ms: int, script: Script, instance: "PurgatoryInstance"
+    ) -> None:
+        super().__init__(delay_ms)
+        self.name = name
+        self.script = script
+        self.satisfied = False
+        self._tries = 0
+        self._instance = instance
+
+    def try_complete(self) -> bool:
+        self._instance.events.append(tried(self.name))
+        answer = self._next_answer()
+        if self.satisfied or answer is Answer.COMPLETE:
+            return self.force_complete()
+        if answer is Answer.THROW:
+            raise ScriptFailure
+        return False
+
+    def on_complete(self) -> None:
+        self._instance.events.append(completed(self.name))
+        self._act(self.script.on_complete)
+
+    def on_expiration(self) -> None:
+        self._instance.events.append(timed_out(self.name))
+        self._act(self.script.on_expiration)
+
+    def _next_answer(self) -> Answer:
+        answers = self.script.tries
+        if not answers:
+            return Answer.WAIT
+        self._tries = min(self._tries + 1, len(answers))
+        return answers[self._tries - 1]
+
+    def _act(self, actions: tuple[CallbackAction, ...]) -> None:
+        for action in actions:
+            if isinstance(action, Throw):
+                raise ScriptFailure
+            rejected = _reason_of(partial(self._instance.act, action))
+            if rejected is not None:
+                event = Event(EventKind.REJECTED, self.name, reason=rejected)
+                self._instance.events.append(event)
+
+
+class _RecordingExecutor(SteppedExecutor):
+    """A stepped executor that reports what the timer hands over."""
+
+    def __init__(self, report: Callable[[Event], None]) -> None:
+        super().__init__()
+        self._report = report
+
+    def hand_over(self, tasks: Iterable[Task]) -> None:
+        handed = list(tasks)
+        for task in handed:
+            assert isinstance(task, _ScriptedOperation)
+            self._report(expired(task.name))
+        super().hand_over(handed)
+
+
+class PurgatoryInstance:
+    """One purgatory with its timer, its clock, its executor and the operations of the steps."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        accounting: Literal["exact", "proposal"] = "exact",
+        *,
+        inline: bool = False,
+    ) -> None:
+        """Make a fresh purgatory, with a stepped executor or an inline one."""
+        given = narrowed(configuration, PurgatoryConfiguration)
+        self.events: list[Event] = []
+        self.clock = VirtualClock(given.start_ms)
+        # What goes to an inline executor has run in the same step: only the run is an event.
+        self.executor = InlineExecutor() if inline else _RecordingExecutor(self.events.append)
+        self.timer = Timer(
+            tick_ms=given.tick_ms,
+            wheel_size=given.wheel_size,
+            clock=self.clock,
+            executor=self.executor,
+        )
+        self.purgatory: Purgatory[str] = Purgatory(
+            purge_interval=given.purge_interval,
+            timer=self.timer,
+            time_outs=given.time_outs,
+            accounting=accounting,
+        )
+        self._operations: dict[str, _ScriptedOperation] = {}
+
+    def introduce(
+        self, name: str, delay_ms: int = 0, script: Script | None = None
+    ) -> _ScriptedOperation:
+        """The operation of this name; a known one stays what it is."""
+        if name not in self._operations:
+            made = _ScriptedOperation(name, delay_ms, script or Script(), self)
+            self._operations[name] = made
+        return self._operations[name]
+
+    def act(self, action: CallbackAction) -> None:
+        """One action of a callback."""
+        match action:
+            case WatchInside(name, keys, delay_ms):
+                self.purgatory.try_complete_else_watch(self.introduce(name, delay_ms), keys)
+            case CheckInside(key):
+                self.purgatory.check_and_complete(key)
+            case CancelForKeyInside(key):
+                self.purgatory.cancel_for_key(key)
+            case ForceInside(name):
+                self.introduce(name).force_complete()
+            case Throw():
+                raise ScriptFailure
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
+        self.events.clear()
+        results: list[Value] = []
+        rejected = _reason_of(lambda: results.append(self._perform(operation)))
+        result = results[0] if results else None
+        return Outcome(result, rejected, tuple(self.events), self._observe())
+
+    def close(self) -> None:
+        """Close the purgatory and its timer."""
+        self.purgatory.close()
+        self.timer.close()
+
+    def _perform(self, operation: Operation) -> Value:
+        purgatory = self.purgatory
+        match operation:
+            case Watch(name, keys, delay_ms, script):
+                watched = self.introduce(name, delay_ms, script)
+                return purgatory.try_complete_else_watch(watched, keys)
+            case Check(key):
+                return purgatory.check_and_complete(key)
+            case CancelForKey(key):
+                cancelled = purgatory.cancel_for_key(key)
+                return tuple(_name_of(operation) for operation in cancelled)
+            case Force(name):
+                return self.introduce(name).force_complete()
+            case _:
+                self._perform_without_result(operation)
+                return None
+
+    def _perform_without_result(self, operation: Operation) -> None:
+        match operation:
+            case Satisfy(name):
+                self.introduce(name).satisfied = True
+            case Elapse(to_ms):
+                self.clock.set_ms(to_ms)
+            case Advance(to_ms):
+                self.clock.set_ms(to_ms)
+                self.purgatory.advance()
+            case RunOne() if isinstance(self.executor, SteppedExecutor):
+                self.executor.run_one()
+            case Shutdown():
+                self.purgatory.close()
+            case _:
+                raise ValueError(f"a purgatory has no such operation: {operation}")
+
+    def _observe(self) -> dict[str, Value]:
+        purgatory = self.purgatory
+        listed = [each for operations in purgatory.watched().values() for each in operations]
+        stale = [each for each in listed if each.is_completed]
+        return {
+            "entries": purgatory.entries,
+            "keys": purgatory.keys,
+            "stale_entries": len(stale),
+            "stale_operations": len(set(map(id, stale))),
+            "timer_size": purgatory.timer_size,
+            "queued": self.executor.queued,
+            "pending": purgatory.pending,
+            "estimate": purgatory.estimate,
+        }
+
+
+def proposal_instance(configuration: Configuration) -> PurgatoryInstance:
+    """A purgatory with the accounting as published."""
+    return PurgatoryInstance(configuration, "proposal")
+
+
+def _name_of(operation: DelayedOperation) -> str:
+    assert isinstance(operation, _ScriptedOperation)
+    return operation.name
+
+
+def _reason_of(call: Callable[[], object]) -> Reason | None:
+    """Why a call was refused, or that a script's exception came out of it."""
+    try:
+        call()
+    except PurgatoryError as error:
+        return error.reason
+    except ScriptFailure:
+        return Reason.THROWN
+    return None

@@ -1,0 +1,84 @@
+"""The bundled timer as it is in a real program: its reaper, its executor thread, the real clock."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+import msgspec
+
+from purgatory_conformance.subjects.bundled import implementation
+from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
+from purgatory_conformance.support.support import narrowed
+from purgatory_impl import CallableTask, MonotonicClock, Timer, TimerTask
+from purgatory_spec.operations import Add, Cancel, Operation, Wait
+from purgatory_spec.outcomes import Event, EventKind, Outcome
+from purgatory_spec.profiles import (
+    Clock,
+    Component,
+    Configuration,
+    Executor,
+    Feature,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+PROFILE = TimerProfile(
+    clock=Clock.WALL,
+    executor=Executor.THREAD,
+    lateness_ms=100,
+    features=frozenset({Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY}),
+)
+"""What it declares: on a busy machine a task may run up to 100 ms late."""
+
+
+@dataclass(slots=True)
+class _Instance:
+    """One timer with its threads."""
+
+    timer: Timer
+    clock: MonotonicClock = field(default_factory=MonotonicClock)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    events: list[Event] = field(default_factory=list)
+    tasks: dict[str, TimerTask] = field(default_factory=dict)
+
+    def task(self, name: str) -> TimerTask:
+        if name not in self.tasks:
+            self.tasks[name] = CallableTask(lambda: self.record(name))
+        return self.tasks[name]
+
+    def record(self, name: str) -> None:
+        event = Event(EventKind.RAN, name, at_ms=self.clock.now_ms())
+        with self.lock:
+            self.events.append(event)
+
+    def do(self, operation: Operation) -> Outcome:
+        called_ms = self.clock.now_ms()
+        match operation:
+            case Add(name, delay_ms):
+                self.timer.add(self.task(name), delay_ms)
+            case Cancel(name):
+                self.timer.cancel(self.task(name))
+            case Wait(for_ms):
+                time.sleep(for_ms / 1000)
+            case _:
+                raise ValueError(f"no such operation on a real clock: {operation}")
+        returned_ms = self.clock.now_ms()
+        with self.lock:
+            events = tuple(self.events)
+            self.events.clear()
+        return Outcome(events=events, called_ms=called_ms, returned_ms=returned_ms)
+
+    def close(self) -> None:
+        """Close the timer and end its threads."""
+        self.timer.close()
+
+
+def bundled_real_clock_subject() -> InProcessSubject:
+    """The subject ``bundled-real-clock``."""
+    named = msgspec.structs.replace(implementation(), name="purgatory_impl, real clock")
+    return InProcessSubject(named, {Component.TIMER: PROFILE}, _instance)
+
+
+def _instance(configuration: Configuration) -> Instance:
+    arguments = narrowed(configuration, TimerConfiguration)
+    return _Instance(Timer(tick_ms=arguments.tick_ms, wheel_size=arguments.wheel_size))
