@@ -11,7 +11,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import click
@@ -356,8 +355,6 @@ def _code(text: str) -> str:
 
 def command_line_page() -> str:
     """Every command with its help, its usage and its options."""
-    for entry_point in metadata.entry_points(group="purgatory.commands"):
-        entry_point.load()(purgatory)
     parts = ["# Command line\n", f"{purgatory.help}\n", f"{purgatory.epilog}\n"]
     with click.Context(purgatory, info_name="purgatory") as context:
         parts += _commands(purgatory, context)
@@ -365,8 +362,9 @@ def command_line_page() -> str:
 
 
 def _commands(group: click.Group, parent: click.Context) -> Iterator[str]:
-    for name in sorted(group.commands):
-        command = group.commands[name]
+    for name in group.list_commands(parent):
+        command = group.get_command(parent, name)
+        assert command is not None, name
         with click.Context(command, info_name=name, parent=parent) as context:
             yield _command(command, context)
             if isinstance(command, click.Group):

@@ -1,8 +1,16 @@
-"""The root of the command line; each package brings its own commands by an entry point."""
+"""The root of the command line; each package names its commands by entry points.
 
+A command's module is imported when the command is used and not before: ``--version`` and
+``--help`` import none. An entry point's name is the command's, its value ``module:function``.
+"""
+
+import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
 
 import click
 
@@ -27,18 +35,60 @@ class Problem(Exception):
         self.exit_code = exit_code
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+class LazyGroup(click.Group):
+    """A group of commands that are imported when they are used."""
+
+    def __init__(self, *arguments: object, targets: Mapping[str, str], **settings: object) -> None:
+        """Take where each command is, ``module:function``, by the command's name."""
+        super().__init__(*arguments, **settings)  # type: ignore[arg-type]
+        self._targets: Final = dict(sorted(targets.items()))
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands, in the order of the alphabet."""
+        return sorted({*self._targets, *self.commands})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in self._targets:
+            return super().get_command(ctx, cmd_name)
+        command = metadata.EntryPoint(cmd_name, self._targets[cmd_name], "").load()
+        assert isinstance(command, click.Command), self._targets[cmd_name]
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line for each command, from its docstring, without importing the command."""
+        names = self.list_commands(ctx)
+        room = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._line(ctx, name, room)) for name in names])
+
+    def _line(self, ctx: click.Context, name: str, room: int) -> str:
+        text = _docstring(self._targets[name]) if name in self._targets else None
+        command = self.get_command(ctx, name) if text is None else click.Command(name, help=text)
+        return command.get_short_help_str(room) if command is not None else ""
+
+
+def _docstring(target: str) -> str | None:
+    """The docstring of ``module:function``, read from the module's source; None without source."""
+    module, _, function = target.partition(":")
+    found = find_spec(module)
+    if found is None or found.origin is None or not found.origin.endswith(".py"):
+        return None
+    for statement in ast.parse(Path(found.origin).read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == function:
+            return ast.get_docstring(statement)
+    return None
+
+
+@click.group(
+    cls=LazyGroup,
+    targets={each.name: each.value for each in metadata.entry_points(group="purgatory.commands")},
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EPILOG,
+)
 @click.version_option(metadata.version("purgatory-spec"), prog_name="purgatory")
 def purgatory() -> None:
     """Check implementations of Kafka's delayed-request machinery against its specification."""
-
-
-def _register_commands() -> None:
-    for entry_point in sorted(
-        metadata.entry_points(group="purgatory.commands"), key=lambda each: each.name
-    ):
-        register: Callable[[click.Group], None] = entry_point.load()
-        register(purgatory)
 
 
 def main() -> None:
@@ -51,27 +101,36 @@ def main() -> None:
 
 
 def _run() -> int | None:
-    """Load the commands and run one; loading takes a second, in which Ctrl-C may come, too."""
+    """Run one command; importing it takes part of a second, in which Ctrl-C may come, too."""
+    try:
+        code: int | None = purgatory.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return EXIT_USAGE
+    except Problem as error:
+        return _say(str(error), error.exit_code)
+    except Exception as error:
+        exit_code = _exit_code(error)
+        if exit_code is None:
+            raise
+        return _say(str(error), exit_code)
+    return code
+
+
+def _exit_code(error: Exception) -> int | None:
+    """The exit code of a foreseen problem of a subject or a file; None for any other error."""
     from purgatory_conformance.subjects.declaration import InvalidDeclaration
     from purgatory_conformance.subjects.kafka import BuildFailed, MissingTool
     from purgatory_conformance.subjects.registry import UnknownSubject
     from purgatory_spec.jsonlines import InvalidDocument
 
-    _register_commands()
-    try:
-        code: int | None = purgatory.main(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        code = EXIT_USAGE
-    except Problem as error:
-        code = _say(str(error), error.exit_code)
-    except (UnknownSubject, InvalidDeclaration, InvalidDocument) as error:
-        code = _say(str(error), EXIT_USAGE)
-    except MissingTool as error:
-        code = _say(str(error), EXIT_MISSING_TOOL)
-    except BuildFailed as error:
-        code = _say(str(error), EXIT_SUBJECT_FAILED)
-    return code
+    if isinstance(error, UnknownSubject | InvalidDeclaration | InvalidDocument):
+        return EXIT_USAGE
+    if isinstance(error, MissingTool):
+        return EXIT_MISSING_TOOL
+    if isinstance(error, BuildFailed):
+        return EXIT_SUBJECT_FAILED
+    return None
 
 
 def _say(sentence: str, code: int) -> int:

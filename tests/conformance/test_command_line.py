@@ -1,17 +1,21 @@
 """The command line, as a person uses it: what it prints, what it writes, how it exits."""
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 import pytest
 
+from purgatory_conformance.command_line import main
 from purgatory_conformance.knowledge import profile_fields
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.subjects.bundled import bundled_subject
@@ -31,10 +35,28 @@ SCRIPT = Path(sys.executable).parent / "purgatory"
 def purgatory(
     folder: Path, *words: str, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a folder, in this process: a start of its own takes a second."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with (
+        chdir(folder),
+        patch.dict(os.environ, {"COLUMNS": "100", **(environment or {})}),
+        patch.object(sys, "argv", ["purgatory", *words]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as ended:
+            code = int(str(ended.code))
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def purgatory_process(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a folder, as the installed script does, in a process of its own."""
     return subprocess.run(
         [str(SCRIPT), *words],
         cwd=folder,
-        env={**os.environ, "COLUMNS": "100", **(environment or {})},
+        env={**os.environ, "COLUMNS": "100"},
         capture_output=True,
         text=True,
         timeout=120,
@@ -46,7 +68,7 @@ def purgatory(
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which everything bundled was checked."""
     folder = tmp_path_factory.mktemp("checked")
-    finished = purgatory(folder, "check", "bundled", "--suite", "quick", "--seed", "1")
+    finished = purgatory_process(folder, "check", "bundled", "--suite", "quick", "--seed", "1")
     assert finished.returncode == 0, finished.stdout + finished.stderr
     (folder / "terminal.txt").write_text(finished.stdout, encoding="utf-8")
     return folder

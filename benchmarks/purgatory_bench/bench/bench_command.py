@@ -18,7 +18,12 @@ from purgatory_bench.bench.results import Results, Setting
 from purgatory_bench.bench.roster import OLD_PURE, ROLLS, Place, Roll, own_roll
 from purgatory_bench.bench.rounds import Plan
 from purgatory_bench.bench.run import Book, measure_all
-from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
+from purgatory_conformance.command_line import (
+    EXIT_MISSING_TOOL,
+    EXIT_USAGE,
+    LazyGroup,
+    Problem,
+)
 from purgatory_pipeline.errors import MissingExtra
 
 WORK: Final = Path("purgatory-work") / "bench"
@@ -26,7 +31,11 @@ _FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.group(invoke_without_command=True)
+@click.group(
+    cls=LazyGroup,
+    targets={"workload": "purgatory_bench.bench.workload_command:workload"},
+    invoke_without_command=True,
+)
 @click.option("--only", multiple=True, metavar="MEASURE", help="Take this measure; repeatable.")
 @click.option("--peer", "peers", multiple=True, help="Ask this peer; repeatable.")
 @click.option(

@@ -1,1 +1,1 @@
-"""The commands of the suite; ``commands`` registers those that have no module of their own."""
+"""The commands of the suite; the entry points of the distribution say which module has which."""

@@ -27,12 +27,6 @@ from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import Requirement, all_requirements, requirement
 
 
-def register(group: click.Group) -> None:
-    """Add the commands of this module to the root."""
-    for command in (explain, list_, coverage):
-        group.add_command(command)
-
-
 @click.command()
 @click.argument("identifier", metavar="ID")
 def explain(identifier: str) -> None:

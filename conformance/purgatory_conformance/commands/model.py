@@ -2,20 +2,17 @@
 
 import click
 
-from purgatory_conformance.commands.model_break import break_
-from purgatory_conformance.commands.model_check import check_, template
-from purgatory_conformance.commands.model_explore import explore_
+from purgatory_conformance.command_line import LazyGroup
 
 
-def register(group: click.Group) -> None:
-    """Add the group ``model`` to the root."""
-    group.add_command(model)
-
-
-@click.group()
+@click.group(
+    cls=LazyGroup,
+    targets={
+        "break": "purgatory_conformance.commands.model_break:break_",
+        "check": "purgatory_conformance.commands.model_check:check_",
+        "explore": "purgatory_conformance.commands.model_explore:explore_",
+        "template": "purgatory_conformance.commands.model_check:template",
+    },
+)
 def model() -> None:
     """Explore the executable model; plant a defect; compare a model of your own."""
-
-
-for command in (explore_, break_, check_, template):
-    model.add_command(command)

@@ -42,11 +42,6 @@ _race_option = click.option(
 )
 
 
-def register(group: click.Group) -> None:
-    """Add the group ``schedule`` to the root."""
-    group.add_command(schedule)
-
-
 @click.group()
 def schedule() -> None:
     """Run the bundled timer, purgatory and memory pool under interleavings that are chosen."""

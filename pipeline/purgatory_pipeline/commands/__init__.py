@@ -1,1 +1,1 @@
-"""The commands of the pipeline: one module each; ``commands`` registers them."""
+"""The commands of the pipeline: one module each; ``trace`` is the group of those about traces."""

@@ -4,28 +4,19 @@ import json
 import sys
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
+from purgatory_bench.bench.bench_command import bench
 from purgatory_bench.bench.results import read_results, write_results
-from purgatory_bench.commands import register
 from purgatory_conformance.command_line import Problem
 
 from .peers import SCRIPT
 from .test_goals import expiring
 
 
-@click.group()
-def root() -> None:
-    """A command line with the benchmarks alone."""
-
-
-register(root)
-
-
 def said(*words: str | Path) -> Result:
-    return CliRunner().invoke(root, ["bench", *map(str, words)])
+    return CliRunner().invoke(bench, [*map(str, words)])
 
 
 @pytest.mark.slow

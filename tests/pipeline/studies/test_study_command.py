@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
 from purgatory_conformance.command_line import Problem
-from purgatory_pipeline.commands import commands
 from purgatory_pipeline.commands import study as study_command
 from purgatory_pipeline.commands.study import study
 from purgatory_pipeline.studies.catalogue import STUDIES
@@ -24,12 +22,6 @@ def test_list_names_every_study() -> None:
     assert sum(int(line.split()[1]) for line in lines) == sum(
         len(each.settings) for each in STUDIES.values()
     )
-
-
-def test_it_is_part_of_the_command_line() -> None:
-    root = click.Group()
-    commands.register(root)
-    assert root.commands["study"] is study
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -10,13 +9,11 @@ from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Pr
 from purgatory_spec.cases import read_case
 from purgatory_tla.cases import stored
 from purgatory_tla.cases.stored import STORED
-from purgatory_tla.commands import commands
+from purgatory_tla.commands.commands import tla
 
 
 def run(*words: str) -> Result:
-    root = click.Group()
-    commands.register(root)
-    return CliRunner(env={"COLUMNS": "200"}).invoke(root, ("tla", *words))
+    return CliRunner(env={"COLUMNS": "200"}).invoke(tla, words)
 
 
 @pytest.mark.java

@@ -14,15 +14,13 @@ from purgatory_conformance.command_line import (
     EXIT_INCONCLUSIVE,
     EXIT_MISSING_TOOL,
     EXIT_USAGE,
+    LazyGroup,
     Problem,
 )
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
-from purgatory_tla.commands.compare import compare_
 from purgatory_tla.commands.recorded_models import recorded_model, recorded_models
-from purgatory_tla.commands.replay import replay, simulate
 from purgatory_tla.commands.tables import ModelTable, print_list, progress_line
-from purgatory_tla.commands.vectors import vectors
 from purgatory_tla.errors import CheckerError, MissingTool
 from purgatory_tla.manifest.campaign import run_models
 from purgatory_tla.manifest.manifest import Kind, Model, RunTime
@@ -43,16 +41,15 @@ _JAR = click.option(
 _TIMEOUT = click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for each model.")
 
 
-def register(group: click.Group) -> None:
-    """Add the group ``tla`` to the root."""
-    group.add_command(tla)
-    tla.add_command(compare_)
-    tla.add_command(simulate)
-    tla.add_command(replay)
-    tla.add_command(vectors)
-
-
-@click.group()
+@click.group(
+    cls=LazyGroup,
+    targets={
+        "compare": "purgatory_tla.commands.compare:compare_",
+        "replay": "purgatory_tla.commands.replay:replay",
+        "simulate": "purgatory_tla.commands.replay:simulate",
+        "vectors": "purgatory_tla.commands.vectors:vectors",
+    },
+)
 def tla() -> None:
     """Check the TLA+ models, and tell their counterexamples."""
 

@@ -1,33 +1,19 @@
-"""The commands that judge a subject, and those that look closely at one case or one adapter."""
+"""The command that runs one stored case once more."""
 
-import shlex
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
-from purgatory_conformance.commands.check import check
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
-from purgatory_conformance.doctor.examination import examine
-from purgatory_conformance.doctor.finding import explain as explain_finding
-from purgatory_conformance.reporting.html import render_html
-from purgatory_conformance.reporting.machine import render_badge, render_junit, render_markdown
-from purgatory_conformance.reporting.results_file import read_results
 from purgatory_conformance.reporting.words import legend_of, noun, printable
 from purgatory_conformance.running.case_run import run_case
-from purgatory_conformance.subjects.registry import adapter_command
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Case, Step, read_case
 from purgatory_spec.profiles import Profile
 from purgatory_spec.requirements import requirement
-
-
-def register(group: click.Group) -> None:
-    """Add the commands of this module to the root."""
-    for command in (check, replay, doctor, report):
-        group.add_command(command)
 
 
 @click.command()
@@ -109,47 +95,3 @@ def _print_legend(console: Console, states: list[str]) -> None:
     legend = legend_of(*states)
     if legend:
         console.print(f"     {legend}", markup=False, style="dim")
-
-
-@click.command()
-@click.argument("subject", default="")
-@click.option("--time-limit", type=float, default=10.0, show_default=True, help="Seconds.")
-@COMMAND
-@RELEASE
-@WORK
-@click.pass_context
-def doctor(
-    context: click.Context, subject: str, time_limit: float, command: str, release: str, work: Path
-) -> None:
-    """Talk to an adapter line by line and say what is right and what to mend."""
-    if command:
-        words, folder = tuple(shlex.split(command)), None
-    else:
-        words, folder = adapter_command(subject, work_folder=work, release=release)
-    worst = "ok"
-    for finding in examine(words, working_folder=folder, time_limit_seconds=time_limit):
-        click.echo(explain_finding(finding))
-        if finding.verdict == "wrong":
-            worst = "wrong"
-    context.exit(EXIT_SUBJECT_FAILED if worst == "wrong" else 0)
-
-
-@click.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.argument("form", type=click.Choice(["html", "junit", "markdown", "badge"]))
-@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), default=None)
-def report(file: Path, form: str, output: Path | None) -> None:
-    """Derive a report from the results FILE of a check."""
-    results = read_results(file)
-    renderers = {
-        "html": render_html,
-        "junit": render_junit,
-        "markdown": render_markdown,
-        "badge": render_badge,
-    }
-    text = renderers[form](results)
-    if output is None:
-        click.echo(text)
-    else:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8")
