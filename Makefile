@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+# What `make check` tests: the state machines, rules, model, implementation, judges and every mutant.
+CHECKED := $(wildcard tests/test_*.py) $(addprefix tests/,spec model impl conformance/judging conformance/specimens conformance/generation)
 
-.PHONY: conformance bench wheel-compiled test test-large mutation tla-large lint docs format clean
+.PHONY: conformance bench wheel-compiled check test test-large mutation tla-large lint docs format clean
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -29,11 +32,15 @@ lint: $(VENV)/.ready  ## style, import rules, types
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
+check: lint  ## what a change needs to know, in three minutes
+	$(PYTEST) -m "not slow and not java and not large" $(CHECKED)
+	$(BIN)/purgatory check bundled --suite quick
+
 test: lint  ## everything: lint, types, tests, documentation
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST) --durations=50
 
 test-large: $(VENV)/.ready  ## the long forms of tests, then the TLA+ models that `tla-large` names
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m large
+	$(PYTEST) -m large
 	$(BIN)/purgatory tla check --large
 
 mutation: $(VENV)/.ready  ## which automatic mutants of the implementation the suite finds

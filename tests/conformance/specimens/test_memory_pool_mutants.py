@@ -57,7 +57,6 @@ def shrunk_failure(subject: Subject) -> CaseRun | None:
     return None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mutant", memory_pool_mutants(), ids=lambda mutant: mutant.name)
 def test_mutant_is_caught_and_blamed_on_its_rule(mutant: Mutant) -> None:
     """

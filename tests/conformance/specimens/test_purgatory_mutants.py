@@ -63,7 +63,6 @@ def shrunk_failure(subject: Subject) -> CaseRun | None:
     return None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mutant", purgatory_mutants(), ids=lambda mutant: mutant.name)
 def test_mutant_is_caught_and_blamed_on_its_rule(mutant: Mutant) -> None:
     """
@@ -90,7 +89,6 @@ INLINE = (
 """Wrong purgatories whose executor runs inline, with the rule that is to blame."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("make", "rule"), INLINE, ids=lambda each: getattr(each, "__name__", None))
 def test_inline_executor_names_the_rule(make: type[SmallPurgatory], rule: str) -> None:
     """
@@ -131,7 +129,6 @@ def test_each_rule_is_broken_by_a_mutant() -> None:
 SUBJECTS = purgatory_profile_subjects()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("each", SUBJECTS, ids=lambda each: each.name)
 def test_profile_subject_conforms_as_declared(each: ProfileSubject) -> None:
     """
@@ -145,7 +142,6 @@ def test_profile_subject_conforms_as_declared(each: ProfileSubject) -> None:
         assert run.verdict is CaseVerdict.PASS, run.divergence
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("each", SUBJECTS, ids=lambda each: each.name)
 def test_sibling_fails_for_the_named_rule(each: ProfileSubject) -> None:
     """
