@@ -20,8 +20,8 @@ from mkdocs.structure.files import File, Files
 
 from purgatory_conformance.command_line import purgatory
 from purgatory_conformance.components import PROFILES
+from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import ProfileField, all_vectors, profile_fields
-from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_spec.profiles import Component

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
-from purgatory_conformance.subjects.registry import open_subject
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
 

@@ -1,6 +1,7 @@
 """What is the same for every component, and in what one of them differs from the others."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from purgatory_spec.profiles import (
     Clock,
@@ -10,6 +11,8 @@ from purgatory_spec.profiles import (
     PurgatoryProfile,
     TimerProfile,
 )
+
+Kind = TypeVar("Kind")
 
 PROFILES: Mapping[Component, type[Profile]] = {
     Component.TIMER: TimerProfile,
@@ -22,3 +25,14 @@ PROFILES: Mapping[Component, type[Profile]] = {
 def on_real_clock(profile: Profile) -> bool:
     """Whether time really passes, so that outcomes carry readings and no two of them are equal."""
     return isinstance(profile, TimerProfile) and profile.clock is Clock.WALL
+
+
+def narrowed(value: object, kind: type[Kind]) -> Kind:
+    """The value, which must be of this kind: what is given to one component must be its own.
+
+    Raises:
+        TypeError: it is of another kind.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"a {kind.__name__} was expected, not a {type(value).__name__}")
+    return value

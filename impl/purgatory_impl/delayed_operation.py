@@ -16,25 +16,16 @@ class that users subclass is looked up at each call.
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 from mypy_extensions import i32, mypyc_attr
 
+from purgatory_impl.accounting import Accounting
 from purgatory_impl.errors import DelayTooLarge, InvalidDelay, OperationOfAnotherPurgatory
 from purgatory_impl.exclusion import THIN
-from purgatory_impl.operation_locks import (
-    OperationLocks,
-    enter,
-    enter_word,
-    leave,
-    leave_word,
-    this_thread,
-)
-from purgatory_impl.task import TimerTask
+from purgatory_impl.guarded import GuardedTask, OperationLocks
+from purgatory_impl.operation_locks import enter, enter_word, leave, leave_word, this_thread
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
-
-if TYPE_CHECKING:
-    from purgatory_impl.accounting import Accounting
 
 
 class Place:
@@ -48,7 +39,7 @@ class Place:
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class DelayedOperation(TimerTask):
+class DelayedOperation(GuardedTask):
     """Something that waits for a condition, for ``delay_ms`` at most.
 
     Subclasses override ``try_complete``, ``on_complete`` and, where they wish, ``on_expiration``.
@@ -60,12 +51,8 @@ class DelayedOperation(TimerTask):
         "_accounting",
         "_completed",
         "_delay_ms",
-        "_depth",
         "_entries",
-        "_holder",
-        "_locks",
         "_place",
-        "_word_held",
     )
 
     def __init__(self, delay_ms: SupportsIndex) -> None:
@@ -79,21 +66,16 @@ class DelayedOperation(TimerTask):
             InvalidDelay: the delay is not an integer.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
         """
-        super().__init__()
+        super().__init__(None if THIN else OperationLocks())
+        # The small numbers side by side, behind those of thin locks: they take the space of two.
+        self._completed = False
+        self._entries: i32 = 0
         self._delay_ms = delay_ms if isinstance(delay_ms, int) else _whole_ms(delay_ms)
         if self._delay_ms > LARGEST_DELAY_MS:
             raise DelayTooLarge(self._delay_ms, LARGEST_DELAY_MS)
         self._accounting: Accounting | None = None
         # Where a walk stands that is trying this operation; read and written under its own lock.
         self._place: Place | None = None
-        self._locks: OperationLocks | None = None if THIN else OperationLocks()
-        # Thin locks lie in the operation itself: whose the own lock is, how often, and the word's.
-        # The small numbers side by side, so that they take the space of two.
-        self._holder = 0
-        self._depth: i32 = 0
-        self._entries: i32 = 0
-        self._word_held = False
-        self._completed = False
 
     def try_complete(self) -> bool:
         """Complete the operation if it can be completed now; overridden by every subclass.

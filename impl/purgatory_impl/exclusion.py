@@ -20,12 +20,11 @@ from __future__ import annotations
 import sys
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, cast, final
+from typing import Final, cast, final
 
 from mypy_extensions import mypyc_attr
 
-if TYPE_CHECKING:
-    from purgatory_impl.delayed_operation import DelayedOperation
+from purgatory_impl.guarded import GuardedTask
 
 COMPILED: Final = not __file__.endswith((".py", ".pyc"))
 """Whether this is the compiled build."""
@@ -55,11 +54,11 @@ class Watcher:
         """A section is about to begin."""
         raise NotImplementedError("a watcher must override before_section")
 
-    def before_own(self, operation: DelayedOperation) -> None:
+    def before_own(self, operation: GuardedTask) -> None:
         """The own lock of an operation is about to be taken."""
         raise NotImplementedError("a watcher must override before_own")
 
-    def before_word(self, operation: DelayedOperation) -> None:
+    def before_word(self, operation: GuardedTask) -> None:
         """The lock of an operation's word is about to be taken."""
         raise NotImplementedError("a watcher must override before_word")
 

@@ -1,36 +1,18 @@
-"""The two locks of a delayed operation: its own, which is re-entrant, and that of its word.
+"""Taking and leaving the two locks of a delayed operation: its own, re-entrant, and its word's.
 
 Pure, they are locks of ``threading``. Compiled they are thin, see ``exclusion``, and lie in the
-operation itself, so that nothing is allocated for them.
+operation itself, see ``guarded``, so that nothing is allocated for them.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final, final
+from typing import Final
 
 from purgatory_impl.exclusion import PARKING, THIN
-
-if TYPE_CHECKING:
-    from purgatory_impl.delayed_operation import DelayedOperation
+from purgatory_impl.guarded import GuardedTask
 
 _ident: Final = threading.get_ident
-
-
-@final
-class OperationLocks:
-    """Both locks of an operation, where they are locks of ``threading``.
-
-    Attributes:
-        own: Re-entrant; tries exclude each other under it.
-        word: For the word and the time-out.
-    """
-
-    __slots__ = ("own", "word")
-
-    def __init__(self) -> None:
-        self.own = threading.RLock()
-        self.word = threading.Lock()
 
 
 def this_thread() -> int:
@@ -38,7 +20,7 @@ def this_thread() -> int:
     return _ident() if THIN else 0
 
 
-def enter(operation: DelayedOperation, me: int) -> None:
+def enter(operation: GuardedTask, me: int) -> None:
     """Take the operation's own lock, once more where this thread has it.
 
     Args:
@@ -60,7 +42,7 @@ def enter(operation: DelayedOperation, me: int) -> None:
         _wait_for_own(operation, me)
 
 
-def leave(operation: DelayedOperation) -> None:
+def leave(operation: GuardedTask) -> None:
     """Let go of the operation's own lock as often as it was taken."""
     locks = operation._locks
     if locks is not None:
@@ -71,7 +53,7 @@ def leave(operation: DelayedOperation) -> None:
         PARKING.wake()
 
 
-def _wait_for_own(operation: DelayedOperation, me: int) -> None:
+def _wait_for_own(operation: GuardedTask, me: int) -> None:
     with PARKING.freed:
         PARKING.waiting += 1
         try:
@@ -83,7 +65,7 @@ def _wait_for_own(operation: DelayedOperation, me: int) -> None:
             PARKING.waiting -= 1
 
 
-def enter_word(operation: DelayedOperation) -> None:
+def enter_word(operation: GuardedTask) -> None:
     """Take the lock of the word."""
     locks = operation._locks
     if locks is not None:
@@ -97,7 +79,7 @@ def enter_word(operation: DelayedOperation) -> None:
         operation._word_held = True
 
 
-def leave_word(operation: DelayedOperation) -> None:
+def leave_word(operation: GuardedTask) -> None:
     """Let go of the lock of the word."""
     locks = operation._locks
     if locks is not None:
@@ -108,7 +90,7 @@ def leave_word(operation: DelayedOperation) -> None:
         PARKING.wake()
 
 
-def _wait_for_word(operation: DelayedOperation) -> None:
+def _wait_for_word(operation: GuardedTask) -> None:
     with PARKING.freed:
         PARKING.waiting += 1
         try:

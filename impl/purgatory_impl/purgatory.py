@@ -53,6 +53,7 @@ from purgatory_impl.errors import InvalidConfiguration, NoKeys, PurgatoryClosed,
 from purgatory_impl.executors import join
 from purgatory_impl.operation_locks import this_thread
 from purgatory_impl.timer import Timer
+from purgatory_impl.walks import walk_under
 from purgatory_impl.watcher_lists import WatcherLists
 from purgatory_impl.watchers import Key, Shard
 
@@ -179,7 +180,7 @@ class Purgatory(Generic[Key]):
         PURGATORY-CHECK-UNKNOWN, PURGATORY-CHECK-THROWS, PURGATORY-NOT-LOST, PURGATORY-CHECK-INSIDE,
         PURGATORY-SHUTDOWN-COMPLETES, PURGATORY-OVERLAPPING-CALLS.
         """
-        walk = self._lists.shard_of(key).walk(key)
+        walk = walk_under(self._lists.shard_of(key), key)
         if walk is None:
             return 0
         completed = 0

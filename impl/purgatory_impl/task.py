@@ -2,6 +2,7 @@
 
     Cell -> Task -> TimerTask       a user's class; may be armed as often as one likes
                  -> OneShotTask     what ``Timer.add`` makes of a callable; runs once
+    TaskOwner                       what a task is armed in: every timer is one
 
 A task carries its own links, so that arming it allocates nothing and disarming it finds its place
 in a bucket without a search. The links belong to the timer and are read and written under the
@@ -16,12 +17,9 @@ its timer has it anyway, until that is closed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from mypy_extensions import mypyc_attr
-
-if TYPE_CHECKING:
-    from purgatory_impl.timer import Timer
 
 
 @mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)
@@ -47,7 +45,7 @@ class Task(Cell):
     def __init__(self) -> None:
         super().__init__()
         self._expiry_ms = 0
-        self._timer: Timer | None = None
+        self._timer: TaskOwner | None = None
 
     def run(self) -> None:
         """What the executor calls once for each expiry.
@@ -70,6 +68,24 @@ class Task(Cell):
 
     def _dropped(self) -> None:
         """Its timer was closed while the task was pending; called under no lock."""
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class TaskOwner:
+    """What a task is armed in; a task knows of its timer no more than this."""
+
+    __slots__ = ()
+
+    def cancel(self, task: Task) -> bool:
+        """End the arming of a task here, if there is one.
+
+        Returns:
+            Whether the task was pending here.
+
+        Raises:
+            NotImplementedError: the class does not override this.
+        """
+        raise NotImplementedError("an owner must override cancel")
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

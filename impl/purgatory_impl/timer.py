@@ -27,7 +27,7 @@ import time
 from collections.abc import Callable
 from operator import index
 from types import TracebackType
-from typing import Final, SupportsIndex
+from typing import Final, SupportsIndex, cast
 
 from mypy_extensions import mypyc_attr
 
@@ -42,7 +42,7 @@ from purgatory_impl.errors import (
 )
 from purgatory_impl.exclusion import COMPILED, SectionLock, pure
 from purgatory_impl.executors import Executor, ThreadExecutor, join
-from purgatory_impl.task import OneShotTask, Task
+from purgatory_impl.task import OneShotTask, Task, TaskOwner
 from purgatory_impl.wheel import Wheel
 
 LARGEST_DELAY_MS: Final = 2**53 - 1
@@ -54,7 +54,7 @@ _LOGGER: Final = logging.getLogger("purgatory")
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Timer:
+class Timer(TaskOwner):
     """A timer on a hierarchical timing wheel; all methods may be called from any thread."""
 
     __slots__ = (
@@ -347,7 +347,7 @@ class Timer:
                 task._timer = self
             elif owner is not self:
                 # The owner reads and writes the task under its own lock.
-                with owner._lock:
+                with cast("Timer", owner)._lock:
                     if task._next is not None:
                         raise TaskOfAnotherTimer
                     task._timer = self

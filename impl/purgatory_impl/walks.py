@@ -15,13 +15,11 @@ left behind is let go of after the hold, because a finaliser is user code.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 from purgatory_impl.chunks import Chunk, Key, WatcherList
 from purgatory_impl.delayed_operation import DelayedOperation, Place
-
-if TYPE_CHECKING:
-    from purgatory_impl.watchers import Shard
+from purgatory_impl.watchers import Shard
 
 
 class Walk(Place, Generic[Key]):
@@ -264,6 +262,38 @@ class Walk(Place, Generic[Key]):
     def _limit_of(self, chunk: Chunk) -> int:
         """The first place of a chunk that the walk does not come to."""
         return self._end if chunk is self._last else len(chunk.operations)
+
+
+def walk_under(shard: Shard[Key], key: Key) -> Walk[Key] | None:
+    """A walk over a key's list as it is now; None where there is no list."""
+    shard.lock.acquire()
+    try:
+        watched = shard.lists.get(key)
+        return None if watched is None else Walk(shard, watched)
+    finally:
+        shard.lock.release()
+
+
+def walk_over(shard: Shard[Key], watched: WatcherList[Key]) -> Walk[Key]:
+    """A walk over a list as it is now."""
+    with shard.lock:
+        return Walk(shard, watched)
+
+
+def sweep_shard(shard: Shard[Key]) -> int:
+    """Remove all entries of completed operations from the lists that a shard has now.
+
+    Returns:
+        How many were removed.
+
+    Rules: PURGATORY-PURGE-REMOVES.
+    """
+    removed = 0
+    for watched in shard.all_lists():
+        only = watched.only
+        if only is None or only._completed:
+            removed += walk_over(shard, watched).sweep()
+    return removed
 
 
 def _places_of_completed(operations: list[DelayedOperation | None]) -> list[int]:

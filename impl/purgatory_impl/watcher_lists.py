@@ -12,6 +12,7 @@ from typing import Final, Generic
 from mypy_extensions import i64
 
 from purgatory_impl.delayed_operation import DelayedOperation
+from purgatory_impl.walks import sweep_shard, walk_over
 from purgatory_impl.watchers import Key, Shard
 
 _SHARDS: Final = 64
@@ -52,7 +53,7 @@ class WatcherLists(Generic[Key]):
         """The operations of each list, some at a time; a key may come more than once."""
         for shard in self.shards:
             for watched in shard.all_lists():
-                walk = shard.walk_over(watched)
+                walk = walk_over(shard, watched)
                 while operations := walk.next_operations():
                     yield watched.key, operations
 
@@ -69,7 +70,7 @@ class WatcherLists(Generic[Key]):
         """
         removed = 0
         for shard in self.shards:
-            swept = shard.sweep()
+            swept = sweep_shard(shard)
             post(-swept)
             removed += swept
         return removed

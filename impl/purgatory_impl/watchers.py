@@ -21,7 +21,6 @@ from purgatory_impl.chunks import Key as Key
 from purgatory_impl.chunks import WatcherList
 from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.exclusion import COMPILED, SectionLock, pure
-from purgatory_impl.walks import Walk
 
 
 class Shard(Generic[Key]):
@@ -72,41 +71,12 @@ class Shard(Generic[Key]):
             watched.length = 0
         return watched.take_apart()
 
-    def walk(self, key: Key) -> Walk[Key] | None:
-        """A walk over a key's list as it is now; None where there is no list."""
-        self.lock.acquire()
-        try:
-            watched = self.lists.get(key)
-            return None if watched is None else Walk(self, watched)
-        finally:
-            self.lock.release()
-
-    def walk_over(self, watched: WatcherList[Key]) -> Walk[Key]:
-        """A walk over a list as it is now."""
-        with self.lock:
-            return Walk(self, watched)
-
     def all_lists(self) -> list[WatcherList[Key]]:
         """The lists that there are now."""
         if not self.lists:
             return []
         with self.lock:
             return list(self.lists.values())
-
-    def sweep(self) -> int:
-        """Remove all entries of completed operations from the lists that there are now.
-
-        Returns:
-            How many were removed.
-
-        Rules: PURGATORY-PURGE-REMOVES.
-        """
-        removed = 0
-        for watched in self.all_lists():
-            only = watched.only
-            if only is None or only._completed:
-                removed += self.walk_over(watched).sweep()
-        return removed
 
     def count_out(self, watched: WatcherList[Key], entries: int) -> None:
         """Make a list shorter, and forget it where it is empty; the caller holds the lock.

@@ -12,11 +12,11 @@ import msgspec
 import pytest
 
 from purgatory_conformance.components import PROFILES
+from purgatory_conformance.describing.words import noun
 from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.examination import examine
 from purgatory_conformance.doctor.finding import Finding, Verdict, explain
 from purgatory_conformance.knowledge import profile_fields
-from purgatory_conformance.reporting.words import noun
 from purgatory_spec.profiles import Component, Profile
 
 MISBEHAVING = Path(__file__).parent / "subjects" / "misbehaving_adapter.py"

@@ -22,6 +22,7 @@ from purgatory_impl import (
     VirtualClock,
 )
 from purgatory_impl.accounting import ExactAccounting, ProposalAccounting
+from purgatory_impl.walks import walk_under
 from purgatory_impl.watcher_lists import WatcherLists
 
 from .purgatory_bench import Recorded, check_law, sweep
@@ -339,7 +340,7 @@ def test_what_changes_the_word_waits_for_its_lock() -> None:
 
 def test_what_reads_or_changes_a_list_waits_for_its_shard() -> None:
     purgatory, operation = still_purgatory()
-    walk = purgatory._lists.shard_of("k").walk("k")
+    walk = walk_under(purgatory._lists.shard_of("k"), "k")
     assert walk is not None
     calls: list[Callable[[], object]] = [
         partial(purgatory.check_and_complete, "k"),

@@ -10,7 +10,7 @@ import pytest
 
 from purgatory_impl import DelayedOperation, chunks
 from purgatory_impl.chunks import Chunk
-from purgatory_impl.walks import Walk
+from purgatory_impl.walks import Walk, sweep_shard, walk_over, walk_under
 from purgatory_impl.watchers import Shard
 
 from .purgatory_bench import Recorded, operations_of
@@ -44,7 +44,7 @@ def names(shard: Shard[str]) -> list[str]:
 
 
 def walk_of(shard: Shard[str]) -> Walk[str]:
-    walk = shard.walk("k")
+    walk = walk_under(shard, "k")
     assert walk is not None
     return walk
 
@@ -137,7 +137,7 @@ def test_a_detached_list_is_not_walked_any_further() -> None:
     walk = standing_on(shard, "a")
     assert shard.detach("k") == operations
     assert [step(walk), step(others[0]), others[1].next_operations()] == [("end", 0)] * 2 + [[]]
-    assert shard.walk_over(watched).sweep() == 0
+    assert walk_over(shard, watched).sweep() == 0
     assert watched.first is watched.last is None
 
 
@@ -167,7 +167,7 @@ def test_an_entry_that_has_moved_often_is_dropped_where_it_is(chunk_places: int)
     operations = [Recorded(str(number), []) for number in range(300)]
     for operation in operations:
         shard.append(0, operation)
-    walk = shard.walk(0)
+    walk = walk_under(shard, 0)
     assert walk is not None
     while walk.next_live()[0] is not operations[150]:
         pass
@@ -178,7 +178,7 @@ def test_an_entry_that_has_moved_often_is_dropped_where_it_is(chunk_places: int)
         for _ in range(30):
             if len(others) > 3:
                 others.pop().force_complete()
-        assert shard.sweep() > 0
+        assert sweep_shard(shard) > 0
     left = [operation for operation in operations if operation in others]
     assert walk.drop() == 1
     assert operations_of(shard.lists[0]) == left
@@ -203,14 +203,14 @@ def test_a_walk_ends_where_it_ended_at_the_start() -> None:
 
 def test_a_walk_over_nothing_is_none() -> None:
     shard: Shard[str] = Shard()
-    assert (shard.walk("k"), shard.all_lists(), shard.sweep()) == (None, [], 0)
+    assert (walk_under(shard, "k"), shard.all_lists(), sweep_shard(shard)) == (None, [], 0)
 
 
 def test_a_look_at_the_operations_removes_none(chunk_places: int) -> None:
     shard, operations = shard_of("abc")
     operations[1].force_complete()
     (watched,) = shard.all_lists()
-    walk = shard.walk_over(watched)
+    walk = walk_over(shard, watched)
     seen: list[DelayedOperation] = []
     while some := walk.next_operations():
         assert len(some) <= chunk_places + 1
@@ -274,7 +274,7 @@ def test_what_only_a_chunk_that_has_moved_still_knows_is_let_go_outside_the_lock
     own = shard.lists["k"].first
     for operation in operations[1:-20]:
         operation.force_complete()
-    shard.sweep()
+    sweep_shard(shard)
     assert own is not None
     assert own.moved_to is not None
     del own
@@ -282,7 +282,7 @@ def test_what_only_a_chunk_that_has_moved_still_knows_is_let_go_outside_the_lock
     try:
         for operation in operations[-20:]:
             operation.force_complete()
-        shard.sweep()
+        sweep_shard(shard)
         del operation
         operations.clear()
         go_on(walk)
@@ -292,7 +292,7 @@ def test_what_only_a_chunk_that_has_moved_still_knows_is_let_go_outside_the_lock
     assert held == [False]
 
 
-@pytest.mark.parametrize("take", [Shard.sweep, lambda shard: shard.detach(Named())])
+@pytest.mark.parametrize("take", [sweep_shard, lambda shard: shard.detach(Named())])
 @pytest.mark.parametrize("letters", ["a", "abcd"])
 def test_what_only_the_list_knows_is_let_go_outside_the_lock(
     take: Callable[[Shard[object]], object], letters: str
@@ -384,7 +384,7 @@ class Lists:
                 operation.force_complete()
 
     def begin(self) -> None:
-        walk = self.shard.walk("k")
+        walk = walk_under(self.shard, "k")
         assert (walk is None) == (not self.there)
         if walk is not None and len(self.walks) < 6:
             self.walks.append(Expected(walk, self.there))
@@ -411,7 +411,7 @@ class Lists:
     def sweep(self) -> None:
         """Purge; what is left then takes no more places than it may."""
         completed = [operation for operation in self.there if operation.is_completed]
-        assert self.shard.sweep() == len(completed)
+        assert sweep_shard(self.shard) == len(completed)
         for operation in completed:
             self.there.remove(operation)
         if self.there and self.shard.lists["k"].only is None:

@@ -1,6 +1,6 @@
 """The holds of the watcher lists: a purge, and a check of one key.
 
-A purge is driven here as ``Shard.sweep`` drives it, and a check of stale entries as ``Walk`` does:
+A purge is driven here as ``sweep_shard`` drives it, and a check of stale entries as ``Walk`` does:
 a hold goes through one chunk. A *place* is a step: each place of the chunk, and each entry that
 moves to another chunk.
 
@@ -16,7 +16,7 @@ from typing import Final
 
 from purgatory_bench.holds.stopwatch import Section, Stopwatch, Stopwatches
 from purgatory_impl import DelayedOperation
-from purgatory_impl.walks import Walk
+from purgatory_impl.walks import Walk, walk_over, walk_under
 from purgatory_impl.watcher_lists import WatcherLists
 
 PLACES_BOUND: Final = 2 * 128
@@ -103,21 +103,21 @@ class PurgatoryHolds:
                 copies.count(len(found))
             for watched in found:
                 made += [set() for _ in range(draws.randrange(_MOST_MADE))]
-                walk = chunks.timed(shard.walk_over, watched)
+                walk = chunks.timed(walk_over, shard, watched)
                 removed += _removed_by(walk, chunks, True)
         _expect(removed, stale)
         _expect(lists.entries, len(operations) - stale)
 
     def _check_stale(self, watch: Stopwatch) -> None:
         lists = _watched(self._stale, 1)
-        walk = watch.timed(lists.shard_of(0).walk, 0)
+        walk = watch.timed(walk_under, lists.shard_of(0), 0)
         if walk is not None:
             _expect(_removed_by(walk, watch, False), self._size)
         _expect(lists.entries, 0)
 
     def _check_live(self, watch: Stopwatch) -> None:
         lists = _watched([Waiting(1) for _ in range(self._size)], 1)
-        walk = watch.timed(lists.shard_of(0).walk, 0)
+        walk = watch.timed(walk_under, lists.shard_of(0), 0)
         while walk is not None:
             operation, _ = walk.next_live()
             if operation is None:

@@ -101,6 +101,7 @@ MODULES_LEFT_OUT: dict[str, str] = {
     "__init__": "names alone",
     "clocks": "real time and sleeping; of the virtual clock only its reading is deterministic",
     "exclusion": _LOCKS_ALONE,
+    "guarded": "the locks of an operation; one thread alone never waits for one",
     "operation_locks": _LOCKS_ALONE,
     "errors": "texts, and one reason code for each class",
 }
@@ -127,7 +128,6 @@ _ANSWERS_REAPER = "the answer is for the reaper's thread alone"
 _STARTS_REAPER = "whether a second thread is started"
 _WAKES_REAPER = "only a sleeping reaper's thread is concerned"
 _LOCK = "which lock it is; one thread alone never waits for one"
-_THIN = "the state of thin locks, which the pure build has none of"
 _HOLD = "how many steps a lock is held; only threads that wait for it are concerned"
 _FULL = "when a list is full; that bounds how long a lock is held, and no rule speaks of it"
 _OTHER_THREAD = "only where another thread completes the operation meanwhile, or a key fails"
@@ -278,11 +278,8 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "delayed_operation",
         "DelayedOperation.__init__",
         _LOCK,
-        "self._locks: OperationLocks | None = None if THIN else OperationLocks()",
+        "super().__init__(None if THIN else OperationLocks())",
     ),
-    LeftOut("delayed_operation", "DelayedOperation.__init__", _THIN, "self._holder = 0"),
-    LeftOut("delayed_operation", "DelayedOperation.__init__", _THIN, "self._depth: i32 = 0"),
-    LeftOut("delayed_operation", "DelayedOperation.__init__", _THIN, "self._word_held = False"),
     LeftOut("delayed_operation", "_win", _OTHER_THREAD, "return False"),
     LeftOut(
         "delayed_operation",

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from purgatory_conformance.breaking.who_catches import Caught
-from purgatory_conformance.reporting.words import counted, noun, printable
+from purgatory_conformance.describing.words import counted, noun, printable
 from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.support.registry import support_of

@@ -17,16 +17,16 @@ from purgatory_conformance.commands.options import (
     opened,
 )
 from purgatory_conformance.components import PROFILES
+from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.opening import OpenSubject
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import Results, results_of, worst
 from purgatory_conformance.reporting.results_file import write_results
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, run_campaign
 from purgatory_conformance.running.case_run import CaseRun
-from purgatory_conformance.subjects.registry import OpenSubject
 from purgatory_conformance.subjects.subject import SubjectFailure, profile_of
 from purgatory_conformance.version import SUITE_VERSION
 from purgatory_spec.cases import Case, case_header, encode_case

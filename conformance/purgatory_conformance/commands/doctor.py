@@ -9,7 +9,7 @@ from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK
 from purgatory_conformance.doctor.examination import examine
 from purgatory_conformance.doctor.finding import explain as explain_finding
-from purgatory_conformance.subjects.registry import adapter_command
+from purgatory_conformance.opening import adapter_command
 
 
 @click.command()

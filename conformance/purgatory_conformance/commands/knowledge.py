@@ -11,17 +11,17 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from purgatory_conformance.commands.options import WORK_FOLDER, known_rule
+from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import (
     all_vectors,
     deviations_of_adapters,
     profile_fields,
     statements,
 )
+from purgatory_conformance.opening import REGISTERED
 from purgatory_conformance.reporting.results_file import read_results
-from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
-from purgatory_conformance.subjects.registry import REGISTERED
 from purgatory_conformance.support.registry import SUPPORTS
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import Requirement, all_requirements, requirement

@@ -18,9 +18,9 @@ from purgatory_conformance.breaking.catch_words import (
 from purgatory_conformance.breaking.counterparts import counterparts_of, seeded_defects
 from purgatory_conformance.breaking.who_catches import who_catches
 from purgatory_conformance.commands.options import ComponentName
+from purgatory_conformance.describing.words import counted, noun, printable
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.progress import CampaignProgress
-from purgatory_conformance.reporting.words import counted, noun, printable
 from purgatory_conformance.running.campaign import SUITES, Budget
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants

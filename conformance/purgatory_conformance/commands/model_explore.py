@@ -9,6 +9,7 @@ from rich.text import Text
 
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
 from purgatory_conformance.commands.options import ComponentName
+from purgatory_conformance.describing.words import noun
 from purgatory_conformance.exploring.claims import Looked, Shelf, Sizes, UnusableSizes
 from purgatory_conformance.exploring.shelves import (
     SHELVES,
@@ -19,7 +20,6 @@ from purgatory_conformance.exploring.shelves import (
 )
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
-from purgatory_conformance.reporting.words import noun
 from purgatory_spec.profiles import Accounting, Executor
 
 _LISTED = click.Choice([Accounting.PROPOSAL.value, Accounting.EXACT.value])

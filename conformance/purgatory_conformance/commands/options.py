@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.opening import OpenSubject, open_subject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
-from purgatory_conformance.subjects.registry import OpenSubject, open_subject
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import requirement
 

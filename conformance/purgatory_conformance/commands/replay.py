@@ -7,7 +7,7 @@ from rich.console import Console
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
-from purgatory_conformance.reporting.words import legend_of, noun, printable
+from purgatory_conformance.describing.words import legend_of, noun, printable
 from purgatory_conformance.running.case_run import run_case
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_conformance.support.registry import support_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from enum import Enum, StrEnum
 
+from purgatory_conformance.describing.words import noun
 from purgatory_conformance.doctor.finding import Finding, Verdict
-from purgatory_conformance.reporting.words import noun
 from purgatory_spec.profiles import (
     Accounting,
     Clock,

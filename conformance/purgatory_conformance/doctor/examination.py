@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from purgatory_conformance.describing.words import joined, noun
 from purgatory_conformance.doctor.conversation import Conversation
 from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.finding import Finding, Verdict
@@ -16,7 +17,6 @@ from purgatory_conformance.doctor.memory_pool_questions import (
 )
 from purgatory_conformance.doctor.purgatory_questions import PLAIN_WATCH, PurgatoryQuestions
 from purgatory_conformance.doctor.timer_questions import PLAIN_ADD, TimerQuestions
-from purgatory_conformance.reporting.words import joined, noun
 from purgatory_conformance.subjects.adapter_process import AdapterProcess
 from purgatory_conformance.subjects.adapter_replies import Greeting, encode_request
 from purgatory_spec.messages import PROTOCOL_VERSION, End, Stop

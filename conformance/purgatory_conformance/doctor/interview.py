@@ -4,9 +4,9 @@ from collections.abc import Generator, Iterator, Mapping
 
 import msgspec
 
+from purgatory_conformance.describing.words import noun
 from purgatory_conformance.doctor.conversation import Answer, Conversation
 from purgatory_conformance.doctor.finding import Finding, Verdict
-from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.subjects.adapter_replies import encode_request
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.outcome_rules import OutcomeRules

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from purgatory_conformance.describing.memory_pool_words import describe_memory_pool_configuration
 from purgatory_conformance.exploring.claims import (
     KnownClaim,
     Looked,
@@ -17,7 +18,6 @@ from purgatory_conformance.exploring.presets import (
     preset_of,
 )
 from purgatory_conformance.reporting.concurrent.memory_pool_story import narrate_concurrent_pool
-from purgatory_conformance.reporting.memory_pool_words import describe_memory_pool_configuration
 from purgatory_model.concurrent.memory_pool.instances import (
     CLAIMS,
     FALSE_CLAIMS,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from purgatory_conformance.describing.words import counted
 from purgatory_conformance.exploring.claims import KnownClaim, Looked, Sizes, looked
 from purgatory_conformance.exploring.presets import (
     check_number,
@@ -13,7 +14,6 @@ from purgatory_conformance.exploring.presets import (
 )
 from purgatory_conformance.reporting.concurrent.exact_story import narrate_exact
 from purgatory_conformance.reporting.concurrent.proposal_story import narrate_proposal
-from purgatory_conformance.reporting.words import counted
 from purgatory_model.concurrent.exact import instances as exact
 from purgatory_model.concurrent.exact.claims import CLAIMS as EXACT_CLAIMS
 from purgatory_model.concurrent.exact.model import ConcurrentExact, ExactInstance

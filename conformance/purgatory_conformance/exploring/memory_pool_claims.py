@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from purgatory_conformance.describing.memory_pool_words import describe_memory_pool_configuration
 from purgatory_conformance.exploring.claims import (
     KnownClaim,
     Looked,
@@ -13,7 +14,6 @@ from purgatory_conformance.exploring.claims import (
     names,
 )
 from purgatory_conformance.reporting.memory_pool_story import narrate_memory_pool
-from purgatory_conformance.reporting.memory_pool_words import describe_memory_pool_configuration
 from purgatory_model.claims.memory_pool import (
     FALSE_CLAIMS,
     SMALLEST_POOL,

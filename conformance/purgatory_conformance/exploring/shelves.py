@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
+from purgatory_conformance.describing.words import noun
 from purgatory_conformance.exploring.claims import Shelf, Sizes, UnusableSizes
 from purgatory_conformance.exploring.concurrent_memory_pool_claims import (
     ConcurrentMemoryPoolClaims,
@@ -11,7 +12,6 @@ from purgatory_conformance.exploring.concurrent_purgatory_claims import Concurre
 from purgatory_conformance.exploring.memory_pool_claims import MemoryPoolClaims
 from purgatory_conformance.exploring.purgatory_claims import PurgatoryClaims
 from purgatory_conformance.exploring.timer_claims import TimerClaims
-from purgatory_conformance.reporting.words import noun
 from purgatory_spec.profiles import Component
 
 SHELVES: tuple[Shelf, ...] = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from purgatory_conformance.describing.timer_words import describe_timer_configuration
 from purgatory_conformance.exploring.claims import (
     KnownClaim,
     Looked,
@@ -13,7 +14,6 @@ from purgatory_conformance.exploring.claims import (
     names,
 )
 from purgatory_conformance.reporting.counterexample import narrate
-from purgatory_conformance.reporting.timer_words import describe_timer_configuration
 from purgatory_model.claims.timer import FALSE_CLAIMS, TRUE_CLAIMS, Instance, breaks
 from purgatory_spec.profiles import Component, TimerConfiguration
 

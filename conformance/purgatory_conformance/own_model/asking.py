@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from purgatory_conformance.describing.words import shortened
 from purgatory_conformance.own_model.watch import Watching
-from purgatory_conformance.reporting.words import shortened
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Profile

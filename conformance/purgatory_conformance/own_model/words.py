@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.text import Text
 
-from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.knowledge import profile_fields
-from purgatory_conformance.own_model.comparison import Difference
-from purgatory_conformance.own_model.exploring import Explored
-from purgatory_conformance.own_model.generating import Generated
-from purgatory_conformance.own_model.loading import OwnModel
-from purgatory_conformance.reporting.words import (
+from purgatory_conformance.describing.words import (
     counted,
     describe_observed,
     noun,
     printable,
     shortened,
 )
+from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.knowledge import profile_fields
+from purgatory_conformance.own_model.comparison import Difference
+from purgatory_conformance.own_model.exploring import Explored
+from purgatory_conformance.own_model.generating import Generated
+from purgatory_conformance.own_model.loading import OwnModel
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Support
 from purgatory_spec.operations import Operation

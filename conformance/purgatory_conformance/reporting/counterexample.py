@@ -1,6 +1,6 @@
 """A counterexample of the executable model as a story."""
 
-from purgatory_conformance.reporting.timer_words import (
+from purgatory_conformance.describing.timer_words import (
     describe_timer_configuration,
     describe_timer_operation,
     describe_timer_outcome,

@@ -6,6 +6,15 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from purgatory_conformance.components import on_real_clock
+from purgatory_conformance.describing.words import (
+    STATE_SYMBOLS,
+    VERDICT_SYMBOLS,
+    counted,
+    describe_implementation,
+    noun,
+    shortened,
+    spans,
+)
 from purgatory_conformance.reporting.pages import page_template
 from purgatory_conformance.reporting.results import Results, RuleLine, worst
 from purgatory_conformance.reporting.story import (
@@ -14,15 +23,6 @@ from purgatory_conformance.reporting.story import (
     retraced,
     rule_text,
     stories,
-)
-from purgatory_conformance.reporting.words import (
-    STATE_SYMBOLS,
-    VERDICT_SYMBOLS,
-    counted,
-    describe_implementation,
-    noun,
-    shortened,
-    spans,
 )
 from purgatory_conformance.support.registry import support_of
 

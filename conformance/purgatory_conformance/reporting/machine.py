@@ -5,9 +5,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from purgatory_conformance.reporting.results import DeviationLine, Results, RuleLine, worst
-from purgatory_conformance.reporting.story import Story, all_rules, stories
-from purgatory_conformance.reporting.words import (
+from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
     counted,
@@ -16,6 +14,8 @@ from purgatory_conformance.reporting.words import (
     printable,
     shortened,
 )
+from purgatory_conformance.reporting.results import DeviationLine, Results, RuleLine, worst
+from purgatory_conformance.reporting.story import Story, all_rules, stories
 from purgatory_conformance.support.registry import support_of
 
 _BLUE, _LIGHT_BLUE, _ORANGE, _GREY = "0072b2", "56b4e9", "d55e00", "767676"

@@ -1,6 +1,6 @@
 """A counterexample of the memory pool's model, one call after another, as a story."""
 
-from purgatory_conformance.reporting.memory_pool_words import (
+from purgatory_conformance.describing.memory_pool_words import (
     describe_memory_pool_operation,
     describe_memory_pool_outcome,
 )

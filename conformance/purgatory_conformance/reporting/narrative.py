@@ -12,7 +12,7 @@ from itertools import zip_longest
 from rich.console import Console
 from rich.text import Text
 
-from purgatory_conformance.reporting.words import printable
+from purgatory_conformance.describing.words import printable
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 _LEAST_TEXT = 16

@@ -4,7 +4,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from purgatory_conformance.reporting.words import printable
+from purgatory_conformance.describing.words import printable
 
 
 @cache

@@ -1,6 +1,6 @@
 """A counterexample of the purgatory's model, one call after another, as a story."""
 
-from purgatory_conformance.reporting.purgatory_words import (
+from purgatory_conformance.describing.purgatory_words import (
     describe_purgatory_operation,
     describe_purgatory_outcome,
 )

@@ -8,11 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from purgatory_conformance.components import on_real_clock
-from purgatory_conformance.judging.case_judge import Deviation
-from purgatory_conformance.judging.judgement import TooManyStates
-from purgatory_conformance.judging.retraced_case import RetracedCase
-from purgatory_conformance.reporting.results import CauseLine, Results, RuleLine
-from purgatory_conformance.reporting.words import (
+from purgatory_conformance.describing.words import (
     describe_observed,
     legend_of,
     noun,
@@ -20,6 +16,10 @@ from purgatory_conformance.reporting.words import (
     printable,
     replay_command,
 )
+from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.judging.judgement import TooManyStates
+from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_conformance.reporting.results import CauseLine, Results, RuleLine
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.profiles import Configuration
 from purgatory_spec.requirements import requirement

@@ -5,10 +5,7 @@ from itertools import islice
 
 from rich.console import Console
 
-from purgatory_conformance.reporting.results import FailureLine, Results, RuleLine
-from purgatory_conformance.reporting.story import Story, ToldStep, all_rules, stories
-from purgatory_conformance.reporting.terminal_page import Part, TerminalPage
-from purgatory_conformance.reporting.words import (
+from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
     counted,
@@ -18,6 +15,9 @@ from purgatory_conformance.reporting.words import (
     shortened,
     spans,
 )
+from purgatory_conformance.reporting.results import FailureLine, Results, RuleLine
+from purgatory_conformance.reporting.story import Story, ToldStep, all_rules, stories
+from purgatory_conformance.reporting.terminal_page import Part, TerminalPage
 from purgatory_conformance.support.registry import support_of
 
 _GOOD = "bold #2a8fd6"

@@ -4,24 +4,25 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from purgatory_conformance.generation.memory_pool.table import draw_configuration, draw_operations
-from purgatory_conformance.generation.memory_pool.world import sort_of
-from purgatory_conformance.generation.source import Source
-from purgatory_conformance.judging.case_judge import CaseJudge, Deviation, Judge
-from purgatory_conformance.judging.memory_pool.judge import MemoryPoolJudge
-from purgatory_conformance.judging.retraced_case import RetracedCase
-from purgatory_conformance.reporting.memory_pool_words import (
+from purgatory_conformance.components import narrowed
+from purgatory_conformance.describing.memory_pool_words import (
     describe_memory_pool_configuration,
     describe_memory_pool_operation,
     describe_memory_pool_outcome,
     describe_memory_pool_profile,
     describe_memory_pool_state,
 )
-from purgatory_conformance.running.memory_pool_reductions import (
+from purgatory_conformance.generation.memory_pool.table import draw_configuration, draw_operations
+from purgatory_conformance.generation.memory_pool.world import sort_of
+from purgatory_conformance.generation.source import Source
+from purgatory_conformance.judging.case_judge import CaseJudge, Deviation, Judge
+from purgatory_conformance.judging.memory_pool.judge import MemoryPoolJudge
+from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_conformance.reducing.memory_pool import (
     MemoryPoolCase,
     simpler_memory_pool_cases,
 )
-from purgatory_conformance.support.support import Candidate, narrowed
+from purgatory_conformance.support.support import Candidate
 from purgatory_model.memory_pool import VARIANTS, MemoryPoolState
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation

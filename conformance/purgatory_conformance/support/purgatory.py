@@ -5,6 +5,14 @@ from dataclasses import dataclass
 
 import msgspec
 
+from purgatory_conformance.components import narrowed
+from purgatory_conformance.describing.purgatory_states import describe_purgatory_state
+from purgatory_conformance.describing.purgatory_words import (
+    describe_purgatory_configuration,
+    describe_purgatory_operation,
+    describe_purgatory_outcome,
+    describe_purgatory_profile,
+)
 from purgatory_conformance.generation.purgatory.table import (
     draw_purgatory_configuration,
     draw_purgatory_operations,
@@ -14,18 +22,11 @@ from purgatory_conformance.judging.case_judge import CaseJudge, Deviation, Judge
 from purgatory_conformance.judging.purgatory.judge import PurgatoryJudge
 from purgatory_conformance.judging.purgatory.step import State
 from purgatory_conformance.judging.retraced_case import RetracedCase
-from purgatory_conformance.reporting.purgatory_states import describe_purgatory_state
-from purgatory_conformance.reporting.purgatory_words import (
-    describe_purgatory_configuration,
-    describe_purgatory_operation,
-    describe_purgatory_outcome,
-    describe_purgatory_profile,
-)
-from purgatory_conformance.running.purgatory_reductions import (
+from purgatory_conformance.reducing.purgatory import (
     PurgatoryCase,
     simpler_purgatory_cases,
 )
-from purgatory_conformance.support.support import Candidate, narrowed
+from purgatory_conformance.support.support import Candidate
 from purgatory_model.claims.purgatory_variants import VARIANTS
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_spec.cases import Case

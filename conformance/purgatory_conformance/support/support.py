@@ -1,13 +1,13 @@
 """What the suite needs to know of one component.
 
 Everything else is the same for all of them: campaigns, shrinking, reports and commands ask the
-component's ``Support``, which ``supports.support_of`` finds. The arguments are of the types that
+component's ``Support``, which ``registry.support_of`` finds. The arguments are of the types that
 all components share; a support narrows them with ``narrowed``.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.judging.case_judge import Deviation, Judge
@@ -17,19 +17,6 @@ from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, Configuration, Profile
 from purgatory_spec.requirements import Requirement
-
-Kind = TypeVar("Kind")
-
-
-def narrowed(value: object, kind: type[Kind]) -> Kind:
-    """The value, which must be of this kind: what is given to one component must be its own.
-
-    Raises:
-        TypeError: it is of another kind.
-    """
-    if not isinstance(value, kind):
-        raise TypeError(f"a {kind.__name__} was expected, not a {type(value).__name__}")
-    return value
 
 
 @dataclass(frozen=True)

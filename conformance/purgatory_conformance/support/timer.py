@@ -4,6 +4,16 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from purgatory_conformance.components import narrowed
+from purgatory_conformance.describing.timer_states import describe_timer_state
+from purgatory_conformance.describing.timer_words import (
+    describe_timer_configuration,
+    describe_timer_operation,
+    describe_timer_outcome,
+    describe_timer_profile,
+)
+from purgatory_conformance.drawing.wheel_picture import wheel_picture
+from purgatory_conformance.drawing.wheel_scene import scene_of
 from purgatory_conformance.generation.real_clock import (
     draw_real_clock_configuration,
     draw_real_clock_operations,
@@ -15,17 +25,8 @@ from purgatory_conformance.judging.real_clock_judge import RealClockJudge
 from purgatory_conformance.judging.retraced_case import RetracedCase
 from purgatory_conformance.judging.timer.judge import TimerJudge
 from purgatory_conformance.judging.variant_judge import VariantJudge
-from purgatory_conformance.reporting.timer_states import describe_timer_state
-from purgatory_conformance.reporting.timer_words import (
-    describe_timer_configuration,
-    describe_timer_operation,
-    describe_timer_outcome,
-    describe_timer_profile,
-)
-from purgatory_conformance.reporting.wheel_picture import wheel_picture
-from purgatory_conformance.reporting.wheel_scene import scene_of
-from purgatory_conformance.running.timer_reductions import TimerCase, simpler_timer_cases
-from purgatory_conformance.support.support import Candidate, narrowed
+from purgatory_conformance.reducing.timer import TimerCase, simpler_timer_cases
+from purgatory_conformance.support.support import Candidate
 from purgatory_model.claims.timer_variants import VARIANTS
 from purgatory_model.timer import TimerState
 from purgatory_spec.cases import Case

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from purgatory_conformance.commands.check import plain, write_replay
-from purgatory_conformance.reporting.words import noun
+from purgatory_conformance.describing.words import noun
+from purgatory_conformance.opening import OpenSubject
 from purgatory_conformance.running.case_run import CaseRun
-from purgatory_conformance.subjects.registry import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.campaigns.drawing import Drawing

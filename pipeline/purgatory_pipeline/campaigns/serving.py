@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from purgatory_conformance.subjects.registry import open_subject
+from purgatory_conformance.opening import open_subject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.jsonlines import decode_line, encode_line
 from purgatory_spec.messages import (

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from purgatory_conformance.describing.words import counted
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.reporting.results import Results, results_of
-from purgatory_conformance.reporting.words import counted
 from purgatory_conformance.running.campaign import (
     Budget,
     Campaign,

@@ -15,7 +15,7 @@ from purgatory_conformance.command_line import (
     Problem,
 )
 from purgatory_conformance.commands.options import WORK_FOLDER
-from purgatory_conformance.reporting.words import printable
+from purgatory_conformance.describing.words import printable
 from purgatory_pipeline.engines.choice import Choice, Engine, choose, estimated_lines, tell
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.local_progress import CheckProgress

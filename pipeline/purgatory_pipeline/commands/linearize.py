@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
-from purgatory_conformance.reporting.words import printable
+from purgatory_conformance.describing.words import printable
 from purgatory_pipeline.commands.check import foreseen
 from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS, Budget
 from purgatory_pipeline.linearizability.checker import Answered, Finding, check_run

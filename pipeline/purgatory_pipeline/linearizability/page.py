@@ -6,7 +6,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from purgatory_conformance.reporting.words import counted, printable
+from purgatory_conformance.describing.words import counted, printable
 from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.linearizability.share import ShareFound
 from purgatory_pipeline.linearizability.timeline import WALL, timeline

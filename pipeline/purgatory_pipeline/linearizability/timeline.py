@@ -2,9 +2,9 @@
 
 from xml.etree import ElementTree as ET
 
-from purgatory_conformance.reporting.svg import element, text, titled
-from purgatory_conformance.reporting.time_axis import text_width
-from purgatory_conformance.reporting.words import shortened
+from purgatory_conformance.describing.words import shortened
+from purgatory_conformance.drawing.svg import element, text, titled
+from purgatory_conformance.drawing.time_axis import text_width
 from purgatory_pipeline.linearizability.timeline_layout import Bar, Layout
 
 WALL = "wall"

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from purgatory_conformance.reporting.time_axis import LETTER_WIDTH, TimeAxis, time_axis
+from purgatory_conformance.drawing.time_axis import LETTER_WIDTH, TimeAxis, time_axis
 from purgatory_model.overlapping.interleaving import Called
 from purgatory_model.overlapping.sequential_rules import WHOLE
 from purgatory_pipeline.linearizability.calls import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from purgatory_conformance.reporting.words import (
+from purgatory_conformance.describing.words import (
     VERDICT_SYMBOLS,
     describe_events,
     joined,

@@ -14,10 +14,10 @@ from typing import Final, get_args
 
 import msgspec
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.judging.case_judge import CaseJudge, Deviation
 from purgatory_conformance.judging.judgement import Divergence, TooManyStates
 from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.support.support import narrowed
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_pipeline.errors import Undecided, Unusable
 from purgatory_pipeline.replay.judge import Finding, JudgedLine

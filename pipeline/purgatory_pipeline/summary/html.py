@@ -5,7 +5,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from purgatory_conformance.reporting.words import Span, noun, paragraphs, printable, spans
+from purgatory_conformance.describing.words import Span, noun, paragraphs, printable, spans
 from purgatory_pipeline.summary.summary import Cause, Summary
 from purgatory_pipeline.summary.words import (
     HEADLINE_SIGNS,

@@ -2,8 +2,8 @@
 
 from rich.console import Console
 
+from purgatory_conformance.describing.words import counted, noun, printable
 from purgatory_conformance.reporting.terminal_page import TerminalPage
-from purgatory_conformance.reporting.words import counted, noun, printable
 from purgatory_pipeline.results.rows import Verdict
 from purgatory_pipeline.summary.reasons import Alike, AnyRow
 from purgatory_pipeline.summary.summary import Cause, Summary

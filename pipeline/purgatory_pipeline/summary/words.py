@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from purgatory_conformance.reporting.words import counted, joined, noun, printable, shortened
+from purgatory_conformance.describing.words import counted, joined, noun, printable, shortened
 from purgatory_pipeline.results.rows import QuarantineRow, Verdict, VerdictRow
 from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.traces.sources import SUFFIXES

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from purgatory_bench.baselines import DelayedOperation, Purgatory
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.subjects.in_process import InProcessSubject
-from purgatory_conformance.support.support import narrowed
 from purgatory_impl import PurgatoryError, VirtualClock
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import (

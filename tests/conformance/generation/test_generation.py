@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.generation.timer.table import (
     SHUTDOWN_ROW,
@@ -17,7 +18,7 @@ from purgatory_conformance.running.shrinking import candidates, reduce_case, shr
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
-from purgatory_conformance.support.support import Candidate, narrowed
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
 from purgatory_spec.profiles import Component, Feature, TimerConfiguration, TimerProfile
 from purgatory_spec.requirements import requirements

@@ -2,17 +2,18 @@
 
 import pytest
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.generation.memory_pool.table import MEMORY_POOL_TABLE
 from purgatory_conformance.generation.memory_pool.world import sort_of
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.running.memory_pool_reductions import (
+from purgatory_conformance.reducing.memory_pool import (
     MemoryPoolCase,
     simpler_memory_pool_cases,
 )
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.specimens.small_memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MemoryPoolSupport
-from purgatory_conformance.support.support import Candidate, narrowed
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import (
     Allocate,
     Construct,

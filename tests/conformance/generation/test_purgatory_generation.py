@@ -10,11 +10,11 @@ from hypothesis import given, settings
 
 from purgatory_conformance.generation.purgatory.table import PURGATORY_TABLE, SHUTDOWN_ROW
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.running.purgatory_reductions import (
+from purgatory_conformance.reducing.purgatory import (
     PurgatoryCase,
     simpler_purgatory_cases,
 )
+from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import candidates, reduce_case, shrink
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.specimens.small_purgatory import PROFILE, small_purgatory

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from purgatory_conformance.describing.timer_states import describe_timer_state
 from purgatory_conformance.judging.case_judge import CaseJudge
 from purgatory_conformance.judging.timer.judge import TimerJudge
 from purgatory_conformance.reporting.results import (
@@ -16,7 +17,6 @@ from purgatory_conformance.reporting.results import (
     RuleLine,
     results_of,
 )
-from purgatory_conformance.reporting.timer_states import describe_timer_state
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE

@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
+from purgatory_conformance.drawing.wheel_picture import wheel_picture
+from purgatory_conformance.drawing.wheel_scene import scene_of
 from purgatory_conformance.reporting.results import Results
 from purgatory_conformance.reporting.story import retraced
-from purgatory_conformance.reporting.wheel_picture import wheel_picture
-from purgatory_conformance.reporting.wheel_scene import scene_of
 from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import (

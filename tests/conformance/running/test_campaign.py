@@ -6,6 +6,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.timer import judge as timer_judge
@@ -24,7 +25,6 @@ from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
 from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.support.support import narrowed
 from purgatory_spec.cases import Case, Step, TimerCaseHeader
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, Shutdown

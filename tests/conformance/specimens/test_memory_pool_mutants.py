@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.generation.memory_pool.table import draw_configuration, draw_operations
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
@@ -18,7 +19,7 @@ from purgatory_conformance.specimens.small_memory_pool import (
 )
 from purgatory_conformance.specimens.wrong import granting, releasing
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_conformance.support.support import Candidate, narrowed
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.profiles import Component, MemoryPoolProfile, ReleaseValidation
 from purgatory_spec.requirements import Level, requirements
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
@@ -11,7 +12,7 @@ from purgatory_conformance.specimens.profile_subject import ProfileSubject
 from purgatory_conformance.specimens.timer_mutants import timer_mutants
 from purgatory_conformance.specimens.timer_profiles import timer_profile_subjects
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_conformance.support.support import Candidate, narrowed
+from purgatory_conformance.support.support import Candidate
 from purgatory_spec.profiles import (
     Component,
     Executor,

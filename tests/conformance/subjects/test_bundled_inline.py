@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.subjects.bundled import bundled_inline_subject, bundled_subject
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
 from purgatory_conformance.subjects.bundled.timer import TimerInstance
 from purgatory_conformance.subjects.in_process import InProcessSubject
-from purgatory_conformance.subjects.registry import open_subject
 from purgatory_impl import LARGEST_DELAY_MS
 from purgatory_spec.operations import (
     Add,

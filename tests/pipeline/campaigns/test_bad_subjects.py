@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.command_line import Problem
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.subjects.bundled.timer import PROFILE
-from purgatory_conformance.support.support import narrowed
 from purgatory_pipeline.campaigns import first_failures
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.folder import read_result

@@ -6,9 +6,10 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.support.support import Candidate, narrowed
+from purgatory_conformance.support.support import Candidate
 from purgatory_pipeline.campaigns.drawing import Drawing, decode_drawn, encode_drawn, seed_of
 from purgatory_spec.operations import Add
 from purgatory_spec.profiles import Component, SameTickOrder, TimerConfiguration, TimerProfile

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.case_run import run_case
-from purgatory_conformance.subjects.registry import open_subject
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.isolation import Forbearing, SubjectChoice

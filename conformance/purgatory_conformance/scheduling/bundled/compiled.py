@@ -25,8 +25,8 @@ from purgatory_conformance.scheduling.errors import Abandoned, SchedulingError
 from purgatory_conformance.scheduling.run import LogicalThread
 from purgatory_conformance.scheduling.scheduler import Scheduler
 from purgatory_conformance.scheduling.yield_points import Injection, Table
-from purgatory_impl import DelayedOperation
 from purgatory_impl.exclusion import PARKING, SectionLock, Watcher
+from purgatory_impl.guarded import GuardedTask
 
 _SCHEDULING: Final = __name__.rpartition(".")[0].rpartition(".")[0]
 _CALLERS: Final = (f"{_SCHEDULING}.bundled.", f"{_SCHEDULING}.controlled_threading")
@@ -64,11 +64,11 @@ class ThinLocks(Watcher):
         name = self._injection.name_of(None, lock)
         self._before(name, lambda: not (blocking and lock._held), None)
 
-    def before_own(self, operation: DelayedOperation) -> None:
+    def before_own(self, operation: GuardedTask) -> None:
         """A yield point."""
         self._before("own lock", lambda: operation._depth == 0, operation)
 
-    def before_word(self, operation: DelayedOperation) -> None:
+    def before_word(self, operation: GuardedTask) -> None:
         """A yield point."""
         self._before("lock of the word", lambda: not operation._word_held, operation)
 

@@ -4,44 +4,39 @@ Each check compares what the purgatory says with what the programs did and with 
 lists, read one by one. Last, everything is let finish, and nothing may be left.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from purgatory_conformance.scheduling.bundled.purgatory_under_test import (
+    PurgatoryUnderTest,
+    ScheduledOperation,
+)
 from purgatory_spec.operations import Check, Force, Satisfy, Shutdown, Watch
 
-if TYPE_CHECKING:
-    from purgatory_conformance.scheduling.bundled.purgatory_world import (
-        PurgatoryWorld,
-        ScheduledOperation,
-    )
 
-
-def problems(world: PurgatoryWorld) -> list[str]:
+def problems(tested: PurgatoryUnderTest) -> list[str]:
     """Everything that is not as it must be."""
     return [
-        *_completed_once(world),
-        *_counted_right(world),
-        *_watched_or_completed(world),
-        *_not_lost(world),
-        *_purged_and_closed(world),
-        *_nothing_is_left(world),
+        *_completed_once(tested),
+        *_counted_right(tested),
+        *_watched_or_completed(tested),
+        *_not_lost(tested),
+        *_purged_and_closed(tested),
+        *_nothing_is_left(tested),
     ]
 
 
-def problems_at_an_instant(world: PurgatoryWorld) -> list[str]:
+def problems_at_an_instant(tested: PurgatoryUnderTest) -> list[str]:
     """What is not as it must be between any two steps of the threads.
 
     Rules: PURGATORY-ESTIMATE-EXACT, PURGATORY-TIME-OUT.
     """
-    accounting = world.purgatory._accounting
-    if not accounting.time_out_first or world.purgatory._closed:
+    accounting = tested.purgatory._accounting
+    if not accounting.time_out_first or tested.purgatory._closed:
         return []
     live = {
         one.name
-        for operations in world.listed().values()
+        for operations in tested.listed().values()
         for one in operations
         if not one.is_completed
     }
@@ -50,44 +45,44 @@ def problems_at_an_instant(world: PurgatoryWorld) -> list[str]:
     return []
 
 
-def _completed_once(world: PurgatoryWorld) -> Iterator[str]:
+def _completed_once(tested: PurgatoryUnderTest) -> Iterator[str]:
     """Each operation is completed by one call, or by its time-out, or not at all.
 
     Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CHECK-COUNT, PURGATORY-LOST-EXPIRY.
     """
-    for one in world.operations.values():
+    for one in tested.operations.values():
         if one.completions != one.is_completed:
             yield f"on_complete of {one.name} was called {one.completions} times"
         if one.expirations > one.completions:
             yield f"on_expiration of {one.name} was called {one.expirations} times"
-    claimed = sum(one.expirations for one in world.operations.values())
-    for operation, returned in world.history.calls():
+    claimed = sum(one.expirations for one in tested.operations.values())
+    for operation, returned in tested.history.calls():
         if isinstance(operation, Watch | Check | Force) and isinstance(returned.result, int):
             claimed += returned.result
-    completed = sum(one.is_completed for one in world.operations.values())
+    completed = sum(one.is_completed for one in tested.operations.values())
     if claimed != completed:
         yield f"{completed} operations are completed, and calls claim {claimed}"
 
 
-def _counted_right(world: PurgatoryWorld) -> Iterator[str]:
+def _counted_right(tested: PurgatoryUnderTest) -> Iterator[str]:
     """Every count is what the links and words say.
 
     Rules: PURGATORY-ENTRIES, PURGATORY-EMPTY-LISTS, PURGATORY-STALE-ENTRIES, PURGATORY-PENDING,
     PURGATORY-ESTIMATE-EXACT.
     """
-    lists = world.listed()
+    lists = tested.listed()
     entries = [operation for operations in lists.values() for operation in operations]
-    pending = len(_in_timer(world)) + len(world.waiting())
+    pending = len(_in_timer(tested)) + len(tested.waiting())
     stale = sum(operation.is_completed for operation in entries)
     truth = {
         "entries": len(entries),
         "keys": len(lists),
-        "timer_size": len(_in_timer(world)),
+        "timer_size": len(_in_timer(tested)),
         "pending": pending,
         "stale": stale,
     }
-    counts = world.counts()
-    if world.purgatory._accounting.time_out_first:
+    counts = tested.counts()
+    if tested.purgatory._accounting.time_out_first:
         truth["estimate"] = pending + stale
     for name, true in truth.items():
         if counts[name] != true:
@@ -96,95 +91,95 @@ def _counted_right(world: PurgatoryWorld) -> Iterator[str]:
         if not operations:
             yield f"the empty list of {key} was kept"
     live = Counter(operation.name for operation in entries if not operation.is_completed)
-    for one in world.operations.values():
+    for one in tested.operations.values():
         if one._entries != live[one.name]:
             yield f"the word of {one.name} has {one._entries} entries, the lists {live[one.name]}"
 
 
-def _in_timer(world: PurgatoryWorld) -> list[ScheduledOperation]:
-    return [one for one in world.operations.values() if one._next is not None]
+def _in_timer(tested: PurgatoryUnderTest) -> list[ScheduledOperation]:
+    return [one for one in tested.operations.values() if one._next is not None]
 
 
-def _watched_or_completed(world: PurgatoryWorld) -> Iterator[str]:
+def _watched_or_completed(tested: PurgatoryUnderTest) -> Iterator[str]:
     """What was watched and nobody has completed or cancelled waits as it was told to.
 
     Rules: PURGATORY-WATCH-WAITS, PURGATORY-DUPLICATE-KEYS, PURGATORY-TIME-OUT,
     PURGATORY-TIMER-LEFT.
     """
-    lists = world.listed()
-    for (name, key), often in _promised(world).items():
-        one = world.operations[name]
-        untouched = not one.is_completed and one not in world.cancelled
+    lists = tested.listed()
+    for (name, key), often in _promised(tested).items():
+        one = tested.operations[name]
+        untouched = not one.is_completed and one not in tested.cancelled
         if untouched and lists.get(key, []).count(one) != often:
             yield f"{name} is not completed, and not watched under {key}"
-    closed = any(isinstance(operation, Shutdown) for operation in world.history.called())
-    owed = [*_in_timer(world), *world.waiting()]
-    for one in world.operations.values():
-        if one.is_completed and one in _in_timer(world):
+    closed = any(isinstance(operation, Shutdown) for operation in tested.history.called())
+    owed = [*_in_timer(tested), *tested.waiting()]
+    for one in tested.operations.values():
+        if one.is_completed and one in _in_timer(tested):
             yield f"{one.name} is completed, and in the timer"
         listed = any(one in operations for operations in lists.values())
         if listed and not (one.is_completed or closed or one in owed):
             yield f"{one.name} is watched, and has no time-out"
 
 
-def _promised(world: PurgatoryWorld) -> Counter[tuple[str, str]]:
+def _promised(tested: PurgatoryUnderTest) -> Counter[tuple[str, str]]:
     """How often each operation was given to be watched under each key."""
     promised: Counter[tuple[str, str]] = Counter()
-    for operation, returned in world.history.calls():
+    for operation, returned in tested.history.calls():
         if isinstance(operation, Watch) and returned.raised is None:
             promised.update((operation.operation, key) for key in operation.keys)
     return promised
 
 
-def _not_lost(world: PurgatoryWorld) -> Iterator[str]:
+def _not_lost(tested: PurgatoryUnderTest) -> Iterator[str]:
     """What was satisfied before a check of one of its keys was called is completed.
 
     Rules: PURGATORY-NOT-LOST, PURGATORY-WATCH-SECOND-TRY.
     """
     satisfied: set[str] = set()
     told: set[tuple[str, str]] = set()
-    for operation, returned in world.history.opened():
+    for operation, returned in tested.history.opened():
         if isinstance(operation, Satisfy) and returned:
             satisfied.add(operation.operation)
         elif isinstance(operation, Check) and not returned:
             told.update((name, operation.key) for name in satisfied)
-    for name, key in told & _promised(world).keys():
-        one = world.operations[name]
-        listed = any(one in operations for operations in world.listed().values())
-        if listed and not one.is_completed and one not in world.cancelled:
+    for name, key in told & _promised(tested).keys():
+        one = tested.operations[name]
+        listed = any(one in operations for operations in tested.listed().values())
+        if listed and not one.is_completed and one not in tested.cancelled:
             yield f"{name} could be completed when {key} was checked, and is lost"
 
 
-def _purged_and_closed(world: PurgatoryWorld) -> Iterator[str]:
+def _purged_and_closed(tested: PurgatoryUnderTest) -> Iterator[str]:
     """A reaper at rest has purged; a purgatory that was closed has dropped its time-outs.
 
     Rules: PURGATORY-PURGE-START, PURGATORY-SHUTDOWN-DROPS.
     """
-    if world.left_stale:
-        yield f"{world.left_stale} stale entries are left above the interval"
-    if any(isinstance(operation, Shutdown) for operation in world.history.called()):
-        for one in _in_timer(world):
+    if tested.left_stale:
+        yield f"{tested.left_stale} stale entries are left above the interval"
+    if any(isinstance(operation, Shutdown) for operation in tested.history.called()):
+        for one in _in_timer(tested):
             yield f"{one.name} is in the timer of a purgatory that is closed"
 
 
-def _nothing_is_left(world: PurgatoryWorld) -> Iterator[str]:
+def _nothing_is_left(tested: PurgatoryUnderTest) -> Iterator[str]:
     """Once every time-out has come and everything stale was purged, every count is zero.
 
     Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES, PURGATORY-STALE-ENTRIES.
     """
     untimed = [
         one
-        for operations in world.listed().values()
+        for operations in tested.listed().values()
         for one in operations
-        if not one.is_completed and one._next is None and one not in world.waiting()
+        if not one.is_completed and one._next is None and one not in tested.waiting()
     ]
-    world.settle()
-    counts = world.counts()
+    tested.settle()
+    counts = tested.counts()
     del counts["estimate"]
-    left = {"entries": len(untimed), "keys": len(world.listed()) if untimed else 0}
+    left = {"entries": len(untimed), "keys": len(tested.listed()) if untimed else 0}
     for name, count in counts.items():
         if count != left.get(name, 0):
             yield f"{name} is {count} after everything was let finish"
-    for one in world.operations.values():
+    for one in tested.operations.values():
         if one.completions != one.is_completed:
             yield f"on_complete of {one.name} was called {one.completions} times in the end"

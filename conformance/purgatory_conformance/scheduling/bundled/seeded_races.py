@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Final
 from unittest.mock import patch
 
-from purgatory_conformance.scheduling.bundled import purgatory_world, timer_world
+from purgatory_conformance.scheduling.bundled import purgatory_under_test, timer_under_test
 from purgatory_impl import COMPILED, DelayedOperation, OneShotEnded, Purgatory, Task, Timer
 from purgatory_impl import purgatory as purgatory_module
 from purgatory_impl.accounting import Accounting, ProposalAccounting
@@ -24,7 +24,7 @@ from purgatory_impl.walks import Walk
 from purgatory_impl.watchers import Shard
 
 _SUBCLASSED: Final = (Purgatory, Timer)
-_WORLDS: Final = (purgatory_world, timer_world)
+_UNDER_TEST: Final = (purgatory_under_test, timer_under_test)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class SeededRace:
             assert isinstance(self.owner, type)
             racy = type(f"Racy{self.owner.__name__}", (self.owner,), {self.method: self.substitute})
             with ExitStack() as stack:
-                for world in _WORLDS:
-                    if vars(world).get(self.owner.__name__) is self.owner:
-                        stack.enter_context(patch.object(world, self.owner.__name__, racy))
+                for module in _UNDER_TEST:
+                    if vars(module).get(self.owner.__name__) is self.owner:
+                        stack.enter_context(patch.object(module, self.owner.__name__, racy))
                 yield
             return
         original = vars(self.owner)[self.method]

@@ -35,8 +35,8 @@ def _guarded(module: str, names: str, why: str, *guards: str) -> tuple[YieldPoin
 
 
 _LOCKS: Final = (
-    _lock("operation_locks", "OperationLocks.own", "tries exclude each other"),
-    _lock("operation_locks", "OperationLocks.word", "completed, entries and time-out agree"),
+    _lock("guarded", "OperationLocks.own", "tries exclude each other"),
+    _lock("guarded", "OperationLocks.word", "completed, entries and time-out agree"),
     _lock("watchers", "Shard.lock", "the lists of some keys, and their entries"),
     _lock("accounting", "Accounting._lock", "the counts"),
     _lock("timer", "Timer._lock", "wheel, pending tasks, hand-over to the executor"),

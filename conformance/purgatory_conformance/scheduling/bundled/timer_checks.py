@@ -1,38 +1,34 @@
 """What must hold when every call of a timer's programs has returned, whatever the schedule."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from purgatory_conformance.scheduling.bundled.timer_under_test import TimerUnderTest
 from purgatory_impl import Task, Timer
 from purgatory_impl.bucket import Bucket
 from purgatory_impl.wheel import Level
 from purgatory_spec.operations import Add, Shutdown
 
-if TYPE_CHECKING:
-    from purgatory_conformance.scheduling.bundled.timer_world import TimerWorld
-
 _MOST_TASKS: Final = 100
 
 
-def problems(world: TimerWorld) -> list[str]:
+def problems(tested: TimerUnderTest) -> list[str]:
     """Everything that is not as it must be; where links are wrong, that alone."""
-    if wrong := list(_linked_right(world)):
+    if wrong := list(_linked_right(tested)):
         return wrong
     return [
-        *_not_late(world),
-        *_run_as_often_as_armed(world),
+        *_not_late(tested),
+        *_run_as_often_as_armed(tested),
     ]
 
 
-def _linked_right(world: TimerWorld) -> Iterator[str]:
+def _linked_right(tested: TimerUnderTest) -> Iterator[str]:
     """The buckets hold the pending tasks, and what holds a task waits in the delay queue.
 
     Rules: TIMER-SIZE, TIMER-BUCKET-REUSE.
     """
-    for timer in (world.timer, world.other):
+    for timer in (tested.timer, tested.other):
         held: list[Task] = []
         for level in timer._wheel.all_levels():
             for slot, bucket in enumerate(level.buckets):
@@ -44,7 +40,7 @@ def _linked_right(world: TimerWorld) -> Iterator[str]:
                     yield f"a bucket with {len(inside)} tasks is not in the delay queue"
             if level.queued and level.first_ms != _earliest_ms(level):
                 yield f"the first bucket of a level expires at {_earliest_ms(level)} ms"
-        pending = [task for task in world.tasks.values() if _is_pending(task, timer)]
+        pending = [task for task in tested.tasks.values() if _is_pending(task, timer)]
         if Counter(held) != Counter(pending):
             yield f"{len(pending)} tasks are pending, the buckets hold {len(held)}"
         if timer.size != len(pending):
@@ -69,35 +65,35 @@ def _is_pending(task: Task, timer: Timer) -> bool:
     return task._timer is timer and task._next is not None
 
 
-def _not_late(world: TimerWorld) -> Iterator[str]:
+def _not_late(tested: TimerUnderTest) -> Iterator[str]:
     """Where threads of the timer's own are at work, what is due has run when they rest.
 
     Rules: TIMER-NOT-LATE, TIMER-WAKE-UP.
     """
-    for name in world.late:
+    for name in tested.late:
         yield f"{name} is due, and nobody has run it"
 
 
-def _run_as_often_as_armed(world: TimerWorld) -> Iterator[str]:
+def _run_as_often_as_armed(tested: TimerUnderTest) -> Iterator[str]:
     """Once everything that is pending has come due, nothing is left, and no task ran too often.
 
     Rules: TIMER-EXACTLY-ONCE, TIMER-CANCEL.
     """
-    closed = any(isinstance(operation, Shutdown) for operation in world.history.called())
+    closed = any(isinstance(operation, Shutdown) for operation in tested.history.called())
     owed = Counter(
         operation.task
-        for operation, returned in world.history.calls()
+        for operation, returned in tested.history.calls()
         if isinstance(operation, Add) and returned.raised is None
     )
-    before = {task.name: task.runs for task in world.tasks.values()}
-    pending = [task.name for task in world.tasks.values() if task._next is not None]
-    if not world.own_threads:
-        world.settle()
-    for task in world.tasks.values():
+    before = {task.name: task.runs for task in tested.tasks.values()}
+    pending = [task.name for task in tested.tasks.values() if task._next is not None]
+    if not tested.own_threads:
+        tested.settle()
+    for task in tested.tasks.values():
         if task.runs > owed[task.name]:
             yield f"{task.name} was armed {owed[task.name]} times and ran {task.runs} times"
         if task.name in pending and task.runs == before[task.name] and not closed:
             yield f"{task.name} was pending, and has not run"
-    for timer in (world.timer, world.other):
+    for timer in (tested.timer, tested.other):
         if timer.size:
             yield f"size is {timer.size} after everything has come due"

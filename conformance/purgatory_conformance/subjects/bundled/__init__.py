@@ -12,11 +12,11 @@ import msgspec
 import purgatory_conformance.subjects.bundled.memory_pool as bundled_memory_pool
 import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
 import purgatory_conformance.subjects.bundled.timer as bundled_timer
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
 from purgatory_conformance.subjects.bundled.timer import TimerInstance
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
-from purgatory_conformance.support.support import narrowed
 from purgatory_spec.messages import Implementation
 from purgatory_spec.profiles import (
     Component,

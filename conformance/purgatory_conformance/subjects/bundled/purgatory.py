@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.subjects.bundled.timer import ScriptFailure
-from purgatory_conformance.support.support import narrowed
 from purgatory_impl import (
     DelayedOperation,
     InlineExecutor,

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.subjects.bundled import implementation
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
-from purgatory_conformance.support.support import narrowed
 from purgatory_impl import CallableTask, MonotonicClock, Timer, TimerTask
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome

@@ -9,24 +9,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.retraced_case import RetracedCase
-from purgatory_conformance.judging.timer.history import State
-from purgatory_conformance.reporting.comparison import (
+from purgatory_conformance.components import narrowed
+from purgatory_conformance.describing.timer_words import describe_timer_operation
+from purgatory_conformance.describing.words import describe_task, shortened
+from purgatory_conformance.drawing.comparison import (
     Comparison,
     comparisons,
     diverging_tasks,
     states_of,
 )
-from purgatory_conformance.reporting.time_axis import (
+from purgatory_conformance.drawing.time_axis import (
     TimeAxis,
     label_distance,
     text_width,
     time_axis,
 )
-from purgatory_conformance.reporting.timer_words import describe_timer_operation
-from purgatory_conformance.reporting.words import describe_task, shortened
-from purgatory_conformance.support.support import narrowed
+from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.judging.retraced_case import RetracedCase
+from purgatory_conformance.judging.timer.history import State
 from purgatory_model.arithmetic import floor_to, tick_of_level
 from purgatory_model.timer import TimerState
 from purgatory_model.timing_wheel import TimingWheel

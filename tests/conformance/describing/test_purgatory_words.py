@@ -2,7 +2,7 @@
 
 import pytest
 
-from purgatory_conformance.reporting.words import legend_of
+from purgatory_conformance.describing.words import legend_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import (

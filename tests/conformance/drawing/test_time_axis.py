@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from purgatory_conformance.reporting.time_axis import label_distance, time_axis
+from purgatory_conformance.drawing.time_axis import label_distance, time_axis
 
 
 def test_stops_keep_their_order_and_the_axis_its_width() -> None:

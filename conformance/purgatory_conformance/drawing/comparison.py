@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from purgatory_conformance.describing.words import describe_task, printable, shortened
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.timer.history import State
 from purgatory_conformance.judging.timer.judge import model_for
-from purgatory_conformance.reporting.words import describe_task, printable, shortened
 from purgatory_model.timer import TimerState
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Add, Cancel, RunOne

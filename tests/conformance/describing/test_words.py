@@ -2,11 +2,11 @@
 
 import pytest
 
-from purgatory_conformance.reporting.timer_words import (
+from purgatory_conformance.describing.timer_words import (
     describe_timer_operation,
     describe_timer_outcome,
 )
-from purgatory_conformance.reporting.words import (
+from purgatory_conformance.describing.words import (
     counted,
     describe_observed,
     describe_task,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from purgatory_conformance.running.purgatory_names import keys_of, names_of, rank, with_words
+from purgatory_conformance.reducing.purgatory_names import keys_of, names_of, rank, with_words
 from purgatory_spec.operations import (
     Advance,
     CallbackAction,

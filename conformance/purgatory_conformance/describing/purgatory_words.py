@@ -1,6 +1,6 @@
 """What happens to a purgatory, in readable words."""
 
-from purgatory_conformance.reporting.words import (
+from purgatory_conformance.describing.words import (
     describe_choices,
     describe_events,
     describe_task,

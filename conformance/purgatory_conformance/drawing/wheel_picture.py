@@ -9,14 +9,14 @@ its pending tasks at their due ticks. The colours are those of the page (classes
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
+from purgatory_conformance.describing.timer_states import describe_timer_state
+from purgatory_conformance.describing.words import describe_task, printable, shortened
+from purgatory_conformance.drawing.comparison import Comparison
+from purgatory_conformance.drawing.svg import element, text, titled
+from purgatory_conformance.drawing.time_axis import text_width
+from purgatory_conformance.drawing.wheel_scene import LEFT, Panel, Scene, short_names
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.timer.history import State
-from purgatory_conformance.reporting.comparison import Comparison
-from purgatory_conformance.reporting.svg import element, text, titled
-from purgatory_conformance.reporting.time_axis import text_width
-from purgatory_conformance.reporting.timer_states import describe_timer_state
-from purgatory_conformance.reporting.wheel_scene import LEFT, Panel, Scene, short_names
-from purgatory_conformance.reporting.words import describe_task, printable, shortened
 from purgatory_model.arithmetic import floor_to
 from purgatory_model.timing_wheel import Bucket, TimingWheel
 

@@ -1,0 +1,52 @@
+"""What the two locks of a delayed operation are made of; how they are taken: ``operation_locks``.
+
+    TimerTask -> GuardedTask -> DelayedOperation
+
+Pure, an operation has an object with two locks of ``threading``. Compiled, its locks are thin, see
+``exclusion``: a few small numbers in the operation itself, and no object.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import final
+
+from mypy_extensions import i32, mypyc_attr
+
+from purgatory_impl.task import TimerTask
+
+
+@final
+class OperationLocks:
+    """Both locks of an operation, where they are locks of ``threading``.
+
+    Attributes:
+        own: Re-entrant; tries exclude each other under it.
+        word: For the word and the time-out.
+    """
+
+    __slots__ = ("own", "word")
+
+    def __init__(self) -> None:
+        self.own = threading.RLock()
+        self.word = threading.Lock()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class GuardedTask(TimerTask):
+    """A task with an own lock and a lock of its word."""
+
+    __slots__ = ("_depth", "_holder", "_locks", "_word_held")
+
+    def __init__(self, locks: OperationLocks | None) -> None:
+        """Make a task whose locks nobody holds.
+
+        Args:
+            locks: Both locks; None where they are thin.
+        """
+        super().__init__()
+        self._locks = locks
+        # Thin locks lie in the task itself: whose the own lock is, how often, and the word's.
+        self._holder = 0
+        self._depth: i32 = 0
+        self._word_held = False
