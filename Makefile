@@ -44,7 +44,7 @@ test-large: $(VENV)/.ready  ## the long forms of tests, then the TLA+ models tha
 	$(BIN)/purgatory tla check --large
 
 mutation: $(VENV)/.ready  ## which automatic mutants of the implementation the suite finds
-	$(BIN)/python -m purgatory_bench.mutation
+	$(BIN)/python -m purgatory_assurance.mutation
 
 tla-large: $(VENV)/.ready  ## the TLA+ models that the tests leave out: large ones, and further examples
 	$(BIN)/purgatory tla check --large

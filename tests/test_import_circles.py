@@ -15,6 +15,7 @@ PACKAGES = (
     "purgatory_conformance",
     "purgatory_pipeline",
     "purgatory_bench",
+    "purgatory_assurance",
 )
 
 

@@ -38,7 +38,17 @@ from purgatory_tla import read_module
 
 ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT_SECONDS = 120.0
-_SOURCES = ("spec", "model", "impl", "tla", "conformance", "benchmarks", "docs", "README.md")
+_SOURCES = (
+    "spec",
+    "model",
+    "impl",
+    "tla",
+    "conformance",
+    "benchmarks",
+    "assurance",
+    "docs",
+    "README.md",
+)
 
 _OF_A_CHECKOUT = ("figures.md", "under-many-threads.md")
 """Pages with commands that are there in a checkout alone."""

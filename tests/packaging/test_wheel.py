@@ -121,6 +121,7 @@ def test_packages_are_in_it_with_templates_and_type_markers(names: set[str]) -> 
         "conformance/purgatory_conformance": "purgatory_conformance",
         "pipeline/purgatory_pipeline": "purgatory_pipeline",
         "benchmarks/purgatory_bench": "purgatory_bench",
+        "assurance/purgatory_assurance": "purgatory_assurance",
     }
     for folder, package in packages.items():
         assert files_under(folder, package) <= names
@@ -148,6 +149,7 @@ def test_nothing_else_is_in_it(names: set[str]) -> None:
         "purgatory_conformance",
         "purgatory_pipeline",
         "purgatory_bench",
+        "purgatory_assurance",
     }
 
 

@@ -7,8 +7,14 @@ from functools import partial
 
 import pytest
 
+from purgatory_assurance.stress.harness import (
+    Kind,
+    Round,
+    harsh_interpreter,
+    run_together,
+    wait_until,
+)
 from purgatory_bench.baselines import DelayedOperation, Purgatory
-from purgatory_bench.stress.harness import Kind, Round, harsh_interpreter, run_together, wait_until
 from tests.benchmarks.baselines.waiting import Waiting
 
 THREADS = 4

@@ -1,0 +1,161 @@
+"""What share of automatic mutants of the implementation the conformance suite finds by itself.
+
+    python -m purgatory_assurance.mutation
+    python -m purgatory_assurance.mutation --module wheel --module bucket
+    python -m purgatory_assurance.mutation --write docs/reference/mutation.md
+
+Exit code 1 where a mutant survives that nobody has reviewed, where a reviewed one does not survive
+any more, or where too few are killed of all modules together.
+"""
+
+import gc
+import json
+import os
+import platform
+import sys
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from purgatory_assurance.mutation.figures import (
+    page_text,
+    rows,
+    run_record,
+    terminal_table,
+    write_between_marks,
+)
+from purgatory_assurance.mutation.judging import (
+    CASES,
+    IMPLEMENTATION,
+    SEEDS,
+    OriginalFails,
+    Recording,
+    SuiteJudge,
+    record,
+)
+from purgatory_assurance.mutation.mutants import Mutant, Mutants, mutants_of
+from purgatory_assurance.mutation.reviewed import LEAST_SHARE, problems, read_reviewed
+from purgatory_assurance.mutation.runner import Judge, Result, judge_all
+from purgatory_assurance.mutation.scope import LEFT_OUT, MODULES, Trial
+
+_FOLDER = Path(__file__).resolve().parents[3] / "impl" / IMPLEMENTATION
+_REVIEWED = Path(__file__).with_name("survivors.toml")
+
+
+def _mutants(modules: Sequence[str]) -> dict[str, Mutants]:
+    """The mutants of each module."""
+    found = {}
+    for module in modules:
+        click.echo(f"making the mutants of {module} ...", err=True)
+        left_out = [each for each in LEFT_OUT if each.module == module]
+        found[module] = mutants_of(module, _source(module), left_out)
+    return found
+
+
+def _source(module: str) -> str:
+    return (_FOLDER / f"{module}.py").read_text(encoding="utf-8")
+
+
+def _recorded(modules: Sequence[str]) -> dict[Trial, Recording]:
+    """The cases of every trial that these modules need, as the original has passed them.
+
+    Raises:
+        click.ClickException: it has not.
+    """
+    found: dict[Trial, Recording] = {}
+    for trial in dict.fromkeys(trial for module in modules for trial in MODULES[module]):
+        click.echo(f"judging the original: {trial.name} ...", err=True)
+        try:
+            found[trial] = record(trial)
+        except OriginalFails as failure:
+            raise click.ClickException(f"the suite fails the original: {failure}") from failure
+    return found
+
+
+def _check_originals(modules: Sequence[str], judge: Judge, workers: int, limit: float) -> None:
+    """Judge each module in place of itself, as if it were a mutant: it has to survive.
+
+    Raises:
+        click.ClickException: an original was killed, so that a kill means nothing.
+    """
+    originals = [Mutant(module, "", "", 0, "", "", _source(module)) for module in modules]
+    for result in judge_all(originals, judge, workers=workers, limit_seconds=limit):
+        if result.end.killed:
+            raise click.ClickException(
+                f"the unchanged {result.mutant.module} is killed: "
+                f"{result.end.value} {result.detail}"
+            )
+
+
+def _judged(
+    mutants: Mapping[str, Mutants], judge: Judge, workers: int, limit: float
+) -> list[Result]:
+    """Judge all mutants; the results in the order of the mutants."""
+    everyone = [mutant for found in mutants.values() for mutant in found.judged]
+    place = {id(mutant): number for number, mutant in enumerate(everyone)}
+    results: list[Result] = []
+    for result in judge_all(everyone, judge, workers=workers, limit_seconds=limit):
+        results.append(result)
+        if len(results) % 50 == 0:
+            click.echo(f"{len(results)} of {len(everyone)} judged", err=True)
+        if not result.end.killed:
+            mutant = result.mutant
+            click.echo(f"survives: {mutant.module}:{mutant.line_number} {mutant.mutated}", err=True)
+    return sorted(results, key=lambda result: place[id(result.mutant)])
+
+
+def _measured_on(seconds: float) -> str:
+    seeds = ", ".join(str(seed) for seed in SEEDS)
+    return (
+        f"Golden vectors and {CASES} generated cases for each of the seeds {seeds}; "
+        f"{seconds / 60:.0f} minutes on {platform.python_implementation()} "
+        f"{platform.python_version()}, {os.cpu_count()} processors."
+    )
+
+
+@click.command()
+@click.option(
+    "--module", "modules", type=click.Choice(list(MODULES)), multiple=True, help="All by default."
+)
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
+@click.option("--limit", type=float, default=3.0, show_default=True, help="Seconds for a case.")
+@click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
+@click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
+def main(
+    modules: tuple[str, ...], workers: int, limit: float, work: Path, write: Path | None
+) -> None:
+    """Make the mutants, judge them, print the table; see the first lines of this module."""
+    # What a mutant compares is not for us to warn about.
+    warnings.simplefilter("ignore", SyntaxWarning)
+    chosen = modules or tuple(MODULES)
+    reviewed = read_reviewed(_REVIEWED)
+    began = time.monotonic()
+    judge = SuiteJudge(MODULES, _recorded(chosen))
+    found = _mutants(chosen)
+    # Children share the memory of what is never collected; to collect it would copy all of it.
+    gc.collect()
+    gc.freeze()
+    _check_originals(chosen, judge, workers, limit)
+    results = _judged(found, judge, workers, limit)
+    # Once more, should somebody have changed the tree meanwhile.
+    _check_originals(chosen, judge, workers, limit)
+    seconds = time.monotonic() - began
+    work.mkdir(parents=True, exist_ok=True)
+    report = json.dumps(run_record(results, found, seconds), indent=1, ensure_ascii=False)
+    (work / "mutation.json").write_text(report + "\n", encoding="utf-8")
+    click.echo(terminal_table(rows(results, chosen)))
+    click.echo(f"{seconds:.0f} s")
+    complete = set(chosen) == set(MODULES)
+    wrong = problems(results, reviewed, chosen, LEAST_SHARE if complete else 0.0)
+    for problem in wrong:
+        click.echo(problem)
+    if write is not None and complete:
+        write_between_marks(write, page_text(results, found, reviewed, _measured_on(seconds)))
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

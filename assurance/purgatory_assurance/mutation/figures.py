@@ -1,0 +1,229 @@
+"""The figures of a run: for the terminal, for a page, for machines."""
+
+import html
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from purgatory_assurance.mutation.mutants import Mutants
+from purgatory_assurance.mutation.reviewed import Reviewed, share
+from purgatory_assurance.mutation.runner import End, Result
+from purgatory_assurance.mutation.scope import LEFT_OUT, MODULES, MODULES_LEFT_OUT
+from purgatory_conformance.scheduling.yield_points import Size
+
+BEGIN, END = "<!-- mutation: begin -->", "<!-- mutation: end -->"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The counts of one module, or of all."""
+
+    name: str
+    mutants: int
+    killed: int
+    share: float
+
+    @property
+    def survived(self) -> int:
+        """The mutants that no case has caught."""
+        return self.mutants - self.killed
+
+
+class MutantRecord(TypedDict):
+    """A judged mutant, for machines."""
+
+    module: str
+    definition: str
+    operator: str
+    line_number: int
+    line: str
+    mutated: str
+    end: str
+    detail: str
+
+
+class RunRecord(TypedDict):
+    """A run, for machines."""
+
+    mutants: int
+    killed: int
+    share: float
+    seconds: float
+    by_end: dict[str, int]
+    not_judged: dict[str, dict[str, int]]
+    results: list[MutantRecord]
+
+
+def rows(results: Sequence[Result], modules: Iterable[str]) -> list[Row]:
+    """A row for each module and one for all of them, last."""
+    found = []
+    for module in modules:
+        found.append(_row(module, [r for r in results if r.mutant.module == module]))
+    return [*found, _row("all", results)]
+
+
+def _row(name: str, results: Sequence[Result]) -> Row:
+    killed = sum(result.end.killed for result in results)
+    return Row(name, len(results), killed, share(results))
+
+
+def terminal_table(table: Iterable[Row]) -> str:
+    """The rows as aligned text."""
+    lines = [f"{'module':28}{'mutants':>8}{'killed':>8}{'survived':>10}{'share':>9}"]
+    lines += [
+        f"{row.name:28}{row.mutants:8}{row.killed:8}{row.survived:10}{row.share:9.1%}"
+        for row in table
+    ]
+    return "\n".join(lines)
+
+
+def run_record(
+    results: Sequence[Result], found: Mapping[str, Mutants], seconds: float
+) -> RunRecord:
+    """Everything that a run has found, for machines."""
+    return RunRecord(
+        mutants=len(results),
+        killed=sum(result.end.killed for result in results),
+        share=share(results),
+        seconds=round(seconds, 1),
+        by_end={end.value: count for end, count in _by_end(results).items()},
+        not_judged={module: _not_judged(mutants) for module, mutants in found.items()},
+        results=[
+            MutantRecord(
+                module=each.mutant.module,
+                definition=each.mutant.definition,
+                operator=each.mutant.operator,
+                line_number=each.mutant.line_number,
+                line=each.mutant.line,
+                mutated=each.mutant.mutated,
+                end=each.end.value,
+                detail=each.detail,
+            )
+            for each in results
+        ],
+    )
+
+
+def _by_end(results: Sequence[Result]) -> dict[End, int]:
+    counts = Counter(result.end for result in results)
+    return {end: counts[end] for end in End if counts[end]}
+
+
+def _not_judged(mutants: Mutants) -> dict[str, int]:
+    return {
+        "in types": mutants.in_types,
+        "in default values": mutants.in_defaults,
+        "no program": mutants.no_program,
+        "the same program": mutants.repeated,
+        "in functions left out": mutants.left_out.total(),
+    }
+
+
+def page_text(
+    results: Sequence[Result],
+    found: Mapping[str, Mutants],
+    reviewed: Sequence[Reviewed],
+    measured_on: str,
+) -> str:
+    """What a page says between its marks: figures, what is not judged, survivors."""
+    return "\n".join(
+        [
+            *_figures(results, found, measured_on),
+            *_what_is_smaller(found),
+            *_what_is_not_judged(found),
+            *_survivors(results, reviewed),
+        ]
+    )
+
+
+def _figures(
+    results: Sequence[Result], found: Mapping[str, Mutants], measured_on: str
+) -> Iterator[str]:
+    table = rows(results, found)
+    total = table[-1]
+    yield (
+        f"**{total.killed:,} of {total.mutants:,} mutants are killed: {total.share:.1%}.** "
+        f"{measured_on}"
+    )
+    yield from ("", "| module | mutants | killed | survived | share |", "|---|---:|---:|---:|---:|")
+    for row in table:
+        name = f"`{row.name}`" if row is not total else "all"
+        yield f"| {name} | {row.mutants} | {row.killed} | {row.survived} | {row.share:.1%} |"
+    yield ""
+    yield (
+        "How they end: "
+        + ", ".join(f"{count} {end.value}" for end, count in _by_end(results).items())
+        + "."
+    )
+
+
+def _what_is_smaller(modules: Iterable[str]) -> Iterator[str]:
+    """A line for each constant that is smaller in trials of these modules."""
+    modules_of: dict[Size, list[str]] = {}
+    for module in modules:
+        for size in dict.fromkeys(size for trial in MODULES[module] for size in trial.sizes):
+            modules_of.setdefault(size, []).append(f"`{module}`")
+    yield from ("", "## What is smaller here", "")
+    yield "Some of the cases are asked with constants of the implementation that are smaller."
+    yield from ("", "| constant | value | for mutants of | so that |", "|---|---:|---|---|")
+    for size, names in modules_of.items():
+        constant = f"`{size.module.rpartition('.')[2]}`, `{size.name}`"
+        yield f"| {constant} | {size.value} | {', '.join(names)} | {size.why} |"
+
+
+def _what_is_not_judged(found: Mapping[str, Mutants]) -> Iterator[str]:
+    yield from ("", "## What is not judged", "")
+    counts = Counter[str]()
+    for mutants in found.values():
+        counts.update(_not_judged(mutants))
+    yield (
+        "Not among the mutants, by the program that makes them: "
+        + "; ".join(f"{count} {kind}" for kind, count in counts.items())
+        + "."
+    )
+    yield from ("", "| left out | changes | why |", "|---|---:|---|")
+    for each in LEFT_OUT:
+        if each.module in found:
+            count = found[each.module].left_out[each]
+            where = _where(each.module, each.definition)
+            line = f", {_code(each.line)}" if each.line else ""
+            yield f"| {where}{line} | {count} | {each.reason} |"
+    for module, reason in MODULES_LEFT_OUT.items():
+        yield f"| `{module}`, the whole module | | {reason} |"
+
+
+def _survivors(results: Sequence[Result], reviewed: Sequence[Reviewed]) -> Iterator[str]:
+    """One line for each reviewed entry, in the order of the list."""
+    count = sum(not result.end.killed for result in results)
+    yield from ("", "## The survivors", "", f"{count} mutants, each with the reason.", "")
+    yield from ("| where | line | instead | why it survives |", "|---|---|---|---|")
+    for entry in reviewed:
+        where = _where(entry.module, entry.definition)
+        changes = "<br>".join(_code(each) for each in entry.mutated)
+        yield f"| {where} | {_code(entry.line)} | {changes} | {entry.reason} |"
+
+
+def _where(module: str, definition: str) -> str:
+    return f"`{module}`, `{definition}`" if definition else f"`{module}`"
+
+
+def _code(text: str) -> str:
+    """A line of code in a cell of a table, in which a bar would end the cell."""
+    if not text:
+        return "*nothing*"
+    return f"<code>{html.escape(text, quote=False).replace('|', '&#124;')}</code>"
+
+
+def write_between_marks(page: Path, text: str) -> None:
+    """Replace what stands between the marks of a page.
+
+    Raises:
+        ValueError: the page lacks the marks.
+    """
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{page} lacks the marks {BEGIN} and {END}")
+    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")

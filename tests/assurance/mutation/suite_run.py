@@ -1,0 +1,62 @@
+"""Judge modules in their own place by the suite: as they are, and each with one wrong line.
+
+A program for the same reason as ``tiny_run``; prints end and detail of each, as JSON.
+"""
+
+import json
+from pathlib import Path
+
+from purgatory_assurance.mutation.judging import SuiteJudge, record
+from purgatory_assurance.mutation.mutants import Mutant
+from purgatory_assurance.mutation.runner import judge_all
+from purgatory_assurance.mutation.scope import (
+    AS_PUBLISHED,
+    POOL,
+    PURGATORY,
+    SMALL_BATCHES,
+    SMALL_CHUNKS,
+    TIMER,
+)
+
+IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
+
+SECOND_CHUNK = ("self._link(last, chunk)", "self._link(chunk, last)")
+SECOND_BATCH = ("self._last.next = Batch()", "self._first = self._last.next = Batch()")
+
+WRONG = {
+    ("wheel", TIMER): (
+        "if expiry_ms < self._finest.turn_ms:",
+        "if expiry_ms < self._finest.turn_ms + self._tick_ms:",
+    ),
+    ("accounting", PURGATORY): (
+        "return self._pending + max(0, self._stale)",
+        "return self._pending",
+    ),
+    ("accounting", AS_PUBLISHED): ("self._estimate += 1", "self._estimate += 2"),
+    ("chunks", SMALL_CHUNKS[0]): SECOND_CHUNK,
+    ("chunks", AS_PUBLISHED): SECOND_CHUNK,
+    ("task_queue", SMALL_BATCHES[0]): SECOND_BATCH,
+    ("task_queue", TIMER): SECOND_BATCH,
+    ("memory_pool", POOL): ("return self._size - self.available_bytes", "return self._size"),
+}
+"""By module and trial: a line, and what stands in its place."""
+
+
+def main() -> None:
+    """Print for each module and trial how the original ends, and how the wrong one."""
+    found = []
+    for (module, trial), lines in WRONG.items():
+        source = (IMPLEMENTATION / f"{module}.py").read_text(encoding="utf-8")
+        assert source.count(lines[0]) == 1
+        judge = SuiteJudge({module: (trial,)}, {trial: record(trial, seeds=(1,), cases=20)})
+        mutants = [
+            Mutant(module, "", "", 0, lines[0], line, source.replace(lines[0], line))
+            for line in (lines[0], lines[1])
+        ]
+        results = judge_all(mutants, judge, workers=1, limit_seconds=30)
+        found.append([[result.end.value, result.detail] for result in results])
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""The suite as judge: each trial lets the original be, and blames a wrong module by its rule."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cosmic_ray")
+
+
+@pytest.mark.slow
+def test_the_original_survives_and_a_wrong_module_is_blamed() -> None:
+    """
+    Given: for each trial a module, as it is and with one wrong line
+    When:  each takes its own place and is judged
+    Then:  the first survives, the second is found by the rule that it breaks; where the line is
+        reached with small chunks or batches alone, it survives as long as they are large
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.assurance.mutation.suite_run"],
+        cwd=Path(__file__).parents[3],
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=300,
+    )
+
+    survives = ["survived", ""]
+    assert json.loads(done.stdout) == [
+        [survives, ["a case failed", "TIMER-NOT-EARLY"]],
+        [survives, ["a case failed", "PURGATORY-ESTIMATE-EXACT"]],
+        [survives, ["a case failed", "PURGATORY-ESTIMATE-PROPOSAL"]],
+        [survives, ["a case failed", "PURGATORY-CANCEL-RESULT"]],
+        [survives, survives],
+        [survives, ["raised", "AssertionError"]],
+        [survives, survives],
+        [survives, ["a case failed", "POOL-USED"]],
+    ]

@@ -1,0 +1,117 @@
+"""A run is wrong where somebody survives unreviewed, where a reviewed one dies, and below 90 %."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cosmic_ray")
+
+from purgatory_assurance.mutation.mutants import Mutant
+from purgatory_assurance.mutation.reviewed import Reviewed, problems, read_reviewed, share
+from purgatory_assurance.mutation.runner import End, Result
+
+ROOT = Path(__file__).parents[3]
+REVIEWED = ROOT / "assurance" / "purgatory_assurance" / "mutation" / "survivors.toml"
+PAGE = ROOT / "docs" / "reference" / "mutation.md"
+IMPLEMENTATION = ROOT / "impl" / "purgatory_impl"
+
+LISTED = Reviewed("wheel", "place", "a < b", ("a <= b",), "never equal")
+
+
+def result(mutated: str, end: End) -> Result:
+    return Result(Mutant("wheel", "place", "Less", 3, "a < b", mutated, ""), end, "")
+
+
+def killed(count: int) -> list[Result]:
+    return [result(f"a < b + {number}", End.JUDGED) for number in range(count)]
+
+
+def test_a_run_with_reviewed_survivors_alone_is_right() -> None:
+    """
+    Given: nine mutants killed, one that survives and is reviewed
+    When:  the run is looked at
+    Then:  nothing is wrong, and the survivor counts all the same
+    """
+    results = [*killed(9), result("a <= b", End.SURVIVED)]
+
+    assert problems(results, [LISTED], ["wheel"]) == []
+    assert share(results) == 0.9
+
+
+def test_a_survivor_that_nobody_has_reviewed_is_wrong() -> None:
+    """
+    Given: a survivor that is not on the list
+    When:  the run is looked at
+    Then:  it is named with its line
+    """
+    results = [*killed(20), result("a == b", End.SURVIVED)]
+
+    (problem,) = problems(results, [], ["wheel"])
+
+    assert problem.splitlines() == [
+        "survives without a reason: wheel:3 in place (Less)",
+        "    - a < b",
+        "    + a == b",
+    ]
+
+
+def test_a_reviewed_one_that_does_not_survive_is_wrong() -> None:
+    """
+    Given: an entry for a mutant that is killed
+    When:  its module has been run, and when it has not
+    Then:  the entry has to go in the first case alone
+    """
+    results = [*killed(20), result("a <= b", End.TIMED_OUT)]
+
+    (problem,) = problems(results, [LISTED], ["wheel"])
+
+    assert problem.startswith("reviewed as a survivor, but does not survive: wheel, place")
+    assert problems(results, [LISTED], ["bucket"]) == []
+
+
+def test_too_small_a_share_is_wrong() -> None:
+    """
+    Given: eight killed, one that survives for a reason
+    When:  the run is looked at
+    Then:  the share is too small
+    """
+    results = [*killed(8), result("a <= b", End.SURVIVED)]
+
+    assert problems(results, [LISTED], ["wheel"]) == [
+        "88.9% of the mutants are killed, less than 90%"
+    ]
+    assert problems(results, [LISTED], ["wheel"], 0.8) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('module = "wheel"', "needs module, definition"),
+        ('module = "w"\ndefinition = ""\nline = "l"\nmutated = ["m"]\nreason = " "', "a reason"),
+        ('module = "w"\ndefinition = ""\nline = "l"\nmutated = ["m", "m"]\nreason = "r"', "twice"),
+    ],
+)
+def test_a_faulty_list_is_refused(text: str, complaint: str, tmp_path: Path) -> None:
+    """
+    Given: an entry without its parts, without a reason, or with a mutant named twice
+    When:  the list is read
+    Then:  that is an error
+    """
+    path = tmp_path / "survivors.toml"
+    path.write_text(f"[[survivors]]\n{text}\n", encoding="utf-8")
+
+    with pytest.raises(ValueError, match=complaint):
+        read_reviewed(path)
+
+
+@pytest.mark.parametrize("entry", read_reviewed(REVIEWED), ids=lambda each: each.line)
+def test_a_reviewed_line_is_still_there(entry: Reviewed) -> None:
+    """
+    Given: an entry of the list
+    When:  its line is looked for
+    Then:  the module has it, and the page gives the reason
+    """
+    source = (IMPLEMENTATION / f"{entry.module}.py").read_text(encoding="utf-8")
+
+    assert entry.line in {line.strip() for line in source.splitlines()}
+    assert entry.reason in PAGE.read_text(encoding="utf-8")
