@@ -1,4 +1,7 @@
-"""No module of ours imports itself by way of others, not even where only a type checker looks."""
+"""No module of ours imports itself by way of others, not even where only a type checker looks.
+
+Nor does a folder: what lies side by side in a package, modules and shelves, has an order of layers.
+"""
 
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
@@ -39,6 +42,24 @@ def imports(*packages: str) -> dict[str, frozenset[str]]:
     }
 
 
+def side_by_side(imported_by: Mapping[str, frozenset[str]]) -> Iterator[dict[str, frozenset[str]]]:
+    """For each package what lies in it, with what of that any module inside imports."""
+    for package in sorted({module.rpartition(".")[0] for module in imported_by} - {""}):
+        inside: dict[str, set[str]] = {}
+        for module, imported in imported_by.items():
+            if part := _part(package, module):
+                parts = {_part(package, other) for other in imported}
+                inside.setdefault(part, set()).update(parts - {part, ""})
+        yield {part: frozenset(others) for part, others in inside.items()}
+
+
+def _part(package: str, module: str) -> str:
+    """The part of a package in which a module lies; nothing for the package itself and others."""
+    if not module.startswith(f"{package}."):
+        return ""
+    return ".".join(module.split(".")[: package.count(".") + 2])
+
+
 def circles(imported_by: Mapping[str, frozenset[str]]) -> Iterator[list[str]]:
     """The sets of two and more modules of which each comes, by its imports, to every other one."""
     reached = {module: _reached_from(module, imported_by) for module in imported_by}
@@ -67,6 +88,36 @@ def test_no_module_of_ours_is_in_an_import_circle() -> None:
     imported_by = imports(*PACKAGES)
     assert imported_by.keys() == {module for package in PACKAGES for module in modules_of(package)}
     assert list(circles(imported_by)) == []
+
+
+def test_no_shelf_of_ours_is_in_an_import_circle() -> None:
+    """Given every package of ours and every package inside it.
+
+    Then no two of the modules and packages that lie in it come to each other.
+    """
+    packages = list(side_by_side(imports(*PACKAGES)))
+    assert len(packages) > 50
+    assert [circle for inside in packages for circle in circles(inside)] == []
+
+
+def test_a_circle_of_shelves_without_one_of_modules_is_found() -> None:
+    """Given two shelves, each with a module that imports one of the other shelf.
+
+    Then no module is in a circle, and the shelves are; beside them another module is not.
+    """
+    imported_by = {
+        "house": frozenset[str](),
+        "house.timer": frozenset[str](),
+        "house.timer.wheel": frozenset({"house.lists.keys"}),
+        "house.timer.task": frozenset({"house.clock"}),
+        "house.lists": frozenset[str](),
+        "house.lists.keys": frozenset[str](),
+        "house.lists.walks": frozenset({"house.timer.task", "house.lists.keys"}),
+        "house.clock": frozenset[str](),
+    }
+    assert list(circles(imported_by)) == []
+    found = [list(circles(inside)) for inside in side_by_side(imported_by)]
+    assert found == [[["house.lists", "house.timer"]], [], []]
 
 
 def test_a_circle_that_only_a_type_checker_sees_is_found(

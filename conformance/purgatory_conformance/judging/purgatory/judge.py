@@ -7,13 +7,13 @@ was observed, after a step that the model allows.
 
 from collections.abc import Iterator
 
-from purgatory_conformance.judging.composed_expectations import composed_expectations
 from purgatory_conformance.judging.finished_names import (
     with_finished_operation,
     without_finished_operations,
 )
 from purgatory_conformance.judging.judgement import Divergence, Judgement, TooManyStates
 from purgatory_conformance.judging.purgatory.blame import blame
+from purgatory_conformance.judging.purgatory.composed_expectations import composed_expectations
 from purgatory_conformance.judging.purgatory.history import PurgatoryHistory, State
 from purgatory_conformance.judging.reached import reached
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model

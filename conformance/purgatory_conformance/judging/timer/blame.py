@@ -16,10 +16,10 @@ from dataclasses import replace
 
 import msgspec
 
-from purgatory_conformance.judging.divergent_step import DivergentStep
 from purgatory_conformance.judging.judgement import Divergence
-from purgatory_conformance.judging.observable_blame import rule_of_observable, rule_of_result
+from purgatory_conformance.judging.timer.divergent_step import DivergentStep
 from purgatory_conformance.judging.timer.history import History, State
+from purgatory_conformance.judging.timer.observable_blame import rule_of_observable, rule_of_result
 from purgatory_conformance.judging.timer.wheel_places import is_first_beyond
 from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
