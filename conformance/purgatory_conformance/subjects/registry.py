@@ -22,9 +22,11 @@ from purgatory_conformance.subjects.declaration import (
     has_declaration,
     read_declaration,
 )
+from purgatory_conformance.subjects.in_process import subject_of
 from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.cases import Case
+from purgatory_spec.profiles import Profile
 
 KAFKA_RELEASE = "4.4.0"
 """The release that is judged unless another is asked for."""
@@ -78,7 +80,9 @@ REGISTERED: tuple[Registered, ...] = (
 """The subjects that have a name of their own; mutants and profile subjects come on top."""
 
 
-def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubject:
+def open_subject(
+    word: str, *, work_folder: Path, release: str = "", profile: Profile | None = None
+) -> OpenSubject:
     """Open the subject that a word stands for.
 
     Args:
@@ -87,6 +91,7 @@ def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubj
             the present folder, or the bundled timer where there is none.
         work_folder: Where adapters are built.
         release: The release of Apache Kafka to judge, where the subject is Kafka.
+        profile: The choices of a class of instances, where ``module:CLASS`` is given.
 
     Raises:
         UnknownSubject: nothing goes by this word.
@@ -106,7 +111,7 @@ def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubj
     if path.is_file():
         return replace(_declared(read_declaration(path, release)), reopen=str(path))
     if ":" in word:
-        return OpenSubject(word, _imported(word, Path.cwd()))
+        return OpenSubject(word, _imported(word, Path.cwd(), profile))
     raise UnknownSubject(
         f"{word!r} is no subject: it is neither a registered name (see purgatory list subjects), "
         "nor a folder with a purgatory.toml, nor module:factory"
@@ -235,7 +240,7 @@ def _declared(declaration: Declaration) -> OpenSubject:
     return OpenSubject(declaration.name, subject, declaration.deviations, declaration.replays)
 
 
-def _imported(word: str, folder: Path) -> Subject:
+def _imported(word: str, folder: Path, profile: Profile | None = None) -> Subject:
     """An in-process subject; its module may lie in the folder that it is declared in."""
     module_name, _, factory_name = word.partition(":")
     if str(folder) not in sys.path:
@@ -245,4 +250,8 @@ def _imported(word: str, folder: Path) -> Subject:
         factory: Callable[[], Subject] = getattr(module, factory_name)
     except (ImportError, AttributeError) as error:
         raise UnknownSubject(f"{word!r} cannot be imported: {error}") from error
-    return factory()
+    if not isinstance(factory, type) or not hasattr(factory, "do"):
+        return factory()
+    if profile is None:
+        raise UnknownSubject(f"{word!r} is a class of instances, and has no profile of its own")
+    return subject_of(factory, profile)

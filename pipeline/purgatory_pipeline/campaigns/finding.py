@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from purgatory_conformance.commands.check import plain, write_replay
 from purgatory_conformance.reporting.words import noun
 from purgatory_conformance.running.case_run import CaseRun
+from purgatory_conformance.running.replay_file import plain, write_replay
 from purgatory_conformance.subjects.registry import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_conformance.support.registry import support_of
