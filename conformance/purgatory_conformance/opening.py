@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
@@ -22,9 +21,11 @@ from purgatory_conformance.subjects.declaration import (
     has_declaration,
     read_declaration,
 )
+from purgatory_conformance.subjects.in_process import subject_of
 from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_spec.cases import Case
+from purgatory_spec.profiles import Profile
 
 KAFKA_RELEASE = "4.4.0"
 """The release that is judged unless another is asked for."""
@@ -35,18 +36,6 @@ KAFKA_MOCK_RELEASE = "4.3.0"
 
 class UnknownSubject(ValueError):
     """No subject goes by this word: says which words there are."""
-
-
-@dataclass(frozen=True)
-class OpenSubject:
-    """A subject with what its declaration says beyond its profile."""
-
-    name: str
-    subject: Subject
-    deviations: tuple[Deviation, ...] = ()
-    replays: tuple[tuple[str, Case], ...] = ()
-    reopen: str = ""
-    """The word that opens the subject again, where that is not its name."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +67,9 @@ REGISTERED: tuple[Registered, ...] = (
 """The subjects that have a name of their own; mutants and profile subjects come on top."""
 
 
-def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubject:
+def open_subject(
+    word: str, *, work_folder: Path, release: str = "", profile: Profile | None = None
+) -> OpenSubject:
     """Open the subject that a word stands for.
 
     Args:
@@ -87,6 +78,7 @@ def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubj
             the present folder, or the bundled timer where there is none.
         work_folder: Where adapters are built.
         release: The release of Apache Kafka to judge, where the subject is Kafka.
+        profile: The choices of a class of instances, where ``module:CLASS`` is given.
 
     Raises:
         UnknownSubject: nothing goes by this word.
@@ -106,7 +98,7 @@ def open_subject(word: str, *, work_folder: Path, release: str = "") -> OpenSubj
     if path.is_file():
         return replace(_declared(read_declaration(path, release)), reopen=str(path))
     if ":" in word:
-        return OpenSubject(word, _imported(word, Path.cwd()))
+        return OpenSubject(word, _imported(word, Path.cwd(), profile))
     raise UnknownSubject(
         f"{word!r} is no subject: it is neither a registered name (see purgatory list subjects), "
         "nor a folder with a purgatory.toml, nor module:factory"
@@ -235,7 +227,7 @@ def _declared(declaration: Declaration) -> OpenSubject:
     return OpenSubject(declaration.name, subject, declaration.deviations, declaration.replays)
 
 
-def _imported(word: str, folder: Path) -> Subject:
+def _imported(word: str, folder: Path, profile: Profile | None = None) -> Subject:
     """An in-process subject; its module may lie in the folder that it is declared in."""
     module_name, _, factory_name = word.partition(":")
     if str(folder) not in sys.path:
@@ -245,4 +237,8 @@ def _imported(word: str, folder: Path) -> Subject:
         factory: Callable[[], Subject] = getattr(module, factory_name)
     except (ImportError, AttributeError) as error:
         raise UnknownSubject(f"{word!r} cannot be imported: {error}") from error
-    return factory()
+    if not isinstance(factory, type) or not hasattr(factory, "do"):
+        return factory()
+    if profile is None:
+        raise UnknownSubject(f"{word!r} is a class of instances, and has no profile of its own")
+    return subject_of(factory, profile)

@@ -19,19 +19,18 @@ from purgatory_conformance.commands.options import (
 from purgatory_conformance.components import PROFILES
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.opening import OpenSubject
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import Results, results_of, worst
 from purgatory_conformance.reporting.results_file import write_results
 from purgatory_conformance.reporting.terminal import print_results
 from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, run_campaign
-from purgatory_conformance.running.case_run import CaseRun
+from purgatory_conformance.running.replay_file import plain, write_replay
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import SubjectFailure, profile_of
 from purgatory_conformance.version import SUITE_VERSION
-from purgatory_spec.cases import Case, case_header, encode_case
 from purgatory_spec.messages import Implementation, schema_digest
-from purgatory_spec.profiles import Component, Profile
+from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
 
 
@@ -176,29 +175,3 @@ def _results(check: _Check, campaign: Campaign) -> Results:
         schema=schema_digest(),
         replays=replays,
     )
-
-
-def plain(name: str) -> str:
-    """A name as that of a file or folder."""
-    return "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in name)
-
-
-def write_replay(
-    folder: Path, run: CaseRun, rule: str, opened: OpenSubject, profile: Profile
-) -> Path:
-    """Write the case that shows a cause, and tell where."""
-    kind = run.divergence.kind if run.divergence else ""
-    name = plain(f"{rule}-{kind}")
-    header = case_header(
-        name,
-        run.configuration,
-        profile,
-        title=f"{opened.name} breaks {rule}",
-        rules=(rule,),
-        subject=opened.reopen or opened.name,
-        breaks=rule,
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.jsonl"
-    path.write_text(encode_case(Case(header, tuple(run.steps))), encoding="utf-8")
-    return path

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.opening import OpenSubject, open_subject
+from purgatory_conformance.opening import open_subject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
-from purgatory_spec.profiles import Component
+from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_spec.profiles import Component, Profile
 from purgatory_spec.requirements import requirement
 
 WORK_FOLDER = Path("purgatory-work")
@@ -53,10 +54,15 @@ def known_rule(identifier: str) -> None:
         ) from None
 
 
-def opened(subject: str, command: str, work: Path, release: str) -> OpenSubject:
-    """The subject of this word, or the adapter behind this command line."""
+def opened(
+    subject: str, command: str, work: Path, release: str, profile: Profile | None = None
+) -> OpenSubject:
+    """The subject of this word, or the adapter behind this command line.
+
+    The profile is that of a class of instances, which has none of its own.
+    """
     if not command:
-        return open_subject(subject, work_folder=work, release=release)
+        return open_subject(subject, work_folder=work, release=release, profile=profile)
     if subject:
         raise click.UsageError("give either a SUBJECT or --command, not both")
     words = shlex.split(command)

@@ -43,7 +43,7 @@ def replay(
             raise click.UsageError(f"{file} has steps without a recorded outcome")
     else:
         wanted = subject or ("" if command else case.header.subject)
-        asked = opened(wanted, command, work, release).subject
+        asked = opened(wanted, command, work, release, case.header.profile).subject
         try:
             run = run_case(asked, case.header.case, case.header.configuration, case.operations)
             if run.failure is not None:

@@ -1,5 +1,6 @@
 """A subject that lives in this process: a profile and a way to make instances per component."""
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
@@ -19,6 +20,10 @@ class Instance(Protocol):
         """Release what the instance holds; no thread is left behind."""
 
 
+Make = Callable[[Configuration], Instance]
+"""A class of instances, or a function that makes them; the configuration says of which sort."""
+
+
 class InProcessSubject:
     """A subject in process; it holds one instance at a time."""
 
@@ -26,7 +31,7 @@ class InProcessSubject:
         self,
         implementation: Implementation,
         profiles: Mapping[Component, Profile],
-        make: Callable[[Configuration], Instance],
+        make: Make,
     ) -> None:
         """Nothing is running until the first ``new``.
 
@@ -79,3 +84,26 @@ class InProcessSubject:
     def close(self) -> None:
         """Drop the instance."""
         self.end()
+
+
+def subject_of(make: Make, profile: Profile) -> InProcessSubject:
+    """A subject of one component: a class whose instances carry out operations, and its choices.
+
+    Raises:
+        TypeError: the class lacks a method that is needed, or does not take a configuration.
+    """
+    name = getattr(make, "__name__", type(make).__name__)
+    if not callable(make):
+        raise TypeError(f"{make!r} makes no instances: a class or a function is needed")
+    for method in ("do", "close") if isinstance(make, type) else ():
+        if not callable(getattr(make, method, None)):
+            raise TypeError(
+                f"{name} has no method {method!r}: a class under test needs "
+                "__init__(self, configuration), do(self, operation) and close(self)"
+            )
+    try:
+        inspect.signature(make).bind(None)
+    except TypeError as error:
+        raise TypeError(f"{name} is not made with one configuration: {error}") from None
+    implementation = Implementation(name=name, language="Python")
+    return InProcessSubject(implementation, {component_of(profile): profile}, make)

@@ -1,6 +1,6 @@
 """What the suite knows of the memory pool."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -12,7 +12,12 @@ from purgatory_conformance.describing.memory_pool_words import (
     describe_memory_pool_profile,
     describe_memory_pool_state,
 )
-from purgatory_conformance.generation.memory_pool.table import draw_configuration, draw_operations
+from purgatory_conformance.generation.memory_pool.table import (
+    MEMORY_POOL_ROWS,
+    MemoryPoolDraft,
+    draw_configuration,
+    draw_operations,
+)
 from purgatory_conformance.generation.memory_pool.world import sort_of
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.judging.case_judge import CaseJudge, Deviation, Judge
@@ -56,6 +61,7 @@ class MemoryPoolSupport:
 
     component: Component = Component.MEMORY_POOL
     variants: Mapping[str, str] = VARIANTS
+    situations: Iterable[str] = tuple(MEMORY_POOL_ROWS)
 
     def judge(
         self,
@@ -113,6 +119,10 @@ class MemoryPoolSupport:
     ) -> MemoryPoolConfiguration:
         """The configuration of a generated case."""
         return draw_configuration(narrowed(profile, MemoryPoolProfile), source, wanted)
+
+    def draft(self, configuration: Configuration, profile: Profile) -> MemoryPoolDraft:
+        """A case that is drawn situation by situation."""
+        return MemoryPoolDraft(*_narrowed(configuration, profile))
 
     def draw_operations(
         self,

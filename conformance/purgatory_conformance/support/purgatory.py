@@ -1,6 +1,6 @@
 """What the suite knows of the purgatory."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -14,6 +14,8 @@ from purgatory_conformance.describing.purgatory_words import (
     describe_purgatory_profile,
 )
 from purgatory_conformance.generation.purgatory.table import (
+    PURGATORY_TABLE,
+    PurgatoryDraft,
     draw_purgatory_configuration,
     draw_purgatory_operations,
 )
@@ -80,6 +82,7 @@ class PurgatorySupport:
 
     component: Component = Component.PURGATORY
     variants: Mapping[str, str] = VARIANTS
+    situations: Iterable[str] = tuple(row.name for row in PURGATORY_TABLE)
 
     def judge(
         self,
@@ -144,6 +147,10 @@ class PurgatorySupport:
     ) -> PurgatoryConfiguration:
         """The configuration of a generated case."""
         return draw_purgatory_configuration(narrowed(profile, PurgatoryProfile), source, wanted)
+
+    def draft(self, configuration: Configuration, profile: Profile) -> PurgatoryDraft:
+        """A case that is drawn situation by situation."""
+        return PurgatoryDraft(*_narrowed(configuration, profile))
 
     def draw_operations(
         self,

@@ -5,10 +5,11 @@ component's ``Support``, which ``registry.support_of`` finds. The arguments are 
 all components share; a support narrows them with ``narrowed``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from purgatory_conformance.generation.draft import Draft
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.judging.case_judge import Deviation, Judge
 from purgatory_conformance.judging.retraced_case import RetracedCase
@@ -37,6 +38,10 @@ class Support(Protocol):
     @property
     def variants(self) -> Mapping[str, str]:
         """The variants of its model that a declaration may name, each with a sentence."""
+
+    @property
+    def situations(self) -> Iterable[str]:
+        """The names of the rows of its table, a shutdown aside."""
 
     def judge(
         self,
@@ -74,6 +79,9 @@ class Support(Protocol):
         self, profile: Profile, source: Source, wanted: frozenset[str]
     ) -> Configuration:
         """The configuration of a generated case; ``wanted`` are rules to steer towards."""
+
+    def draft(self, configuration: Configuration, profile: Profile) -> Draft:
+        """A case that is drawn situation by situation; the clock must be a manual one."""
 
     def draw_operations(
         self,

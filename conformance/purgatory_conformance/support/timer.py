@@ -1,6 +1,6 @@
 """What the suite knows of the timer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -19,7 +19,12 @@ from purgatory_conformance.generation.real_clock import (
     draw_real_clock_operations,
 )
 from purgatory_conformance.generation.source import Source
-from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
+from purgatory_conformance.generation.timer.table import (
+    TIMER_TABLE,
+    TimerDraft,
+    draw_configuration,
+    draw_operations,
+)
 from purgatory_conformance.judging.case_judge import CaseJudge, Deviation, Judge
 from purgatory_conformance.judging.real_clock_judge import RealClockJudge
 from purgatory_conformance.judging.retraced_case import RetracedCase
@@ -75,6 +80,7 @@ class TimerSupport:
 
     component: Component = Component.TIMER
     variants: Mapping[str, str] = VARIANTS
+    situations: Iterable[str] = tuple(row.name for row in TIMER_TABLE)
 
     def judge(
         self,
@@ -144,6 +150,10 @@ class TimerSupport:
         if profile.clock is Clock.WALL:
             return draw_real_clock_configuration(source)
         return draw_configuration(profile, source, wanted)
+
+    def draft(self, configuration: Configuration, profile: Profile) -> TimerDraft:
+        """A case that is drawn situation by situation."""
+        return TimerDraft(*_narrowed(configuration, profile))
 
     def draw_operations(
         self,

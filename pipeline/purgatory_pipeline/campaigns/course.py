@@ -9,13 +9,13 @@ import pyarrow.compute as pc
 from rich.console import Console
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED, Problem
-from purgatory_conformance.commands.check import plain
 from purgatory_conformance.describing.words import counted
-from purgatory_conformance.opening import OpenSubject
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import Results, worst
 from purgatory_conformance.reporting.results_file import write_results
 from purgatory_conformance.reporting.terminal import print_results
+from purgatory_conformance.running.replay_file import plain
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.engines import Engine

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from purgatory_conformance.commands.check import plain, write_replay
 from purgatory_conformance.describing.words import noun
-from purgatory_conformance.opening import OpenSubject
 from purgatory_conformance.running.case_run import CaseRun
+from purgatory_conformance.running.replay_file import plain, write_replay
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.campaigns.drawing import Drawing

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from purgatory_conformance.commands.options import opened
-from purgatory_conformance.opening import OpenSubject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import FailureKind, Subject, SubjectFailure
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Operation

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.opening import OpenSubject, open_subject
+from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.campaign import SUITES, Campaign, run_campaign
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome

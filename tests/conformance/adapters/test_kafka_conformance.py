@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.opening import OpenSubject, open_subject
+from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Outcome

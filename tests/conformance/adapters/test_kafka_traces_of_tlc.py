@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from purgatory_conformance.opening import OpenSubject, open_subject
+from purgatory_conformance.opening import open_subject
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_spec.cases import read_case
 from purgatory_spec.profiles import component_of

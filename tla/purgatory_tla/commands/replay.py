@@ -21,7 +21,7 @@ from purgatory_conformance.command_line import (
     Problem,
 )
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
-from purgatory_conformance.opening import OpenSubject
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import (
     SubjectFailure,
     UnsupportedConfigurationError,

@@ -5,7 +5,7 @@ by weight; where a rule has not been put to the test often enough, its rows weig
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from purgatory_conformance.generation.memory_pool.world import (
     MOST_BUFFERS,
@@ -229,6 +229,10 @@ def _elapse(world: MemoryPoolWorld, source: Source) -> list[Operation]:
     return [Elapse(world.state.now_ms + source.integer(0, 20))]
 
 
+def _release_every_other(world: MemoryPoolWorld, source: Source) -> list[Operation]:
+    return [Release(buffer) for buffer in world.held[::2]]
+
+
 def _row(
     name: str, weight: int, rules: str, make: Make, *needs: MemoryPoolFeature
 ) -> MemoryPoolRow:
@@ -301,6 +305,67 @@ _BEYOND_INT_TABLE = (
 )
 """The rows where the largest buffer is larger than an int can say: it is not asked for."""
 
+_RELIEF = _row("release every other buffer", 1, "RELEASE", _release_every_other)
+"""What is done as soon as too many buffers are held, and nothing else then."""
+
+MEMORY_POOL_ROWS = {row.name: row for row in (*MEMORY_POOL_TABLE, *_BEYOND_INT_TABLE, _RELIEF)}
+"""Every situation by its name."""
+
+
+@dataclass(slots=True)
+class MemoryPoolDraft:
+    """A case of a memory pool while it is drawn; see ``Draft``.
+
+    Where a pool may credit what it never granted, half of the cases give it nothing of the kind:
+    once it has done so, what it believes is of no further interest.
+    """
+
+    configuration: MemoryPoolConfiguration
+    profile: MemoryPoolProfile
+    world: MemoryPoolWorld = field(init=False)
+    gives_back_its_own: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        """Begin with a fresh pool."""
+        self.world = MemoryPoolWorld(self.configuration, self.profile)
+
+    def opening(self, source: Source) -> tuple[Operation, ...]:
+        """Nothing; it is decided what sort of case this one will be."""
+        if self.profile.release_validation is ReleaseValidation.NONE:
+            self.gives_back_its_own = source.integer(0, 1) == 0
+        return ()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many buffers are held that some must be given back before anything else."""
+        return len(self.world.held) > MOST_BUFFERS
+
+    @property
+    def rows(self) -> list[MemoryPoolRow]:
+        """The situations that a subject of this profile can be brought into now."""
+        if self.is_full:
+            return [_RELIEF]
+        table = _BEYOND_INT_TABLE if self.configuration == _BEYOND_INT else MEMORY_POOL_TABLE
+        left_out = _OTHER_RELEASES if self.gives_back_its_own else frozenset()
+        return [row for row in table if row.is_offered(self.profile) and not row.needs & left_out]
+
+    def offers(self, situation: str) -> bool:
+        """Whether a subject of this profile can be brought into the situation now."""
+        return any(row.name == situation for row in self.rows)
+
+    def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
+        """The operations of a situation, as far as names mean what they should."""
+        operations: list[Operation] = []
+        for operation in MEMORY_POOL_ROWS[situation].make(self.world, source):
+            if self.world.can_be_asked(operation):
+                self.world.apply(operation)
+                operations.append(operation)
+        return tuple(operations)
+
+    def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
+        """Nothing: a pool cannot be shut down."""
+        return ()
+
 
 def draw_configuration(
     profile: MemoryPoolProfile, source: Source, wanted: frozenset[str]
@@ -355,24 +420,13 @@ def draw_operations(
 ) -> tuple[Operation, ...]:
     """The operations of one case, at most about ``most``.
 
-    ``wanted`` are the rules that have not been put to the test often enough. Where a pool may
-    credit what it never granted, half of the cases give it nothing of the kind: once it has done
-    so, what it believes is of no further interest.
+    ``wanted`` are the rules that have not been put to the test often enough.
     """
-    world = MemoryPoolWorld(configuration, profile)
-    table = _BEYOND_INT_TABLE if configuration == _BEYOND_INT else MEMORY_POOL_TABLE
-    rows = [row for row in table if row.is_offered(profile)]
-    if profile.release_validation is ReleaseValidation.NONE and source.integer(0, 1) == 0:
-        rows = [row for row in rows if not row.needs & _OTHER_RELEASES]
+    draft = MemoryPoolDraft(configuration, profile)
+    operations = list(draft.opening(source))
+    rows = draft.rows
     weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
-    operations: list[Operation] = []
     while source.more(len(operations), most):
-        if len(world.held) > MOST_BUFFERS:
-            made: Sequence[Operation] = [Release(buffer) for buffer in world.held[::2]]
-        else:
-            made = rows[source.weighted(weights)].make(world, source)
-        for operation in made:
-            if world.can_be_asked(operation):
-                world.apply(operation)
-                operations.append(operation)
+        row = _RELIEF if draft.is_full else rows[source.weighted(weights)]
+        operations.extend(draft.draw(row.name, source))
     return tuple(operations)

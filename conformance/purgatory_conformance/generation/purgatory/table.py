@@ -4,8 +4,8 @@ Each row makes the operations of one situation. A generator takes rows by weight
 not been put to the test often enough, its rows weigh more.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from purgatory_conformance.generation.purgatory import histories, situations
 from purgatory_conformance.generation.purgatory.callbacks import (
@@ -230,6 +230,45 @@ _SCRIPTED_SHUTDOWN_ROW = replace(
 )
 _ONE_CROWD_IN = 30
 
+_ROWS = {row.name: row for row in PURGATORY_TABLE}
+
+
+@dataclass(slots=True)
+class PurgatoryDraft:
+    """A case of a purgatory while it is drawn; see ``Draft``."""
+
+    configuration: PurgatoryConfiguration
+    profile: PurgatoryProfile
+    world: PurgatoryWorld = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with a fresh purgatory."""
+        self.world = PurgatoryWorld(self.configuration, self.profile)
+
+    def opening(self, source: Source) -> tuple[Operation, ...]:
+        """Many operations at once, in one of thirty cases."""
+        if source.integer(0, _ONE_CROWD_IN - 1) == _ONE_CROWD_IN - 1:
+            return self._followed(crowd(self.world, source))
+        return ()
+
+    def offers(self, situation: str) -> bool:
+        """Whether a subject of this profile can be brought into the situation."""
+        return _ROWS[situation].is_offered(self.profile, stepped=self.world.is_stepped)
+
+    def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
+        """The operations of a situation."""
+        return self._followed(_ROWS[situation].make(self.world, source))
+
+    def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
+        """The operations of a shutdown, in one of ``share + 1`` cases."""
+        if not self.world.has(PurgatoryFeature.SHUTDOWN) or source.integer(0, share) < share:
+            return ()
+        row = source.item((SHUTDOWN_ROW, _SCRIPTED_SHUTDOWN_ROW))
+        return self._followed(row.make(self.world, source))
+
+    def _followed(self, operations: Iterable[Operation]) -> tuple[Operation, ...]:
+        return tuple([self.world.apply(operation) for operation in operations])
+
 
 def draw_purgatory_configuration(
     profile: PurgatoryProfile, source: Source, wanted: frozenset[str]
@@ -260,18 +299,11 @@ def draw_purgatory_operations(
 
     ``wanted`` are the rules that have not been put to the test often enough.
     """
-    world = PurgatoryWorld(configuration, profile)
-    rows = [row for row in PURGATORY_TABLE if row.is_offered(profile, stepped=world.is_stepped)]
+    draft = PurgatoryDraft(configuration, profile)
+    rows = [row for row in PURGATORY_TABLE if draft.offers(row.name)]
     weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
-    operations: list[Operation] = []
-    if source.integer(0, _ONE_CROWD_IN - 1) == _ONE_CROWD_IN - 1:
-        operations.extend(world.apply(op) for op in crowd(world, source))
+    operations = list(draft.opening(source))
     while source.more(len(operations), most):
-        made = rows[source.weighted(weights)].make(world, source)
-        operations.extend(world.apply(operation) for operation in made)
-    if PurgatoryFeature.SHUTDOWN in profile.features:
-        share = 2 if SHUTDOWN_ROW.rules & wanted else 9
-        if source.integer(0, share) == share:
-            row = source.item((SHUTDOWN_ROW, _SCRIPTED_SHUTDOWN_ROW))
-            operations.extend(world.apply(op) for op in row.make(world, source))
+        operations.extend(draft.draw(rows[source.weighted(weights)].name, source))
+    operations.extend(draft.shutdown(source, 2 if SHUTDOWN_ROW.rules & wanted else 9))
     return tuple(operations)

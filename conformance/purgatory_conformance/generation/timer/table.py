@@ -5,7 +5,7 @@ by weight; where a rule has not been put to the test often enough, its rows weig
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.generation.timer.world import MOST_TASKS, WITHIN_REACH_MS, World
@@ -373,6 +373,45 @@ SHUTDOWN_ROW = _row(
 )
 """The end of some cases."""
 
+_ROWS = {row.name: row for row in TIMER_TABLE}
+
+
+@dataclass(slots=True)
+class TimerDraft:
+    """A case of a timer while it is drawn; see ``Draft``."""
+
+    configuration: TimerConfiguration
+    profile: TimerProfile
+    world: World = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with a fresh timer."""
+        self.world = World(self.configuration, self.profile)
+
+    def opening(self, source: Source) -> tuple[Operation, ...]:
+        """Nothing."""
+        return ()
+
+    def offers(self, situation: str) -> bool:
+        """Whether a subject of this profile can be brought into the situation."""
+        return _ROWS[situation].is_offered(self.profile)
+
+    def draw(self, situation: str, source: Source) -> tuple[Operation, ...]:
+        """The operations of a situation."""
+        return self._followed(_ROWS[situation], source)
+
+    def shutdown(self, source: Source, share: int = 9) -> tuple[Operation, ...]:
+        """The operations of a shutdown, in one of ``share + 1`` cases."""
+        if SHUTDOWN_ROW.is_offered(self.profile) and source.integer(0, share) == share:
+            return self._followed(SHUTDOWN_ROW, source)
+        return ()
+
+    def _followed(self, row: Row, source: Source) -> tuple[Operation, ...]:
+        operations = tuple(row.make(self.world, source))
+        for operation in operations:
+            self.world.apply(operation)
+        return operations
+
 
 def draw_configuration(
     profile: TimerProfile, source: Source, wanted: frozenset[str]
@@ -400,16 +439,11 @@ def draw_operations(
 
     ``wanted`` are the rules that have not been put to the test often enough.
     """
-    world = World(configuration, profile)
-    rows = [row for row in TIMER_TABLE if row.is_offered(profile)]
+    draft = TimerDraft(configuration, profile)
+    rows = [row for row in TIMER_TABLE if draft.offers(row.name)]
     weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
     operations: list[Operation] = []
     while source.more(len(operations), most):
-        for operation in rows[source.weighted(weights)].make(world, source):
-            world.apply(operation)
-            operations.append(operation)
-    if SHUTDOWN_ROW.is_offered(profile):
-        share = 2 if SHUTDOWN_ROW.rules & wanted else 9
-        if source.integer(0, share) == share:
-            operations.extend(SHUTDOWN_ROW.make(world, source))
+        operations.extend(draft.draw(rows[source.weighted(weights)].name, source))
+    operations.extend(draft.shutdown(source, 2 if SHUTDOWN_ROW.rules & wanted else 9))
     return tuple(operations)

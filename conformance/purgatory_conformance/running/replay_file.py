@@ -1,0 +1,40 @@
+"""The file of a failing case: what ``purgatory replay`` takes."""
+
+from pathlib import Path
+
+from purgatory_conformance.running.case_run import CaseRun
+from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_spec.cases import Case, case_header, encode_case
+from purgatory_spec.profiles import Profile
+
+
+def plain(name: str) -> str:
+    """A name as that of a file or folder."""
+    return "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in name)
+
+
+def write_replay(
+    folder: Path, run: CaseRun, rule: str, opened: OpenSubject, profile: Profile
+) -> Path:
+    """Write the case that shows a cause, and tell where."""
+    case = replay_case(run, rule, opened, profile)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{case.header.case}.jsonl"
+    path.write_text(encode_case(case), encoding="utf-8")
+    return path
+
+
+def replay_case(run: CaseRun, rule: str, opened: OpenSubject, profile: Profile) -> Case:
+    """The case that shows how a subject breaks a rule."""
+    kind = run.divergence.kind if run.divergence else ""
+    name = plain(f"{rule}-{kind}")
+    header = case_header(
+        name,
+        run.configuration,
+        profile,
+        title=f"{opened.name} breaks {rule}",
+        rules=(rule,),
+        subject=opened.reopen or opened.name,
+        breaks=rule,
+    )
+    return Case(header, tuple(run.steps))

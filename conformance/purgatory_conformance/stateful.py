@@ -1,0 +1,375 @@
+"""Hypothesis state machines: anybody's implementation against the model, step by step.
+
+    TestMyTimer = timer_machine(MyTimer, profile={"features": ["cancel"]}).TestCase
+
+A machine is a ``RuleBasedStateMachine``. Each row of the component's table of situations, from
+which ``purgatory check`` draws too, is one of its rules. A rule draws operations. The
+implementation carries out each operation, and the judge, who follows the model, says whether the
+outcome is right. Where an outcome is wrong, the exception has the name of the rule that is broken,
+so that Hypothesis shrinks the failures of each rule by themselves; its last report has the steps
+as a case for ``purgatory replay``.
+
+``settings``, ``seed`` and ``reproduce_failure`` decorate these machines as they do any other. A
+subclass may add rules, and invariants that read ``steps``, ``observed`` and ``state``:
+
+    class MyTimerMachine(TimerMachine, tests=MyTimer, profile=MY_PROFILE):
+        @invariant()
+        def is_small(self) -> None:
+            assert self.number("size") < 1000
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+import msgspec
+from hypothesis import reject, target
+from hypothesis import strategies as st
+from hypothesis.control import current_build_context
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.strategies import DrawFn
+
+from purgatory_conformance.components import PROFILES, on_real_clock
+from purgatory_conformance.describing.words import noun, printable
+from purgatory_conformance.generation.draft import Draft
+from purgatory_conformance.generation.source import HypothesisSource, Source
+from purgatory_conformance.judging.case_judge import Deviation, Judge
+from purgatory_conformance.judging.judgement import Divergence, TooManyStates
+from purgatory_conformance.opening import open_subject
+from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
+from purgatory_conformance.running.replay_file import plain, replay_case, write_replay
+from purgatory_conformance.running.shrinking import reduce_case
+from purgatory_conformance.subjects.in_process import Make, subject_of
+from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_conformance.subjects.profile_rules import problem_of
+from purgatory_conformance.subjects.subject import (
+    Subject,
+    UnsupportedConfigurationError,
+    profile_of,
+)
+from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Candidate, Support
+from purgatory_spec.cases import Step, encode_case
+from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome, Value
+from purgatory_spec.profiles import Component, Configuration, Profile
+from purgatory_spec.requirements import component_of_rule, requirement
+
+_WORK_FOLDER = Path("purgatory-work")
+"""The case of a failure is kept in here, where ``purgatory check`` keeps its own."""
+
+_MOST_RUNS = 500
+"""How often a case that Hypothesis has shrunk is run again to leave out single operations."""
+
+Tested = Make | str
+"""A class whose instances carry out operations, or the word of a subject, like ``bundled``."""
+
+Choices = Profile | Mapping[str, object]
+"""A profile, or its words as an adapter declares them."""
+
+Drawn = TypeVar("Drawn")
+Machine = TypeVar("Machine", bound="StepMachine")
+
+
+class RuleBroken(AssertionError):
+    """A step that the rules do not allow; each broken rule has a subclass of its own name."""
+
+
+@cache
+def _broken(rule_id: str) -> type[RuleBroken]:
+    """The exception of one rule: Hypothesis takes exceptions of two types for two defects."""
+    return type(rule_id, (RuleBroken,), {"__module__": __name__})
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What a machine tests: how it is opened, by what it is judged."""
+
+    open: Callable[[], OpenSubject]
+    profile: Profile
+    deviations: tuple[Deviation, ...] = ()
+
+
+def _drawn(by: Callable[["StepMachine", Source], Drawn]) -> st.SearchStrategy[Drawn]:
+    """What a machine draws in the state that the machine is in."""
+
+    @st.composite
+    def build(draw: DrawFn) -> Drawn:
+        return by(draw(st.runner()), HypothesisSource(draw))
+
+    return build()
+
+
+class StepMachine(RuleBasedStateMachine):
+    """The implementation and the model side by side; the base of the three machines.
+
+    ``steps`` are those of this run; ``configuration`` is what the instance was made with.
+    """
+
+    component: ClassVar[Component]
+    judged: ClassVar[_Judged | None] = None
+
+    def __init_subclass__(
+        cls, *, tests: Tested | None = None, profile: Choices | None = None
+    ) -> None:
+        """Say what is tested, and by which profile.
+
+        Args:
+            tests: A class with ``__init__(configuration)``, ``do(operation)`` and ``close()``, or
+                the word of a subject, see ``purgatory list subjects``.
+            profile: The choices of the class, by default the weakest ones. The subject of a word
+                declares its own, and the rules that it is known to break.
+
+        Raises:
+            TypeError: the class has not the methods that are needed, or the profile is none.
+            ValueError: no machine can judge by this profile, or there is no such word.
+        """
+        super().__init_subclass__()
+        if tests is not None:
+            cls.judged = _judged(cls.component, tests, profile)
+
+    def __init__(self) -> None:
+        """Open what is tested; the first rule makes the instance."""
+        super().__init__()
+        if self.judged is None:
+            raise TypeError(f"{type(self).__name__} tests nothing: say tests=... in its bases")
+        self.opened = self.judged.open()
+        self.subject: Subject = self.opened.subject
+        self.profile = self.judged.profile
+        self.deviations = self.judged.deviations
+        self.steps: list[Step] = []
+        self._visited: set[str] = set()
+
+    # What invariants may read
+
+    @property
+    def state(self) -> object:
+        """The model's state after the last step."""
+        return self.judge.state
+
+    @property
+    def observed(self) -> Mapping[str, Value]:
+        """What the implementation showed after the last step; nothing before the first."""
+        outcome = self.steps[-1].outcome if self.steps else None
+        return outcome.observed if outcome else {}
+
+    def number(self, observable: str) -> int:
+        """An observable that is a number, after the last step; 0 before the first."""
+        value = self.observed.get(observable, 0)
+        assert isinstance(value, int), f"{observable} is no number: {value!r}"
+        return value
+
+    # What Hypothesis calls
+
+    @initialize(case=_drawn(lambda machine, source: machine.draw_beginning(source)))
+    def begin(self, case: Candidate) -> None:
+        """Make an instance, and a judge beside it."""
+        self.configuration: Configuration = case.configuration
+        self.judge: Judge = self._support.judge(case.configuration, self.profile, self.deviations)
+        try:
+            self.subject.new("stateful", case.configuration)
+        except UnsupportedConfigurationError:
+            reject()
+        self.carry_out(case.operations)
+
+    def draw_beginning(self, source: Source) -> Candidate:
+        """A configuration, and seldom some operations at once."""
+        configuration = self._support.draw_configuration(self.profile, source, frozenset())
+        self.draft: Draft = self._support.draft(configuration, self.profile)
+        return Candidate(configuration, self.draft.opening(source))
+
+    @rule(operations=_drawn(lambda machine, source: machine.draft.shutdown(source)))
+    def shut_down(self, operations: tuple[Operation, ...]) -> None:
+        """Seldom there is a shutdown; the other rules go on behind it."""
+        self.carry_out(operations)
+
+    def carry_out(self, operations: tuple[Operation, ...]) -> None:
+        """The heart: the implementation does each operation, the judge holds it to the model."""
+        __tracebackhide__ = True
+        for operation in operations:
+            outcome = next(iter(self.subject.do_all((operation,))))
+            if not isinstance(outcome, Outcome):
+                raise TypeError(f"do({operation}) returned {outcome!r}, which is no Outcome")
+            self.steps.append(Step(operation, outcome))
+            try:
+                judgement = self.judge.step(operation, outcome)
+            except TooManyStates:
+                reject()
+            self._visited |= judgement.visited
+            if judgement.divergence is not None:
+                raise self._failure(judgement.divergence)
+
+    def teardown(self) -> None:
+        """Drop the instance; have Hypothesis look for runs that put many rules to the test."""
+        target(float(len(self._visited)), label="rules put to the test")
+        self.subject.close()
+
+    # What is said of a failure
+
+    @property
+    def _support(self) -> Support:
+        return support_of(self.component)
+
+    def _failure(self, divergence: Divergence) -> RuleBroken:
+        """The rule that is broken; in the last run of Hypothesis with the case that shows it."""
+        stated = requirement(divergence.rule)
+        error = _broken(stated.id)(
+            f"{stated.id} ({stated.level.value}): {stated.title}\n"
+            f"expected: {printable(divergence.expected)}\nseen: {printable(divergence.seen)}"
+        )
+        if current_build_context().is_final:
+            error.add_note(self._told(self._reduced(stated.id), stated.id))
+        return error
+
+    def _reduced(self, rule_id: str) -> CaseRun:
+        """The steps of this run without those that the failure does not need."""
+
+        def again(case: Candidate) -> CaseRun:
+            return run_case(
+                self.subject, "again", case.configuration, case.operations, self.deviations
+            )
+
+        def fails(case: Candidate) -> bool:
+            run = again(case)
+            broken = run.divergence.rule if run.divergence else ""
+            return run.verdict is CaseVerdict.FAIL and broken == rule_id
+
+        found = Candidate(self.configuration, tuple(step.operation for step in self.steps))
+        if fails(found):
+            return again(reduce_case(self.profile, found, fails, _MOST_RUNS))
+        # The same operations had another outcome: only what was seen can be told.
+        return CaseRun("seen", found.configuration, found.operations, steps=self.steps)
+
+    def _told(self, run: CaseRun, rule_id: str) -> str:
+        """The case for people, the lines of its file, and the command that runs it again."""
+        support = self._support
+        lines = [f"a {noun(self.component)}: {support.describe_configuration(run.configuration)}"]
+        for number, step in enumerate(run.steps, start=1):
+            assert step.outcome is not None
+            said = support.describe_outcome(step.operation, step.outcome)
+            lines.append(f"{number:3}  {support.describe_operation(step.operation)}  ->  {said}")
+        lines.append("the same as a file:")
+        lines.append(encode_case(replay_case(run, rule_id, self.opened, self.profile)).rstrip())
+        folder = _WORK_FOLDER / plain(self.opened.name) / "replays"
+        try:
+            path = write_replay(folder, run, rule_id, self.opened, self.profile)
+            lines.append(f"again: purgatory replay {path}")
+        except OSError as error:
+            lines.append(f"the file could not be kept: {error}")
+        return "\n".join(lines)
+
+
+def _with_situations(machine: type[Machine]) -> type[Machine]:
+    """The machine with a rule for each row of its component's table."""
+    for situation in support_of(machine.component).situations:
+        name = re.sub(r"\W+", "_", situation.replace("'", ""))
+        setattr(machine, name, _rule_of(situation, name))
+    return machine
+
+
+def _rule_of(situation: str, name: str) -> Callable[..., None]:
+    def bring_about(self: StepMachine, operations: tuple[Operation, ...]) -> None:
+        __tracebackhide__ = True
+        self.carry_out(operations)
+
+    bring_about.__name__ = bring_about.__qualname__ = name
+    drawn = _drawn(lambda machine, source: machine.draft.draw(situation, source))
+    possible = precondition(lambda machine: machine.draft.offers(situation))
+    return possible(rule(operations=drawn)(bring_about))
+
+
+@_with_situations
+class TimerMachine(StepMachine):
+    """A timer against the model of the timer."""
+
+    component = Component.TIMER
+
+
+@_with_situations
+class PurgatoryMachine(StepMachine):
+    """A purgatory against the model of the purgatory."""
+
+    component = Component.PURGATORY
+
+
+@_with_situations
+class MemoryPoolMachine(StepMachine):
+    """A memory pool against the model of the memory pool."""
+
+    component = Component.MEMORY_POOL
+
+
+def timer_machine(tests: Tested, profile: Choices | None = None) -> type[TimerMachine]:
+    """The machine that tests a timer; arguments and errors are those of a subclass."""
+
+    class Timer(TimerMachine, tests=tests, profile=profile):
+        """What is tested."""
+
+    return Timer
+
+
+def purgatory_machine(tests: Tested, profile: Choices | None = None) -> type[PurgatoryMachine]:
+    """The machine that tests a purgatory; arguments and errors are those of a subclass."""
+
+    class Purgatory(PurgatoryMachine, tests=tests, profile=profile):
+        """What is tested."""
+
+    return Purgatory
+
+
+def memory_pool_machine(tests: Tested, profile: Choices | None = None) -> type[MemoryPoolMachine]:
+    """The machine that tests a memory pool; arguments and errors are those of a subclass."""
+
+    class MemoryPool(MemoryPoolMachine, tests=tests, profile=profile):
+        """What is tested."""
+
+    return MemoryPool
+
+
+def _judged(component: Component, tests: Tested, choices: Choices | None) -> _Judged:
+    """What is tested, and how; raises where that cannot be."""
+    if isinstance(tests, str):
+        if choices is not None:
+            raise ValueError(f"the subject {tests!r} declares its own profile: give none")
+        return _of_word(component, tests)
+    profile = _judging(component, choices)
+    subject_of(tests, profile)  # so that a wrong class is told where the machine is defined
+    name = getattr(tests, "__qualname__", type(tests).__name__)
+    word = f"{getattr(tests, '__module__', '')}:{name}"
+    return _Judged(lambda: OpenSubject(name, subject_of(tests, profile), reopen=word), profile)
+
+
+def _of_word(component: Component, word: str) -> _Judged:
+    def opened() -> OpenSubject:
+        return open_subject(word, work_folder=_WORK_FOLDER)
+
+    asked = opened()
+    try:
+        profile = _judging(component, profile_of(asked.subject, component))
+    finally:
+        asked.subject.close()
+    declared = (each for each in asked.deviations if component_of_rule(each.rule) is component)
+    return _Judged(opened, profile, tuple(declared))
+
+
+def _judging(component: Component, choices: Choices | None) -> Profile:
+    """The profile that is meant, if a machine can judge by it."""
+    kind = PROFILES[component]
+    if choices is None or isinstance(choices, Mapping):
+        try:
+            profile = msgspec.convert(choices or {}, kind)
+        except msgspec.ValidationError as error:
+            known = "purgatory list profiles has the words that there are"
+            raise ValueError(f"no profile of a {noun(component)}: {error}; {known}") from None
+    elif isinstance(choices, kind):
+        profile = choices
+    else:
+        raise TypeError(f"a {kind.__name__} or its words are needed, not {choices!r}")
+    if problem := problem_of(profile):
+        raise ValueError(problem)
+    if on_real_clock(profile):
+        raise ValueError("a machine needs a manual clock: purgatory check judges a real one")
+    return profile
