@@ -104,7 +104,7 @@ def _profile_subject(
         value=value,
         make=_subject(behaves, behaves, purgatory),
         sibling=_subject(behaves, other, purgatory),
-        sibling_rule=sibling_rule and f"PURGATORY-{sibling_rule}",
+        sibling_rule=sibling_rule,
         component=Component.PURGATORY,
     )
 
@@ -120,17 +120,19 @@ _FIFO = _change(PROFILE, same_tick_order=SameTickOrder.FIFO)
 _WHEEL = _change(PROFILE, structure=Structure.TIMING_WHEEL)
 
 _PROFILE_SUBJECTS = (
-    _profile_subject("accounting proposal", _PROPOSAL, _EXACT, "ESTIMATE-EXACT"),
-    _profile_subject("accounting exact", _EXACT, _PROPOSAL, "ESTIMATE-PROPOSAL"),
-    _profile_subject("throwing_try stop", _STOP, PROFILE, "CHECK-THROWS"),
-    _profile_subject("throwing_try go_on", PROFILE, _STOP, "CHECK-THROWS"),
-    _profile_subject("executor stepped", PROFILE, _INLINE, "TIME-OUT"),
-    _profile_subject("executor inline", _INLINE, PROFILE, "TIME-OUT"),
-    _profile_subject("rounding down", PROFILE, _UP, "TIME-OUT"),
-    _profile_subject("rounding up", _UP, PROFILE, "TIME-OUT"),
-    _profile_subject("same_tick_order none", PROFILE, _FIFO, "TIME-OUT", BackwardsPurgatory),
+    _profile_subject("accounting proposal", _PROPOSAL, _EXACT, "PURGATORY-ESTIMATE-EXACT"),
+    _profile_subject("accounting exact", _EXACT, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
+    _profile_subject("throwing_try stop", _STOP, PROFILE, "PURGATORY-CHECK-THROWS"),
+    _profile_subject("throwing_try go_on", PROFILE, _STOP, "PURGATORY-CHECK-THROWS"),
+    _profile_subject("executor stepped", PROFILE, _INLINE, "PURGATORY-TIME-OUT"),
+    _profile_subject("executor inline", _INLINE, PROFILE, "PURGATORY-TIME-OUT"),
+    _profile_subject("rounding down", PROFILE, _UP, "PURGATORY-TIME-OUT"),
+    _profile_subject("rounding up", _UP, PROFILE, "PURGATORY-TIME-OUT"),
+    _profile_subject(
+        "same_tick_order none", PROFILE, _FIFO, "PURGATORY-TIME-OUT", BackwardsPurgatory
+    ),
     _profile_subject("same_tick_order fifo", _FIFO, PROFILE),
-    _profile_subject("structure any", PROFILE, _WHEEL, "TIME-OUT"),
+    _profile_subject("structure any", PROFILE, _WHEEL, "PURGATORY-TIME-OUT"),
     _profile_subject("structure timing_wheel", _WHEEL, PROFILE, "", WheelPurgatory),
 )
 

@@ -236,76 +236,82 @@ def _release_every_other(world: MemoryPoolWorld, source: Source) -> list[Operati
 def _row(
     name: str, weight: int, rules: str, make: Make, *needs: MemoryPoolFeature
 ) -> MemoryPoolRow:
-    ids = frozenset(f"POOL-{word}" for word in rules.split())
-    return MemoryPoolRow(name, weight, ids, frozenset(needs), make)
+    return MemoryPoolRow(name, weight, frozenset(rules.split()), frozenset(needs), make)
 
 
-_ADMISSION = "STRICT NON-STRICT"
+_ADMISSION = "POOL-STRICT POOL-NON-STRICT"
 
 MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
-    _row("ask for a small buffer", 4, "EXACT-BUFFER USED UNBOUNDED-GRANTS", _small),
-    _row("ask for some buffer", 8, f"{_ADMISSION} EXACT-BUFFER CONSERVATION SIZE", _some),
-    _row("release a buffer", 8, "RELEASE CONSERVATION UNBOUNDED-RELEASE", _release),
-    _row("ask for the largest buffer", 4, f"OVERSIZE-REQUEST {_ADMISSION}", _largest),
+    _row("ask for a small buffer", 4, "POOL-EXACT-BUFFER POOL-USED POOL-UNBOUNDED-GRANTS", _small),
+    _row("ask for some buffer", 8, " POOL-EXACT-BUFFER POOL-CONSERVATION POOL-SIZE", _some),
+    _row("release a buffer", 8, "POOL-RELEASE POOL-CONSERVATION POOL-UNBOUNDED-RELEASE", _release),
+    _row("ask for the largest buffer", 4, "POOL-OVERSIZE-REQUEST ", _largest),
     _row("ask for what is left", 4, _ADMISSION, _what_is_left),
-    _row("go to the bound", 3, f"BOUND REFUSAL OUT-OF-MEMORY {_ADMISSION}", _to_the_bound),
-    _row("refuse, then release", 4, "SPELL-BEGINS SPELL-ENDS REFUSAL DEPLETED-TIME", _spell),
-    _row("ask for nothing", 2, "ZERO-REQUEST UNBOUNDED-GRANTS", _zero),
-    _row("ask for less than nothing", 2, "NEGATIVE-REQUEST UNBOUNDED-NEGATIVE", _negative),
-    _row("ask for too much", 2, "OVERSIZE-REQUEST UNBOUNDED-GRANTS", _oversize),
-    _row("ask for far too much", 2, "OVERSIZE-REQUEST NEGATIVE-REQUEST", _beyond_short),
-    _row("ask for some kilobytes", 1, "UNBOUNDED-GRANTS", _some_kilobytes),
-    _row("release and ask for as much", 3, "RELEASE", _release_and_ask),
-    _row("release all", 1, "RELEASE", _release_all),
+    _row("go to the bound", 3, "POOL-BOUND POOL-REFUSAL POOL-OUT-OF-MEMORY ", _to_the_bound),
+    _row(
+        "refuse, then release",
+        4,
+        "POOL-SPELL-BEGINS POOL-SPELL-ENDS POOL-REFUSAL POOL-DEPLETED-TIME",
+        _spell,
+    ),
+    _row("ask for nothing", 2, "POOL-ZERO-REQUEST POOL-UNBOUNDED-GRANTS", _zero),
+    _row(
+        "ask for less than nothing", 2, "POOL-NEGATIVE-REQUEST POOL-UNBOUNDED-NEGATIVE", _negative
+    ),
+    _row("ask for too much", 2, "POOL-OVERSIZE-REQUEST POOL-UNBOUNDED-GRANTS", _oversize),
+    _row("ask for far too much", 2, "POOL-OVERSIZE-REQUEST POOL-NEGATIVE-REQUEST", _beyond_short),
+    _row("ask for some kilobytes", 1, "POOL-UNBOUNDED-GRANTS", _some_kilobytes),
+    _row("release and ask for as much", 3, "POOL-RELEASE", _release_and_ask),
+    _row("release all", 1, "POOL-RELEASE", _release_all),
     _row(
         "release a buffer again",
         3,
-        "RELEASE-AGAIN UNBOUNDED-RELEASE",
+        "POOL-RELEASE-AGAIN POOL-UNBOUNDED-RELEASE",
         _release_again,
         MemoryPoolFeature.RELEASE_AGAIN,
     ),
     _row(
         "release a slice",
         3,
-        "RELEASE-SLICE UNBOUNDED-RELEASE",
+        "POOL-RELEASE-SLICE POOL-UNBOUNDED-RELEASE",
         _other_form(ReleaseForm.SLICE),
         MemoryPoolFeature.RELEASE_SLICE,
     ),
     _row(
         "release a copy",
         3,
-        "RELEASE-COPY UNBOUNDED-RELEASE",
+        "POOL-RELEASE-COPY POOL-UNBOUNDED-RELEASE",
         _other_form(ReleaseForm.COPY),
         MemoryPoolFeature.RELEASE_COPY,
     ),
     _row(
         "release a foreign buffer",
         2,
-        "RELEASE-FOREIGN UNBOUNDED-RELEASE",
+        "POOL-RELEASE-FOREIGN POOL-UNBOUNDED-RELEASE",
         _foreign,
         MemoryPoolFeature.RELEASE_FOREIGN,
     ),
     _row(
         "release nothing",
         2,
-        "RELEASE-NOTHING UNBOUNDED-RELEASE",
+        "POOL-RELEASE-NOTHING POOL-UNBOUNDED-RELEASE",
         _nothing,
         MemoryPoolFeature.RELEASE_NOTHING,
     ),
-    _row("lose a buffer", 2, "LEAK", _lose, MemoryPoolFeature.LEAK_DETECTION),
-    _row("make another pool", 1, "CONSTRUCT", _construct, MemoryPoolFeature.CONSTRUCT),
-    _row("let time pass", 2, "DEPLETED-TIME", _elapse, MemoryPoolFeature.ELAPSE),
+    _row("lose a buffer", 2, "POOL-LEAK", _lose, MemoryPoolFeature.LEAK_DETECTION),
+    _row("make another pool", 1, "POOL-CONSTRUCT", _construct, MemoryPoolFeature.CONSTRUCT),
+    _row("let time pass", 2, "POOL-DEPLETED-TIME", _elapse, MemoryPoolFeature.ELAPSE),
 )
 """The rows for the memory pool, the simplest first: shrinking goes towards the top."""
 
 _BEYOND_INT_TABLE = (
-    _row("ask for few bytes", 3, f"{_ADMISSION} EXACT-BUFFER", _few),
-    _row("release a buffer", 3, "RELEASE", _release),
-    _row("ask beyond an int", 2, "OVERSIZE-REQUEST NEGATIVE-REQUEST", _beyond_int),
+    _row("ask for few bytes", 3, " POOL-EXACT-BUFFER", _few),
+    _row("release a buffer", 3, "POOL-RELEASE", _release),
+    _row("ask beyond an int", 2, "POOL-OVERSIZE-REQUEST POOL-NEGATIVE-REQUEST", _beyond_int),
 )
 """The rows where the largest buffer is larger than an int can say: it is not asked for."""
 
-_RELIEF = _row("release every other buffer", 1, "RELEASE", _release_every_other)
+_RELIEF = _row("release every other buffer", 1, "POOL-RELEASE", _release_every_other)
 """What is done as soon as too many buffers are held, and nothing else then."""
 
 MEMORY_POOL_ROWS = {row.name: row for row in (*MEMORY_POOL_TABLE, *_BEYOND_INT_TABLE, _RELIEF)}

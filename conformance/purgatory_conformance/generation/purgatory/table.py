@@ -53,173 +53,232 @@ def _row(
     *needs: PurgatoryFeature,
     stepped_only: bool = False,
 ) -> Row:
-    ids = frozenset(f"PURGATORY-{word}" for word in rules.split())
-    return Row(name, weight, ids, frozenset(needs), make, stepped_only)
+    return Row(name, weight, frozenset(rules.split()), frozenset(needs), make, stepped_only)
 
 
 _F = PurgatoryFeature
 
 PURGATORY_TABLE: tuple[Row, ...] = (
-    _row("watch", 10, "WATCH-WAITS ENTRIES TIMER-SIZE WATCH-SECOND-TRY", situations.watch_waiting),
-    _row("check a key", 6, "CHECK-ORDER CHECK-COUNT", situations.check_a_key),
+    _row(
+        "watch",
+        10,
+        "PURGATORY-WATCH-WAITS PURGATORY-ENTRIES PURGATORY-TIMER-SIZE PURGATORY-WATCH-SECOND-TRY",
+        situations.watch_waiting,
+    ),
+    _row("check a key", 6, "PURGATORY-CHECK-ORDER PURGATORY-CHECK-COUNT", situations.check_a_key),
     _row(
         "satisfy and check",
         7,
-        "NOT-LOST CHECK-DROPS CHECK-COUNT TIMER-LEFT EXACTLY-ONCE EMPTY-LISTS",
+        "PURGATORY-NOT-LOST PURGATORY-CHECK-DROPS PURGATORY-CHECK-COUNT "
+        "PURGATORY-TIMER-LEFT PURGATORY-EXACTLY-ONCE PURGATORY-EMPTY-LISTS",
         situations.satisfy_and_check,
     ),
     _row(
-        "advance to the next time-out", 6, "TIME-OUT PENDING TIMER-SIZE", situations.advance_to_next
+        "advance to the next time-out",
+        6,
+        "PURGATORY-TIME-OUT PURGATORY-PENDING PURGATORY-TIMER-SIZE",
+        situations.advance_to_next,
     ),
-    _row("advance by a little", 3, "TIME-OUT PURGE-START", situations.advance_by),
-    _row("run one", 4, "CALLBACK-ORDER", situations.run_one, stepped_only=True),
-    _row("run all", 3, "CALLBACK-ORDER LOST-EXPIRY", situations.run_all, stepped_only=True),
-    _row("watch what can be completed", 2, "WATCH-FIRST-TRY", situations.watch_first_try),
+    _row(
+        "advance by a little", 3, "PURGATORY-TIME-OUT PURGATORY-PURGE-START", situations.advance_by
+    ),
+    _row("run one", 4, "PURGATORY-CALLBACK-ORDER", situations.run_one, stepped_only=True),
+    _row(
+        "run all",
+        3,
+        "PURGATORY-CALLBACK-ORDER PURGATORY-LOST-EXPIRY",
+        situations.run_all,
+        stepped_only=True,
+    ),
+    _row("watch what can be completed", 2, "PURGATORY-WATCH-FIRST-TRY", situations.watch_first_try),
     _row(
         "watch what the second try completes",
         3,
-        "WATCH-SECOND-TRY STALE-OPERATIONS ESTIMATE-EXACT ESTIMATE-PROPOSAL",
+        "PURGATORY-WATCH-SECOND-TRY PURGATORY-STALE-OPERATIONS PURGATORY-ESTIMATE-EXACT "
+        "PURGATORY-ESTIMATE-PROPOSAL",
         situations.watch_second_try,
     ),
-    _row("watch what a later try completes", 3, "NOT-LOST CHECK-COUNT", situations.watch_later_try),
+    _row(
+        "watch what a later try completes",
+        3,
+        "PURGATORY-NOT-LOST PURGATORY-CHECK-COUNT",
+        situations.watch_later_try,
+    ),
     _row(
         "make stale entries",
         3,
-        "PURGE-START PURGE-REMOVES STALE-ENTRIES STALE-OPERATIONS COMPLETED-NOT-TRIED "
-        "ESTIMATE-EXACT ESTIMATE-PROPOSAL",
+        "PURGATORY-PURGE-START PURGATORY-PURGE-REMOVES PURGATORY-STALE-ENTRIES "
+        "PURGATORY-STALE-OPERATIONS PURGATORY-COMPLETED-NOT-TRIED "
+        "PURGATORY-ESTIMATE-EXACT PURGATORY-ESTIMATE-PROPOSAL",
         situations.make_stale,
     ),
     _row(
         "stale entries at the interval",
         3,
-        "PURGE-START PURGE-REMOVES STALE-ENTRIES STALE-OPERATIONS ESTIMATE-EXACT",
+        "PURGATORY-PURGE-START PURGATORY-PURGE-REMOVES PURGATORY-STALE-ENTRIES "
+        "PURGATORY-STALE-OPERATIONS PURGATORY-ESTIMATE-EXACT",
         situations.stale_at_the_interval,
     ),
     _row(
         "check a key with stale entries",
         3,
-        "COMPLETED-NOT-TRIED CHECK-DROPS",
+        "PURGATORY-COMPLETED-NOT-TRIED PURGATORY-CHECK-DROPS",
         situations.check_stale,
     ),
     _row(
         "mass expiry",
         2,
-        "STALE-OPERATIONS STALE-ENTRIES PURGE-REMOVES PENDING ESTIMATE-EXACT",
+        "PURGATORY-STALE-OPERATIONS PURGATORY-STALE-ENTRIES PURGATORY-PURGE-REMOVES "
+        "PURGATORY-PENDING PURGATORY-ESTIMATE-EXACT",
         situations.mass_expiry,
     ),
     _row(
         "completed before it runs",
         3,
-        "LOST-EXPIRY PENDING",
+        "PURGATORY-LOST-EXPIRY PURGATORY-PENDING",
         situations.lost_expiry,
         stepped_only=True,
     ),
-    _row("check a key that nobody waits under", 1, "CHECK-UNKNOWN", situations.check_unknown),
-    _row("watch under no key", 1, "NO-KEYS", situations.watch_no_keys),
-    _row("force", 3, "FORCE TIMER-LEFT", situations.force_waiting, _F.FORCE),
-    _row("force what is completed", 1, "FORCE-AGAIN", situations.force_completed, _F.FORCE),
-    _row("force what was never watched", 1, "FORCE", situations.force_unknown, _F.FORCE),
+    _row(
+        "check a key that nobody waits under",
+        1,
+        "PURGATORY-CHECK-UNKNOWN",
+        situations.check_unknown,
+    ),
+    _row("watch under no key", 1, "PURGATORY-NO-KEYS", situations.watch_no_keys),
+    _row("force", 3, "PURGATORY-FORCE PURGATORY-TIMER-LEFT", situations.force_waiting, _F.FORCE),
+    _row(
+        "force what is completed", 1, "PURGATORY-FORCE-AGAIN", situations.force_completed, _F.FORCE
+    ),
+    _row("force what was never watched", 1, "PURGATORY-FORCE", situations.force_unknown, _F.FORCE),
     _row(
         "watch under a key twice",
         2,
-        "DUPLICATE-KEYS CHECK-ORDER CHECK-DROPS",
+        "PURGATORY-DUPLICATE-KEYS PURGATORY-CHECK-ORDER PURGATORY-CHECK-DROPS",
         situations.watch_twice_under_a_key,
         _F.DUPLICATE_KEYS,
     ),
-    _row("watch again", 4, "REWATCH", situations.watch_again, _F.REWATCH),
-    _row("watch what is completed", 2, "WATCH-COMPLETED", situations.watch_completed, _F.REWATCH),
+    _row("watch again", 4, "PURGATORY-REWATCH", situations.watch_again, _F.REWATCH),
+    _row(
+        "watch what is completed",
+        2,
+        "PURGATORY-WATCH-COMPLETED",
+        situations.watch_completed,
+        _F.REWATCH,
+    ),
     _row(
         "cancel for a key",
         3,
-        "CANCEL-RESULT CANCEL-LEAVES CANCEL-LAST-KEY CANCEL-KEEPS-TIME-OUT",
+        "PURGATORY-CANCEL-RESULT PURGATORY-CANCEL-LEAVES PURGATORY-CANCEL-LAST-KEY "
+        "PURGATORY-CANCEL-KEEPS-TIME-OUT",
         situations.cancel_a_key,
         _F.CANCEL_FOR_KEY,
     ),
     _row(
         "cancel some keys and wait",
         2,
-        "CANCEL-LAST-KEY CANCEL-KEEPS-TIME-OUT CANCEL-LEAVES",
+        "PURGATORY-CANCEL-LAST-KEY PURGATORY-CANCEL-KEEPS-TIME-OUT PURGATORY-CANCEL-LEAVES",
         situations.cancel_and_wait,
         _F.CANCEL_FOR_KEY,
     ),
     _row(
         "cancel a key that nobody waits under",
         1,
-        "CANCEL-UNKNOWN",
+        "PURGATORY-CANCEL-UNKNOWN",
         situations.cancel_unknown,
         _F.CANCEL_FOR_KEY,
     ),
-    _row("let time pass", 2, "TIME-OUT REWATCH", situations.let_time_pass, _F.ELAPSE),
+    _row(
+        "let time pass",
+        2,
+        "PURGATORY-TIME-OUT PURGATORY-REWATCH",
+        situations.let_time_pass,
+        _F.ELAPSE,
+    ),
     _row(
         "a first try that throws",
         2,
-        "FIRST-TRY-THROWS",
+        "PURGATORY-FIRST-TRY-THROWS",
         situations.watch_first_throws,
         _F.SCRIPT_THROW,
     ),
     _row(
         "a second try that throws",
         2,
-        "SECOND-TRY-THROWS",
+        "PURGATORY-SECOND-TRY-THROWS",
         situations.watch_second_throws,
         _F.SCRIPT_THROW,
     ),
-    _row("a check that throws", 2, "CHECK-THROWS", situations.check_throws, _F.SCRIPT_THROW),
+    _row(
+        "a check that throws", 2, "PURGATORY-CHECK-THROWS", situations.check_throws, _F.SCRIPT_THROW
+    ),
     _row(
         "a callback that throws",
         3,
-        "CALLBACK-THROWS EXPIRY-THROWS CHECK-THROWS",
+        "PURGATORY-CALLBACK-THROWS PURGATORY-EXPIRY-THROWS PURGATORY-CHECK-THROWS",
         throws_in_callback,
         _F.SCRIPT_THROW,
     ),
-    _row("an expiry that throws", 2, "EXPIRY-THROWS", throws_in_expiry, _F.SCRIPT_THROW),
-    _row("a callback that watches", 2, "WATCH-INSIDE", watches_inside, _F.SCRIPT_WATCH),
-    _row("a callback that checks", 2, "CHECK-INSIDE", checks_inside, _F.SCRIPT_CHECK),
+    _row("an expiry that throws", 2, "PURGATORY-EXPIRY-THROWS", throws_in_expiry, _F.SCRIPT_THROW),
+    _row("a callback that watches", 2, "PURGATORY-WATCH-INSIDE", watches_inside, _F.SCRIPT_WATCH),
+    _row("a callback that checks", 2, "PURGATORY-CHECK-INSIDE", checks_inside, _F.SCRIPT_CHECK),
     _row(
         "a callback that cancels",
         2,
-        "CANCEL-INSIDE",
+        "PURGATORY-CANCEL-INSIDE",
         cancels_inside,
         _F.SCRIPT_CANCEL_FOR_KEY,
     ),
-    _row("a callback that forces", 2, "FORCE-INSIDE LOST-EXPIRY", forces_inside, _F.SCRIPT_FORCE),
-    _row("a callback before others", 2, "CHECK-COUNT CHECK-ORDER", histories.owner_before_others),
+    _row(
+        "a callback that forces",
+        2,
+        "PURGATORY-FORCE-INSIDE PURGATORY-LOST-EXPIRY",
+        forces_inside,
+        _F.SCRIPT_FORCE,
+    ),
+    _row(
+        "a callback before others",
+        2,
+        "PURGATORY-CHECK-COUNT PURGATORY-CHECK-ORDER",
+        histories.owner_before_others,
+    ),
     _row(
         "a first try with a callback",
         2,
-        "WATCH-FIRST-TRY CALLBACK-THROWS",
+        "PURGATORY-WATCH-FIRST-TRY PURGATORY-CALLBACK-THROWS",
         histories.first_try_with_callback,
     ),
     _row(
         "watch again what left the lists",
         2,
-        "REWATCH",
+        "PURGATORY-REWATCH",
         histories.watch_again_unlisted,
         _F.REWATCH,
     ),
     _row(
         "watch again, and it throws or completes",
         3,
-        "REWATCH",
+        "PURGATORY-REWATCH",
         histories.watch_again_with_script,
         _F.REWATCH,
     ),
-    _row("satisfy alone", 2, "WATCH-FIRST-TRY", histories.satisfy_alone),
+    _row("satisfy alone", 2, "PURGATORY-WATCH-FIRST-TRY", histories.satisfy_alone),
     _row(
         "callbacks within callbacks",
         2,
-        "FORCE-INSIDE",
+        "PURGATORY-FORCE-INSIDE",
         histories.nested_callbacks,
         _F.SCRIPT_FORCE,
     ),
-    _row("a far time-out", 1, "TIME-OUT", far_time_out),
+    _row("a far time-out", 1, "PURGATORY-TIME-OUT", far_time_out),
 )
 """The rows for the purgatory, the simplest first: shrinking goes towards the top."""
 
 SHUTDOWN_ROW = _row(
     "shut down",
     1,
-    "SHUTDOWN-CLOSED SHUTDOWN-DROPS SHUTDOWN-COMPLETES SHUTDOWN-AGAIN",
+    "PURGATORY-SHUTDOWN-CLOSED PURGATORY-SHUTDOWN-DROPS "
+    "PURGATORY-SHUTDOWN-COMPLETES PURGATORY-SHUTDOWN-AGAIN",
     situations.shut_down,
     _F.SHUTDOWN,
 )

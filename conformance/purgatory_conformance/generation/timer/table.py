@@ -286,57 +286,96 @@ def _row(
     *needs: Feature,
     stepped_only: bool = False,
 ) -> Row:
-    ids = frozenset(f"TIMER-{word}" for word in rules.split())
-    return Row(name, weight, ids, frozenset(needs), make, stepped_only)
+    return Row(name, weight, frozenset(rules.split()), frozenset(needs), make, stepped_only)
 
 
 TIMER_TABLE: tuple[Row, ...] = (
-    _row("add a short delay", 8, "NOT-EARLY NOT-LATE EXACTLY-ONCE ROUNDING", _short),
-    _row("advance to the next bucket", 8, "NOT-LATE WAKE-UP ADVANCE-RESULT", _advance_to_next),
-    _row("advance by a little", 5, "NOT-EARLY IDLE-ADVANCE TICK-ORDER", _advance_by),
-    _row("run one task", 6, "EXECUTOR-ORDER", _run_one, stepped_only=True),
-    _row("add a far delay", 4, "CASCADE OVERFLOW-ON-DEMAND BUCKET-REUSE", _far),
-    _row("add at a level's boundary", 4, "SPAN OVERFLOW-ON-DEMAND CASCADE", _boundary),
-    _row("add a zero delay", 2, "ZERO-DELAY ALREADY-DUE OWN-CLOCK", _zero),
-    _row("add a negative delay", 2, "NEGATIVE-DELAY ALREADY-DUE", _negative),
-    _row("add into a tick in use", 3, "SAME-TICK-ORDER EXACTLY-ONCE", _same_tick),
-    _row("advance to the last task", 2, "TICK-ORDER CASCADE SAME-TICK-ORDER", _advance_to_all),
-    _row("fill a tick from two levels", 2, "SAME-TICK-ORDER CASCADE", _from_two_levels),
-    _row("run all tasks", 4, "EXECUTOR-ORDER", _run_all, stepped_only=True),
-    _row("let time pass", 2, "OWN-CLOCK", _elapse, Feature.ELAPSE),
-    _row("add after idleness", 3, "OWN-CLOCK ALREADY-DUE", _idle_then_add, Feature.ELAPSE),
-    _row("cancel a pending task", 4, "CANCEL SIZE", _cancel(lambda w: w.pending), Feature.CANCEL),
-    _row("empty the next bucket", 3, "EMPTIED-BUCKET CANCEL", _cancel_first_bucket, Feature.CANCEL),
+    _row(
+        "add a short delay",
+        8,
+        "TIMER-NOT-EARLY TIMER-NOT-LATE TIMER-EXACTLY-ONCE TIMER-ROUNDING",
+        _short,
+    ),
+    _row(
+        "advance to the next bucket",
+        8,
+        "TIMER-NOT-LATE TIMER-WAKE-UP TIMER-ADVANCE-RESULT",
+        _advance_to_next,
+    ),
+    _row(
+        "advance by a little", 5, "TIMER-NOT-EARLY TIMER-IDLE-ADVANCE TIMER-TICK-ORDER", _advance_by
+    ),
+    _row("run one task", 6, "TIMER-EXECUTOR-ORDER", _run_one, stepped_only=True),
+    _row("add a far delay", 4, "TIMER-CASCADE TIMER-OVERFLOW-ON-DEMAND TIMER-BUCKET-REUSE", _far),
+    _row(
+        "add at a level's boundary",
+        4,
+        "TIMER-SPAN TIMER-OVERFLOW-ON-DEMAND TIMER-CASCADE",
+        _boundary,
+    ),
+    _row("add a zero delay", 2, "TIMER-ZERO-DELAY TIMER-ALREADY-DUE TIMER-OWN-CLOCK", _zero),
+    _row("add a negative delay", 2, "TIMER-NEGATIVE-DELAY TIMER-ALREADY-DUE", _negative),
+    _row("add into a tick in use", 3, "TIMER-SAME-TICK-ORDER TIMER-EXACTLY-ONCE", _same_tick),
+    _row(
+        "advance to the last task",
+        2,
+        "TIMER-TICK-ORDER TIMER-CASCADE TIMER-SAME-TICK-ORDER",
+        _advance_to_all,
+    ),
+    _row("fill a tick from two levels", 2, "TIMER-SAME-TICK-ORDER TIMER-CASCADE", _from_two_levels),
+    _row("run all tasks", 4, "TIMER-EXECUTOR-ORDER", _run_all, stepped_only=True),
+    _row("let time pass", 2, "TIMER-OWN-CLOCK", _elapse, Feature.ELAPSE),
+    _row(
+        "add after idleness", 3, "TIMER-OWN-CLOCK TIMER-ALREADY-DUE", _idle_then_add, Feature.ELAPSE
+    ),
+    _row(
+        "cancel a pending task",
+        4,
+        "TIMER-CANCEL TIMER-SIZE",
+        _cancel(lambda w: w.pending),
+        Feature.CANCEL,
+    ),
+    _row(
+        "empty the next bucket",
+        3,
+        "TIMER-EMPTIED-BUCKET TIMER-CANCEL",
+        _cancel_first_bucket,
+        Feature.CANCEL,
+    ),
     _row(
         "cancel a cancelled task",
         2,
-        "CANCEL-AGAIN",
+        "TIMER-CANCEL-AGAIN",
         _cancel(lambda w: w.cancelled_tasks),
         Feature.CANCEL,
     ),
     _row(
         "cancel a task that ran",
         2,
-        "CANCEL-FIRED",
+        "TIMER-CANCEL-FIRED",
         _cancel(lambda w: w.idle_tasks),
         Feature.CANCEL,
     ),
     _row(
         "cancel a task in the executor's queue",
         3,
-        "CANCEL-TOO-LATE",
+        "TIMER-CANCEL-TOO-LATE",
         _cancel(lambda w: sorted(set(w.state.queue))),
         Feature.CANCEL,
         stepped_only=True,
     ),
-    _row("cancel an unknown task", 1, "CANCEL-UNKNOWN", _cancel_unknown, Feature.CANCEL),
+    _row("cancel an unknown task", 1, "TIMER-CANCEL-UNKNOWN", _cancel_unknown, Feature.CANCEL),
     _row(
-        "add a pending task again", 4, "READD-PENDING", _readd(lambda w: w.pending), Feature.READD
+        "add a pending task again",
+        4,
+        "TIMER-READD-PENDING",
+        _readd(lambda w: w.pending),
+        Feature.READD,
     ),
     _row(
         "add a cancelled task again",
         3,
-        "READD-CANCELLED",
+        "TIMER-READD-CANCELLED",
         _readd(lambda w: w.cancelled_tasks),
         Feature.READD,
         Feature.CANCEL,
@@ -344,30 +383,32 @@ TIMER_TABLE: tuple[Row, ...] = (
     _row(
         "add an expired task again",
         3,
-        "READD-FIRED",
+        "TIMER-READD-FIRED",
         _readd(lambda w: w.idle_tasks),
         Feature.READD,
     ),
     _row(
         "add a task that waits for the executor",
         1,
-        "READD-FIRED",
+        "TIMER-READD-FIRED",
         _readd(lambda w: sorted(set(w.state.queue))),
         Feature.READD,
         stepped_only=True,
     ),
-    _row("a task that throws", 2, "THROWING-TASK", _throws, Feature.SCRIPT_THROW),
-    _row("a task that adds", 2, "ADD-INSIDE", _scripted(_adds), Feature.SCRIPT_ADD),
-    _row("a task that cancels", 2, "CANCEL-INSIDE", _scripted(_cancels), Feature.SCRIPT_CANCEL),
-    _row("a task that advances", 2, "ADVANCE-INSIDE", _advances, Feature.SCRIPT_ADVANCE),
-    _row("add a huge delay", 1, "LARGEST-DELAY", _huge),
+    _row("a task that throws", 2, "TIMER-THROWING-TASK", _throws, Feature.SCRIPT_THROW),
+    _row("a task that adds", 2, "TIMER-ADD-INSIDE", _scripted(_adds), Feature.SCRIPT_ADD),
+    _row(
+        "a task that cancels", 2, "TIMER-CANCEL-INSIDE", _scripted(_cancels), Feature.SCRIPT_CANCEL
+    ),
+    _row("a task that advances", 2, "TIMER-ADVANCE-INSIDE", _advances, Feature.SCRIPT_ADVANCE),
+    _row("add a huge delay", 1, "TIMER-LARGEST-DELAY", _huge),
 )
 """The rows for the timer, the simplest first: shrinking goes towards the top."""
 
 SHUTDOWN_ROW = _row(
     "shut down",
     1,
-    "SHUTDOWN-DROPS SHUTDOWN-QUEUE SHUTDOWN-CLOSED SHUTDOWN-AGAIN",
+    "TIMER-SHUTDOWN-DROPS TIMER-SHUTDOWN-QUEUE TIMER-SHUTDOWN-CLOSED TIMER-SHUTDOWN-AGAIN",
     _shutdown,
     Feature.SHUTDOWN,
 )

@@ -40,15 +40,21 @@ def rule_of_result(history: PurgatoryHistory, step: PurgatoryStep, expected: Val
                 return "PURGATORY-WATCH-COMPLETED"
             if expected is False:
                 return "PURGATORY-WATCH-WAITS"
-            return f"PURGATORY-WATCH-{_try_in_words(step, watch.operation)}-TRY"
+            return _rule_of_try(step, watch.operation)
         case Check(key):
-            return f"PURGATORY-CHECK-{'COUNT' if key in step.before.lists else 'UNKNOWN'}"
+            return (
+                "PURGATORY-CHECK-COUNT" if key in step.before.lists else "PURGATORY-CHECK-UNKNOWN"
+            )
         case Force(name):
-            return f"PURGATORY-FORCE{'-AGAIN' if step.was_completed(name) else ''}"
+            return "PURGATORY-FORCE-AGAIN" if step.was_completed(name) else "PURGATORY-FORCE"
         case CancelForKey(key):
             if history.purged and Counter(_names(expected)) == Counter(_names(step.outcome.result)):
                 return "PURGATORY-PURGE-REMOVES"  # the others keep their order
-            return f"PURGATORY-CANCEL-{'RESULT' if key in step.before.lists else 'UNKNOWN'}"
+            return (
+                "PURGATORY-CANCEL-RESULT"
+                if key in step.before.lists
+                else "PURGATORY-CANCEL-UNKNOWN"
+            )
     return "PURGATORY-TIME-OUT"
 
 
@@ -90,7 +96,7 @@ def _rule_of_one_count(
         return "PURGATORY-PENDING"
     if alone == "estimate" and not _is_about_watch_or_purge(step):
         proposal = step.model.profile.accounting is Accounting.PROPOSAL
-        return f"PURGATORY-ESTIMATE-{'PROPOSAL' if proposal else 'EXACT'}"
+        return "PURGATORY-ESTIMATE-PROPOSAL" if proposal else "PURGATORY-ESTIMATE-EXACT"
     return None
 
 
@@ -110,7 +116,7 @@ def _rule_after_shutdown(step: PurgatoryStep, differing: Sequence[str]) -> str:
     if isinstance(step.operation, Shutdown):
         return "PURGATORY-SHUTDOWN-AGAIN"
     lists = _LISTS & set(differing)
-    return f"PURGATORY-SHUTDOWN-{'COMPLETES' if lists else 'DROPS'}"
+    return "PURGATORY-SHUTDOWN-COMPLETES" if lists else "PURGATORY-SHUTDOWN-DROPS"
 
 
 def _rule_by_operation(
@@ -135,10 +141,9 @@ def _rule_by_operation(
         case Advance():
             return _rule_after_advance(history, step, names)
         case Shutdown():
-            return f"PURGATORY-SHUTDOWN-{'COMPLETES' if names & _LISTS else 'DROPS'}"
+            return "PURGATORY-SHUTDOWN-COMPLETES" if names & _LISTS else "PURGATORY-SHUTDOWN-DROPS"
         case RunOne() if step.throwing_callbacks():
-            rule = "EXPIRY-THROWS" if "queued" in names else "CALLBACK-THROWS"
-            return f"PURGATORY-{rule}"
+            return "PURGATORY-EXPIRY-THROWS" if "queued" in names else "PURGATORY-CALLBACK-THROWS"
     return "PURGATORY-TIME-OUT" if names & _TIMER else "PURGATORY-ENTRIES"
 
 
@@ -184,9 +189,11 @@ def _rule_after_watch(step: PurgatoryStep, watch: Watch, names: set[str]) -> str
     if thrown and step.is_completed(name):
         return "PURGATORY-CALLBACK-THROWS"
     if thrown:
-        return f"PURGATORY-{_try_in_words(step, name)}-TRY-THROWS"
+        return (
+            "PURGATORY-FIRST-TRY-THROWS" if step.tries(name) == 1 else "PURGATORY-SECOND-TRY-THROWS"
+        )
     if step.is_completed(name):
-        return f"PURGATORY-WATCH-{_try_in_words(step, name)}-TRY"
+        return _rule_of_try(step, name)
     if not names & _LISTS and not step.model.configuration.time_outs:
         return "PURGATORY-NO-TIME-OUTS"
     if step.is_rewatch(watch):
@@ -196,8 +203,9 @@ def _rule_after_watch(step: PurgatoryStep, watch: Watch, names: set[str]) -> str
     return "PURGATORY-WATCH-WAITS"
 
 
-def _try_in_words(step: PurgatoryStep, name: str) -> str:
-    return "FIRST" if step.tries(name) == 1 else "SECOND"
+def _rule_of_try(step: PurgatoryStep, name: str) -> str:
+    first = step.tries(name) == 1
+    return "PURGATORY-WATCH-FIRST-TRY" if first else "PURGATORY-WATCH-SECOND-TRY"
 
 
 def _rule_after_check(step: PurgatoryStep, key: str, names: set[str]) -> str:
@@ -233,14 +241,14 @@ def _rule_after_force(step: PurgatoryStep, name: str, names: set[str]) -> str:
         return "PURGATORY-FORCE-AGAIN"
     if name in step.throwing_callbacks():
         return "PURGATORY-CALLBACK-THROWS"
-    return f"PURGATORY-{'FORCE' if names & _LISTS else 'TIMER-LEFT'}"
+    return "PURGATORY-FORCE" if names & _LISTS else "PURGATORY-TIMER-LEFT"
 
 
 def _rule_after_advance(history: PurgatoryHistory, step: PurgatoryStep, names: set[str]) -> str:
     before, seen = step.before, step.outcome.observed
     if not names & (_LISTS | {"estimate"}) or names & {"timer_size", "queued"}:
         thrown = history.thrown_in_executor
-        return f"PURGATORY-{'EXPIRY-THROWS' if thrown else 'TIME-OUT'}"
+        return "PURGATORY-EXPIRY-THROWS" if thrown else "PURGATORY-TIME-OUT"
     if before.lists == step.after.lists:
         return "PURGATORY-PURGE-START"
     if names == {"keys"}:
@@ -269,7 +277,9 @@ def _rule_of_missing_purge(step: PurgatoryStep) -> str:
         return "PURGATORY-PURGE-START"
     if entries <= interval and not step.is_stepped:
         return "PURGATORY-PURGE-REMOVES"
-    return f"PURGATORY-{'STALE-ENTRIES' if operations <= interval < entries else 'PURGE-START'}"
+    return (
+        "PURGATORY-STALE-ENTRIES" if operations <= interval < entries else "PURGATORY-PURGE-START"
+    )
 
 
 def _names(value: Value) -> tuple[str, ...]:

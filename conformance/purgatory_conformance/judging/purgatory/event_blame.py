@@ -44,19 +44,19 @@ def rule_of_rejection(
         case CancelForKey(key):
             if before.closed:
                 return "PURGATORY-SHUTDOWN-COMPLETES"
-            return f"PURGATORY-CANCEL-{'RESULT' if key in before.lists else 'UNKNOWN'}"
+            return "PURGATORY-CANCEL-RESULT" if key in before.lists else "PURGATORY-CANCEL-UNKNOWN"
         case Force(name):
             if expected is Reason.THROWN or step.outcome.rejected is Reason.THROWN:
                 return "PURGATORY-CALLBACK-THROWS"
             if before.closed:
                 return "PURGATORY-SHUTDOWN-COMPLETES"
-            return f"PURGATORY-FORCE{'-AGAIN' if step.was_completed(name) else ''}"
+            return "PURGATORY-FORCE-AGAIN" if step.was_completed(name) else "PURGATORY-FORCE"
         case Shutdown():
-            return f"PURGATORY-SHUTDOWN-{'AGAIN' if before.closed else 'DROPS'}"
+            return "PURGATORY-SHUTDOWN-AGAIN" if before.closed else "PURGATORY-SHUTDOWN-DROPS"
     if before.closed:
         return "PURGATORY-SHUTDOWN-DROPS"
     thrown = history.thrown_in_executor or bool(step.throwing_callbacks())
-    return f"PURGATORY-{'EXPIRY-THROWS' if thrown else 'TIME-OUT'}"
+    return "PURGATORY-EXPIRY-THROWS" if thrown else "PURGATORY-TIME-OUT"
 
 
 def _rule_of_watch_rejection(step: PurgatoryStep, operation: Watch, expected: Reason | None) -> str:
@@ -70,10 +70,12 @@ def _rule_of_watch_rejection(step: PurgatoryStep, operation: Watch, expected: Re
     if expected is Reason.THROWN:
         if step.is_completed(name):
             return "PURGATORY-CALLBACK-THROWS"
-        return f"PURGATORY-{'FIRST' if step.tries(name) == 1 else 'SECOND'}-TRY-THROWS"
+        return (
+            "PURGATORY-FIRST-TRY-THROWS" if step.tries(name) == 1 else "PURGATORY-SECOND-TRY-THROWS"
+        )
     if len(set(operation.keys)) < len(operation.keys):
         return "PURGATORY-DUPLICATE-KEYS"
-    return f"PURGATORY-{'REWATCH' if step.is_rewatch(operation) else 'WATCH-WAITS'}"
+    return "PURGATORY-REWATCH" if step.is_rewatch(operation) else "PURGATORY-WATCH-WAITS"
 
 
 def _rule_of_check_rejection(step: PurgatoryStep, key: str, expected: Reason | None) -> str:
@@ -83,7 +85,7 @@ def _rule_of_check_rejection(step: PurgatoryStep, key: str, expected: Reason | N
         return "PURGATORY-CHECK-UNKNOWN"
     if expected is Reason.THROWN:
         thrown = step.throwing_callbacks()
-        return f"PURGATORY-{'CALLBACK' if thrown else 'CHECK'}-THROWS"
+        return "PURGATORY-CALLBACK-THROWS" if thrown else "PURGATORY-CHECK-THROWS"
     return "PURGATORY-CHECK-THROWS"
 
 
@@ -130,7 +132,7 @@ def _rule_of_count_of_completions(
         return None
     if extra.kind in (COMPLETED, TIMED_OUT) and step.is_lost_expiry(extra.task):
         thrown = extra.task in step.throwing_callbacks()
-        return f"PURGATORY-{'CALLBACK-THROWS' if thrown else 'LOST-EXPIRY'}"
+        return "PURGATORY-CALLBACK-THROWS" if thrown else "PURGATORY-LOST-EXPIRY"
     closed_or_lost = step.before.closed or isinstance(step.operation, RunOne | Advance)
     if extra.kind is TIMED_OUT and not closed_or_lost:
         return "PURGATORY-CALLBACK-ORDER"
@@ -166,7 +168,7 @@ def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
             return RULE_OF_ACTION[type(action)]
         if owner == event.task and event.kind is TRIED:  # it is completed while on_complete runs
             watches = isinstance(action, WatchInside) and action.operation == owner
-            return f"PURGATORY-{'WATCH-COMPLETED' if watches else 'CALLBACK-ORDER'}"
+            return "PURGATORY-WATCH-COMPLETED" if watches else "PURGATORY-CALLBACK-ORDER"
         if owner != event.task and _is_about(step, action, event.task):
             return RULE_OF_ACTION[type(action)]
     return None
@@ -201,7 +203,7 @@ def _rule_by_operation(
             if step.was_completed(name):
                 return "PURGATORY-FORCE-AGAIN"
             closed = step.before.closed
-            return f"PURGATORY-{'SHUTDOWN-COMPLETES' if closed else 'FORCE'}"
+            return "PURGATORY-SHUTDOWN-COMPLETES" if closed else "PURGATORY-FORCE"
         case RunOne():
             return _rule_of_run(history, step, difference)
         case Shutdown():
@@ -225,12 +227,12 @@ def _rule_of_watch(step: PurgatoryStep, operation: Watch, difference: _Differenc
         return "PURGATORY-WATCH-COMPLETED"
     tries = step.tries(name)
     if step.outcome.rejected is Reason.THROWN and not step.is_completed(name):
-        return f"PURGATORY-{'FIRST' if tries == 1 else 'SECOND'}-TRY-THROWS"
+        return "PURGATORY-FIRST-TRY-THROWS" if tries == 1 else "PURGATORY-SECOND-TRY-THROWS"
     if _is_about_expiry(step, difference):
         return "PURGATORY-TIME-OUT" if step.model.configuration.time_outs else _NO_TIME_OUTS
     if difference.extra is None and step.is_rewatch(operation) and not step.outcome.events:
         return "PURGATORY-REWATCH"
-    return f"PURGATORY-WATCH-{'FIRST' if tries == 1 else 'SECOND'}-TRY"
+    return "PURGATORY-WATCH-FIRST-TRY" if tries == 1 else "PURGATORY-WATCH-SECOND-TRY"
 
 
 def _is_about_expiry(step: PurgatoryStep, difference: _Difference) -> bool:
@@ -251,7 +253,7 @@ def _rule_of_check(
     if missing is not None:
         return _rule_of_missed(history, step, key, missing)
     if extra is None:
-        return f"PURGATORY-{'PURGE-REMOVES' if history.purged else 'CHECK-ORDER'}"
+        return "PURGATORY-PURGE-REMOVES" if history.purged else "PURGATORY-CHECK-ORDER"
     name = extra.task
     completed_before = any(
         event.kind is COMPLETED and event.task == name for event in step.outcome.events
@@ -263,7 +265,7 @@ def _rule_of_check(
     if name not in step.before.lists.get(key, ()):
         return history.refused.get(name, "PURGATORY-CANCEL-LEAVES")
     stopped = step.outcome.rejected is Reason.THROWN
-    return f"PURGATORY-CHECK-{'THROWS' if stopped else 'ORDER'}"
+    return "PURGATORY-CHECK-THROWS" if stopped else "PURGATORY-CHECK-ORDER"
 
 
 def _rule_of_missed(
@@ -291,7 +293,7 @@ def _rule_of_missed(
         return "PURGATORY-PURGE-REMOVES"
     if step.is_completable(name):
         return "PURGATORY-NOT-LOST"
-    return f"PURGATORY-{'CHECK-ORDER' if len(entries) > 1 else 'WATCH-WAITS'}"
+    return "PURGATORY-CHECK-ORDER" if len(entries) > 1 else "PURGATORY-WATCH-WAITS"
 
 
 def _rule_of_run(history: PurgatoryHistory, step: PurgatoryStep, difference: _Difference) -> str:
@@ -304,7 +306,7 @@ def _rule_of_run(history: PurgatoryHistory, step: PurgatoryStep, difference: _Di
     if extra is not None and extra.task == head:
         if head in step.throwing_callbacks() and extra.kind is TIMED_OUT:
             return "PURGATORY-CALLBACK-THROWS"
-        return f"PURGATORY-{'EXACTLY-ONCE' if extra.kind is COMPLETED else 'CALLBACK-ORDER'}"
+        return "PURGATORY-EXACTLY-ONCE" if extra.kind is COMPLETED else "PURGATORY-CALLBACK-ORDER"
     if step.before.closed:
         return "PURGATORY-SHUTDOWN-DROPS"
     if history.thrown_in_executor:
@@ -355,4 +357,4 @@ def _rule_of_missing_expiry(history: PurgatoryHistory, name: str) -> str:
     ):
         if rule in marks:
             return rule
-    return f"PURGATORY-{'EXPIRY-THROWS' if history.thrown_in_executor else 'TIME-OUT'}"
+    return "PURGATORY-EXPIRY-THROWS" if history.thrown_in_executor else "PURGATORY-TIME-OUT"

@@ -167,7 +167,7 @@ class PurgatoryHistory:
             if name in after or name in expired:
                 continue
             from_outside = isinstance(step.operation, CancelForKey)
-            rule = f"PURGATORY-CANCEL-{'LAST-KEY' if from_outside else 'INSIDE'}"
+            rule = "PURGATORY-CANCEL-LAST-KEY" if from_outside else "PURGATORY-CANCEL-INSIDE"
             if isinstance(step.operation, Shutdown):
                 rule = "PURGATORY-SHUTDOWN-DROPS"
             elif step.is_completed(name):

@@ -134,7 +134,7 @@ def _cancel_for_key(step: PurgatoryStep, key: str) -> Iterator[str]:
     for name in entries:
         if name in armed:
             kept = name in step.after.timer.store.due_ticks
-            yield f"PURGATORY-CANCEL-{'KEEPS-TIME-OUT' if kept else 'LAST-KEY'}"
+            yield ("PURGATORY-CANCEL-KEEPS-TIME-OUT" if kept else "PURGATORY-CANCEL-LAST-KEY")
 
 
 def _advance(step: PurgatoryStep) -> Iterator[str]:

@@ -141,7 +141,7 @@ def _lists_mismatch(
         expected, seen = believed.lists.get(key, ()), told.lists.get(key, ())
         if expected != seen:
             same = sorted(expected) == sorted(seen)
-            rule = f"PURGATORY-{'CHECK-ORDER' if same else 'ENTRIES'}"
+            rule = "PURGATORY-CHECK-ORDER" if same else "PURGATORY-ENTRIES"
             what = f"under {key}"
             return Mismatch(rule, names_words(what, expected), names_words(what, seen))
     return None

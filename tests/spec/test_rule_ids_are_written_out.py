@@ -1,0 +1,46 @@
+"""A search for a rule's id finds every place: no id is put together from parts."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = (
+    *("spec", "model", "impl", "tla", "conformance", "pipeline", "benchmarks", "assurance"),
+    "docs",
+)
+PART_OF_AN_ID = re.compile(r"^(TIMER|PURGATORY|POOL)-")
+
+
+def put_together(source: str) -> Iterator[int]:
+    """The lines of f-strings that begin as a rule's id does."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.JoinedStr(values=[ast.Constant(value=str(text)), _, *_]):
+                if PART_OF_AN_ID.match(text):
+                    yield node.lineno
+
+
+def test_no_rule_id_is_put_together() -> None:
+    """
+    Given every source file of the project
+    Then no f-string of them begins with the first word of a rule's id
+    """
+    files = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    assert len(files) > 500
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in files
+        for line in put_together(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_an_id_that_is_put_together_is_found() -> None:
+    """
+    Given a line with an id in two parts, and one with a whole id in a sentence
+    Then the first is found, and the second is not
+    """
+    source = 'rule = f"TIMER-{word}"\nsaid = f"{name} breaks TIMER-CASCADE"\n'
+    assert list(put_together(source)) == [1]
