@@ -5,9 +5,8 @@
 A machine is a ``RuleBasedStateMachine``. Each row of the component's table of situations, from
 which ``purgatory check`` draws too, is one of its rules. A rule draws operations. The
 implementation carries out each operation, and the judge, who follows the model, says whether the
-outcome is right. Where an outcome is wrong, the exception has the name of the rule that is broken,
-so that Hypothesis shrinks the failures of each rule by themselves; its last report has the steps
-as a case for ``purgatory replay``.
+outcome is right. Where an outcome is wrong, Hypothesis shrinks the steps, and the report names the
+rule that they break, and has the steps as a case for ``purgatory replay``.
 
 ``settings``, ``seed`` and ``reproduce_failure`` decorate these machines as they do any other. A
 subclass may add rules, and invariants that read ``steps``, ``observed`` and ``state``:
@@ -21,7 +20,6 @@ subclass may add rules, and invariants that read ``steps``, ``observed`` and ``s
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -75,13 +73,16 @@ Machine = TypeVar("Machine", bound="StepMachine")
 
 
 class RuleBroken(AssertionError):
-    """A step that the rules do not allow; each broken rule has a subclass of its own name."""
+    """A step whose outcome the rules do not allow; ``rule`` is the id of the one that is broken."""
 
-
-@cache
-def _broken(rule_id: str) -> type[RuleBroken]:
-    """The exception of one rule: Hypothesis takes exceptions of two types for two defects."""
-    return type(rule_id, (RuleBroken,), {"__module__": __name__})
+    def __init__(self, divergence: Divergence) -> None:
+        """Say which rule is broken, what was expected, and what was seen."""
+        stated = requirement(divergence.rule)
+        super().__init__(
+            f"{stated.id} ({stated.level.value}): {stated.title}\n"
+            f"expected: {printable(divergence.expected)}\nseen: {printable(divergence.seen)}"
+        )
+        self.rule = stated.id
 
 
 @dataclass(frozen=True)
@@ -214,17 +215,26 @@ class StepMachine(RuleBasedStateMachine):
         return support_of(self.component)
 
     def _failure(self, divergence: Divergence) -> RuleBroken:
-        """The rule that is broken; in the last run of Hypothesis with the case that shows it."""
-        stated = requirement(divergence.rule)
-        error = _broken(stated.id)(
-            f"{stated.id} ({stated.level.value}): {stated.title}\n"
-            f"expected: {printable(divergence.expected)}\nseen: {printable(divergence.seen)}"
-        )
-        if current_build_context().is_final:
-            error.add_note(self._told(self._reduced(stated.id), stated.id))
+        """The rule that is broken; in the last run of Hypothesis, of the simplest case there is.
+
+        A long case may break several rules at once, so that only a short one names the right one.
+        """
+        __tracebackhide__ = True
+        if not current_build_context().is_final:
+            return RuleBroken(divergence)
+        run = self._reduced()
+        if run.divergence is None:
+            # The same operations had another outcome: only what was seen can be told.
+            run = CaseRun("seen", *self._asked, steps=self.steps, divergence=divergence)
+        error = RuleBroken(run.divergence or divergence)
+        error.add_note(self._told(run, error.rule))
         return error
 
-    def _reduced(self, rule_id: str) -> CaseRun:
+    @property
+    def _asked(self) -> tuple[Configuration, tuple[Operation, ...]]:
+        return self.configuration, tuple(step.operation for step in self.steps)
+
+    def _reduced(self) -> CaseRun:
         """The steps of this run without those that the failure does not need."""
 
         def again(case: Candidate) -> CaseRun:
@@ -233,15 +243,9 @@ class StepMachine(RuleBasedStateMachine):
             )
 
         def fails(case: Candidate) -> bool:
-            run = again(case)
-            broken = run.divergence.rule if run.divergence else ""
-            return run.verdict is CaseVerdict.FAIL and broken == rule_id
+            return again(case).verdict is CaseVerdict.FAIL
 
-        found = Candidate(self.configuration, tuple(step.operation for step in self.steps))
-        if fails(found):
-            return again(reduce_case(self.profile, found, fails, _MOST_RUNS))
-        # The same operations had another outcome: only what was seen can be told.
-        return CaseRun("seen", found.configuration, found.operations, steps=self.steps)
+        return again(reduce_case(self.profile, Candidate(*self._asked), fails, _MOST_RUNS))
 
     def _told(self, run: CaseRun, rule_id: str) -> str:
         """The case for people, the lines of its file, and the command that runs it again."""
