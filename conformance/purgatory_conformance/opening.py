@@ -237,7 +237,8 @@ def _imported(word: str, folder: Path, profile: Profile | None = None) -> Subjec
         factory: Callable[[], Subject] = getattr(module, factory_name)
     except (ImportError, AttributeError) as error:
         raise UnknownSubject(f"{word!r} cannot be imported: {error}") from error
-    if not isinstance(factory, type) or not hasattr(factory, "do"):
+    is_subject = hasattr(factory, "do_all")
+    if is_subject or not isinstance(factory, type) or not hasattr(factory, "do"):
         return factory()
     if profile is None:
         raise UnknownSubject(f"{word!r} is a class of instances, and has no profile of its own")

@@ -6,7 +6,8 @@ What becomes of a block depends on its language, and on words behind it that the
 - ``console`` has commands behind ``$``; they are executed and their output is compared: a line
   ``...`` stands for any lines, and ``...`` inside a line for any letters; ``[exit 1]`` on the last
   line is an exit code other than 0; with the word ``java`` the commands need Java and Maven; with
-  the word ``measured`` any number stands for any other, and gaps may have another width;
+  the word ``large`` they repeat what a test of the command shows, and run with the large tests;
+  with the word ``measured`` any number stands for any other, and gaps may have another width;
 - ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of;
 - ``diff`` changes the file that its title names;
 - ``tla`` stands word for word in a module of this project, or with a title is a module itself;

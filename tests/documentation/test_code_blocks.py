@@ -66,7 +66,11 @@ def name_of(page: Path) -> str:
 
 
 def needs_java(page: Path) -> bool:
-    return any("java" in block.words for block in blocks_of(page))
+    return any("java" in block.words and "large" not in block.words for block in blocks_of(page))
+
+
+def is_large(page: Path) -> bool:
+    return any("large" in block.words for block in blocks_of(page))
 
 
 @pytest.fixture
@@ -79,7 +83,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PageRun:
 def test_blocks_are_as_they_claim(page: Path, run: PageRun) -> None:
     run.prepare(page)
     for block in blocks_of(page):
-        if "java" not in block.words:
+        if not block.words & {"java", "large"}:
             run.run(block)
 
 
@@ -89,8 +93,18 @@ def test_blocks_that_need_java_are_as_they_claim(page: Path, run: PageRun) -> No
     run.prepare(page)
     for block in blocks_of(page):
         # The files that a page lays out are needed by the blocks with Java, too.
-        if "java" in block.words or (block.title and block.language in ("jsonl", "tla")):
+        laid_out = block.title and block.language in ("jsonl", "tla")
+        if laid_out or ("java" in block.words and "large" not in block.words):
             run.run(block)
+
+
+@pytest.mark.large
+@pytest.mark.java
+@pytest.mark.parametrize("page", [page for page in pages() if is_large(page)], ids=name_of)
+def test_all_blocks_of_a_page_are_as_they_claim(page: Path, run: PageRun) -> None:
+    run.prepare(page)
+    for block in blocks_of(page):
+        run.run(block)
 
 
 def test_what_is_not_run_is_exactly_this_and_has_a_reason() -> None:
@@ -107,7 +121,7 @@ def test_plain_text_is_exactly_this() -> None:
 
 def test_words_behind_the_language_are_known() -> None:
     words = {word for page in pages() for block in blocks_of(page) for word in block.words}
-    assert words <= {"java", "measured", "no-run"}
+    assert words <= {"java", "large", "measured", "no-run"}
 
 
 def test_there_is_something_to_check() -> None:
