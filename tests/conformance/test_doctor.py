@@ -15,7 +15,7 @@ from purgatory_conformance.components import PROFILES
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.examination import examine
-from purgatory_conformance.doctor.finding import Finding, Verdict, explain
+from purgatory_conformance.doctor.finding import Finding, Severity, explain
 from purgatory_conformance.knowledge import profile_fields
 from purgatory_spec.profiles import Component, Profile
 
@@ -38,18 +38,18 @@ def examine_mode(mode: str, time_limit_seconds: float = 10.0) -> list[Finding]:
 
 def wrong(findings: list[Finding]) -> list[str]:
     """What is wrong, each problem once, in the order of the conversation."""
-    return list(dict.fromkeys(f.explanation for f in findings[:-1] if f.verdict is Verdict.WRONG))
+    return list(dict.fromkeys(f.explanation for f in findings[:-1] if f.verdict is Severity.WRONG))
 
 
 def test_good_adapter() -> None:
     """Nothing is wrong, everything declared is explained, and every request is shown."""
     command = (sys.executable, "-S", "heap_timer_adapter.py")
     findings = list(examine(command, working_folder=HEAP_TIMER))
-    assert [finding for finding in findings if finding.verdict is Verdict.WRONG] == []
+    assert [finding for finding in findings if finding.verdict is Severity.WRONG] == []
     assert findings[-1] == Finding(
-        Verdict.OK, "the adapter speaks the protocol; the suite can judge it now"
+        Severity.OK, "the adapter speaks the protocol; the suite can judge it now"
     )
-    notes = [finding.explanation for finding in findings if finding.verdict is Verdict.NOTE]
+    notes = [finding.explanation for finding in findings if finding.verdict is Severity.NOTE]
     assert notes == [
         "timer, rounding is down: an expiry is rounded down to the tick; "
         "a task may run early by less than one",
@@ -148,7 +148,7 @@ def test_the_problem_is_named(mode: str, problem: str) -> None:
     """It comes first, before what follows from it, and the summary repeats it."""
     findings = examine_mode(mode)
     assert wrong(findings)[0] == problem
-    assert findings[-1].verdict is Verdict.WRONG
+    assert findings[-1].verdict is Severity.WRONG
     assert findings[-1].explanation.endswith(f" to mend, the first: {problem}")
 
 
@@ -174,7 +174,7 @@ def test_hanging_adapter(mode: str, problem: str) -> None:
 
 def test_command_that_cannot_be_started(tmp_path: Path) -> None:
     findings = list(examine((str(tmp_path / "missing"),)))
-    assert [finding.verdict for finding in findings] == [Verdict.WRONG, Verdict.WRONG]
+    assert [finding.verdict for finding in findings] == [Severity.WRONG, Severity.WRONG]
     assert "cannot be started" in findings[0].explanation
 
 
@@ -182,11 +182,11 @@ def test_what_is_shown_but_not_declared_is_noted() -> None:
     findings = examine_mode("undeclared observable")
     assert wrong(findings) == []
     note = "advance: 'mood' is shown but not declared, so nobody looks at it"
-    assert note in [f.explanation for f in findings if f.verdict is Verdict.NOTE]
+    assert note in [f.explanation for f in findings if f.verdict is Severity.NOTE]
 
 
 def test_process_that_fails_shows_its_standard_error() -> None:
-    finding = next(f for f in examine_mode("crash") if f.verdict is Verdict.WRONG)
+    finding = next(f for f in examine_mode("crash") if f.verdict is Severity.WRONG)
     assert explain(finding).splitlines() == [
         f"wrong  {PROBLEMS['crash']}",
         '         sent      {"request":"do","id":4,"operation":{"op":"advance","to_ms":10}}',
@@ -198,7 +198,7 @@ def test_examination_can_be_left_early() -> None:
     command = (sys.executable, "-S", str(MISBEHAVING), "good")
     findings = examine(command)
     assert isinstance(findings, Generator)
-    assert next(findings).verdict is Verdict.OK
+    assert next(findings).verdict is Severity.OK
     findings.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "adapter pipe"]
 
@@ -279,7 +279,7 @@ def test_a_declared_feature_that_is_missing_is_named_once(operation: str) -> Non
     Then that is the one thing to mend: nothing is complained of that follows from it
     """
     findings = examine_bundled(operation)
-    problems = [f for f in findings[:-1] if f.verdict is Verdict.WRONG]
+    problems = [f for f in findings[:-1] if f.verdict is Severity.WRONG]
     assert [f"no such operation ({DECLARED_ONLY})"] == [f.explanation for f in problems]
     assert f'"op":"{operation}"' in problems[0].sent
     assert findings[-1].explanation.startswith("one thing to mend")
@@ -308,7 +308,7 @@ def test_a_reply_that_cannot_be_read_is_one_complaint(mode: str) -> None:
     Then that is said once, and not that nothing ran: the reply may have said so
     """
     findings = examine_mode(mode)
-    problems = [f.explanation for f in findings[:-1] if f.verdict is Verdict.WRONG]
+    problems = [f.explanation for f in findings[:-1] if f.verdict is Severity.WRONG]
     assert problems == [PROBLEMS[mode]]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from purgatory_bench.bench.catalogue import PROCESS, THREAD
-from purgatory_bench.bench.results import Answer, PeerFacts, Results, Setting
+from purgatory_bench.bench.results import Measurement, PeerFacts, Results, Setting
 from purgatory_bench.bench.statistics import Summary, ratios, summary
 
 NOT_OFFERED: Final = "not offered"
@@ -27,7 +27,7 @@ class Figures:
         self.files = files
         self.peers: dict[str, PeerFacts] = {}
         self.settings: dict[str, Setting] = {}
-        self._answers: dict[tuple[str, str], dict[int, Answer]] = defaultdict(dict)
+        self._answers: dict[tuple[str, str], dict[int, Measurement]] = defaultdict(dict)
         self._reasons: dict[tuple[str, str], str] = {}
         self._peers_of: dict[str, dict[str, PeerFacts]] = {}
         for file in files:
@@ -105,7 +105,7 @@ class Figures:
             self._reasons.setdefault((failure.setting, failure.peer), failure.reason)
 
 
-def value_of(answer: Answer, source: str) -> float | None:
+def value_of(answer: Measurement, source: str) -> float | None:
     """A figure of an answer; None where the peer does not tell it."""
     if source in _PER_OPERATION:
         whole: float | None = getattr(answer, source)

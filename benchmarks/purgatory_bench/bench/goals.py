@@ -31,7 +31,7 @@ GOAL_SERIES: Final = Series("high", 3)
 LAG_MS: Final = 20.0
 
 
-class Verdict(Enum):
+class GoalVerdict(Enum):
     """What became of a goal."""
 
     AIM = "aim met"
@@ -86,7 +86,7 @@ class Judged:
 
     goal: Goal
     parts: Sequence[Part]
-    verdict: Verdict
+    verdict: GoalVerdict
 
 
 def judge(figures: Figures) -> list[Judged]:
@@ -98,13 +98,13 @@ def _judge(goal: Goal, figures: Figures) -> Judged:
     parts = goal.parts(figures)
     medians = [part.measured.median for part in parts if part.measured is not None]
     if not all(goal.within(value, goal.reach) for value in medians):
-        verdict = Verdict.MISSED
+        verdict = GoalVerdict.MISSED
     elif not medians or len(medians) < len(parts):
-        verdict = Verdict.NOT_MEASURED
+        verdict = GoalVerdict.NOT_MEASURED
     elif goal.aim is not None and all(goal.within(value, goal.aim) for value in medians):
-        verdict = Verdict.AIM
+        verdict = GoalVerdict.AIM
     else:
-        verdict = Verdict.MET
+        verdict = GoalVerdict.MET
     return Judged(goal, parts, verdict)
 
 

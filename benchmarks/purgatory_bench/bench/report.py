@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from purgatory_bench.bench.figures import Figures
-from purgatory_bench.bench.goals import Goal, Judged, Part, Verdict, judge
+from purgatory_bench.bench.goals import Goal, GoalVerdict, Judged, Part, judge
 from purgatory_bench.bench.measure_tables import measure_tables
 from purgatory_bench.bench.noise import noise_of
 from purgatory_bench.bench.results import Results
@@ -45,10 +45,10 @@ def gate_problem(files: Sequence[Results]) -> str:
     A goal that was not measured closes nothing, as long as another one was.
     """
     judged = judge(Figures(files))
-    missed = [each.goal.title for each in judged if each.verdict is Verdict.MISSED]
+    missed = [each.goal.title for each in judged if each.verdict is GoalVerdict.MISSED]
     if missed:
         return f"missed: {'; '.join(missed)}"
-    if all(each.verdict is Verdict.NOT_MEASURED for each in judged):
+    if all(each.verdict is GoalVerdict.NOT_MEASURED for each in judged):
         return "no goal was measured"
     return ""
 

@@ -77,7 +77,7 @@ class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     request: Request
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Measurement(msgspec.Struct, frozen=True):
     """What a peer answered: times in ns, of the measured part alone."""
 
     operations: int
@@ -102,7 +102,7 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     peer: str
     round: int
     place: int
-    answer: Answer
+    answer: Measurement
 
 
 class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

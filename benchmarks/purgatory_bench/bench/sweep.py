@@ -6,7 +6,7 @@ from statistics import median
 from typing import Final
 
 from purgatory_bench.bench.figures import value_of
-from purgatory_bench.bench.results import Answer, Failure, Sample, Setting
+from purgatory_bench.bench.results import Failure, Measurement, Sample, Setting
 from purgatory_bench.bench.rounds import Plan, Taken, turns
 from purgatory_bench.bench.sweep_plan import MEASURE, SATURATED_SHARE, Sweep, point
 from purgatory_bench.bench.talking import Broken, Declined
@@ -19,7 +19,7 @@ _SLOWEST_RATE: Final = 2_000
 
 
 @dataclass
-class Standing:
+class PeersHolding:
     """How peers do in a series.
 
     Attributes:
@@ -58,7 +58,7 @@ def run_sweep(
         keep: Called after each point, to write down what there is.
     """
     for series in sweep.series():
-        standing = Standing(list(team.able(MEASURE)))
+        standing = PeersHolding(list(team.able(MEASURE)))
         say(f"warming up for {series.label}")
         _warm_up(team, standing, point(series, WARM_UP_RATE, sweep), plan)
         for rate in sweep.rates:
@@ -79,7 +79,7 @@ def patience(setting: Setting, plan: Plan) -> float:
     return plan.patience_s + requests / min(rate, _SLOWEST_RATE)
 
 
-def saturated(setting: Setting, answers: Sequence[Answer]) -> str:
+def saturated(setting: Setting, answers: Sequence[Measurement]) -> str:
     """Why a peer is asked for no higher rate; empty where it holds this one.
 
     Args:
@@ -94,7 +94,7 @@ def saturated(setting: Setting, answers: Sequence[Answer]) -> str:
     return f"saturated: {achieved:,.0f}/s at a target of {rate:,.0f}/s"
 
 
-def _warm_up(team: Team, standing: Standing, setting: Setting, plan: Plan) -> None:
+def _warm_up(team: Team, standing: PeersHolding, setting: Setting, plan: Plan) -> None:
     """Ask every peer for a point that does not count; who cannot do that leaves the series."""
     requests = min(int(setting.request["operations"]), _MOST_WARM_UP)
     for number in range(plan.warm_up):
@@ -106,8 +106,8 @@ def _warm_up(team: Team, standing: Standing, setting: Setting, plan: Plan) -> No
                 standing.leave(peer, f"warming up: {problem}")
 
 
-def _point(team: Team, standing: Standing, setting: Setting, plan: Plan, taken: Taken) -> None:
-    answers: dict[str, list[Answer]] = {peer.name: [] for peer in standing.peers}
+def _point(team: Team, standing: PeersHolding, setting: Setting, plan: Plan, taken: Taken) -> None:
+    answers: dict[str, list[Measurement]] = {peer.name: [] for peer in standing.peers}
     peers = tuple(standing.peers)
     for number in range(1, plan.rounds + 1):
         for place, peer in turns(peers, number):

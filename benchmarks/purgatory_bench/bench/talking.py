@@ -15,7 +15,7 @@ from typing import Final, Protocol, TypeVar
 
 import msgspec
 
-from purgatory_bench.bench.results import Answer, Figure, Request
+from purgatory_bench.bench.results import Figure, Measurement, Request
 
 _Kind = TypeVar("_Kind")
 
@@ -95,7 +95,9 @@ class PeerProcess:
         """The id of its process."""
         return self._process.pid
 
-    def ask(self, request: Request, patience_s: float, watcher: Watcher | None = None) -> Answer:
+    def ask(
+        self, request: Request, patience_s: float, watcher: Watcher | None = None
+    ) -> Measurement:
         """Ask one thing.
 
         Args:
@@ -216,10 +218,10 @@ class _Said(msgspec.Struct):
     wall_ns: float | None = None
     detail: dict[str, Figure] = {}
 
-    def answer(self) -> Answer | None:
+    def answer(self) -> Measurement | None:
         if self.operations is None or self.operations < 1:
             return None
-        return Answer(
+        return Measurement(
             self.operations, self.thread_cpu_ns, self.process_cpu_ns, self.wall_ns, self.detail
         )
 

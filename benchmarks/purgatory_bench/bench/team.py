@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Final
 
 from purgatory_bench.bench.building import NotBuilt
-from purgatory_bench.bench.results import Answer, PeerFacts, Request
+from purgatory_bench.bench.results import Measurement, PeerFacts, Request
 from purgatory_bench.bench.roster import Place, Roll
 from purgatory_bench.bench.talking import Broken, Hello, PeerProcess, Start
 
@@ -90,7 +90,7 @@ class Team:
                 found.append(member)
         return found
 
-    def ask(self, member: Member, request: Request, patience_s: float) -> Answer:
+    def ask(self, member: Member, request: Request, patience_s: float) -> Measurement:
         """Ask a member that is able.
 
         Raises:

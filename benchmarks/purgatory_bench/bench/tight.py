@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from purgatory_bench.bench.results import Answer, Curve, Failure, Sample, Setting
+from purgatory_bench.bench.results import Curve, Failure, Measurement, Sample, Setting
 from purgatory_bench.bench.rounds import Plan, Taken
 from purgatory_bench.bench.sweep import patience, saturated
 from purgatory_bench.bench.sweep_plan import TIGHT, Series, Sweep, point
@@ -184,7 +184,7 @@ def _point(
     return saturated(setting, [answer])
 
 
-def _ask(member: Member, setting: Setting, plan: Plan, watch: ResidentWatch) -> Answer:
+def _ask(member: Member, setting: Setting, plan: Plan, watch: ResidentWatch) -> Measurement:
     assert member.start is not None
     command = [*member.start.command, *member.roll.alone]
     log = member.start.log.with_name(f"{member.name}-tight.log")

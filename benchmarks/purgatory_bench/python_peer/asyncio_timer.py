@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from purgatory_bench.python_peer.costs import Costs, Stopwatch, Tally, expect
 from purgatory_bench.python_peer.draws import FAR, NEAR, VIRTUAL, Delays, Draws
-from purgatory_bench.python_peer.messages import Answer, Request
+from purgatory_bench.python_peer.messages import Measurement, Request
 from purgatory_bench.python_peer.replacements import drawn_replacements
 from purgatory_bench.python_peer.timers import END_MS
 
@@ -44,7 +44,7 @@ class AsyncioMeasures:
         self._pending: Delays = VIRTUAL if virtual else FAR
         self._expiring: Delays = VIRTUAL if virtual else NEAR
 
-    def hot(self, request: Request) -> Answer:
+    def hot(self, request: Request) -> Measurement:
         """Add a timer and cancel it, with others behind it."""
         draws = Draws(request.seed)
         first = self._pending.draw(draws, request.pending)
@@ -56,15 +56,15 @@ class AsyncioMeasures:
         expect("tasks that ran", 0, tally.runs)
         return costs.answer(request.operations)
 
-    def fifo(self, request: Request) -> Answer:
+    def fifo(self, request: Request) -> Measurement:
         """Cancel the timer that was added first of all that are pending, and add a fresh one."""
         return self._replace(request, oldest=True)
 
-    def random(self, request: Request) -> Answer:
+    def random(self, request: Request) -> Measurement:
         """Cancel a timer drawn at random, and add a fresh one in its place."""
         return self._replace(request, oldest=False)
 
-    def expire(self, request: Request) -> Answer:
+    def expire(self, request: Request) -> Measurement:
         """Add timers and have them run."""
         delays_ms = self._expiring.draw(Draws(request.seed), request.operations)
         tally = Tally()
@@ -79,7 +79,7 @@ class AsyncioMeasures:
         leads = self._virtual
         return costs.answer(request.operations, one_thread=leads, add_cpu_ns=added.thread_ns)
 
-    def _replace(self, request: Request, *, oldest: bool) -> Answer:
+    def _replace(self, request: Request, *, oldest: bool) -> Measurement:
         first, victims, fresh = drawn_replacements(request, self._pending, oldest=oldest)
         turns = list(_turns(list(zip(victims, _seconds(fresh), strict=True))))
         tally = Tally()

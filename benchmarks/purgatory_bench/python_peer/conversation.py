@@ -5,10 +5,10 @@ from typing import TextIO
 
 from purgatory_bench.python_peer.fresh_process import ask_fresh_process
 from purgatory_bench.python_peer.messages import (
-    Answer,
     CannotMeasure,
     Failure,
     Hello,
+    Measurement,
     Request,
     read_request,
     written,
@@ -32,7 +32,7 @@ def converse(peer: Peer, lines: Iterable[str], output: TextIO, *, alone: bool) -
             _say(output, _answer(peer, line, alone))
 
 
-def _answer(peer: Peer, line: str, alone: bool) -> Answer | Failure:
+def _answer(peer: Peer, line: str, alone: bool) -> Measurement | Failure:
     try:
         request = read_request(line)
         return _measured(peer, request, line, alone)
@@ -43,7 +43,7 @@ def _answer(peer: Peer, line: str, alone: bool) -> Answer | Failure:
         return Failure(f"{type(failure).__name__}: {failure}")
 
 
-def _measured(peer: Peer, request: Request, line: str, alone: bool) -> Answer | Failure:
+def _measured(peer: Peer, request: Request, line: str, alone: bool) -> Measurement | Failure:
     measure = peer.measures.get(request.measure)
     if measure is None:
         raise CannotMeasure(f"{peer.name} does not offer {request.measure!r}")
@@ -52,6 +52,6 @@ def _measured(peer: Peer, request: Request, line: str, alone: bool) -> Answer | 
     return measure(request)
 
 
-def _say(output: TextIO, message: Hello | Answer | Failure) -> None:
+def _say(output: TextIO, message: Hello | Measurement | Failure) -> None:
     output.write(written(message) + "\n")
     output.flush()

@@ -4,7 +4,7 @@ import gc
 import time
 from dataclasses import dataclass
 
-from purgatory_bench.python_peer.messages import Answer, CannotMeasure, Figure
+from purgatory_bench.python_peer.messages import CannotMeasure, Figure, Measurement
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Costs:
             self.wall_ns + other.wall_ns,
         )
 
-    def answer(self, operations: int, *, one_thread: bool = True, **detail: Figure) -> Answer:
+    def answer(self, operations: int, *, one_thread: bool = True, **detail: Figure) -> Measurement:
         """The answer; where other threads did a part, that of one says nothing."""
         thread_ns = self.thread_ns if one_thread else None
-        return Answer(operations, thread_ns, self.process_ns, self.wall_ns, detail)
+        return Measurement(operations, thread_ns, self.process_ns, self.wall_ns, detail)
 
 
 class Stopwatch:

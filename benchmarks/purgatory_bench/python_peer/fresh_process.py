@@ -5,10 +5,10 @@ import sys
 
 import msgspec
 
-from purgatory_bench.python_peer.messages import Answer, CannotMeasure, Failure
+from purgatory_bench.python_peer.messages import CannotMeasure, Failure, Measurement
 
 
-def ask_fresh_process(name: str, line: str) -> Answer | Failure:
+def ask_fresh_process(name: str, line: str) -> Measurement | Failure:
     """Start a peer of the same name, ask it one thing, and pass its answer on.
 
     Args:
@@ -38,9 +38,9 @@ class _Answered(msgspec.Struct):
     wall_ns: int = 0
     detail: dict[str, int | float | str | None] = {}
 
-    def read(self) -> Answer | Failure:
+    def read(self) -> Measurement | Failure:
         if self.error is not None:
             return Failure(self.error)
-        return Answer(
+        return Measurement(
             self.operations, self.thread_cpu_ns, self.process_cpu_ns, self.wall_ns, self.detail
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from purgatory_bench.python_peer.costs import Stopwatch, Tally, expect
 from purgatory_bench.python_peer.designs import Design
 from purgatory_bench.python_peer.draws import FAR, Draws, key_names
-from purgatory_bench.python_peer.messages import Answer, CannotMeasure, Request
+from purgatory_bench.python_peer.messages import CannotMeasure, Measurement, Request
 from purgatory_bench.python_peer.purgatory_measures import TIME_OUT_MS, drawn_keys
 from purgatory_bench.python_peer.resident import resident_bytes
 from purgatory_bench.python_peer.timers import OpenTimer
@@ -15,7 +15,7 @@ from purgatory_bench.python_peer.timers import OpenTimer
 _WARM_UP = 100
 
 
-def memory_of_timer(open_timer: OpenTimer, request: Request) -> Answer:
+def memory_of_timer(open_timer: OpenTimer, request: Request) -> Measurement:
     """What pending timers take of a timer that is called directly; nobody keeps their handles."""
     delays_ms = FAR.draw(Draws(request.seed), request.pending + _WARM_UP)
     tally = Tally()
@@ -31,7 +31,7 @@ def memory_of_timer(open_timer: OpenTimer, request: Request) -> Answer:
     return answer
 
 
-def memory_of_asyncio(request: Request) -> Answer:
+def memory_of_asyncio(request: Request) -> Measurement:
     """What pending timers take of asyncio's loop."""
     delays_ms = FAR.draw(Draws(request.seed), request.pending + _WARM_UP)
     tally = Tally()
@@ -48,7 +48,7 @@ def memory_of_asyncio(request: Request) -> Answer:
         loop.close()
 
 
-def memory_of_purgatory(design: Design, request: Request) -> Answer:
+def memory_of_purgatory(design: Design, request: Request) -> Measurement:
     """What operations take that wait under three keys, and that nobody else keeps.
 
     Where there are more than three keys, the operations share 1,024 choices of them.
@@ -70,7 +70,7 @@ def memory_of_purgatory(design: Design, request: Request) -> Answer:
         purgatory.close()
 
 
-def _grown(fill: Callable[[int, int], None], request: Request) -> Answer:
+def _grown(fill: Callable[[int, int], None], request: Request) -> Measurement:
     """Fill, and say by how much the process has grown for each one that is pending."""
     if request.pending == 0:
         raise CannotMeasure(f"{request.measure} needs pending to be at least 1")

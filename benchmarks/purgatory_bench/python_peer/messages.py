@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     design: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Measurement(msgspec.Struct, frozen=True):
     """What it cost.
 
     Attributes:
@@ -88,6 +88,6 @@ def read_request(line: str) -> Request:
         raise CannotMeasure(f"this is no request: {error}") from None
 
 
-def written(message: Hello | Answer | Failure) -> str:
+def written(message: Hello | Measurement | Failure) -> str:
     """The line of a message, without its end."""
     return msgspec.json.encode(message).decode()

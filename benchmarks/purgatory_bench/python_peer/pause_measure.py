@@ -8,7 +8,7 @@ from typing import Final
 
 from purgatory_bench.python_peer.costs import Costs, Stopwatch, Tally, expect
 from purgatory_bench.python_peer.draws import FAR, Delays, Draws
-from purgatory_bench.python_peer.messages import Answer, CannotMeasure, Request
+from purgatory_bench.python_peer.messages import CannotMeasure, Measurement, Request
 from purgatory_bench.python_peer.timers import MeasuredTimer, OpenTimer
 
 _DUE_SPAN_MS: Final = 1000
@@ -21,7 +21,7 @@ _HOT_DELAYS: Final = 4096
 _PATIENCE_S: Final = 30.0
 
 
-def pause(open_timer: OpenTimer, request: Request) -> Answer:
+def pause(open_timer: OpenTimer, request: Request) -> Measurement:
     """Add and cancel for ``operations`` ms, while ``pending`` timers fall due in the middle."""
     if request.operations < _LEAST_MS:
         raise CannotMeasure(f"operations are milliseconds here, at least {_LEAST_MS}")
@@ -79,7 +79,7 @@ def _add_and_cancel(
                 return watch.costs()
 
 
-def _answer(request: Request, costs: Costs, ends_ns: "array[int]") -> Answer:
+def _answer(request: Request, costs: Costs, ends_ns: "array[int]") -> Measurement:
     pairs = len(ends_ns) - 1
     # The gap that one in a thousand exceeds, and all that are longer.
     longest = nlargest(pairs // 1000 + 1, (end - begin for begin, end in pairwise(ends_ns)))

@@ -17,7 +17,7 @@ from purgatory_bench.python_peer.memory_measures import (
     memory_of_purgatory,
     memory_of_timer,
 )
-from purgatory_bench.python_peer.messages import Answer, Hello, Request
+from purgatory_bench.python_peer.messages import Hello, Measurement, Request
 from purgatory_bench.python_peer.new_design import EXACT, PROPOSAL
 from purgatory_bench.python_peer.old_design import OLD, OLD_EACH
 from purgatory_bench.python_peer.pause_measure import pause
@@ -26,7 +26,7 @@ from purgatory_bench.python_peer.purgatory_measures import PurgatoryMeasures
 from purgatory_bench.python_peer.timer_measures import TimerMeasures
 from purgatory_bench.python_peer.workload import workload
 
-Measure: TypeAlias = Callable[[Request], Answer]
+Measure: TypeAlias = Callable[[Request], Measurement]
 
 FRESH: Final = frozenset({"memory/timer", "memory/purgatory", "workload"})
 """What says how much memory the process has, and so is measured in one of its own."""

@@ -3,14 +3,14 @@
 from typing import Final
 
 from purgatory_bench.python_peer.costs import Stopwatch, expect
-from purgatory_bench.python_peer.messages import Answer, CannotMeasure, Request
+from purgatory_bench.python_peer.messages import CannotMeasure, Measurement, Request
 from purgatory_impl import SimpleMemoryPool
 
 SIZE_BYTES: Final = 2**30
 LARGEST_BYTES: Final = 2**20
 
 
-def pool(request: Request) -> Answer:
+def pool(request: Request) -> Measurement:
     """Allocate a buffer and release it."""
     size = request.bytes
     if not 1 <= size <= LARGEST_BYTES:

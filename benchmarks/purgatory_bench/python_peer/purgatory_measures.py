@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from purgatory_bench.python_peer.costs import Stopwatch, expect
 from purgatory_bench.python_peer.designs import CountedRequest, Design, MeasuredPurgatory
 from purgatory_bench.python_peer.draws import Draws, key_names
-from purgatory_bench.python_peer.messages import Answer, CannotMeasure, Request
+from purgatory_bench.python_peer.messages import CannotMeasure, Measurement, Request
 from purgatory_bench.python_peer.percentiles import percentile
 
 TIME_OUT_MS = 60_000
@@ -21,7 +21,7 @@ class PurgatoryMeasures:
         """Nothing is made before a measure is taken."""
         self._design = design
 
-    def purgatory(self, request: Request) -> Answer:
+    def purgatory(self, request: Request) -> Measurement:
         """Watch operations under three keys each, mark them, check every key once."""
         names = key_names(request.keys)
         watched = drawn_keys(names, request.operations, Draws(request.seed))
@@ -40,7 +40,7 @@ class PurgatoryMeasures:
         expect("operations that checks have completed", request.operations, completed)
         return costs.answer(request.operations, watch_cpu_ns=watching.thread_ns)
 
-    def event(self, request: Request) -> Answer:
+    def event(self, request: Request) -> Measurement:
         """Check one key of an operation that waits under many and is ready.
 
         It is always the first key, whose list has the fresh operation alone. One check is too
@@ -69,7 +69,7 @@ class PurgatoryMeasures:
             "p99_ns": percentile(walls_ns, 0.99),
             "max_ns": max(walls_ns),
         }
-        return Answer(request.operations, None, None, sum(walls_ns), detail)
+        return Measurement(request.operations, None, None, sum(walls_ns), detail)
 
     def _watch(
         self,

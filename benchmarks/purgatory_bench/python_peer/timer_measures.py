@@ -6,7 +6,7 @@ from typing import Any
 
 from purgatory_bench.python_peer.costs import Costs, Stopwatch, Tally, expect
 from purgatory_bench.python_peer.draws import Draws
-from purgatory_bench.python_peer.messages import Answer, Request
+from purgatory_bench.python_peer.messages import Measurement, Request
 from purgatory_bench.python_peer.replacements import drawn_replacements
 from purgatory_bench.python_peer.timers import MeasuredTimer, TimerKind
 
@@ -20,7 +20,7 @@ class TimerMeasures:
         """Nothing is made before a measure is taken."""
         self._kind = kind
 
-    def hot(self, request: Request) -> Answer:
+    def hot(self, request: Request) -> Measurement:
         """Add a timer and cancel it, with others behind it."""
         draws = Draws(request.seed)
         first = self._kind.pending.draw(draws, request.pending)
@@ -33,15 +33,15 @@ class TimerMeasures:
         expect("tasks that ran", 0, tally.runs)
         return costs.answer(request.operations)
 
-    def fifo(self, request: Request) -> Answer:
+    def fifo(self, request: Request) -> Measurement:
         """Cancel the timer that was added first of all that are pending, and add a fresh one."""
         return self._replace(request, oldest=True)
 
-    def random(self, request: Request) -> Answer:
+    def random(self, request: Request) -> Measurement:
         """Cancel a timer drawn at random, and add a fresh one in its place."""
         return self._replace(request, oldest=False)
 
-    def expire(self, request: Request) -> Answer:
+    def expire(self, request: Request) -> Measurement:
         """Add timers and have them run.
 
         The count of runs is judged after the last one is due; where one task ran twice and another
@@ -65,7 +65,7 @@ class TimerMeasures:
         expect("tasks that ran", request.operations, tally.runs)
         return costs.answer(request.operations, one_thread=leads, add_cpu_ns=added.thread_ns)
 
-    def _replace(self, request: Request, *, oldest: bool) -> Answer:
+    def _replace(self, request: Request, *, oldest: bool) -> Measurement:
         first, victims, fresh = drawn_replacements(request, self._kind.pending, oldest=oldest)
         tally = Tally()
         with self._kind.open() as timer:

@@ -14,7 +14,7 @@ from typing import Final
 from purgatory_bench.python_peer.completer import Completer
 from purgatory_bench.python_peer.costs import Stopwatch, expect
 from purgatory_bench.python_peer.designs import Design, MeasuredPurgatory, Record
-from purgatory_bench.python_peer.messages import Answer, CannotMeasure, Figure, Request
+from purgatory_bench.python_peer.messages import CannotMeasure, Figure, Measurement, Request
 from purgatory_bench.python_peer.percentiles import percentile
 from purgatory_bench.python_peer.resident import peak_bytes, reset_peak
 from purgatory_bench.python_peer.workload_inputs import TIME_OUT_MS, Inputs, drawn_inputs
@@ -23,7 +23,7 @@ _LEAST_SLEEP_NS: Final = 1_000_000
 _PATIENCE_S: Final = 30.0
 
 
-def workload(designs: Mapping[str, Design], request: Request) -> Answer:
+def workload(designs: Mapping[str, Design], request: Request) -> Measurement:
     """Run the workload.
 
     Args:
@@ -60,7 +60,9 @@ def workload(designs: Mapping[str, Design], request: Request) -> Answer:
         "completed": completer.completed,
         "expired": record.expired,
     }
-    return Answer(request.operations, giving.thread_ns, whole.process_ns, whole.wall_ns, detail)
+    return Measurement(
+        request.operations, giving.thread_ns, whole.process_ns, whole.wall_ns, detail
+    )
 
 
 def _give(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.subjects.adapter_process import AdapterProcess
 from purgatory_conformance.subjects.adapter_replies import (
     Greeting,
@@ -33,14 +33,14 @@ Decoded = TypeVar("Decoded", bound=_HasId)
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Decoded]):
+class ReadReply(Generic[Decoded]):
     """A reply that could be read, with the lines that it came of."""
 
     sent: str
     received: str
     reply: Decoded
 
-    def finding(self, verdict: Verdict, explanation: str) -> Finding:
+    def finding(self, verdict: Severity, explanation: str) -> Finding:
         """What is to be said of these lines."""
         return Finding(verdict, explanation, self.sent, self.received)
 
@@ -71,13 +71,13 @@ class Conversation:
         self._ids += 1
         return self._ids
 
-    def greet(self) -> Generator[Finding, None, Answer[Greeting] | None]:
+    def greet(self) -> Generator[Finding, None, ReadReply[Greeting] | None]:
         """Start a process and ask who it is."""
         self.close()
         try:
             self._process = self._start()
         except Fault as fault:
-            yield Finding(Verdict.WRONG, fault.explanation)
+            yield Finding(Severity.WRONG, fault.explanation)
             return None
         request = hello(self.next_id())
         answer = yield from self._exchange(encode_request(request), request.id, decode_greeting)
@@ -87,7 +87,7 @@ class Conversation:
 
     def ask(
         self, line: bytes, identity: int, more_seconds: float = 0.0
-    ) -> Generator[Finding, None, Answer[Reply] | None]:
+    ) -> Generator[Finding, None, ReadReply[Reply] | None]:
         """Ask a request; the answer, or None where it was no good or told of a failure.
 
         Where an earlier request ended the process, nothing is asked.
@@ -100,7 +100,7 @@ class Conversation:
         reply = answer.reply
         if reply.error:
             sentence = f"the adapter reports a failure of its own: {reply.error}"
-            yield answer.finding(Verdict.WRONG, sentence)
+            yield answer.finding(Severity.WRONG, sentence)
             return None
         if reply.id != identity:
             yield _wrong_id(answer, identity)
@@ -115,10 +115,10 @@ class Conversation:
         if answer is None:
             return
         if answer.reply.error and answer.reply.id == 0:
-            yield answer.finding(Verdict.OK, "a line that is no request is answered with 'error'")
+            yield answer.finding(Severity.OK, "a line that is no request is answered with 'error'")
         else:
             yield answer.finding(
-                Verdict.WRONG,
+                Severity.WRONG,
                 "a line that is no request must be answered with the id 0 and the field 'error'",
             )
 
@@ -138,15 +138,15 @@ class Conversation:
             received = fault.received
         if received:
             explanation = f"{word} has no reply; leave without one"
-            yield Finding(Verdict.WRONG, explanation, sent, shown(received))
+            yield Finding(Severity.WRONG, explanation, sent, shown(received))
         code = self._process.exit_code(max(0.0, deadline - time.monotonic()))
         if code is None:
             explanation = f"it still runs {self.seconds:g} s after {word}; it must exit"
-            yield Finding(Verdict.WRONG, explanation, sent)
+            yield Finding(Severity.WRONG, explanation, sent)
         elif code != 0:
-            yield Finding(Verdict.NOTE, f"it exits at {word}, with the code {code}", sent)
+            yield Finding(Severity.NOTE, f"it exits at {word}, with the code {code}", sent)
         else:
-            yield Finding(Verdict.OK, f"it exits at {word}", sent)
+            yield Finding(Severity.OK, f"it exits at {word}", sent)
         self.close()
 
     def _exchange(
@@ -155,7 +155,7 @@ class Conversation:
         identity: int,
         decode: Callable[[bytes], Decoded],
         more_seconds: float = 0.0,
-    ) -> Generator[Finding, None, Answer[Decoded] | None]:
+    ) -> Generator[Finding, None, ReadReply[Decoded] | None]:
         """Send a line and read its reply; pass over other lines, but not over many.
 
         Where the process fails it is ended.
@@ -167,28 +167,28 @@ class Conversation:
                 unasked = self._process.line_at_hand()
                 if unasked is None:
                     break
-                yield Finding(Verdict.WRONG, _UNASKED, "", shown(unasked))
+                yield Finding(Severity.WRONG, _UNASKED, "", shown(unasked))
             self._process.write(line, self.seconds)
             for _ in range(_MOST_STRAY_LINES):
                 received = self._process.read_line(self.seconds + more_seconds)
                 try:
-                    answer = Answer(sent, shown(received), decode(received))
+                    answer = ReadReply(sent, shown(received), decode(received))
                 except Fault as fault:
-                    yield Finding(Verdict.WRONG, fault.explanation, sent, shown(received))
+                    yield Finding(Severity.WRONG, fault.explanation, sent, shown(received))
                     if fault.kind not in (FailureKind.BANNER, FailureKind.GARBAGE):
                         return None
                     continue
                 if not 0 < answer.reply.id < identity:
                     return answer
-                yield Finding(Verdict.WRONG, _UNASKED, "", shown(received))
+                yield Finding(Severity.WRONG, _UNASKED, "", shown(received))
             explanation = "there are too many such lines; this process is given up"
-            yield Finding(Verdict.WRONG, explanation, sent)
+            yield Finding(Severity.WRONG, explanation, sent)
             self.close()
         except Fault as fault:
             process = self._process
             self.close()
             yield Finding(
-                Verdict.WRONG,
+                Severity.WRONG,
                 fault.explanation,
                 sent,
                 shown(fault.received),
@@ -197,6 +197,6 @@ class Conversation:
         return None
 
 
-def _wrong_id(answer: Answer[Decoded], expected: int) -> Finding:
+def _wrong_id(answer: ReadReply[Decoded], expected: int) -> Finding:
     explanation = f"the reply has the id {answer.reply.id}; copy the id of the request, {expected}"
-    return answer.finding(Verdict.WRONG, explanation)
+    return answer.finding(Severity.WRONG, explanation)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, StrEnum
 
 from purgatory_conformance.describing.words import noun
-from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_spec.profiles import (
     Accounting,
     Clock,
@@ -146,7 +146,7 @@ def declaration(profile: Profile) -> Iterator[Finding]:
     """Each declared choice in a sentence."""
     name = noun(component_of(profile))
     for sentence in _sentences(profile):
-        yield Finding(Verdict.NOTE, f"{name}, {sentence}")
+        yield Finding(Severity.NOTE, f"{name}, {sentence}")
 
 
 def _sentences(profile: Profile) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from purgatory_conformance.describing.words import joined, noun
 from purgatory_conformance.doctor.conversation import Conversation
 from purgatory_conformance.doctor.declared import declaration
-from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.doctor.interview import Interview
 from purgatory_conformance.doctor.memory_pool_questions import (
     PLAIN_ALLOCATE,
@@ -56,28 +56,30 @@ def examine(
     conversation = Conversation(
         lambda: AdapterProcess(command, working_folder, environment), time_limit_seconds
     )
-    counts: Counter[Verdict] = Counter()
+    counts: Counter[Severity] = Counter()
     first_wrong = ""
     try:
         for finding in _each_complaint_once(_Examination(conversation).findings()):
             counts[finding.verdict] += 1
-            if finding.verdict is Verdict.WRONG:
+            if finding.verdict is Severity.WRONG:
                 first_wrong = first_wrong or finding.explanation
             yield finding
     finally:
         conversation.close()
     if first_wrong:
-        problems = "one thing" if counts[Verdict.WRONG] == 1 else f"{counts[Verdict.WRONG]} things"
-        yield Finding(Verdict.WRONG, f"{problems} to mend, the first: {first_wrong}")
+        problems = (
+            "one thing" if counts[Severity.WRONG] == 1 else f"{counts[Severity.WRONG]} things"
+        )
+        yield Finding(Severity.WRONG, f"{problems} to mend, the first: {first_wrong}")
     else:
-        yield Finding(Verdict.OK, "the adapter speaks the protocol; the suite can judge it now")
+        yield Finding(Severity.OK, "the adapter speaks the protocol; the suite can judge it now")
 
 
 def _each_complaint_once(findings: Iterator[Finding]) -> Iterator[Finding]:
     """Leave out what was complained of before; a process that ended, once for each request."""
     said: set[tuple[str, str]] = set()
     for finding in findings:
-        if finding.verdict is Verdict.WRONG:
+        if finding.verdict is Severity.WRONG:
             request = "" if finding.received else _IDENTITY.sub("", finding.sent)
             complaint = (finding.explanation, request)
             if complaint in said:
@@ -97,7 +99,7 @@ class _Examination:
         greeting = yield from self._talk.greet()
         if greeting is None:
             return
-        yield greeting.finding(Verdict.OK, f"it is {_described(greeting.reply)}")
+        yield greeting.finding(Severity.OK, f"it is {_described(greeting.reply)}")
         profiles = greeting.reply.profiles
         for profile in profiles.values():
             yield from declaration(profile)
@@ -106,9 +108,9 @@ class _Examination:
             if not self._talk.runs:
                 restarts += 1
                 if restarts > _MOST_RESTARTS:
-                    yield Finding(Verdict.WRONG, "it fails again and again; mend that first")
+                    yield Finding(Severity.WRONG, "it fails again and again; mend that first")
                     return
-                yield Finding(Verdict.NOTE, "the adapter is started again")
+                yield Finding(Severity.NOTE, "the adapter is started again")
                 if (yield from self._talk.greet()) is None:
                     return
             yield from part()
@@ -136,9 +138,11 @@ class _Examination:
         if answer is None:
             return
         if answer.reply.unsupported:
-            yield answer.finding(Verdict.WRONG, "'end' must be supported; answer with the id alone")
+            yield answer.finding(
+                Severity.WRONG, "'end' must be supported; answer with the id alone"
+            )
             return
-        yield answer.finding(Verdict.OK, "the instance is gone")
+        yield answer.finding(Severity.OK, "the instance is gone")
         yield from first_steps()
 
     def _leave(self) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class Severity(StrEnum):
     """What the doctor thinks of a line."""
 
     OK = "ok"
@@ -20,7 +20,7 @@ class Finding:
     ``standard_error`` is given where the process failed.
     """
 
-    verdict: Verdict
+    verdict: Severity
     explanation: str
     sent: str = ""
     received: str = ""

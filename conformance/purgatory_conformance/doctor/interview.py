@@ -5,8 +5,8 @@ from collections.abc import Generator, Iterator, Mapping
 import msgspec
 
 from purgatory_conformance.describing.words import noun
-from purgatory_conformance.doctor.conversation import Answer, Conversation
-from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.conversation import Conversation, ReadReply
+from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.subjects.adapter_replies import encode_request
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.outcome_rules import OutcomeRules
@@ -67,13 +67,13 @@ class Interview:
             return False
         if answer.reply.unsupported:
             sentence = f"no such instance is offered: {answer.reply.unsupported}"
-            yield answer.finding(Verdict.NOTE, sentence)
+            yield answer.finding(Severity.NOTE, sentence)
             return False
         self.now_ms = configuration.start_ms if isinstance(configuration, TimerConfiguration) else 0
         self.happened = set()
         self.has_unread = False
         self._is_shut_down = False
-        yield answer.finding(Verdict.OK, "there is a fresh instance")
+        yield answer.finding(Severity.OK, "there is a fresh instance")
         return True
 
     def do(self, operation: Operation, about: str = "") -> Generator[Finding, None, Outcome | None]:
@@ -93,7 +93,7 @@ class Interview:
             outcome = self._rules.outcome(answer.reply, operation, closed=closed)
         except Fault as fault:
             self.has_unread = True
-            yield answer.finding(Verdict.WRONG, fault.explanation)
+            yield answer.finding(Severity.WRONG, fault.explanation)
             return None
         self._is_shut_down = closed
         words = operation_name(operation) + (f" ({about})" if about else "")
@@ -101,27 +101,27 @@ class Interview:
         return outcome
 
     def _judged(
-        self, answer: Answer[Reply], operation: Operation, outcome: Outcome, words: str
+        self, answer: ReadReply[Reply], operation: Operation, outcome: Outcome, words: str
     ) -> Finding:
         problem = self._problem(operation, outcome)
         if problem:
-            return answer.finding(Verdict.WRONG, f"{words} {problem}")
+            return answer.finding(Severity.WRONG, f"{words} {problem}")
         if outcome.rejected is Reason.INTERNAL:
             return answer.finding(
-                Verdict.NOTE,
+                Severity.NOTE,
                 f"{words} is rejected as 'internal', which no rule plans: the suite will fail it",
             )
         extra = sorted(answer.reply.observed.keys() - outcome.observed.keys())
         if extra:
             names = ", ".join(map(repr, extra))
             sentence = f"{words}: {names} is shown but not declared, so nobody looks at it"
-            return answer.finding(Verdict.NOTE, sentence)
+            return answer.finding(Severity.NOTE, sentence)
         if answer.reply.result is not None and outcome.result is None:
             sentence = f"{words}: there is a 'result' that is not declared; nobody looks at it"
-            return answer.finding(Verdict.NOTE, sentence)
+            return answer.finding(Severity.NOTE, sentence)
         if outcome.rejected is not None:
-            return answer.finding(Verdict.OK, f"{words} is rejected: {outcome.rejected.value}")
-        return answer.finding(Verdict.OK, f"{words} is answered as it should be")
+            return answer.finding(Severity.OK, f"{words} is rejected: {outcome.rejected.value}")
+        return answer.finding(Severity.OK, f"{words} is answered as it should be")
 
     def _problem(self, operation: Operation, outcome: Outcome) -> str:
         """What is wrong with an outcome of right form; empty where nothing is."""
@@ -163,10 +163,10 @@ class Interview:
             return
         if answer.reply.unsupported:
             sentence = f"an unknown {what} is answered with 'unsupported'"
-            yield answer.finding(Verdict.OK, sentence)
+            yield answer.finding(Severity.OK, sentence)
         else:
             yield answer.finding(
-                Verdict.WRONG,
+                Severity.WRONG,
                 f"an unknown {what} must be answered with the field 'unsupported', a sentence: "
                 "so a later suite learns what this adapter cannot do",
             )
@@ -181,6 +181,6 @@ class Interview:
         if answer is None:
             return
         if answer.reply.unsupported:
-            yield answer.finding(Verdict.WRONG, f"{what} must be passed over")
+            yield answer.finding(Severity.WRONG, f"{what} must be passed over")
         else:
-            yield answer.finding(Verdict.OK, f"{what} is passed over")
+            yield answer.finding(Severity.OK, f"{what} is passed over")

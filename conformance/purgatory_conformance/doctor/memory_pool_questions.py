@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.doctor.interview import Interview
 from purgatory_spec.operations import (
     Allocate,
@@ -86,7 +86,7 @@ class MemoryPoolQuestions:
         granted = yield from self._ask.do(Allocate("a", 10))
         if granted is not None and granted.result is False:
             sentence = "a fresh memory pool refused the first 10 bytes; the suite will fail it"
-            yield Finding(Verdict.NOTE, sentence)
+            yield Finding(Severity.NOTE, sentence)
             return
         about = "" if configuration.unbounded else "nothing is left, so it is refused"
         yield from self._ask.do(Allocate("b", 1), about)

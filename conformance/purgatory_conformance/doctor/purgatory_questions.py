@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.doctor.interview import Interview
 from purgatory_spec.operations import (
     Advance,
@@ -159,7 +159,7 @@ class PurgatoryQuestions:
         if (kind, operation) in self._ask.happened or self._ask.has_unread:
             return
         yield Finding(
-            Verdict.WRONG,
+            Severity.WRONG,
             f"no event '{kind.value}' of operation '{operation}' was reported, though {why}; "
             f'report it in \'events\' as {{"kind":"{kind.value}","task":"{operation}"}}',
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from purgatory_conformance.doctor.finding import Finding, Verdict
+from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.doctor.interview import Interview
 from purgatory_spec.operations import (
     Action,
@@ -86,14 +86,14 @@ class TimerQuestions:
         size = outcome.observed.get(Observable.SIZE.value) if outcome is not None else None
         if size not in (None, 1):
             yield Finding(
-                Verdict.WRONG,
+                Severity.WRONG,
                 f"the size of a fresh instance with one task is {size}; 'new' must replace the "
                 "instance before it, also where 'end' was not sent",
             )
         yield from self._run("b", _DELAY_MS)
         if self._ran("left-behind"):
             yield Finding(
-                Verdict.WRONG,
+                Severity.WRONG,
                 "a task of the instance before ran in this one; 'new' must replace the instance",
             )
 
@@ -170,7 +170,7 @@ class TimerQuestions:
         if self._ask.has_unread:
             return
         yield Finding(
-            Verdict.WRONG,
+            Severity.WRONG,
             f"the task '{task}' did not run within {delay_ms + 1110} ms; report each run in "
             f'\'events\' as {{"kind":"ran","task":"{task}"}}',
         )

@@ -17,7 +17,7 @@ State = TypeVar("State", bound=Hashable)
 Label = TypeVar("Label")
 
 
-class Standing(Enum):
+class ClaimStatus(Enum):
     """What is known of a claim."""
 
     HOLDS = "true"
@@ -74,7 +74,7 @@ class KnownClaim:
 
     name: str
     sentence: str
-    standing: Standing
+    standing: ClaimStatus
     options: str = ""
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from purgatory_conformance.describing.memory_pool_words import describe_memory_pool_configuration
 from purgatory_conformance.exploring.claims import (
+    ClaimStatus,
     KnownClaim,
     Looked,
     Sizes,
-    Standing,
     UnknownClaim,
     UnusableSizes,
     looked,
@@ -39,7 +39,7 @@ class MemoryPoolClaims:
         for options, true in (("", _TRUE_OF_NON_STRICT), ("--strict", _TRUE_OF_STRICT)):
             for name, (sentence, _) in {**TRUE_CLAIMS, **FALSE_CLAIMS}.items():
                 holds = name in TRUE_CLAIMS or name in true
-                standing = Standing.HOLDS if holds else Standing.FALSE
+                standing = ClaimStatus.HOLDS if holds else ClaimStatus.FALSE
                 yield KnownClaim(name, sentence, standing, options)
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:

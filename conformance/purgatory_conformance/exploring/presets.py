@@ -4,8 +4,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TypeVar
 
 from purgatory_conformance.exploring.claims import (
+    ClaimStatus,
     KnownClaim,
-    Standing,
     UnknownClaim,
     UnusableSizes,
 )
@@ -27,11 +27,11 @@ def known_claims(
 ) -> Iterator[KnownClaim]:
     """What is known: true, false, and false for a fault that is planted."""
     for name in dict.fromkeys(name for held in true.values() for name in held):
-        yield KnownClaim(name, claims[name][0], Standing.HOLDS, options)
+        yield KnownClaim(name, claims[name][0], ClaimStatus.HOLDS, options)
     for name, (_, claim) in false.items():
-        yield KnownClaim(name, claims[claim][0], Standing.FALSE, options)
+        yield KnownClaim(name, claims[claim][0], ClaimStatus.FALSE, options)
     for name, (_, claim) in faults.items():
-        yield KnownClaim(name, claims[claim][0], Standing.PLANTED, options)
+        yield KnownClaim(name, claims[claim][0], ClaimStatus.PLANTED, options)
 
 
 def preset_of(

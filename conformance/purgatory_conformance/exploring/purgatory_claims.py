@@ -6,10 +6,10 @@ from dataclasses import replace
 from immutables import Map
 
 from purgatory_conformance.exploring.claims import (
+    ClaimStatus,
     KnownClaim,
     Looked,
     Sizes,
-    Standing,
     UnknownClaim,
     UnusableSizes,
     looked,
@@ -45,9 +45,9 @@ class PurgatoryClaims:
         """The true ones by instance, then the false ones, each with an instance of its own."""
         for instance, claims in TRUE_CLAIMS.items():
             for name in claims:
-                yield KnownClaim(name, CLAIMS[name][0], Standing.HOLDS, _OPTIONS[instance])
+                yield KnownClaim(name, CLAIMS[name][0], ClaimStatus.HOLDS, _OPTIONS[instance])
         for name, (_, claim) in FALSE_CLAIMS.items():
-            yield KnownClaim(name, CLAIMS[claim][0], Standing.FALSE)
+            yield KnownClaim(name, CLAIMS[claim][0], ClaimStatus.FALSE)
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
         """Explore a small purgatory."""

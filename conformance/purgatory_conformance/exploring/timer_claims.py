@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from purgatory_conformance.describing.timer_words import describe_timer_configuration
 from purgatory_conformance.exploring.claims import (
+    ClaimStatus,
     KnownClaim,
     Looked,
     Sizes,
-    Standing,
     UnknownClaim,
     UnusableSizes,
     looked,
@@ -30,9 +30,9 @@ class TimerClaims:
     def known(self) -> Iterator[KnownClaim]:
         """All of them, of the instance without options."""
         for name, (sentence, _) in TRUE_CLAIMS.items():
-            yield KnownClaim(name, sentence, Standing.HOLDS)
+            yield KnownClaim(name, sentence, ClaimStatus.HOLDS)
         for name, (sentence, _) in FALSE_CLAIMS.items():
-            yield KnownClaim(name, sentence, Standing.FALSE)
+            yield KnownClaim(name, sentence, ClaimStatus.FALSE)
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
         """Explore a small timing wheel."""

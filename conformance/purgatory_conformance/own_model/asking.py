@@ -30,7 +30,7 @@ class TooManyOutcomes(OwnModelFailure):
     """A step has so many outcomes that it may never come to an end of them."""
 
 
-Answer = tuple[Outcome, Hashable]
+Branch = tuple[Outcome, Hashable]
 """An outcome, and the state after it."""
 
 
@@ -76,7 +76,7 @@ class OwnInstance:
         with guarded(self.path, self.watch, lambda: "initial()"):
             return self._hashable("initial()", self.start(*self.arguments))
 
-    def step(self, state: Hashable, operation: Operation) -> list[Answer]:
+    def step(self, state: Hashable, operation: Operation) -> list[Branch]:
         """The outcomes that the model allows, each with the state after it.
 
         Raises:
@@ -98,7 +98,7 @@ class OwnInstance:
 
     def _answers(
         self, what: Callable[[], str], state: Hashable, operation: Operation
-    ) -> list[Answer]:
+    ) -> list[Branch]:
         with guarded(self.path, self.watch, what):
             given = self.go(state, operation)
             if isinstance(given, tuple) and given and isinstance(given[0], Outcome):
@@ -115,7 +115,7 @@ class OwnInstance:
             )
         return [self._answer(what, pair) for pair in pairs]
 
-    def _answer(self, what: Callable[[], str], pair: object) -> Answer:
+    def _answer(self, what: Callable[[], str], pair: object) -> Branch:
         match pair:
             case (Outcome() as outcome, state):
                 return self._outcome(what, outcome), self._hashable(what(), state)

@@ -12,7 +12,7 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from purgatory_pipeline.replay.reordered_run import ReorderedRun
 from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.streaming.records import Record, Standing, record_of
+from purgatory_pipeline.streaming.records import Record, Validity, record_of
 from purgatory_pipeline.traces.lines import Located
 
 LINE_COLUMNS = "run string, seq bigint, file string, number bigint, raw binary, reason string"
@@ -58,17 +58,17 @@ class RunProcessor(StatefulProcessor):
             else:
                 text = raw.decode("utf-8", "backslashreplace")
                 aside = QuarantineRow(row.file, row.number, text, row.reason)
-                yield record_of(run, aside, Standing.FOR_GOOD)
+                yield record_of(run, aside, Validity.FOR_GOOD)
         if not lines:
             return
         lines.sort()
         followed = self._followed(run)
         for line in lines:
             for late in followed.take(line):
-                yield record_of(run, late, Standing.FOR_GOOD)
+                yield record_of(run, late, Validity.FOR_GOOD)
         self._state.update((pickle.dumps(followed, pickle.HIGHEST_PROTOCOL),))
         for told in followed.so_far():
-            yield record_of(run, told, Standing.UNTIL_NEXT)
+            yield record_of(run, told, Validity.UNTIL_NEXT)
 
     def _followed(self, run: str) -> ReorderedRun:
         state = self._state.get() if self._state.exists() else None

@@ -15,7 +15,7 @@ from purgatory_pipeline.results.row_payloads import row_of as carried_row
 from purgatory_pipeline.results.rows import Row
 
 
-class Standing(Enum):
+class Validity(Enum):
     """How long a row stands."""
 
     UNTIL_NEXT = "until next"
@@ -35,7 +35,7 @@ class Record(NamedTuple):
     payload: bytes
 
 
-def record_of(run: str, row: Row, standing: Standing) -> Record:
+def record_of(run: str, row: Row, standing: Validity) -> Record:
     """The record that carries a row of a run; the run is empty for a line that names none."""
     table, payload = payload_of(row)
     return Record(run, table, standing.value, payload)
@@ -57,9 +57,9 @@ def still_standing(batches: Iterable[Iterable[Record]]) -> Iterator[Record]:
     for batch in batches:
         told: dict[str, list[Record]] = {}
         for record in batch:
-            if record.standing == Standing.FOR_GOOD.value:
+            if record.standing == Validity.FOR_GOOD.value:
                 for_good.append(record)
-            elif record.standing == Standing.WHOLE_FILE.value:
+            elif record.standing == Validity.WHOLE_FILE.value:
                 of_files[record] = None
             else:
                 told.setdefault(record.run, []).append(record)

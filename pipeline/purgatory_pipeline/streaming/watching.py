@@ -17,7 +17,7 @@ from purgatory_pipeline.replay.reordered_run import MOST_HELD
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.streaming.batches import Batches, write_records
 from purgatory_pipeline.streaming.processor import LINE_COLUMNS, RECORD_COLUMNS, RunProcessor
-from purgatory_pipeline.streaming.records import Record, Standing, record_of
+from purgatory_pipeline.streaming.records import Record, Validity, record_of
 from purgatory_pipeline.traces.sources import SUFFIXES, read_file
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _of_empty_files(folder: Path) -> Iterator[Record]:
             path = Path(where) / name
             if name[0] not in "._" and name.endswith(SUFFIXES) and _is_empty(path):
                 yield from (
-                    record_of("", row, Standing.WHOLE_FILE)
+                    record_of("", row, Validity.WHOLE_FILE)
                     for row in read_file(path)
                     if isinstance(row, QuarantineRow)
                 )

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from purgatory_bench.bench.figures import Figures
-from purgatory_bench.bench.goals import GOALS, Judged, Verdict, judge
+from purgatory_bench.bench.goals import GOALS, GoalVerdict, Judged, judge
 from purgatory_bench.bench.report import gate_problem, goals_text
-from purgatory_bench.bench.results import Answer, Failure, Results, Setting
+from purgatory_bench.bench.results import Failure, Measurement, Results, Setting
 
 from .written import detailed, in_rounds, results, setting, timed
 
@@ -33,13 +33,13 @@ def expiring(ours: Sequence[float], kafka: Sequence[float] = (100.0, 200.0, 300.
 @pytest.mark.parametrize(
     ("ours", "verdict"),
     [
-        ((60.0, 120.0, 180.0), Verdict.AIM),
-        ((60.0, 120.0, 183.0), Verdict.MET),
-        ((100.0, 200.0, 300.0), Verdict.MET),
-        ((10.0, 20.0, 303.0), Verdict.MISSED),
+        ((60.0, 120.0, 180.0), GoalVerdict.AIM),
+        ((60.0, 120.0, 183.0), GoalVerdict.MET),
+        ((100.0, 200.0, 300.0), GoalVerdict.MET),
+        ((10.0, 20.0, 303.0), GoalVerdict.MISSED),
     ],
 )
-def test_every_size_counts(ours: Sequence[float], verdict: Verdict) -> None:
+def test_every_size_counts(ours: Sequence[float], verdict: GoalVerdict) -> None:
     assert judged(EXPIRE.title, expiring(ours)).verdict is verdict
 
 
@@ -58,7 +58,7 @@ def test_with_one_size_missing_nothing_is_decided_but_a_miss() -> None:
         return in_rounds({f"expire/virtual, {size}": costs for size in SIZES[:2]})
 
     good, bad = judged(EXPIRE.title, two(50.0)), judged(EXPIRE.title, two(101.0))
-    assert (good.verdict, bad.verdict) == (Verdict.NOT_MEASURED, Verdict.MISSED)
+    assert (good.verdict, bad.verdict) == (GoalVerdict.NOT_MEASURED, GoalVerdict.MISSED)
     assert [part.reason for part in good.parts] == ["", "", "compiled: left out of this run"]
 
 
@@ -101,15 +101,15 @@ def test_add_and_cancel_and_the_pure_build() -> None:
         each.goal.title: each.verdict for each in judge(Figures([in_rounds({**sizes, **more})]))
     }
     assert [verdicts[goal.title] for goal in GOALS] == [
-        Verdict.MET,  # 0.9 is within 1.0, not within 0.7
-        Verdict.AIM,  # 0.9 is within 1.0
-        Verdict.MET,
-        Verdict.MET,  # 1.4 is within 1.5
-        Verdict.NOT_MEASURED,
-        Verdict.NOT_MEASURED,
-        Verdict.AIM,  # nothing grows
-        Verdict.NOT_MEASURED,
-        Verdict.MET,  # 5.7 at most
+        GoalVerdict.MET,  # 0.9 is within 1.0, not within 0.7
+        GoalVerdict.AIM,  # 0.9 is within 1.0
+        GoalVerdict.MET,
+        GoalVerdict.MET,  # 1.4 is within 1.5
+        GoalVerdict.NOT_MEASURED,
+        GoalVerdict.NOT_MEASURED,
+        GoalVerdict.AIM,  # nothing grows
+        GoalVerdict.NOT_MEASURED,
+        GoalVerdict.MET,  # 5.7 at most
     ]
     more["purgatory, 3 keys, 10,000 operations"] = {
         "compiled": [140.0],
@@ -117,14 +117,15 @@ def test_add_and_cancel_and_the_pure_build() -> None:
         "pure": [850.0],
     }
     worse = Figures([in_rounds({**sizes, **more})])
-    missed = [each.goal.title for each in judge(worse) if each.verdict is Verdict.MISSED]
+    missed = [each.goal.title for each in judge(worse) if each.verdict is GoalVerdict.MISSED]
     assert missed == [PURGATORY.title, PURE.title]
 
 
 @pytest.mark.parametrize(
-    ("many", "verdict"), [(104.0, Verdict.AIM), (109.0, Verdict.MET), (112.0, Verdict.MISSED)]
+    ("many", "verdict"),
+    [(104.0, GoalVerdict.AIM), (109.0, GoalVerdict.MET), (112.0, GoalVerdict.MISSED)],
 )
-def test_growth(many: float, verdict: Verdict) -> None:
+def test_growth(many: float, verdict: GoalVerdict) -> None:
     file = in_rounds(
         {
             f"{pattern}/virtual, {size}": {"compiled": [cost]}
@@ -138,9 +139,10 @@ def test_growth(many: float, verdict: Verdict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "verdict"), [(140.0, Verdict.AIM), (200.0, Verdict.MET), (201.0, Verdict.MISSED)]
+    ("ours", "verdict"),
+    [(140.0, GoalVerdict.AIM), (200.0, GoalVerdict.MET), (201.0, GoalVerdict.MISSED)],
 )
-def test_bytes(ours: float, verdict: Verdict) -> None:
+def test_bytes(ours: float, verdict: GoalVerdict) -> None:
     name = "memory/purgatory, none"
     answers = {
         (name, "compiled"): [detailed(bytes=ours)],
@@ -155,7 +157,7 @@ Points = Mapping[int, tuple[float, float, float]]
 
 def workload(points: Points, kafka_us: float = 4.0) -> Results:
     settings: list[Setting] = []
-    answers: dict[tuple[str, str], list[Answer]] = {}
+    answers: dict[tuple[str, str], list[Measurement]] = {}
     for rate, (achieved, lag, cpu) in points.items():
         name = f"workload, high, 3 keys, {rate:,}/s"
         settings.append(setting(name, "workload", case="high", keys=3, rate=rate))
@@ -168,14 +170,14 @@ def workload(points: Points, kafka_us: float = 4.0) -> Results:
 @pytest.mark.parametrize(
     ("points", "verdict", "held"),
     [
-        ({105_000: (104_500, 19.0, 4.0)}, Verdict.MET, 105_000),
-        ({105_000: (103_000, 19.0, 4.0)}, Verdict.MISSED, 0),
-        ({105_000: (105_000, 21.0, 4.0)}, Verdict.MISSED, 0),
-        ({50_000: (50_000, 1.0, 4.0), 105_000: (90_000, 1.0, 4.0)}, Verdict.MISSED, 50_000),
-        ({105_000: (105_000, 5.0, 4.0), 250_000: (249_000, 9.0, 4.0)}, Verdict.AIM, 250_000),
+        ({105_000: (104_500, 19.0, 4.0)}, GoalVerdict.MET, 105_000),
+        ({105_000: (103_000, 19.0, 4.0)}, GoalVerdict.MISSED, 0),
+        ({105_000: (105_000, 21.0, 4.0)}, GoalVerdict.MISSED, 0),
+        ({50_000: (50_000, 1.0, 4.0), 105_000: (90_000, 1.0, 4.0)}, GoalVerdict.MISSED, 50_000),
+        ({105_000: (105_000, 5.0, 4.0), 250_000: (249_000, 9.0, 4.0)}, GoalVerdict.AIM, 250_000),
     ],
 )
-def test_the_rate_that_is_held(points: Points, verdict: Verdict, held: float) -> None:
+def test_the_rate_that_is_held(points: Points, verdict: GoalVerdict, held: float) -> None:
     found = judged(HELD.title, workload(points))
     assert found.verdict is verdict
     assert found.parts[0].measured is not None
@@ -187,7 +189,7 @@ def test_the_goals_speak_of_the_usual_purge_interval() -> None:
     asked = setting(name, "workload", case="high", keys=3, rate=250_000, purge_interval=100_000)
     best = detailed(achieved=250_000, lag_p99_ms=1.0, cpu_us=1.0)
     other = results([asked], {(name, "compiled"): [best]}, workload=True)
-    assert judged(HELD.title, other).verdict is Verdict.NOT_MEASURED
+    assert judged(HELD.title, other).verdict is GoalVerdict.NOT_MEASURED
     both = judge(Figures([other, workload({105_000: (105_000, 5.0, 4.0)})]))
     held = next(each for each in both if each.goal.title == HELD.title)
     assert held.parts[0].measured is not None
@@ -195,9 +197,9 @@ def test_the_goals_speak_of_the_usual_purge_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cpu", "verdict"), [(4.0, Verdict.AIM), (5.4, Verdict.MET), (5.5, Verdict.MISSED)]
+    ("cpu", "verdict"), [(4.0, GoalVerdict.AIM), (5.4, GoalVerdict.MET), (5.5, GoalVerdict.MISSED)]
 )
-def test_processor_time_of_a_request(cpu: float, verdict: Verdict) -> None:
+def test_processor_time_of_a_request(cpu: float, verdict: GoalVerdict) -> None:
     file = workload({50_000: (1.0, 1.0, 99.0), 105_000: (105_000, 1.0, cpu)})
     assert judged(CPU.title, file).verdict is verdict
 
@@ -205,8 +207,8 @@ def test_processor_time_of_a_request(cpu: float, verdict: Verdict) -> None:
 def test_two_files_are_judged_together() -> None:
     both = [expiring((1.0, 1.0, 1.0)), workload({105_000: (105_000, 1.0, 4.0)})]
     verdicts = {each.goal.title: each.verdict for each in judge(Figures(both))}
-    assert verdicts[EXPIRE.title] is Verdict.AIM
-    assert verdicts[HELD.title] is Verdict.MET
+    assert verdicts[EXPIRE.title] is GoalVerdict.AIM
+    assert verdicts[HELD.title] is GoalVerdict.MET
 
 
 def test_the_gate_is_closed_by_a_miss_and_by_nothing_measured() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from purgatory_bench.bench import tight
 from purgatory_bench.bench.figures import Figures
-from purgatory_bench.bench.results import Answer, Failure, Results
+from purgatory_bench.bench.results import Failure, Measurement, Results
 from purgatory_bench.bench.roster import Place, Roll
 from purgatory_bench.bench.rounds import Plan
 from purgatory_bench.bench.run import Book, sweep_all
@@ -96,12 +96,12 @@ def test_who_dies_leaves_the_series(tmp_path: Path) -> None:
 def test_saturated_is_below_95_per_cent_of_the_target() -> None:
     setting = point(LOW, 1000, SWEEP)
 
-    def answers(*achieved: float) -> list[Answer]:
-        return [Answer(50, detail={"achieved": each}) for each in achieved]
+    def answers(*achieved: float) -> list[Measurement]:
+        return [Measurement(50, detail={"achieved": each}) for each in achieved]
 
     assert saturated(setting, answers(100, 950, 960)) == ""
     assert saturated(setting, answers(949)) == "saturated: 949/s at a target of 1,000/s"
-    assert saturated(setting, [Answer(50)]) == "saturated: 0/s at a target of 1,000/s"
+    assert saturated(setting, [Measurement(50)]) == "saturated: 0/s at a target of 1,000/s"
 
 
 needs_proc = pytest.mark.skipif(

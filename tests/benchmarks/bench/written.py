@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from purgatory_bench.bench.results import (
-    Answer,
     Curve,
     Failure,
     Machine,
+    Measurement,
     PeerFacts,
     Results,
     Sample,
@@ -35,17 +35,17 @@ def setting(name: str, measure: str = "", **request: int | float | str) -> Setti
     return Setting(name, kind, name.partition(", ")[2], asked)
 
 
-def timed(ns: float) -> Answer:
-    return Answer(1_000_000, ns * 1e6, 2 * ns * 1e6, 3 * ns * 1e6)
+def timed(ns: float) -> Measurement:
+    return Measurement(1_000_000, ns * 1e6, 2 * ns * 1e6, 3 * ns * 1e6)
 
 
-def detailed(**detail: float) -> Answer:
-    return Answer(1, None, None, None, dict(detail))
+def detailed(**detail: float) -> Measurement:
+    return Measurement(1, None, None, None, dict(detail))
 
 
 def results(
     settings: Sequence[Setting],
-    answers: Mapping[tuple[str, str], Sequence[Answer]],
+    answers: Mapping[tuple[str, str], Sequence[Measurement]],
     *,
     offers: Mapping[str, Sequence[str]] | None = None,
     reasons: Mapping[str, str] | None = None,

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from purgatory_conformance.exploring.claims import (
+    ClaimStatus,
     KnownClaim,
     Shelf,
     Sizes,
-    Standing,
     UnknownClaim,
     UnusableSizes,
 )
@@ -24,7 +24,7 @@ from purgatory_spec.profiles import Component
 
 LIMIT = 50_000
 KNOWN = [(shelf, claim) for shelf in SHELVES for claim in shelf.known()]
-FALSE = [(shelf, claim) for shelf, claim in KNOWN if claim.standing is not Standing.HOLDS]
+FALSE = [(shelf, claim) for shelf, claim in KNOWN if claim.standing is not ClaimStatus.HOLDS]
 
 
 def sizes_of(claim: KnownClaim) -> Sizes:
@@ -43,7 +43,7 @@ def sizes_of(claim: KnownClaim) -> Sizes:
 def one_true_claim_of_each_instance() -> Iterator[tuple[Shelf, KnownClaim]]:
     seen: set[tuple[str, str]] = set()
     for shelf, claim in KNOWN:
-        if claim.standing is Standing.HOLDS and (options_of(shelf), claim.options) not in seen:
+        if claim.standing is ClaimStatus.HOLDS and (options_of(shelf), claim.options) not in seen:
             seen.add((options_of(shelf), claim.options))
             yield shelf, claim
 
@@ -107,8 +107,8 @@ def test_each_model_has_claims_of_both_kinds() -> None:
     }
     for shelf in SHELVES:
         standings = {claim.standing for claim in shelf.known()}
-        planted = {Standing.PLANTED} if shelf.concurrent else set()
-        assert standings == {Standing.HOLDS, Standing.FALSE} | planted
+        planted = {ClaimStatus.PLANTED} if shelf.concurrent else set()
+        assert standings == {ClaimStatus.HOLDS, ClaimStatus.FALSE} | planted
 
 
 @pytest.mark.parametrize("shelf", SHELVES, ids=options_of)
@@ -118,7 +118,7 @@ def test_a_limit_leaves_a_claim_undecided(shelf: Shelf) -> None:
     When no more than five states may be visited
     Then nothing is decided
     """
-    claim = next(claim for claim in shelf.known() if claim.standing is Standing.HOLDS)
+    claim = next(claim for claim in shelf.known() if claim.standing is ClaimStatus.HOLDS)
     looked = shelf.look(claim.name, sizes_of(claim), 5)
     assert (looked.complete, looked.narrative, looked.states) == (False, None, 5)
 

@@ -8,7 +8,7 @@ import pytest
 
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.streaming.batches import Batches
-from purgatory_pipeline.streaming.records import Record, Standing, record_of, row_of
+from purgatory_pipeline.streaming.records import Record, Validity, record_of, row_of
 
 
 def verdict(run: str, events: int) -> VerdictRow:
@@ -22,11 +22,11 @@ def aside(line: int, run: str = "") -> QuarantineRow:
 def told(run: str, events: int, *provisional: int) -> list[Record]:
     rows: list[Row] = [verdict(run, events), CoverageRow(run, "TIMER-CANCEL", events)]
     rows += [aside(line, run) for line in provisional]
-    return [record_of(run, row, Standing.UNTIL_NEXT) for row in rows]
+    return [record_of(run, row, Validity.UNTIL_NEXT) for row in rows]
 
 
 def for_good(*lines: int) -> list[Record]:
-    return [record_of("", aside(line), Standing.FOR_GOOD) for line in lines]
+    return [record_of("", aside(line), Validity.FOR_GOOD) for line in lines]
 
 
 def write(folder: Path, records: list[Record]) -> None:
@@ -55,7 +55,7 @@ def test_what_every_batch_tells_of_a_file_stands_once(tmp_path: Path) -> None:
     """
     batches = Batches(tmp_path, keep=1)
     for number, lines in enumerate(((1, 2), (1, 3), (1, 3))):
-        of_files = [record_of("", aside(line), Standing.WHOLE_FILE) for line in lines]
+        of_files = [record_of("", aside(line), Validity.WHOLE_FILE) for line in lines]
         add(batches, number, [*of_files, *for_good(9 - number)])
     rows = [aside(line) for line in (1, 2, 3, 7, 8, 9)]
     assert standing(batches) == rows
@@ -130,4 +130,4 @@ def test_a_kill_while_merging_loses_nothing(tmp_path: Path, killed: str) -> None
 
 def test_a_row_comes_out_as_it_went_in() -> None:
     for row in (verdict("a", 1), CoverageRow("a", "TIMER-CANCEL", 3), aside(4, "a")):
-        assert row_of(record_of("a", row, Standing.UNTIL_NEXT)) == row
+        assert row_of(record_of("a", row, Validity.UNTIL_NEXT)) == row

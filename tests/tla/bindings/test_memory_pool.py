@@ -11,7 +11,7 @@ from purgatory_tla.bindings import memory_pool
 from purgatory_tla.comparing.comparing import (
     QUICK,
     CompareSettings,
-    Verdict,
+    GraphVerdict,
     compare_with,
     explore_module,
 )
@@ -35,7 +35,7 @@ def test_the_size_of_a_foreign_buffer_shows_in_the_history_alone(tmp_path: Path)
     with changed_binding(HIDDEN_ARGUMENT, tmp_path) as changed:
         found = compare_with(changed, dump, settings.modules)
         blind = compare_with(changed, dump, settings.modules, arguments=False)
-    assert found.verdict is Verdict.DIFFERENT
+    assert found.verdict is GraphVerdict.DIFFERENT
     assert found.differences is not None
     assert set(found.differences.states.values()) == {0}
-    assert blind.verdict is Verdict.EQUAL
+    assert blind.verdict is GraphVerdict.EQUAL

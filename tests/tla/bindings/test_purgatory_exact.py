@@ -12,7 +12,7 @@ from purgatory_model.concurrent.exact.instances import FALSE_CLAIMS, FAULTS, exa
 from purgatory_model.concurrent.exact.state import ExactState
 from purgatory_tla.bindings import purgatory_exact, purgatory_exact_actions
 from purgatory_tla.comparing.binding import Binding
-from purgatory_tla.comparing.comparing import Verdict, compare
+from purgatory_tla.comparing.comparing import GraphVerdict, compare
 from purgatory_tla.comparing.report import told
 from purgatory_tla.manifest.manifest import read_manifest
 from purgatory_tla.modules.vocabulary import vocabulary
@@ -41,7 +41,7 @@ def test_the_graphs_are_equal(
     Then they are equal
     """
     found = compare(made())
-    assert found.verdict is Verdict.EQUAL, told(found)
+    assert found.verdict is GraphVerdict.EQUAL, told(found)
     assert (found.states, found.edges) == (states, edges)
 
 

@@ -14,7 +14,7 @@ from purgatory_model.concurrent.proposal.instances import (
 from purgatory_model.concurrent.proposal.state import ProposalInstance, ProposalState
 from purgatory_tla.bindings import purgatory_proposal
 from purgatory_tla.comparing.binding import Binding
-from purgatory_tla.comparing.comparing import QUICK, CompareSettings, Verdict, compare
+from purgatory_tla.comparing.comparing import QUICK, CompareSettings, GraphVerdict, compare
 from purgatory_tla.comparing.report import told
 from purgatory_tla.manifest.manifest import read_manifest
 from purgatory_tla.modules.vocabulary import vocabulary
@@ -46,7 +46,7 @@ def test_the_purgatories_have_the_same_states_and_the_same_steps(made: Made, sta
     Then they have the same states, and the same steps with the same arguments between them
     """
     found = compare(made())
-    assert found.verdict is Verdict.EQUAL, "\n".join(told(found))
+    assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
     assert found.states == states
     assert found.edges > 3 * found.states
 
@@ -59,7 +59,7 @@ def test_the_purgatories_have_the_same_states_and_the_same_steps(made: Made, sta
 def test_the_small_purgatories_are_equal_too(made: Made) -> None:
     """The instances that the controls change."""
     found = compare(made(), CompareSettings(modules_folder(), java_options=QUICK))
-    assert found.verdict is Verdict.EQUAL, "\n".join(told(found))
+    assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
 
 
 def test_every_action_of_the_module_is_in_words_or_belongs_to_what_the_model_leaves_out() -> None:

@@ -13,7 +13,7 @@ from purgatory_tla.comparing.comparing import (
     CompareSettings,
     Comparison,
     Dump,
-    Verdict,
+    GraphVerdict,
     compare,
     compare_with,
     explore_module,
@@ -107,7 +107,7 @@ def test_a_change_of_one_line_is_reported(
     Then they differ, and the first step that is told as different is one of the changed action
     """
     found = compared(change, tmp_path, explored)
-    assert found.verdict is Verdict.DIFFERENT
+    assert found.verdict is GraphVerdict.DIFFERENT
     assert found.differences is not None
     first = found.differences.first[0]
     assert first.label is not None, told(found)
@@ -146,7 +146,7 @@ def test_only_the_history_shows_a_wrong_argument_of_a_step_to_an_equal_state(
     assert found.differences is not None
     assert set(found.differences.states.values()) == {0}
     blind = compare_with(binding, dump, settings.modules, arguments=False)
-    assert blind.verdict is Verdict.EQUAL
+    assert blind.verdict is GraphVerdict.EQUAL
     assert blind.edges < found.edges
 
 

@@ -13,7 +13,7 @@ from purgatory_tla.comparing.comparing import (
     CompareSettings,
     Comparison,
     Dump,
-    Verdict,
+    GraphVerdict,
     compare,
     compare_with,
     explore_module,
@@ -45,7 +45,7 @@ def test_a_model_and_its_module_are_equal(modules: Path) -> None:
     Then they are equal in states and in steps
     """
     found = compared(TOY, modules)
-    assert found.verdict is Verdict.EQUAL, told(found)
+    assert found.verdict is GraphVerdict.EQUAL, told(found)
     assert (found.states, found.edges, found.differences) == (12, 18, None)
 
 
@@ -65,7 +65,7 @@ def test_what_differs_is_told(modules: Path) -> None:
         ]
 
     found = compared(replace(TOY, steps=doubles), modules)
-    assert found.verdict is Verdict.DIFFERENT
+    assert found.verdict is GraphVerdict.DIFFERENT
     assert found.differences is not None
     assert [step.label for step in found.differences.first[0].path] == [
         'Begin("a")',
@@ -118,7 +118,7 @@ def test_a_map_that_does_not_fit_is_told(
     Then it is unfit, before anything is explored
     """
     found = compared(replace(TOY, **changes), modules)  # type: ignore[arg-type]
-    assert (found.verdict, found.states) == (Verdict.UNFIT, 0)
+    assert (found.verdict, found.states) == (GraphVerdict.UNFIT, 0)
     assert problem in "\n".join(told(found))
 
 
@@ -131,7 +131,7 @@ def test_actions_must_occur_and_be_mapped(modules: Path) -> None:
     Then it is unfit, for both reasons
     """
     found = compared(replace(TOY, actions={"Begin": "begins", "Init": "never"}), modules)
-    assert found.verdict is Verdict.UNFIT
+    assert found.verdict is GraphVerdict.UNFIT
     assert told(found) == [
         "the action Add occurs and is not mapped",
         "the action Init is mapped and never occurs in this instance",
@@ -166,7 +166,7 @@ def test_a_dump_with_less_than_the_checker_found_is_refused(tmp_path: Path) -> N
     path = tmp_path / "graph.dot"
     path.write_text(one_step(), encoding="utf-8")
     found = compare_with(counting(1), Dump(path, Statistics(3, 3, 3, 0.1)), tmp_path)
-    assert found.verdict is Verdict.EQUAL
+    assert found.verdict is GraphVerdict.EQUAL
     with pytest.raises(UnexpectedOutput, match="TLC says that it found 4, 4 generated"):
         compare_with(counting(1), Dump(path, Statistics(4, 4, 3, 0.1)), tmp_path)
 
@@ -180,7 +180,7 @@ def test_a_dump_can_be_compared_again(modules: Path, tmp_path: Path) -> None:
     Then one is equal and the other, which stops earlier, lacks steps that only TLA+ has
     """
     dump = explore_module(TOY, CompareSettings(modules, java_options=QUICK), tmp_path / "toy.dot")
-    assert compare_with(TOY, dump, modules).verdict is Verdict.EQUAL
+    assert compare_with(TOY, dump, modules).verdict is GraphVerdict.EQUAL
 
     def lazy(state: ToyState) -> list[tuple[Step, ToyState]]:
         return [] if state[0] == 1 else list(TOY.steps(state))

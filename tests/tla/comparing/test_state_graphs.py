@@ -9,7 +9,13 @@ from purgatory_model.timing_wheel import Bucket
 from purgatory_tla.bindings import timing_wheel
 from purgatory_tla.bindings.figures import FIGURES
 from purgatory_tla.bindings.registry import reported_bindings, small_bindings
-from purgatory_tla.comparing.comparing import QUICK, CompareSettings, Comparison, Verdict, compare
+from purgatory_tla.comparing.comparing import (
+    QUICK,
+    CompareSettings,
+    Comparison,
+    GraphVerdict,
+    compare,
+)
 from purgatory_tla.comparing.report import told
 from purgatory_tla.resources import modules_folder
 
@@ -23,7 +29,7 @@ ELSEWHERE = "purgatory-proposal"
 
 
 def equal(found: Comparison) -> None:
-    assert found.verdict is Verdict.EQUAL, "\n".join(told(found))
+    assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
 
 
 @pytest.mark.java

@@ -11,7 +11,7 @@ from purgatory_tla.errors import MissingTool
 from purgatory_tla.manifest import campaign
 from purgatory_tla.manifest.campaign import run_models
 from purgatory_tla.manifest.manifest import Model
-from purgatory_tla.manifest.models import Finding, Settings, Standing
+from purgatory_tla.manifest.models import Agreement, Finding, Settings
 
 from ..conftest import Toys
 
@@ -19,7 +19,7 @@ Runner = Callable[[Model, Settings], Finding]
 
 
 def finding(model: Model) -> Finding:
-    return Finding(model, Standing.AS_EXPECTED, "success", (), None, "")
+    return Finding(model, Agreement.AS_EXPECTED, "success", (), None, "")
 
 
 def models(toys: Toys, count: int, **changes: object) -> list[Model]:

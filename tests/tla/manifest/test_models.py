@@ -7,7 +7,7 @@ import pytest
 
 from purgatory_tla.checkers.results import CheckResult, Outcome, Statistics
 from purgatory_tla.errors import MissingTool
-from purgatory_tla.manifest.models import Settings, Standing, compare, run_model
+from purgatory_tla.manifest.models import Agreement, Settings, compare, run_model
 
 from ..conftest import Toys
 
@@ -82,22 +82,22 @@ def test_the_checker_is_run_and_compared(toys: Toys) -> None:
     settings = Settings(toys.folder)
     sound = run_model(toys.model(toys.claim), settings)
     assert (sound.standing, sound.found, sound.differences) == (
-        Standing.AS_EXPECTED,
+        Agreement.AS_EXPECTED,
         "success",
         (),
     )
     miscounted = run_model(toys.model(toys.claim, distinct=8), settings)
     assert (miscounted.standing, miscounted.differences) == (
-        Standing.DIFFERS,
+        Agreement.DIFFERS,
         ("expected distinct 8, found 7",),
     )
     misjudged = run_model(toys.model(toys.must_fail, constants={}), settings)
     assert (misjudged.standing, misjudged.differences[0]) == (
-        Standing.DIFFERS,
+        Agreement.DIFFERS,
         "expected invariant, found success",
     )
     unknown = run_model(toys.model(toys.must_fail, invariants=["Unheard"]), settings)
-    assert unknown.standing is Standing.DIFFERS
+    assert unknown.standing is Agreement.DIFFERS
     assert "Unheard" in unknown.differences[0]
 
 
@@ -115,9 +115,9 @@ def test_a_simulation_is_run_and_compared(toys: Toys) -> None:
     }
     settings = Settings(toys.folder)
     sound = run_model(toys.model(toys.claim, expected="bounded", **simulation), settings)
-    assert (sound.standing, sound.found) == (Standing.AS_EXPECTED, "bounded")
+    assert (sound.standing, sound.found) == (Agreement.AS_EXPECTED, "bounded")
     broken = run_model(toys.model(toys.must_fail, **simulation), settings)
-    assert (broken.standing, broken.found) == (Standing.AS_EXPECTED, "Bounded violated")
+    assert (broken.standing, broken.found) == (Agreement.AS_EXPECTED, "Bounded violated")
     misjudged = run_model(toys.model(toys.claim, **simulation), settings)
     assert misjudged.differences == ("expected success, found bounded",)
 
@@ -132,7 +132,7 @@ def test_a_run_that_is_ended_is_inconclusive(toys: Toys) -> None:
     """
     endless = toys.model(toys.claim, constants={"Most": "100000000"}, invariants=["Bounded"])
     ended = run_model(endless, Settings(toys.folder, timeout=3))
-    assert (ended.standing, ended.found) == (Standing.INCONCLUSIVE, "no verdict")
+    assert (ended.standing, ended.found) == (Agreement.INCONCLUSIVE, "no verdict")
     assert "3 s" in ended.differences[0]
 
 
@@ -173,8 +173,8 @@ def test_a_proof_is_run_by_z3(toys: Toys) -> None:
     settings = Settings(toys.folder)
     proved = run_model(toys.model(proof), settings)
     version = metadata.version("z3-solver")
-    assert (proved.standing, proved.tool) == (Standing.AS_EXPECTED, f"z3 {version}")
+    assert (proved.standing, proved.tool) == (Agreement.AS_EXPECTED, f"z3 {version}")
     misjudged = run_model(toys.model(proof, kind="must-fail", expected="refuted"), settings)
-    assert misjudged.standing is Standing.DIFFERS
+    assert misjudged.standing is Agreement.DIFFERS
     unknown = run_model(toys.model({**proof, "proof": "none"}), settings)
     assert unknown.differences == ("there is no proof 'none'",)

@@ -7,7 +7,7 @@ the others.
 import pytest
 
 from purgatory_tla.manifest.manifest import Mode, Model, RunTime, read_manifest
-from purgatory_tla.manifest.models import Settings, Standing, run_model
+from purgatory_tla.manifest.models import Agreement, Settings, run_model
 from purgatory_tla.resources import modules_folder
 from purgatory_tla.views import VIEWS
 from purgatory_tla.views.narration import narrate
@@ -25,7 +25,7 @@ def test_a_small_model_finds_what_is_recorded(model: Model) -> None:
     Then outcome and counts are exactly those of the manifest, and its steps can be told
     """
     finding = run_model(model, Settings(modules_folder(), timeout=300))
-    assert (finding.standing, finding.differences) == (Standing.AS_EXPECTED, ())
+    assert (finding.standing, finding.differences) == (Agreement.AS_EXPECTED, ())
     if finding.result is not None and finding.result.trace is not None:
         told = narrate(model, finding.result, modules_folder())
         assert all(step.actor and step.text for step in told.steps[1:]), told.steps

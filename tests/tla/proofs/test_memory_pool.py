@@ -24,7 +24,7 @@ from purgatory_tla.proofs.memory_pool import (
     strict,
     take,
 )
-from purgatory_tla.proofs.obligations import Discharged, Proof, Verdict, discharge, prove
+from purgatory_tla.proofs.obligations import Discharged, Proof, ProofVerdict, discharge, prove
 
 REFUTED = {
     "pool-bound-minus-one-refuted": ["implies the bound"],
@@ -43,11 +43,11 @@ def test_each_obligation_comes_out_as_it_must(proof: Proof) -> None:
     """
     found = prove(proof).discharged
     assert len(found) > 1
-    refuted = [each.name for each in found if each.verdict is Verdict.REFUTED]
-    proved = [each.name for each in found if each.verdict is Verdict.PROVED]
+    refuted = [each.name for each in found if each.verdict is ProofVerdict.REFUTED]
+    proved = [each.name for each in found if each.verdict is ProofVerdict.PROVED]
     assert refuted == REFUTED.get(proof.name, [])
     assert len(refuted) + len(proved) == len(found)
-    assert proof.expected is (Verdict.REFUTED if refuted else Verdict.PROVED)
+    assert proof.expected is (ProofVerdict.REFUTED if refuted else ProofVerdict.PROVED)
 
 
 def test_every_proof_is_found_by_its_name() -> None:

@@ -8,7 +8,7 @@ from purgatory_tla.proofs.obligations import (
     Obligation,
     Proof,
     ProofResult,
-    Verdict,
+    ProofVerdict,
     discharge,
     prove,
 )
@@ -26,7 +26,7 @@ def test_an_implication_without_a_counterexample_is_proved() -> None:
     Then it is proved, and there are no values to show
     """
     found = discharge(TRUE)
-    assert (found.name, found.verdict, found.values) == ("squares", Verdict.PROVED, {})
+    assert (found.name, found.verdict, found.values) == ("squares", ProofVerdict.PROVED, {})
     assert found.seconds >= 0
 
 
@@ -37,7 +37,7 @@ def test_a_refuted_one_comes_with_its_counterexample() -> None:
     Then the values make the assumption true and the conclusion false
     """
     found = discharge(FALSE)
-    assert found.verdict is Verdict.REFUTED
+    assert found.verdict is ProofVerdict.REFUTED
     assert int(found.values["x"]) >= 10
 
 
@@ -47,7 +47,7 @@ def test_a_contradiction_proves_nothing() -> None:
     When the obligation is discharged
     Then it is vacuous, though it follows
     """
-    assert discharge(VACUOUS).verdict is Verdict.VACUOUS
+    assert discharge(VACUOUS).verdict is ProofVerdict.VACUOUS
 
 
 def test_what_z3_cannot_decide_is_not_proved() -> None:
@@ -59,20 +59,20 @@ def test_what_z3_cannot_decide_is_not_proved() -> None:
     a, b, c = z3.Ints("a b c")
     positive = z3.And(a > 2, b > 2, c > 2)
     hard = Obligation("fermat", positive, a * a * a + b * b * b != c * c * c)
-    assert discharge(hard, seconds=0.2).verdict is Verdict.UNDECIDED
+    assert discharge(hard, seconds=0.2).verdict is ProofVerdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
     ("obligations", "verdict"),
     [
-        ((), Verdict.VACUOUS),
-        ((TRUE,), Verdict.PROVED),
-        ((TRUE, FALSE), Verdict.REFUTED),
-        ((FALSE, VACUOUS), Verdict.VACUOUS),
+        ((), ProofVerdict.VACUOUS),
+        ((TRUE,), ProofVerdict.PROVED),
+        ((TRUE, FALSE), ProofVerdict.REFUTED),
+        ((FALSE, VACUOUS), ProofVerdict.VACUOUS),
     ],
 )
 def test_a_proof_is_as_good_as_its_weakest_part(
-    obligations: tuple[Obligation, ...], verdict: Verdict
+    obligations: tuple[Obligation, ...], verdict: ProofVerdict
 ) -> None:
     """
     Given obligations of which some are not proved
@@ -84,9 +84,11 @@ def test_a_proof_is_as_good_as_its_weakest_part(
     assert [each.name for each in result.discharged] == [each.name for each in obligations]
 
 
-@pytest.mark.parametrize("expected", [Verdict.PROVED, Verdict.REFUTED])
-@pytest.mark.parametrize("found", Verdict)
-def test_only_the_expected_verdict_is_as_expected(expected: Verdict, found: Verdict) -> None:
+@pytest.mark.parametrize("expected", [ProofVerdict.PROVED, ProofVerdict.REFUTED])
+@pytest.mark.parametrize("found", ProofVerdict)
+def test_only_the_expected_verdict_is_as_expected(
+    expected: ProofVerdict, found: ProofVerdict
+) -> None:
     """
     Given a proof or a control, and any verdict
     When the result is judged
@@ -104,8 +106,8 @@ def test_an_undecided_part_hides_a_refuted_one() -> None:
     Then it is undecided
     """
     parts = (
-        Discharged("one", Verdict.REFUTED, {"x": "1"}, 0.0),
-        Discharged("two", Verdict.UNDECIDED, {}, 0.0),
+        Discharged("one", ProofVerdict.REFUTED, {"x": "1"}, 0.0),
+        Discharged("two", ProofVerdict.UNDECIDED, {}, 0.0),
     )
-    control = Proof("some", "Some.", lambda: (), Verdict.REFUTED)
-    assert ProofResult(control, parts).verdict is Verdict.UNDECIDED
+    control = Proof("some", "Some.", lambda: (), ProofVerdict.REFUTED)
+    assert ProofResult(control, parts).verdict is ProofVerdict.UNDECIDED

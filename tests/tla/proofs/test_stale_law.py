@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from purgatory_tla.modules.literate import read_literate
 from purgatory_tla.proofs.exact_accounting import ACTIONS, Operation, Totals
-from purgatory_tla.proofs.obligations import Proof, Verdict, prove
+from purgatory_tla.proofs.obligations import Proof, ProofVerdict, prove
 from purgatory_tla.proofs.stale_law import PROOFS, contribution, invariant, law
 from purgatory_tla.resources import modules_folder
 
@@ -45,7 +45,7 @@ def test_the_steps_are_those_of_the_tla_module() -> None:
 
 
 def test_every_proof_has_a_control_that_is_refuted() -> None:
-    assert {proof.expected for proof in PROOFS} == {Verdict.PROVED, Verdict.REFUTED}
+    assert {proof.expected for proof in PROOFS} == {ProofVerdict.PROVED, ProofVerdict.REFUTED}
 
 
 def settled(values: Numbers) -> Numbers:

@@ -3,7 +3,7 @@
 import pytest
 
 from purgatory_tla.proofs.memory_pool import non_strict
-from purgatory_tla.proofs.obligations import Proof, Verdict, prove
+from purgatory_tla.proofs.obligations import Proof, ProofVerdict, prove
 from purgatory_tla.proofs.swap_loop import PROOFS, loop_steps
 
 STEPS = ("ask", "read enough", "read too little", "swap", "fail to swap", "release")
@@ -22,8 +22,8 @@ def test_each_obligation_comes_out_as_it_must(proof: Proof) -> None:
         *(name for step in STEPS for name in (f"kept by {step}", f"{step} is atomic or unseen")),
     ]
     assert [each.name for each in found] == names
-    refuted = [each.name for each in found if each.verdict is Verdict.REFUTED]
-    proved = [each.name for each in found if each.verdict is Verdict.PROVED]
+    refuted = [each.name for each in found if each.verdict is ProofVerdict.REFUTED]
+    proved = [each.name for each in found if each.verdict is ProofVerdict.PROVED]
     wrong = ["kept by swap", "swap is atomic or unseen"] if "split" in proof.name else []
     assert refuted == wrong
     assert len(refuted) + len(proved) == len(found)
@@ -34,4 +34,4 @@ def test_the_loop_has_these_steps() -> None:
 
 
 def test_a_control_is_there() -> None:
-    assert {proof.expected for proof in PROOFS} == {Verdict.PROVED, Verdict.REFUTED}
+    assert {proof.expected for proof in PROOFS} == {ProofVerdict.PROVED, ProofVerdict.REFUTED}

@@ -25,9 +25,9 @@ from purgatory_tla.errors import CheckerError, MissingTool
 from purgatory_tla.manifest.campaign import run_models
 from purgatory_tla.manifest.manifest import Kind, Model, RunTime
 from purgatory_tla.manifest.models import (
+    Agreement,
     Finding,
     Settings,
-    Standing,
     checked_by_tlc,
     expected_words,
 )
@@ -116,9 +116,9 @@ def _chosen(
 
 def _exit_code(findings: list[Finding]) -> int:
     standings = {finding.standing for finding in findings}
-    if Standing.DIFFERS in standings:
+    if Agreement.DIFFERS in standings:
         return 1
-    return EXIT_INCONCLUSIVE if Standing.INCONCLUSIVE in standings else 0
+    return EXIT_INCONCLUSIVE if Agreement.INCONCLUSIVE in standings else 0
 
 
 @tla.command("list")

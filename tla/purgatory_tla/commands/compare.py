@@ -15,7 +15,7 @@ from purgatory_conformance.command_line import (
 )
 from purgatory_tla.bindings.registry import reported_bindings, small_bindings
 from purgatory_tla.comparing.binding import Binding
-from purgatory_tla.comparing.comparing import QUICK, CompareSettings, Verdict, compare
+from purgatory_tla.comparing.comparing import QUICK, CompareSettings, GraphVerdict, compare
 from purgatory_tla.comparing.report import CompareTable
 from purgatory_tla.errors import CheckerError, InvalidSpecification, MissingTool
 from purgatory_tla.resources import modules_folder
@@ -61,11 +61,11 @@ def _compared(binding: Binding[Any], settings: CompareSettings, table: CompareTa
         raise Problem(str(error), EXIT_MISSING_TOOL) from error
     except CheckerError as error:
         wrong = isinstance(error, InvalidSpecification)
-        verdict = Verdict.DIFFERENT.value if wrong else "inconclusive"
+        verdict = GraphVerdict.DIFFERENT.value if wrong else "inconclusive"
         table.print_failure(binding.name, str(error), verdict=verdict)
         return 1 if wrong else EXIT_INCONCLUSIVE
     table.print_row(binding.name, found)
-    return 0 if found.verdict is Verdict.EQUAL else 1
+    return 0 if found.verdict is GraphVerdict.EQUAL else 1
 
 
 def _chosen(names: tuple[str, ...], *, small: bool) -> tuple[Binding[Any], ...]:

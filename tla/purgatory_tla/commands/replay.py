@@ -35,7 +35,7 @@ from purgatory_tla.cases.instances import INSTANCES, Instance
 from purgatory_tla.cases.predictions import Driven, Prediction
 from purgatory_tla.cases.sources import Found, counterexample, instance_of, simulated
 from purgatory_tla.commands.recorded_models import recorded_model, recorded_models
-from purgatory_tla.commands.replay_tally import Answer, Tally, steps_of
+from purgatory_tla.commands.replay_tally import FollowedBehaviour, Tally, steps_of
 from purgatory_tla.errors import CheckerError, InvalidSpecification, MissingTool, VacuousRun
 from purgatory_tla.manifest.manifest import Model
 from purgatory_tla.manifest.models import Settings
@@ -184,7 +184,7 @@ def _drivable(console: Console, model: Model, settings: Settings) -> Found:
     return other
 
 
-def _asked(asked: OpenSubject, driven: Driven) -> Answer:
+def _asked(asked: OpenSubject, driven: Driven) -> FollowedBehaviour:
     """Ask a subject as much of a behaviour as it offers.
 
     Raises:
@@ -199,7 +199,7 @@ def _asked(asked: OpenSubject, driven: Driven) -> Answer:
         )
         unfit = misfit(offered, declared)
         if unfit:
-            return Answer(Followed(), offered, unfit)
+            return FollowedBehaviour(Followed(), offered, unfit)
         asked.subject.new("behaviour", driven.configuration)
         operations = [prediction.operation for prediction in offered.predictions]
         outcomes = asked.subject.do_all(operations)
@@ -208,11 +208,11 @@ def _asked(asked: OpenSubject, driven: Driven) -> Answer:
             pass
         asked.subject.end()
     except UnsupportedConfigurationError as error:
-        return Answer(Followed(), driven, f"the subject makes no such instance: {error}")
+        return FollowedBehaviour(Followed(), driven, f"the subject makes no such instance: {error}")
     except SubjectFailure as failure:
         raise Problem(str(failure), EXIT_SUBJECT_FAILED) from failure
     rule, known = _broken(asked, offered, declared, followed)
-    return Answer(followed, offered, stopped, rule, known)
+    return FollowedBehaviour(followed, offered, stopped, rule, known)
 
 
 def _broken(
@@ -229,7 +229,7 @@ def _broken(
     return (judge.deviated.rule, True) if judge.deviated is not None else ("", False)
 
 
-def _tell(console: Console, found: Found, answer: Answer) -> None:
+def _tell(console: Console, found: Found, answer: FollowedBehaviour) -> None:
     """The case step by step, up to where it ends or differs."""
     driven = answer.driven
     support = support_of(component_of(driven.configuration))
@@ -266,7 +266,7 @@ def _tell(console: Console, found: Found, answer: Answer) -> None:
         console.print(_judged(answer), markup=False, soft_wrap=True)
 
 
-def _judged(answer: Answer) -> str:
+def _judged(answer: FollowedBehaviour) -> str:
     if not answer.rule:
         return "The rules allow what was seen."
     known = ", as its declaration says" if answer.declared else ""

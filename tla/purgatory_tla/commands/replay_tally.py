@@ -12,7 +12,7 @@ from purgatory_tla.cases.sources import Found
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FollowedBehaviour:
     """What came of one behaviour: how far it was followed, and what the rules say.
 
     ``stopped`` says why not all of it was asked; ``rule`` is the rule that the subject diverges
@@ -34,10 +34,10 @@ class Tally:
     steps: int = 0
     drivable: int = 0
     followed: int = 0
-    differs: tuple[Found, Answer] | None = None
+    differs: tuple[Found, FollowedBehaviour] | None = None
     ends: Counter[str] = field(default_factory=Counter)
 
-    def add(self, found: Found, answer: Answer) -> None:
+    def add(self, found: Found, answer: FollowedBehaviour) -> None:
         """Count a behaviour; the first one that differs is kept."""
         self.steps += found.driven.length
         self.drivable += found.driven.driven

@@ -12,11 +12,11 @@ from rich.text import Text
 
 from purgatory_tla.checkers.tlc.log import Progress
 from purgatory_tla.manifest.manifest import Model
-from purgatory_tla.manifest.models import Finding, Standing, expected_words
+from purgatory_tla.manifest.models import Agreement, Finding, expected_words
 
-_SYMBOLS = {Standing.AS_EXPECTED: "✓", Standing.DIFFERS: "✗", Standing.INCONCLUSIVE: "…"}
+_SYMBOLS = {Agreement.AS_EXPECTED: "✓", Agreement.DIFFERS: "✗", Agreement.INCONCLUSIVE: "…"}
 _IN_ASCII = {"✓": "+", "✗": "x", "…": "?"}
-_STYLES = {Standing.AS_EXPECTED: "#2a8fd6", Standing.DIFFERS: "bold #d9720b"}
+_STYLES = {Agreement.AS_EXPECTED: "#2a8fd6", Agreement.DIFFERS: "bold #d9720b"}
 _WIDEST_OUTCOME = 34
 
 
@@ -45,14 +45,14 @@ class ModelTable:
             symbol, finding.model.name, expected, found, states, seconds, finding.tool
         )
         style = "" if self._console.no_color else _STYLES.get(finding.standing, "")
-        self._print(line, style if finding.standing is not Standing.AS_EXPECTED else "")
+        self._print(line, style if finding.standing is not Agreement.AS_EXPECTED else "")
         for difference in finding.differences:
             self._print(f"    {finding.standing.value}: {difference}", style)
 
     def print_summary(self, findings: Sequence[Finding]) -> None:
         """Print how many there are of each standing, in words."""
         counts = Counter(finding.standing for finding in findings)
-        words = [f"{counts[each]} {each.value}" for each in Standing if counts[each]]
+        words = [f"{counts[each]} {each.value}" for each in Agreement if counts[each]]
         total = f"{len(findings)} model{'s' if len(findings) != 1 else ''}"
         self._print(f"\n{total}: {', '.join(words)}", "")
 

@@ -36,7 +36,7 @@ QUICK = ("-XX:TieredStopAtLevel=1",)
 State = TypeVar("State", bound=Hashable)
 
 
-class Verdict(Enum):
+class GraphVerdict(Enum):
     """What came of a comparison."""
 
     EQUAL = "equal"
@@ -58,7 +58,7 @@ class Comparison:
         differences: Where the graphs differ.
     """
 
-    verdict: Verdict
+    verdict: GraphVerdict
     states: int
     edges: int
     seconds: float
@@ -140,18 +140,18 @@ def _compared(
     module = read_module(modules / f"{binding.module}.tla")
     problems = _misnamed(binding, module)
     if problems:
-        return Comparison(Verdict.UNFIT, 0, 0, time.monotonic() - began, problems)
+        return Comparison(GraphVerdict.UNFIT, 0, 0, time.monotonic() - began, problems)
     numbering = Numbering(tuple(sorted(binding.variables)), arguments)
     try:
         model = model_graph(binding, numbering, limit=MOST_STATES)
     except (TooManyStates, MapIsNotOneToOne) as error:
-        return Comparison(Verdict.UNFIT, 0, 0, time.monotonic() - began, (str(error),))
+        return Comparison(GraphVerdict.UNFIT, 0, 0, time.monotonic() - began, (str(error),))
     with tempfile.TemporaryDirectory(prefix="purgatory-tla-") as name:
         checker = _read(explore(Path(name) / "graph.dot"), module, numbering)
     found = differences(model, checker, numbering)
     problems = _unmapped(binding, numbering)
     return Comparison(
-        Verdict.DIFFERENT if found else Verdict.UNFIT if problems else Verdict.EQUAL,
+        GraphVerdict.DIFFERENT if found else GraphVerdict.UNFIT if problems else GraphVerdict.EQUAL,
         len(checker.states),
         len(checker.edges),
         time.monotonic() - began,

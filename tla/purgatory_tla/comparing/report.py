@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from purgatory_tla.comparing.comparing import Comparison, Verdict
+from purgatory_tla.comparing.comparing import Comparison, GraphVerdict
 from purgatory_tla.comparing.graph_differences import Changes, Difference, Differences, Side
 
-_SYMBOLS = {Verdict.EQUAL: "✓", Verdict.DIFFERENT: "✗", Verdict.UNFIT: "✗"}
+_SYMBOLS = {GraphVerdict.EQUAL: "✓", GraphVerdict.DIFFERENT: "✗", GraphVerdict.UNFIT: "✗"}
 _IN_ASCII = {"✓": "+", "✗": "x", "…": "?"}
 _OTHER = {Side.MODEL: Side.CHECKER, Side.CHECKER: Side.MODEL}
 
@@ -29,7 +29,7 @@ class CompareTable:
         """Print one comparison."""
         counts = (f"{found.states:,}", f"{found.edges:,}") if found.states else ("", "")
         seconds = f"{found.seconds:.1f}"
-        style = "" if found.verdict is Verdict.EQUAL else "bold #d9720b"
+        style = "" if found.verdict is GraphVerdict.EQUAL else "bold #d9720b"
         self._print_line(
             _SYMBOLS[found.verdict], name, *counts, seconds, found.verdict.value, style=style
         )
@@ -38,7 +38,7 @@ class CompareTable:
 
     def print_failure(self, name: str, why: str, *, verdict: str) -> None:
         """Print a binding that could not be compared."""
-        symbol = "✗" if verdict == Verdict.DIFFERENT.value else "…"
+        symbol = "✗" if verdict == GraphVerdict.DIFFERENT.value else "…"
         self._print_line(symbol, name, "", "", "", verdict, style="")
         self._console.print(Text(f"    {why}"), soft_wrap=True)
 

@@ -25,7 +25,7 @@ _PROVERS = threading.Lock()
 """z3 works for one thread at a time."""
 
 
-class Standing(Enum):
+class Agreement(Enum):
     """How what was found stands to what was expected."""
 
     AS_EXPECTED = "as expected"
@@ -52,7 +52,7 @@ class Finding:
     """
 
     model: Model
-    standing: Standing
+    standing: Agreement
     found: str
     differences: tuple[str, ...]
     statistics: Statistics | None
@@ -73,13 +73,13 @@ def run_model(model: Model, settings: Settings) -> Finding:
     except MissingTool:
         raise
     except InvalidSpecification as error:
-        return Finding(model, Standing.DIFFERS, "invalid", (_sentence(error),), None, "")
+        return Finding(model, Agreement.DIFFERS, "invalid", (_sentence(error),), None, "")
     except CheckerError as error:
-        return Finding(model, Standing.INCONCLUSIVE, "no verdict", (_sentence(error),), None, "")
+        return Finding(model, Agreement.INCONCLUSIVE, "no verdict", (_sentence(error),), None, "")
     differences = tuple(compare(model, result, exactly=settings.workers == 1))
     return Finding(
         model=model,
-        standing=Standing.DIFFERS if differences else Standing.AS_EXPECTED,
+        standing=Agreement.DIFFERS if differences else Agreement.AS_EXPECTED,
         found=_words(result.outcome.value, result.violated),
         differences=differences,
         statistics=result.statistics,
@@ -201,27 +201,27 @@ def compare(model: Model, result: CheckResult, *, exactly: bool) -> list[str]:
 def _prove(model: Model, settings: Settings) -> Finding:
     try:  # z3 comes with the extra: what needs no proof works without it
         from purgatory_tla.proofs import PROOFS
-        from purgatory_tla.proofs.obligations import Verdict, prove
+        from purgatory_tla.proofs.obligations import ProofVerdict, prove
     except ModuleNotFoundError as error:
         raise MissingTool(f"the prover z3 is not installed: {INSTALL_TLC}") from error
     proof = PROOFS.get(model.proof or "")
     if proof is None:
         unknown = f"there is no proof {model.proof!r}"
-        return Finding(model, Standing.DIFFERS, "invalid", (unknown,), None, "")
+        return Finding(model, Agreement.DIFFERS, "invalid", (unknown,), None, "")
     with _PROVERS:
         result = prove(proof, seconds=settings.timeout or 60.0)
-    standing, differences = Standing.AS_EXPECTED, []
-    wanted = {Expected.SUCCESS: Verdict.PROVED, Expected.REFUTED: Verdict.REFUTED}
+    standing, differences = Agreement.AS_EXPECTED, []
+    wanted = {Expected.SUCCESS: ProofVerdict.PROVED, Expected.REFUTED: ProofVerdict.REFUTED}
     if result.verdict is not wanted.get(model.expected):
-        undecided = result.verdict is Verdict.UNDECIDED
-        standing = Standing.INCONCLUSIVE if undecided else Standing.DIFFERS
+        undecided = result.verdict is ProofVerdict.UNDECIDED
+        standing = Agreement.INCONCLUSIVE if undecided else Agreement.DIFFERS
         differences = [
             f"{each.name}: {each.verdict.value}"
             for each in result.discharged
-            if each.verdict is not Verdict.PROVED
+            if each.verdict is not ProofVerdict.PROVED
         ] or ["every obligation is proved"]
     seconds = sum(each.seconds for each in result.discharged)
-    found = "success" if result.verdict is Verdict.PROVED else result.verdict.value
+    found = "success" if result.verdict is ProofVerdict.PROVED else result.verdict.value
     statistics = Statistics(None, None, None, seconds)
     return Finding(
         model,

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import z3
 
-from purgatory_tla.proofs.obligations import Obligation, Proof, Verdict
+from purgatory_tla.proofs.obligations import Obligation, Proof, ProofVerdict
 
 SIZE, MAX_SINGLE = z3.Ints("size max_single")
 THREAD, OTHER = z3.Ints("thread other")
@@ -285,25 +285,25 @@ PROOFS = (
         "pool-bound-minus-one-refuted",
         "One byte less than the bound does not follow.",
         _bound_minus_one,
-        Verdict.REFUTED,
+        ProofVerdict.REFUTED,
     ),
     Proof(
         "pool-bound-alone-refuted",
         "The bound by itself is true and not inductive.",
         _bound_alone,
-        Verdict.REFUTED,
+        ProofVerdict.REFUTED,
     ),
     Proof(
         "pool-strict-ignores-size-refuted",
         "A strict pool that only asks whether anything is available falls below zero.",
         _strict_ignores_size,
-        Verdict.REFUTED,
+        ProofVerdict.REFUTED,
     ),
     Proof(
         "pool-unchecked-size-refuted",
         "Without a check of the size the bound is lost.",
         _unchecked_size,
-        Verdict.REFUTED,
+        ProofVerdict.REFUTED,
     ),
 )
 """Every proof about the pool's atomic steps; those called ``refuted`` are controls."""

@@ -17,7 +17,7 @@ from enum import Enum
 import z3
 
 
-class Verdict(Enum):
+class ProofVerdict(Enum):
     """What z3 says of an obligation."""
 
     PROVED = "proved"
@@ -40,7 +40,7 @@ class Discharged:
     """The verdict on one obligation; ``values`` is the counterexample of a refuted one."""
 
     name: str
-    verdict: Verdict
+    verdict: ProofVerdict
     values: Mapping[str, str]
     seconds: float
 
@@ -56,7 +56,7 @@ class Proof:
     name: str
     title: str
     obligations: Callable[[], Iterable[Obligation]]
-    expected: Verdict = Verdict.PROVED
+    expected: ProofVerdict = ProofVerdict.PROVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class ProofResult:
     discharged: tuple[Discharged, ...]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ProofVerdict:
         """The weakest verdict of all obligations; no obligation at all is vacuous."""
         found = {each.verdict for each in self.discharged}
-        for verdict in (Verdict.VACUOUS, Verdict.UNDECIDED, Verdict.REFUTED):
+        for verdict in (ProofVerdict.VACUOUS, ProofVerdict.UNDECIDED, ProofVerdict.REFUTED):
             if verdict in found:
                 return verdict
-        return Verdict.PROVED if found else Verdict.VACUOUS
+        return ProofVerdict.PROVED if found else ProofVerdict.VACUOUS
 
     @property
     def as_expected(self) -> bool:
@@ -89,18 +89,18 @@ def discharge(obligation: Obligation, *, seconds: float = 60.0) -> Discharged:
     solver.add(obligation.assumption)
     possible = solver.check()
     if possible == z3.unsat:
-        return Discharged(obligation.name, Verdict.VACUOUS, {}, time.monotonic() - began)
+        return Discharged(obligation.name, ProofVerdict.VACUOUS, {}, time.monotonic() - began)
     solver.add(z3.Not(obligation.conclusion))
     answer = solver.check()
     values: Mapping[str, str] = {}
     if answer == z3.unsat:
-        verdict = Verdict.PROVED if possible == z3.sat else Verdict.UNDECIDED
+        verdict = ProofVerdict.PROVED if possible == z3.sat else ProofVerdict.UNDECIDED
     elif answer == z3.sat:
-        verdict = Verdict.REFUTED
+        verdict = ProofVerdict.REFUTED
         model = solver.model()
         values = {name.name(): str(model[name]) for name in model.decls()}
     else:
-        verdict = Verdict.UNDECIDED
+        verdict = ProofVerdict.UNDECIDED
     return Discharged(obligation.name, verdict, values, time.monotonic() - began)
 
 

@@ -32,7 +32,7 @@ import z3
 
 import purgatory_tla.proofs.exact_accounting as accounting
 from purgatory_tla.proofs.exact_accounting import ACTIONS, Action, Operation, Step, Totals
-from purgatory_tla.proofs.obligations import Obligation, Proof, Verdict
+from purgatory_tla.proofs.obligations import Obligation, Proof, ProofVerdict
 
 
 def footprint(operation: Operation) -> z3.ArithRef:
@@ -268,7 +268,7 @@ def _control(name: str, words: str, action: Action) -> Proof:
         f"stale-law-broken-by-{name}",
         f"The law is not kept when {words}.",
         lambda: iter((preserved(name, action),)),
-        expected=Verdict.REFUTED,
+        expected=ProofVerdict.REFUTED,
     )
 
 
@@ -301,7 +301,7 @@ PROOFS: tuple[Proof, ...] = (
         "stale-law-alone",
         "The law alone is not inductive: that the word counts every entry is needed too.",
         _law_alone,
-        expected=Verdict.REFUTED,
+        expected=ProofVerdict.REFUTED,
     ),
     *(_control(name, words, action) for name, (words, action) in _DEFECTS.items()),
 )

@@ -38,7 +38,7 @@ from purgatory_tla.proofs.memory_pool import (
     sums_are_sums,
     take,
 )
-from purgatory_tla.proofs.obligations import Obligation, Proof, Verdict
+from purgatory_tla.proofs.obligations import Obligation, Proof, ProofVerdict
 
 IDLE, READ, SWAP, HOLDS = map(z3.IntVal, range(4))
 """Where a thread is."""
@@ -164,7 +164,7 @@ PROOFS = (
         "pool-split-refuted",
         "A subtraction that does not compare keeps nothing.",
         _split,
-        Verdict.REFUTED,
+        ProofVerdict.REFUTED,
     ),
 )
 """Every proof about the loop; the one called ``refuted`` is the control."""
