@@ -62,12 +62,12 @@ class NaiveTimer:
                 self.pending.append((self.due_tick(self.now_ms + delay_ms), task))
             case Elapse(to_ms):
                 self.now_ms = to_ms
-                return Outcome()
             case Advance(to_ms):
                 self.now_ms = to_ms
-        due = sorted(each for each in self.pending if each[0] <= self.now_ms)
-        self.pending = [each for each in self.pending if each not in due]
-        return Outcome(events=tuple(ran(task) for _, task in due))
+                due = sorted(each for each in self.pending if each[0] <= to_ms)
+                self.pending = [each for each in self.pending if each not in due]
+                return Outcome(events=tuple(ran(task) for _, task in due))
+        return Outcome()
 
     def due_tick(self, expiry_ms: int) -> int:
         return expiry_ms - expiry_ms % self.tick_ms
