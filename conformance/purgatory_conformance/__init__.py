@@ -3,6 +3,7 @@
 A *subject* is an implementation behind operations with names: a Python object, a program that
 speaks the adapter protocol, or one of those that are bundled. The shelves, each above what it uses:
 
+    stateful       Hypothesis state machines, for anybody's test suite
     commands       ``purgatory check``, ``doctor``, ``explain``, ``model``, ``schedule`` and others
     breaking       who catches a planted defect
     doctor         an adapter tried line by line

@@ -18,13 +18,14 @@ subclass may add rules, and invariants that read ``steps``, ``observed`` and ``s
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import msgspec
-from hypothesis import reject, target
+from hypothesis import Phase, reject, settings, target
 from hypothesis import strategies as st
 from hypothesis.control import current_build_context
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -40,7 +41,7 @@ from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.replay_file import plain, replay_case, write_replay
 from purgatory_conformance.running.shrinking import reduce_case
-from purgatory_conformance.subjects.in_process import Make, subject_of
+from purgatory_conformance.subjects.in_process import Instance, subject_of
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import (
@@ -53,7 +54,14 @@ from purgatory_conformance.support.support import Candidate, Support
 from purgatory_spec.cases import Step, encode_case
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome, Value
-from purgatory_spec.profiles import Component, Configuration, Profile
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    MemoryPoolConfiguration,
+    Profile,
+    PurgatoryConfiguration,
+    TimerConfiguration,
+)
 from purgatory_spec.requirements import component_of_rule, requirement
 
 _WORK_FOLDER = Path("purgatory-work")
@@ -62,7 +70,10 @@ _WORK_FOLDER = Path("purgatory-work")
 _MOST_RUNS = 500
 """How often a case that Hypothesis has shrunk is run again to leave out single operations."""
 
-Tested = Make | str
+_PHASES = frozenset(Phase) - {Phase.explain}
+"""An explanation varies each number hundreds of times, in runs that then go on to their end."""
+
+Tested = Callable[..., Instance] | str
 """A class whose instances carry out operations, or the word of a subject, like ``bundled``."""
 
 Choices = Profile | Mapping[str, object]
@@ -114,7 +125,11 @@ class StepMachine(RuleBasedStateMachine):
     judged: ClassVar[_Judged | None] = None
 
     def __init_subclass__(
-        cls, *, tests: Tested | None = None, profile: Choices | None = None
+        cls,
+        *,
+        tests: Tested | None = None,
+        profile: Choices | None = None,
+        deviations: Sequence[Deviation] = (),
     ) -> None:
         """Say what is tested, and by which profile.
 
@@ -122,15 +137,18 @@ class StepMachine(RuleBasedStateMachine):
             tests: A class with ``__init__(configuration)``, ``do(operation)`` and ``close()``, or
                 the word of a subject, see ``purgatory list subjects``.
             profile: The choices of the class, by default the weakest ones. The subject of a word
-                declares its own, and the rules that it is known to break.
+                declares its own.
+            deviations: The rules that are known to be broken, each with the variant to follow.
+                Those that the subject of a word declares come on top.
 
         Raises:
             TypeError: the class has not the methods that are needed, or the profile is none.
-            ValueError: no machine can judge by this profile, or there is no such word.
+            ValueError: no machine can judge by this profile; there is no such word, or variant.
         """
         super().__init_subclass__()
+        cls.TestCase.settings = settings(cls.TestCase.settings, phases=_PHASES)
         if tests is not None:
-            cls.judged = _judged(cls.component, tests, profile)
+            cls.judged = _judged(cls.component, tests, profile, deviations)
 
     def __init__(self) -> None:
         """Open what is tested; the first rule makes the instance."""
@@ -306,57 +324,76 @@ class MemoryPoolMachine(StepMachine):
     component = Component.MEMORY_POOL
 
 
-def timer_machine(tests: Tested, profile: Choices | None = None) -> type[TimerMachine]:
+def timer_machine(
+    tests: Callable[[TimerConfiguration], Instance] | str,
+    profile: Choices | None = None,
+    deviations: Sequence[Deviation] = (),
+) -> type[TimerMachine]:
     """The machine that tests a timer; arguments and errors are those of a subclass."""
 
-    class Timer(TimerMachine, tests=tests, profile=profile):
+    class Timer(TimerMachine, tests=tests, profile=profile, deviations=deviations):
         """What is tested."""
 
     return Timer
 
 
-def purgatory_machine(tests: Tested, profile: Choices | None = None) -> type[PurgatoryMachine]:
+def purgatory_machine(
+    tests: Callable[[PurgatoryConfiguration], Instance] | str,
+    profile: Choices | None = None,
+    deviations: Sequence[Deviation] = (),
+) -> type[PurgatoryMachine]:
     """The machine that tests a purgatory; arguments and errors are those of a subclass."""
 
-    class Purgatory(PurgatoryMachine, tests=tests, profile=profile):
+    class Purgatory(PurgatoryMachine, tests=tests, profile=profile, deviations=deviations):
         """What is tested."""
 
     return Purgatory
 
 
-def memory_pool_machine(tests: Tested, profile: Choices | None = None) -> type[MemoryPoolMachine]:
+def memory_pool_machine(
+    tests: Callable[[MemoryPoolConfiguration], Instance] | str,
+    profile: Choices | None = None,
+    deviations: Sequence[Deviation] = (),
+) -> type[MemoryPoolMachine]:
     """The machine that tests a memory pool; arguments and errors are those of a subclass."""
 
-    class MemoryPool(MemoryPoolMachine, tests=tests, profile=profile):
+    class MemoryPool(MemoryPoolMachine, tests=tests, profile=profile, deviations=deviations):
         """What is tested."""
 
     return MemoryPool
 
 
-def _judged(component: Component, tests: Tested, choices: Choices | None) -> _Judged:
+def _judged(
+    component: Component, tests: Tested, choices: Choices | None, deviations: Sequence[Deviation]
+) -> _Judged:
     """What is tested, and how; raises where that cannot be."""
-    if isinstance(tests, str):
-        if choices is not None:
-            raise ValueError(f"the subject {tests!r} declares its own profile: give none")
-        return _of_word(component, tests)
-    profile = _judging(component, choices)
-    subject_of(tests, profile)  # so that a wrong class is told where the machine is defined
-    name = getattr(tests, "__qualname__", type(tests).__name__)
-    word = f"{getattr(tests, '__module__', '')}:{name}"
-    return _Judged(lambda: OpenSubject(name, subject_of(tests, profile), reopen=word), profile)
-
-
-def _of_word(component: Component, word: str) -> _Judged:
-    def opened() -> OpenSubject:
-        return open_subject(word, work_folder=_WORK_FOLDER)
-
-    asked = opened()
+    variants = support_of(component).variants
+    for each in deviations:
+        if each.variant not in variants:
+            there_are = ", ".join(sorted(variants))
+            raise ValueError(f"there is no variant {each.variant!r}; there are: {there_are}")
+    if not isinstance(tests, str):
+        profile = _judging(component, choices)
+        opened = partial(_opened, tests, profile)
+        opened()  # so that a wrong class is told where the machine is defined
+        return _Judged(opened, profile, tuple(deviations))
+    if choices is not None:
+        raise ValueError(f"the subject {tests!r} declares its own profile: give none")
+    asked = open_subject(tests, work_folder=_WORK_FOLDER)
     try:
         profile = _judging(component, profile_of(asked.subject, component))
     finally:
         asked.subject.close()
-    declared = (each for each in asked.deviations if component_of_rule(each.rule) is component)
-    return _Judged(opened, profile, tuple(declared))
+    known = [each for each in asked.deviations if component_of_rule(each.rule) is component]
+    opened = partial(open_subject, tests, work_folder=_WORK_FOLDER)
+    return _Judged(opened, profile, (*known, *deviations))
+
+
+def _opened(make: Callable[..., Instance], profile: Profile) -> OpenSubject:
+    subject = subject_of(make, profile)
+    name = getattr(make, "__qualname__", subject.implementation.name)
+    word = f"{getattr(make, '__module__', '')}:{name}"
+    return OpenSubject(name, subject, reopen=word)
 
 
 def _judging(component: Component, choices: Choices | None) -> Profile:

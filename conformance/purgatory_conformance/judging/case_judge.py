@@ -28,7 +28,7 @@ class Deviation:
 
     rule: str
     variant: str
-    replay: str
+    replay: str = ""
     reason: str = ""
     issue: str = ""
 
