@@ -22,10 +22,9 @@ from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
 from purgatory_pipeline.traces.lines import Snapshot, WaitingOperation
-from purgatory_spec.operations import Advance, CancelForKey, Operation, RunOne, Shutdown, Watch
+from purgatory_spec.operations import CancelForKey, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, Executor
-from purgatory_spec.reasons import Reason
 
 Watched = TypeVar("Watched", OverlappedOperation, CountedOperation)
 
@@ -127,35 +126,6 @@ def _purged(state: Watched, key: str) -> Watched:
     return replace(state, entries=state.entries - {key})
 
 
-@dataclass(frozen=True, slots=True)
-class ExactCallsAndShutdown:
-    """The rules of the exact accounting, and what a shutdown does.
-
-    Rules: PURGATORY-SHUTDOWN-CLOSED, PURGATORY-SHUTDOWN-DROPS, PURGATORY-SHUTDOWN-AGAIN.
-    """
-
-    rules: OverlappingExactCalls
-
-    def initial(self) -> CountedOperation:
-        """It was never watched."""
-        return self.rules.initial()
-
-    def effects(
-        self, state: CountedOperation, operation: Operation, part: str
-    ) -> Iterator[Effect[CountedOperation]]:
-        """The ways in which a part of a call may take effect."""
-        if isinstance(operation, Shutdown):
-            yield Effect(replace(state, armed=False, closed=True))
-        elif isinstance(operation, Watch) and part == WHOLE and state.closed:
-            yield Effect(state, raised=Reason.CLOSED)
-        elif isinstance(operation, Watch) and part == WHOLE and not operation.keys:
-            yield Effect(state, raised=Reason.INVALID_ARGUMENT)
-        else:
-            if isinstance(operation, Advance) and part == WHOLE and state.closed:
-                yield Effect(state, raised=Reason.CLOSED)
-            yield from self.rules.effects(state, operation, part)
-
-
 def statements(
     accounting: Accounting,
     executor: Executor,
@@ -182,7 +152,7 @@ def statements(
     waiting = {} if snapshot is None else {each.operation: each for each in snapshot.operations}
 
     def exact(name: str, entries: Sequence[Entry]) -> OperationShare:
-        counted = ExactCallsAndShutdown(OverlappingExactCalls(name))
+        counted = OverlappingExactCalls(name)
         first = _counted(waiting.get(name), closed=closed)
         earliest_ms = time_outs.earliest_ms(name, entries)
         rules = OperationCalls(counted, executor, real_clock, first, earliest_ms)

@@ -84,8 +84,6 @@ class ObservedRules:
             ways = self._once_completed(state, operation, part)
         elif isinstance(operation, Wait):
             ways = self._besides(state, operation)
-        elif isinstance(operation, Shutdown):
-            ways = iter((Effect(replace(state, armed=False)),))
         else:
             ways = self._live(state, operation, part)
         for effect in ways:
@@ -96,6 +94,9 @@ class ObservedRules:
         for effect in self._model(state, operation, part):
             if effect.state.completed:
                 yield self._completing(effect)
+            elif isinstance(operation, Shutdown):
+                # A watch that began before it may still be seen to try: closed would forbid that.
+                yield replace(effect, state=replace(effect.state, closed=False))
             elif not isinstance(operation, RunOne) and not _hands_over(effect):
                 yield effect
         if isinstance(operation, Watch | Check) and not state.satisfied:
