@@ -5,8 +5,8 @@ parts do with nothing in between, so these rules are made of those. They explain
 histories (``projection``) in which no call comes between two parts of another call.
 
 Two things are the sequential rules' own. At which point of a watch its time-out is armed is free:
-an operation that is due at once is handed over between the two tries or after both. And a purge
-that nothing interrupts goes through every list.
+an operation that is due at once may also be handed over after both tries. And a purge that nothing
+interrupts goes through every list.
 """
 
 from collections.abc import Iterator
@@ -43,10 +43,7 @@ class DelayedOperationRules:
             if isinstance(operation, Advance) and after.entries not in (state.entries, ()):
                 continue
             yield effect
-            if isinstance(operation, Watch) and effect.result is False and after.armed:
-                handed_over = replace(after, armed=False, queued=after.queued + 1)
-                for number in (1, 2):
-                    first, then = effect.events[:number], effect.events[number:]
-                    yield replace(
-                        effect, state=handed_over, events=(*first, expired(self.name), *then)
-                    )
+            due = expired(self.name)
+            if isinstance(operation, Watch) and due in effect.events:
+                events = *(event for event in effect.events if event != due), due
+                yield replace(effect, events=events)

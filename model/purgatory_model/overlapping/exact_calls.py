@@ -123,7 +123,7 @@ class OverlappingExactCalls:
             case _ if part == WHOLE:
                 yield from self._first_try(state)
             case _ if part == _ARM:
-                yield self._arm(state, len(keys))
+                yield from self._arm(state, len(keys))
             case [each, number] if each == _LIST:
                 yield from self._enter(state, keys, int(number))
             case _ if part == _TRY_AGAIN:
@@ -141,12 +141,17 @@ class OverlappingExactCalls:
         else:
             yield Effect(state, (tried(self.name),), then=_ARM)
 
-    def _arm(self, state: CountedOperation, count: int) -> Effect[CountedOperation]:
-        """Arm or move the time-out. Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH."""
+    def _arm(self, state: CountedOperation, count: int) -> _Effects:
+        """Arm or move the time-out, or hand over what is due at once.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH.
+        """
         if state.completed:
-            return Effect(state, result=False)
+            yield Effect(state, result=False)
+            return
         armed = replace(state, armed=True, word=state.word + count)
-        return Effect(armed, then=f"{_LIST} 0")
+        yield Effect(armed, then=f"{_LIST} 0")
+        yield Effect(_handed_over(armed), (expired(self.name),), then=f"{_LIST} 0")
 
     def _enter(self, state: CountedOperation, keys: tuple[str, ...], number: int) -> _Effects:
         """Enter one list, or no more where somebody has completed the operation."""
@@ -246,8 +251,7 @@ class OverlappingExactCalls:
         if part == WHOLE and state.closed:
             yield Effect(state, raised=Reason.CLOSED)
         if part == WHOLE and state.armed:
-            queued = replace(_disarmed(state), queued=state.queued + 1)
-            yield Effect(queued, (expired(self.name),))
+            yield Effect(_handed_over(state), (expired(self.name),))
         if state.completed:
             for key in sorted(set(state.entries)):
                 entries = tuple(each for each in state.entries if each != key)
@@ -280,6 +284,11 @@ def _next(step: str, left: int) -> str | None:
 def _disarmed(state: CountedOperation) -> CountedOperation:
     """Out of the timer."""
     return replace(state, armed=False)
+
+
+def _handed_over(state: CountedOperation) -> CountedOperation:
+    """Out of the timer, and once more in the executor's queue."""
+    return replace(state, armed=False, queued=state.queued + 1)
 
 
 def _without_one(state: CountedOperation, key: str) -> CountedOperation:

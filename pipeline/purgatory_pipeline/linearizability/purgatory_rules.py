@@ -30,7 +30,7 @@ Watched = TypeVar("Watched", OverlappedOperation, CountedOperation)
 
 OperationShare: TypeAlias = Share[OverlappedOperation] | Share[CountedOperation]
 
-_RUN = "run: "
+_RUN, _THEN = "run: ", ", then: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class OperationCalls(Generic[Watched]):
     def effects(self, state: Watched, call: RecordedCall, part: str) -> Iterator[Effect[Watched]]:
         """The ways in which a part of a call may take effect."""
         if part.startswith(_RUN):
-            yield from self._run_inside(state, part.removeprefix(_RUN))
+            yield from self._run_inside(state, *part.removeprefix(_RUN).partition(_THEN))
             return
         for before in self._before(state, call, part):
             for effect in self.rules.effects(before, call.operation, part):
@@ -108,15 +108,21 @@ class OperationCalls(Generic[Watched]):
             return effect
         shown = tuple(event for event in effect.events if event.kind is not EventKind.EXPIRED)
         handed_over = len(shown) < len(effect.events)
-        if handed_over and self.executor is Executor.INLINE and effect.then is None:
-            return replace(effect, events=shown, then=_RUN + WHOLE)
+        if handed_over and self.executor is Executor.INLINE:
+            return replace(effect, events=shown, then=_RUN + WHOLE + _THEN + (effect.then or ""))
         return replace(effect, events=shown)
 
-    def _run_inside(self, state: Watched, part: str) -> Iterator[Effect[Watched]]:
+    def _run_inside(
+        self, state: Watched, part: str, then: str, following: str
+    ) -> Iterator[Effect[Watched]]:
+        """Run what the call has handed over, and then go on with the call, if it is not over."""
         for effect in self.rules.effects(state, RunOne(), part):
             if part == WHOLE and effect.state == state:
                 continue
-            yield effect if effect.then is None else replace(effect, then=_RUN + effect.then)
+            after = (
+                following or None if effect.then is None else _RUN + effect.then + then + following
+            )
+            yield replace(effect, then=after)
 
 
 def _purged(state: Watched, key: str) -> Watched:
