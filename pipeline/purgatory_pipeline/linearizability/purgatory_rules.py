@@ -13,6 +13,7 @@ also runs.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
@@ -21,6 +22,7 @@ from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rules
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
+from purgatory_pipeline.snapshots.delayed_operation import counted_operation, listed_operation
 from purgatory_pipeline.traces.lines import Snapshot, WaitingOperation
 from purgatory_spec.operations import CancelForKey, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
@@ -157,57 +159,27 @@ def statements(
     closed = snapshot is not None and snapshot.closed
     waiting = {} if snapshot is None else {each.operation: each for each in snapshot.operations}
 
-    def exact(name: str, entries: Sequence[Entry]) -> OperationShare:
-        counted = OverlappingExactCalls(name)
-        first = _counted(waiting.get(name), closed=closed)
-        earliest_ms = time_outs.earliest_ms(name, entries)
-        rules = OperationCalls(counted, executor, real_clock, first, earliest_ms)
-        return Share(name, entries, rules)
-
-    def arming(*, first: bool) -> Callable[[str, Sequence[Entry]], OperationShare]:
-        def share_of(name: str, entries: Sequence[Entry]) -> OperationShare:
-            rules = OverlappingCalls(name, first, any_key_takes_time_out)
-            begins = _listed(waiting.get(name), closed=closed)
+    def statement(
+        words: str,
+        rules_of: Callable[[str], Rules[Watched]],
+        first_of: Callable[[WaitingOperation, bool], Watched],
+    ) -> Statement:
+        def share_of(name: str, entries: Sequence[Entry]) -> Share[Watched]:
+            first = first_of(waiting.get(name, WaitingOperation(name)), closed)
             earliest_ms = time_outs.earliest_ms(name, entries)
-            calls = OperationCalls(rules, executor, real_clock, begins, earliest_ms)
+            calls = OperationCalls(rules_of(name), executor, real_clock, first, earliest_ms)
             return Share(name, entries, calls)
 
-        return share_of
+        return Statement(words, share_of)
 
-    counted = Statement("the exact accounting", exact)
+    def arming(name: str, *, first: bool) -> OverlappingCalls:
+        return OverlappingCalls(name, first, any_key_takes_time_out)
+
+    counted = statement("the exact accounting", OverlappingExactCalls, counted_operation)
     if counts_entries:
         return (counted,)
     listed = (
-        Statement("the time-out armed last", arming(first=False)),
-        Statement("the time-out armed first", arming(first=True)),
+        statement("the time-out armed last", partial(arming, first=False), listed_operation),
+        statement("the time-out armed first", partial(arming, first=True), listed_operation),
     )
     return (counted, *listed) if accounting is Accounting.EXACT else (*listed, counted)
-
-
-def _counted(waiting: WaitingOperation | None, *, closed: bool) -> CountedOperation:
-    """An operation where the history begins, as the rules of the exact accounting have it."""
-    if waiting is None:
-        return CountedOperation(closed=closed)
-    return CountedOperation(
-        satisfied=waiting.satisfied,
-        completed=waiting.completed,
-        entries=tuple(sorted(waiting.entries)),
-        armed=waiting.early_ms is not None,
-        queued=waiting.queued,
-        closed=closed,
-        word=0 if waiting.completed else len(waiting.entries),
-    )
-
-
-def _listed(waiting: WaitingOperation | None, *, closed: bool) -> OverlappedOperation:
-    """The same, as the other statements have it."""
-    if waiting is None:
-        return OverlappedOperation(closed=closed)
-    return OverlappedOperation(
-        satisfied=waiting.satisfied,
-        completed=waiting.completed,
-        entries=frozenset(waiting.entries),
-        armed=waiting.early_ms is not None,
-        queued=waiting.queued,
-        closed=closed,
-    )

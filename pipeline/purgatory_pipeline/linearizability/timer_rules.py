@@ -15,17 +15,17 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import msgspec
-from immutables import Map
 
 from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.step import Expectation, in_groups, orders
 from purgatory_model.timer import TimerModel, TimerState, timer_model
 from purgatory_pipeline.linearizability.calls import RecordedCall
+from purgatory_pipeline.snapshots.timer import timer_state
 from purgatory_pipeline.traces.lines import Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind
-from purgatory_spec.profiles import Executor, Observable, SameTickOrder
+from purgatory_spec.profiles import Executor, Observable
 
 State: TypeAlias = TimerState[PendingTasks]
 
@@ -167,19 +167,9 @@ def timer_calls(instance: TimerInstance, snapshot: Snapshot | None) -> TimerCall
     kept = instance.profile.observables & {Observable.ADVANCE_RESULT}
     profile = msgspec.structs.replace(instance.profile, observables=kept)
     model = timer_model(instance.configuration, profile)
-    state = model.initial()
-    if snapshot is not None:
-        due = {each.task: model.due_tick(each.late_ms) for each in snapshot.tasks}
-        fifo = profile.same_tick_order is SameTickOrder.FIFO
-        state = replace(
-            state,
-            now_ms=state.now_ms if snapshot.now_ms is None else snapshot.now_ms,
-            store=PendingTasks(Map(due)),
-            queue=snapshot.queued,
-            order=tuple(each.task for each in snapshot.tasks) if fifo else (),
-            closed=snapshot.closed,
-        )
-    return TimerCalls(model, state)
+    return TimerCalls(
+        model, model.initial() if snapshot is None else timer_state(snapshot, instance)
+    )
 
 
 def _at(state: State, to_ms: int) -> State:

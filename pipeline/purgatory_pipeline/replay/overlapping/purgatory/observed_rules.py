@@ -23,6 +23,8 @@ from typing import TypeAlias
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping.exact_calls import CountedOperation, OverlappingExactCalls
 from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rules
+from purgatory_pipeline.snapshots.delayed_operation import counted_operation, listed_operation
+from purgatory_pipeline.traces.lines import WaitingOperation
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -67,14 +69,11 @@ class ObservedRules:
         """It was never watched."""
         return self.rules.initial()
 
-    def waiting(
-        self, entries: tuple[str, ...], *, satisfied: bool, armed: bool, queued: int
-    ) -> Standing:
-        """How things stand with an operation that is not completed, by a snapshot."""
+    def waiting(self, told: WaitingOperation) -> Standing:
+        """How things stand with an operation, by a snapshot."""
         if isinstance(self.rules, OverlappingExactCalls):
-            ordered = tuple(sorted(entries))
-            return CountedOperation(satisfied, False, ordered, armed, queued, word=len(entries))
-        return OverlappedOperation(satisfied, False, frozenset(entries), armed=armed, queued=queued)
+            return counted_operation(told, closed=False)
+        return listed_operation(told, closed=False)
 
     def effects(
         self, state: Standing, operation: Operation, part: str
