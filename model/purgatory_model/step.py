@@ -60,6 +60,18 @@ def orders(groups: tuple[frozenset[Event], ...]) -> Iterator[tuple[Event, ...]]:
             yield block + rest
 
 
+def in_order_of(seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -> tuple[Event, ...]:
+    """The one order that the groups allow in which tasks come as they were first seen."""
+    places: dict[str, int] = {}
+    for place, event in enumerate(seen):
+        places.setdefault(event.task, place)
+    return tuple(
+        event
+        for group in groups
+        for event in sorted(group, key=lambda each: (places.get(each.task, len(seen)), each.task))
+    )
+
+
 def accepted(expectations: Iterable[Expectation[State]], outcome: Outcome) -> frozenset[State]:
     """The states in which an observed outcome leaves the component; empty means divergence."""
     return frozenset(matching(expectations, outcome))

@@ -7,6 +7,7 @@ may be seen of them. ``linearizability`` asks whether sequential rules explain a
 of a model without listing them.
 
 A purgatory is explained operation by operation: ``projection`` takes out of a history what concerns
-one delayed operation, ``delayed_operation_rules`` says what whole calls do to it, ``calls`` and
-``exact_calls`` what calls do that overlap, for the published accounting and for the exact one.
+one delayed operation, ``calls`` and ``exact_calls`` say what calls do to it that overlap, for the
+published accounting and for the exact one, and ``delayed_operation_rules`` derives what whole calls
+do: the parts of the exact accounting, with nothing in between.
 """

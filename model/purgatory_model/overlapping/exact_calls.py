@@ -15,7 +15,8 @@ entries it has or has been promised, those of lists that are being cancelled inc
                time-out: an entry that is still to come keeps it
     purge      list by list
 
-With nothing in between, parts add up to the sequential call. Rules: PURGATORY-OVERLAPPING-CALLS.
+With nothing in between, parts add up to the sequential call (``delayed_operation_rules``). Rules:
+PURGATORY-OVERLAPPING-CALLS.
 
 The rules explain projections of histories on one operation (``projection``); time is left out. No
 callback calls or throws.
@@ -24,7 +25,6 @@ callback calls or throws.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from purgatory_model.overlapping.delayed_operation_rules import OneOperation
 from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
 from purgatory_spec.operations import (
     Advance,
@@ -34,10 +34,12 @@ from purgatory_spec.operations import (
     Operation,
     RunOne,
     Satisfy,
+    Shutdown,
     Watch,
     operation_name,
 )
 from purgatory_spec.outcomes import Event, Value, completed, expired, timed_out, tried
+from purgatory_spec.reasons import Reason
 
 _ARM, _LIST, _TRY_AGAIN, _LEAVE_TIMER = "arm", "list", "try again", "leave the timer"
 _MEET, _LOOK, _DROP, _LEAVE, _PASS = "meet", "look", "drop", "leave", "pass"
@@ -45,14 +47,26 @@ _SETTLE, _PURGE = "settle", "purge"
 
 
 @dataclass(frozen=True, slots=True)
-class CountedOperation(OneOperation):
+class CountedOperation:
     """What the future of one delayed operation depends on.
 
     Attributes:
+        satisfied: Whether every try from now on completes it.
+        completed: Whether it is completed.
+        entries: The keys in whose lists it is, once for each entry, in alphabetical order.
+        armed: Whether it is in the timer.
+        queued: How often it is in the executor's queue.
+        closed: Whether the purgatory has been shut down.
         word: Its entries: in lists, promised, and in lists that are being cancelled; of no meaning
             once it is completed.
     """
 
+    satisfied: bool = False
+    completed: bool = False
+    entries: tuple[str, ...] = ()
+    armed: bool = False
+    queued: int = 0
+    closed: bool = False
     word: int = 0
 
 
@@ -90,19 +104,26 @@ class OverlappingExactCalls:
                 yield from self._advance(state, part)
             case RunOne():
                 yield from self._run(state, part)
+            case Shutdown():
+                yield Effect(replace(_disarmed(state), closed=True))
             case _:
                 raise ValueError(f"these rules do not speak of {operation_name(operation)}")
 
     def _watch(self, state: CountedOperation, keys: tuple[str, ...], part: str) -> _Effects:
         """Try and arm, enter the lists, try again.
 
-        Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS.
+        Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS,
+        PURGATORY-NO-KEYS, PURGATORY-SHUTDOWN-CLOSED.
         """
         match part.split():
+            case _ if part == WHOLE and state.closed:
+                yield Effect(state, raised=Reason.CLOSED)
+            case _ if part == WHOLE and not keys:
+                yield Effect(state, raised=Reason.INVALID_ARGUMENT)
             case _ if part == WHOLE:
                 yield from self._first_try(state)
             case _ if part == _ARM:
-                yield self._arm(state, len(keys))
+                yield from self._arm(state, len(keys))
             case [each, number] if each == _LIST:
                 yield from self._enter(state, keys, int(number))
             case _ if part == _TRY_AGAIN:
@@ -120,12 +141,17 @@ class OverlappingExactCalls:
         else:
             yield Effect(state, (tried(self.name),), then=_ARM)
 
-    def _arm(self, state: CountedOperation, count: int) -> Effect[CountedOperation]:
-        """Arm or move the time-out. Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH."""
+    def _arm(self, state: CountedOperation, count: int) -> _Effects:
+        """Arm or move the time-out, or hand over what is due at once.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH.
+        """
         if state.completed:
-            return Effect(state, result=False)
+            yield Effect(state, result=False)
+            return
         armed = replace(state, armed=True, word=state.word + count)
-        return Effect(armed, then=f"{_LIST} 0")
+        yield Effect(armed, then=f"{_LIST} 0")
+        yield Effect(_handed_over(armed), (expired(self.name),), then=f"{_LIST} 0")
 
     def _enter(self, state: CountedOperation, keys: tuple[str, ...], number: int) -> _Effects:
         """Enter one list, or no more where somebody has completed the operation."""
@@ -218,12 +244,14 @@ class OverlappingExactCalls:
     def _advance(self, state: CountedOperation, part: str) -> _Effects:
         """Hand over what is in the timer, and perhaps purge, list by list.
 
-        Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES.
+        Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES, PURGATORY-SHUTDOWN-DROPS,
+        PURGATORY-SHUTDOWN-AGAIN.
         """
         yield Effect(state)
+        if part == WHOLE and state.closed:
+            yield Effect(state, raised=Reason.CLOSED)
         if part == WHOLE and state.armed:
-            queued = replace(_disarmed(state), queued=state.queued + 1)
-            yield Effect(queued, (expired(self.name),))
+            yield Effect(_handed_over(state), (expired(self.name),))
         if state.completed:
             for key in sorted(set(state.entries)):
                 entries = tuple(each for each in state.entries if each != key)
@@ -256,6 +284,11 @@ def _next(step: str, left: int) -> str | None:
 def _disarmed(state: CountedOperation) -> CountedOperation:
     """Out of the timer."""
     return replace(state, armed=False)
+
+
+def _handed_over(state: CountedOperation) -> CountedOperation:
+    """Out of the timer, and once more in the executor's queue."""
+    return replace(state, armed=False, queued=state.queued + 1)
 
 
 def _without_one(state: CountedOperation, key: str) -> CountedOperation:

@@ -6,7 +6,7 @@ an instant of its own. Every part but the last names the one that follows it.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from purgatory_spec.operations import Operation
@@ -62,6 +62,28 @@ class SequentialModel(Protocol[Rule]):
 
 @dataclass(frozen=True, slots=True)
 class _Undivided(Generic[Rule]):
+    rules: Rules[Rule]
+
+    def initial(self) -> Rule:
+        return self.rules.initial()
+
+    def effects(self, state: Rule, operation: Operation, part: str) -> Iterator[Effect[Rule]]:
+        for effect in self.rules.effects(state, operation, part):
+            if effect.then is None:
+                yield effect
+                continue
+            for rest in self.effects(effect.state, operation, effect.then):
+                result = effect.result if rest.result is None else rest.result
+                yield replace(rest, events=effect.events + rest.events, result=result)
+
+
+def undivided(rules: Rules[Rule]) -> Rules[Rule]:
+    """The rules in which nothing comes between the parts of a call: every call is one effect."""
+    return _Undivided(rules)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sequential(Generic[Rule]):
     model: SequentialModel[Rule]
 
     def initial(self) -> Rule:
@@ -74,4 +96,4 @@ class _Undivided(Generic[Rule]):
 
 def sequential(model: SequentialModel[Rule]) -> Rules[Rule]:
     """The rules of a sequential model: every call is one effect."""
-    return _Undivided(model)
+    return _Sequential(model)

@@ -11,6 +11,7 @@ import msgspec
 from purgatory_model.overlapping.interleaving import Called
 from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_model.purgatory import purgatory_model
+from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.linearizability.attempt import Attempt, Explainable
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import Entry, NoHistory
@@ -80,7 +81,7 @@ def check_run(history: TracedHistory, budget: Budget) -> Finding:
     except NoTime as problem:
         finding.answered = Answered.INCONCLUSIVE
         finding.reason = f"{history.place(problem.seq)} says no time, and the clock is a real one"
-    except ValueError as problem:
+    except (Unusable, ValueError) as problem:
         finding.answered, finding.reason = Answered.INCONCLUSIVE, str(problem)
     finding.configurations = budget.configurations
     if finding.answered is Answered.LINEARIZABLE and history.hole:

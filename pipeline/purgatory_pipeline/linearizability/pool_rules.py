@@ -5,6 +5,7 @@ that fewer of them are told apart: dry spells, which no call answers, and buffer
 back and are not named again.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ import msgspec
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_pipeline.linearizability.calls import RecordedCall
+from purgatory_pipeline.snapshots.memory_pool import memory_pool_state
 from purgatory_pipeline.traces.lines import MemoryPoolInstance, Snapshot
 from purgatory_spec.operations import Lose, Operation, Release
 
@@ -58,23 +60,7 @@ def pool_rules(
     """The rules of the pool of a run, whose operations are given."""
     profile = msgspec.structs.replace(instance.profile, observables=frozenset())
     model = MemoryPoolModel(instance.configuration, profile)
-    state = model.initial()
-    for held in () if snapshot is None else snapshot.buffers:
-        debit_bytes = 0 if instance.configuration.unbounded else held.size_bytes
-        state = replace(
-            state,
-            available_bytes=state.available_bytes - debit_bytes,
-            held=state.held.set(held.buffer, held.size_bytes),
-        )
-    if snapshot is not None and snapshot.available_bytes is not None:
-        state = replace(state, available_bytes=snapshot.available_bytes)
+    state = model.initial() if snapshot is None else memory_pool_state(snapshot, instance)
     back = [each.buffer for each in operations if isinstance(each, Release | Lose)]
-    again = frozenset(name for name, count in _counts(back).items() if count > 1)
+    again = frozenset(name for name, count in Counter(back).items() if count > 1)
     return PoolRules(model, state, again)
-
-
-def _counts(names: list[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return counts

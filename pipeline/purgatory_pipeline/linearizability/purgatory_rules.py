@@ -13,6 +13,7 @@ also runs.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
@@ -21,17 +22,17 @@ from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rules
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
+from purgatory_pipeline.snapshots.delayed_operation import counted_operation, listed_operation
 from purgatory_pipeline.traces.lines import Snapshot, WaitingOperation
-from purgatory_spec.operations import Advance, CancelForKey, Operation, RunOne, Shutdown, Watch
+from purgatory_spec.operations import CancelForKey, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, Executor
-from purgatory_spec.reasons import Reason
 
 Watched = TypeVar("Watched", OverlappedOperation, CountedOperation)
 
 OperationShare: TypeAlias = Share[OverlappedOperation] | Share[CountedOperation]
 
-_RUN = "run: "
+_RUN, _THEN = "run: ", ", then: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class OperationCalls(Generic[Watched]):
     def effects(self, state: Watched, call: RecordedCall, part: str) -> Iterator[Effect[Watched]]:
         """The ways in which a part of a call may take effect."""
         if part.startswith(_RUN):
-            yield from self._run_inside(state, part.removeprefix(_RUN))
+            yield from self._run_inside(state, *part.removeprefix(_RUN).partition(_THEN))
             return
         for before in self._before(state, call, part):
             for effect in self.rules.effects(before, call.operation, part):
@@ -109,15 +110,21 @@ class OperationCalls(Generic[Watched]):
             return effect
         shown = tuple(event for event in effect.events if event.kind is not EventKind.EXPIRED)
         handed_over = len(shown) < len(effect.events)
-        if handed_over and self.executor is Executor.INLINE and effect.then is None:
-            return replace(effect, events=shown, then=_RUN + WHOLE)
+        if handed_over and self.executor is Executor.INLINE:
+            return replace(effect, events=shown, then=_RUN + WHOLE + _THEN + (effect.then or ""))
         return replace(effect, events=shown)
 
-    def _run_inside(self, state: Watched, part: str) -> Iterator[Effect[Watched]]:
+    def _run_inside(
+        self, state: Watched, part: str, then: str, following: str
+    ) -> Iterator[Effect[Watched]]:
+        """Run what the call has handed over, and then go on with the call, if it is not over."""
         for effect in self.rules.effects(state, RunOne(), part):
             if part == WHOLE and effect.state == state:
                 continue
-            yield effect if effect.then is None else replace(effect, then=_RUN + effect.then)
+            after = (
+                following or None if effect.then is None else _RUN + effect.then + then + following
+            )
+            yield replace(effect, then=after)
 
 
 def _purged(state: Watched, key: str) -> Watched:
@@ -125,35 +132,6 @@ def _purged(state: Watched, key: str) -> Watched:
     if isinstance(state, CountedOperation):
         return replace(state, entries=tuple(each for each in state.entries if each != key))
     return replace(state, entries=state.entries - {key})
-
-
-@dataclass(frozen=True, slots=True)
-class ExactCallsAndShutdown:
-    """The rules of the exact accounting, and what a shutdown does.
-
-    Rules: PURGATORY-SHUTDOWN-CLOSED, PURGATORY-SHUTDOWN-DROPS, PURGATORY-SHUTDOWN-AGAIN.
-    """
-
-    rules: OverlappingExactCalls
-
-    def initial(self) -> CountedOperation:
-        """It was never watched."""
-        return self.rules.initial()
-
-    def effects(
-        self, state: CountedOperation, operation: Operation, part: str
-    ) -> Iterator[Effect[CountedOperation]]:
-        """The ways in which a part of a call may take effect."""
-        if isinstance(operation, Shutdown):
-            yield Effect(replace(state, armed=False, closed=True))
-        elif isinstance(operation, Watch) and part == WHOLE and state.closed:
-            yield Effect(state, raised=Reason.CLOSED)
-        elif isinstance(operation, Watch) and part == WHOLE and not operation.keys:
-            yield Effect(state, raised=Reason.INVALID_ARGUMENT)
-        else:
-            if isinstance(operation, Advance) and part == WHOLE and state.closed:
-                yield Effect(state, raised=Reason.CLOSED)
-            yield from self.rules.effects(state, operation, part)
 
 
 def statements(
@@ -181,57 +159,27 @@ def statements(
     closed = snapshot is not None and snapshot.closed
     waiting = {} if snapshot is None else {each.operation: each for each in snapshot.operations}
 
-    def exact(name: str, entries: Sequence[Entry]) -> OperationShare:
-        counted = ExactCallsAndShutdown(OverlappingExactCalls(name))
-        first = _counted(waiting.get(name), closed=closed)
-        earliest_ms = time_outs.earliest_ms(name, entries)
-        rules = OperationCalls(counted, executor, real_clock, first, earliest_ms)
-        return Share(name, entries, rules)
-
-    def arming(*, first: bool) -> Callable[[str, Sequence[Entry]], OperationShare]:
-        def share_of(name: str, entries: Sequence[Entry]) -> OperationShare:
-            rules = OverlappingCalls(name, first, any_key_takes_time_out)
-            begins = _listed(waiting.get(name), closed=closed)
+    def statement(
+        words: str,
+        rules_of: Callable[[str], Rules[Watched]],
+        first_of: Callable[[WaitingOperation, bool], Watched],
+    ) -> Statement:
+        def share_of(name: str, entries: Sequence[Entry]) -> Share[Watched]:
+            first = first_of(waiting.get(name, WaitingOperation(name)), closed)
             earliest_ms = time_outs.earliest_ms(name, entries)
-            calls = OperationCalls(rules, executor, real_clock, begins, earliest_ms)
+            calls = OperationCalls(rules_of(name), executor, real_clock, first, earliest_ms)
             return Share(name, entries, calls)
 
-        return share_of
+        return Statement(words, share_of)
 
-    counted = Statement("the exact accounting", exact)
+    def arming(name: str, *, first: bool) -> OverlappingCalls:
+        return OverlappingCalls(name, first, any_key_takes_time_out)
+
+    counted = statement("the exact accounting", OverlappingExactCalls, counted_operation)
     if counts_entries:
         return (counted,)
     listed = (
-        Statement("the time-out armed last", arming(first=False)),
-        Statement("the time-out armed first", arming(first=True)),
+        statement("the time-out armed last", partial(arming, first=False), listed_operation),
+        statement("the time-out armed first", partial(arming, first=True), listed_operation),
     )
     return (counted, *listed) if accounting is Accounting.EXACT else (*listed, counted)
-
-
-def _counted(waiting: WaitingOperation | None, *, closed: bool) -> CountedOperation:
-    """An operation where the history begins, as the rules of the exact accounting have it."""
-    if waiting is None:
-        return CountedOperation(closed=closed)
-    return CountedOperation(
-        satisfied=waiting.satisfied,
-        completed=waiting.completed,
-        entries=tuple(sorted(waiting.entries)),
-        armed=waiting.early_ms is not None,
-        queued=waiting.queued,
-        closed=closed,
-        word=0 if waiting.completed else len(waiting.entries),
-    )
-
-
-def _listed(waiting: WaitingOperation | None, *, closed: bool) -> OverlappedOperation:
-    """The same, as the other statements have it."""
-    if waiting is None:
-        return OverlappedOperation(closed=closed)
-    return OverlappedOperation(
-        satisfied=waiting.satisfied,
-        completed=waiting.completed,
-        entries=frozenset(waiting.entries),
-        armed=waiting.early_ms is not None,
-        queued=waiting.queued,
-        closed=closed,
-    )

@@ -15,17 +15,17 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import msgspec
-from immutables import Map
 
 from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
 from purgatory_model.pending_tasks import PendingTasks
-from purgatory_model.step import Expectation, in_groups, orders
+from purgatory_model.step import Expectation, in_groups, in_order_of, orders
 from purgatory_model.timer import TimerModel, TimerState, timer_model
 from purgatory_pipeline.linearizability.calls import RecordedCall
+from purgatory_pipeline.snapshots.timer import timer_state
 from purgatory_pipeline.traces.lines import Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind
-from purgatory_spec.profiles import Executor, Observable, SameTickOrder
+from purgatory_spec.profiles import Executor, Observable
 
 State: TypeAlias = TimerState[PendingTasks]
 
@@ -91,12 +91,12 @@ class TimerCalls:
         self, expectation: Expectation[State], seen: tuple[Event, ...]
     ) -> Iterator[tuple[State, tuple[Event, ...]]]:
         """The call runs what it hands over, in the order in which it was seen to."""
-        handed = _in_order_of(seen, expectation.groups)
+        handed = in_order_of(seen, expectation.groups)
         state = expectation.complete(handed)
         shown: tuple[Event, ...] = ()
         while state.queue:
             run, *_ = self.model.expectations(state, RunOne())
-            events = _in_order_of(seen[len(shown) :], run.groups)
+            events = in_order_of(seen[len(shown) :], run.groups)
             state = run.complete(events)
             shown += tuple(event for event in events if event.kind is not EventKind.EXPIRED)
         yield state, shown
@@ -135,7 +135,7 @@ def _beginning_with(
 
 def _handed_over(expectation: Expectation[State]) -> Iterator[tuple[State, tuple[Event, ...]]]:
     """Nothing is seen of it; the executor's threads take it up in any order."""
-    state = expectation.complete(_in_order_of((), expectation.groups))
+    state = expectation.complete(in_order_of((), expectation.groups))
     yield replace(state, queue=tuple(sorted(state.queue))), ()
 
 
@@ -148,38 +148,14 @@ def _with_first(state: State, ran: tuple[Event, ...]) -> State:
     return replace(state, queue=(ran[0].task, *queue))
 
 
-def _in_order_of(
-    seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]
-) -> tuple[Event, ...]:
-    """The events group by group, those of a group in the order in which their tasks were seen."""
-    places: dict[str, int] = {}
-    for place, event in enumerate(seen):
-        places.setdefault(event.task, place)
-    return tuple(
-        event
-        for group in groups
-        for event in sorted(group, key=lambda each: (places.get(each.task, len(seen)), each.task))
-    )
-
-
 def timer_calls(instance: TimerInstance, snapshot: Snapshot | None) -> TimerCalls:
     """The rules of the timer of a run on a manual clock."""
     kept = instance.profile.observables & {Observable.ADVANCE_RESULT}
     profile = msgspec.structs.replace(instance.profile, observables=kept)
     model = timer_model(instance.configuration, profile)
-    state = model.initial()
-    if snapshot is not None:
-        due = {each.task: model.due_tick(each.late_ms) for each in snapshot.tasks}
-        fifo = profile.same_tick_order is SameTickOrder.FIFO
-        state = replace(
-            state,
-            now_ms=state.now_ms if snapshot.now_ms is None else snapshot.now_ms,
-            store=PendingTasks(Map(due)),
-            queue=snapshot.queued,
-            order=tuple(each.task for each in snapshot.tasks) if fifo else (),
-            closed=snapshot.closed,
-        )
-    return TimerCalls(model, state)
+    return TimerCalls(
+        model, model.initial() if snapshot is None else timer_state(snapshot, instance)
+    )
 
 
 def _at(state: State, to_ms: int) -> State:

@@ -21,7 +21,7 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_pipeline.errors import Undecided, Unusable
 from purgatory_pipeline.replay.judge import Finding, JudgedLine
-from purgatory_pipeline.replay.snapshots.snapshots import mismatch, profile_after_snapshot, state_of
+from purgatory_pipeline.snapshots.snapshots import mismatch, profile_after_snapshot, state_of
 from purgatory_pipeline.traces.lines import (
     Begin,
     End,

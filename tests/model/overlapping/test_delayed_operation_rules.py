@@ -1,5 +1,7 @@
 """The rules for one delayed operation say what the sequential model says of it, and no more."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from purgatory_model.overlapping.delayed_operation_rules import DelayedOperation
 from purgatory_model.overlapping.interleaving import Called, Happened, History, Returned
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.projection import Projection
+from purgatory_model.overlapping.sequential_rules import undivided
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import (
     Advance,
@@ -231,5 +234,6 @@ def test_kafkas_cancellation_takes_the_time_out_with_any_key() -> None:
         + HANDED_OVER
     )
     assert explain(history, DelayedOperationRules("a")).is_complete
-    kafka = DelayedOperationRules("a", any_key_takes_time_out=True)
-    assert not explain(history, kafka).is_complete
+    kafka = OverlappingCalls("a", any_key_takes_time_out=True)
+    assert not explain(history, undivided(kafka)).is_complete
+    assert explain(history, undivided(replace(kafka, any_key_takes_time_out=False))).is_complete

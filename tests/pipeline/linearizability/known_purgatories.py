@@ -94,6 +94,33 @@ PURGATORIES = {
     ),
     # Nobody named it, so that nothing but the count is wrong.
     "a check of an empty list counts one": Known(EXACT, 1, (step("u", Check("k"), 1),)),
+    # The exact accounting arms before the lists; only its rules count two entries under one key.
+    "twice under a key, and due at once": Known(
+        EXACT,
+        None,
+        (
+            step("t", Watch("a", ("k", "k"), 0), False, tried("a"), expired("a"), tried("a")),
+            step("e", RunOne(), None, completed("a"), timed_out("a")),
+        ),
+    ),
+    "due at once, and run in the middle of the watch": Known(
+        EXACT_INLINE,
+        None,
+        (step("t", Watch("a", ("k",), 0), False, tried("a"), completed("a"), timed_out("a")),),
+    ),
+    "due at once, and run at the end of the watch": Known(
+        EXACT_INLINE,
+        None,
+        (step("t", Watch("a", ("k",), 0), False, *WAITS, completed("a"), timed_out("a")),),
+    ),
+    "due at once, run in the middle of the watch, and run again": Known(
+        EXACT_INLINE,
+        2,
+        (
+            step("t", Watch("a", ("k",), 0), False, tried("a"), completed("a"), timed_out("a")),
+            step("t", Advance(10), None, completed("a"), timed_out("a")),
+        ),
+    ),
     # The time-out and the force overlap; one of them completes.
     "forced and timed out at once": Known(
         EXACT,

@@ -185,3 +185,17 @@ def test_a_snapshot_in_the_middle_of_a_run_changes_nothing() -> None:
     finding = found_of([*first, *further])
     assert finding.answered is Answered.LINEARIZABLE, finding.reason
     assert finding.calls == 2
+
+
+def test_a_snapshot_that_contradicts_itself_decides_nothing() -> None:
+    """
+    Given a snapshot that tells one buffer twice
+    When the run behind it is checked
+    Then it is inconclusive, and the reason names the buffer
+    """
+    lines = located(POOL, [live(buffers=OUT[:1] * 2), step("t", Release("a"))], first=100)
+    finding = found_of(lines)
+    assert (finding.answered, finding.reason) == (
+        Answered.INCONCLUSIVE,
+        "buffer 'a' is told twice",
+    )

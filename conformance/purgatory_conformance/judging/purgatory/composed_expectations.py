@@ -11,7 +11,7 @@ from dataclasses import replace
 import msgspec
 
 from purgatory_conformance.judging.purgatory.step import Model, State
-from purgatory_model.step import Expectation
+from purgatory_model.step import Expectation, in_order_of
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind
 from purgatory_spec.profiles import Executor
@@ -26,30 +26,17 @@ def composed_expectations(
     profile = msgspec.structs.replace(model.profile, executor=Executor.STEPPED)
     stepped = replace(model, profile=profile)
     for expectation in stepped.expectations(before, operation):
-        events, state = _followed(expectation, seen)
+        events = in_order_of(seen, expectation.groups)
+        state = expectation.complete(events)
         runs = 0
         while state.timer.queue and runs < _MOST_RUNS:
             first, *_ = stepped.expectations(state, RunOne())
-            ran, state = _followed(first, seen)
+            ran = in_order_of(seen, first.groups)
+            state = first.complete(ran)
             events += ran
             runs += 1
         shown = tuple(frozenset({e}) for e in events if e.kind is not EventKind.EXPIRED)
         yield replace(expectation, groups=shown, complete=_always(state), observe=model.observe)
-
-
-def _followed(
-    expectation: Expectation[State], seen: tuple[Event, ...]
-) -> tuple[tuple[Event, ...], State]:
-    """The events in an order in which what was seen comes as it was seen, and the state after."""
-    places: dict[str, int] = {}
-    for place, event in enumerate(seen):
-        places.setdefault(event.task, place)
-    events = tuple(
-        event
-        for group in expectation.groups
-        for event in sorted(group, key=lambda e: (places.get(e.task, len(seen)), e.task))
-    )
-    return events, expectation.complete(events)
 
 
 def _always(state: State) -> Callable[[tuple[Event, ...]], State]:

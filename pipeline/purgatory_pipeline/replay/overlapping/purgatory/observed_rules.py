@@ -23,6 +23,8 @@ from typing import TypeAlias
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping.exact_calls import CountedOperation, OverlappingExactCalls
 from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rules
+from purgatory_pipeline.snapshots.delayed_operation import counted_operation, listed_operation
+from purgatory_pipeline.traces.lines import WaitingOperation
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -67,14 +69,11 @@ class ObservedRules:
         """It was never watched."""
         return self.rules.initial()
 
-    def waiting(
-        self, entries: tuple[str, ...], *, satisfied: bool, armed: bool, queued: int
-    ) -> Standing:
-        """How things stand with an operation that is not completed, by a snapshot."""
+    def waiting(self, told: WaitingOperation) -> Standing:
+        """How things stand with an operation, by a snapshot."""
         if isinstance(self.rules, OverlappingExactCalls):
-            ordered = tuple(sorted(entries))
-            return CountedOperation(satisfied, False, ordered, armed, queued, word=len(entries))
-        return OverlappedOperation(satisfied, False, frozenset(entries), armed=armed, queued=queued)
+            return counted_operation(told, closed=False)
+        return listed_operation(told, closed=False)
 
     def effects(
         self, state: Standing, operation: Operation, part: str
@@ -84,8 +83,6 @@ class ObservedRules:
             ways = self._once_completed(state, operation, part)
         elif isinstance(operation, Wait):
             ways = self._besides(state, operation)
-        elif isinstance(operation, Shutdown):
-            ways = iter((Effect(replace(state, armed=False)),))
         else:
             ways = self._live(state, operation, part)
         for effect in ways:
@@ -96,6 +93,9 @@ class ObservedRules:
         for effect in self._model(state, operation, part):
             if effect.state.completed:
                 yield self._completing(effect)
+            elif isinstance(operation, Shutdown):
+                # A watch that began before it may still be seen to try: closed would forbid that.
+                yield replace(effect, state=replace(effect.state, closed=False))
             elif not isinstance(operation, RunOne) and not _hands_over(effect):
                 yield effect
         if isinstance(operation, Watch | Check) and not state.satisfied:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
+import msgspec
+
 from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
@@ -30,6 +32,7 @@ from purgatory_pipeline.replay.overlapping.purgatory.observed_rules import (
     ObservedRules,
     is_settled,
 )
+from purgatory_pipeline.traces.lines import WaitingOperation
 from purgatory_spec.operations import (
     CancelForKey,
     Check,
@@ -236,16 +239,11 @@ def fresh(system: System) -> Memory:
     return _known(system, tuple(each.begin() for each in (*explainers.strict, *explainers.lenient)))
 
 
-def resumed(
-    system: System, entries: tuple[int, ...], *, satisfied: bool, armed: bool, queued: int
-) -> Memory:
-    """What is known of an operation that waits, by a snapshot."""
+def resumed(system: System, told: WaitingOperation, keys: tuple[int, ...]) -> Memory:
+    """What is known of an operation that waits, by a snapshot; its keys by their numbers."""
     explainers = _explainers(system)
-    keys = tuple(map(_key, entries))
-    states = (
-        each.rules.waiting(keys, satisfied=satisfied, armed=armed, queued=queued)
-        for each in (*explainers.strict, *explainers.lenient)
-    )
+    numbered = msgspec.structs.replace(told, entries=tuple(map(_key, keys)))
+    states = (each.rules.waiting(numbered) for each in (*explainers.strict, *explainers.lenient))
     return _known(system, tuple(frozenset({Moment(state)}) for state in states))
 
 

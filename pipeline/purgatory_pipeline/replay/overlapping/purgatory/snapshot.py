@@ -103,13 +103,7 @@ def _resume_one(
     numbers = tuple(followed.keys[key] for key in waiting.entries)
     twice = len(set(numbers)) < len(numbers) and known.system.accounting is Accounting.PROPOSAL
     if not (loosely or twice):
-        followed.memory = resumed(
-            known.system,
-            numbers,
-            satisfied=waiting.satisfied,
-            armed=waiting.early_ms is not None,
-            queued=waiting.queued,
-        )
+        followed.memory = resumed(known.system, waiting, numbers)
     _resume_time_out(known, followed, waiting, now_ms)
 
 

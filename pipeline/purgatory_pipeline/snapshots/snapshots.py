@@ -17,10 +17,10 @@ from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_model.timer import TimerState
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.snapshots.memory_pool import memory_pool_mismatch, memory_pool_state
-from purgatory_pipeline.replay.snapshots.mismatch import Mismatch
-from purgatory_pipeline.replay.snapshots.purgatory import purgatory_mismatch, purgatory_state
-from purgatory_pipeline.replay.snapshots.timer import timer_mismatch, timer_state
+from purgatory_pipeline.snapshots.memory_pool import memory_pool_mismatch, memory_pool_state
+from purgatory_pipeline.snapshots.mismatch import Mismatch
+from purgatory_pipeline.snapshots.purgatory import purgatory_mismatch, purgatory_state
+from purgatory_pipeline.snapshots.timer import timer_mismatch, timer_state
 from purgatory_pipeline.traces.lines import (
     Instance,
     MemoryPoolInstance,
@@ -29,6 +29,7 @@ from purgatory_pipeline.traces.lines import (
     TimerInstance,
 )
 from purgatory_spec.profiles import (
+    Executor,
     MemoryPoolObservable,
     Observable,
     Profile,
@@ -71,6 +72,8 @@ def state_of(snapshot: Snapshot, instance: Instance) -> State:
         raise Unusable("calls that are under way cannot be followed on a manual clock")
     match instance:
         case TimerInstance():
+            if snapshot.queued and instance.profile.executor is not Executor.STEPPED:
+                raise Unusable("only a stepped executor has tasks queued between two steps")
             return timer_state(snapshot, instance)
         case PurgatoryInstance():
             return purgatory_state(snapshot, instance)

@@ -4,7 +4,7 @@ from immutables import Map
 
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.snapshots.mismatch import (
+from purgatory_pipeline.snapshots.mismatch import (
     Mismatch,
     mapping_difference,
     names_words,

@@ -5,7 +5,7 @@ from immutables import Map
 from purgatory_model.pending_tasks import PendingTasks, Store
 from purgatory_model.timer import TimerState, timer_model
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.snapshots.mismatch import (
+from purgatory_pipeline.snapshots.mismatch import (
     Mismatch,
     expiry_of,
     names_words,
@@ -14,7 +14,7 @@ from purgatory_pipeline.replay.snapshots.mismatch import (
     time_outs_mismatch,
 )
 from purgatory_pipeline.traces.lines import Snapshot, TimerInstance
-from purgatory_spec.profiles import Executor, SameTickOrder
+from purgatory_spec.profiles import SameTickOrder
 
 
 def timer_state(snapshot: Snapshot, instance: TimerInstance) -> TimerState[PendingTasks]:
@@ -33,8 +33,6 @@ def timer_state(snapshot: Snapshot, instance: TimerInstance) -> TimerState[Pendi
     )
     if snapshot.now_ms is None:
         raise Unusable("now_ms is missing: on a manual clock nothing else says what time it is")
-    if snapshot.queued and instance.profile.executor is not Executor.STEPPED:
-        raise Unusable("only a stepped executor has tasks queued between two steps")
     if snapshot.closed and snapshot.tasks:
         raise Unusable("a timer that was shut down has no pending tasks")
     model = timer_model(instance.configuration, instance.profile)

@@ -9,7 +9,7 @@ from purgatory_model.purgatory import timer_profile
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
 from purgatory_model.timer import TimerState, timer_model
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.snapshots.mismatch import (
+from purgatory_pipeline.snapshots.mismatch import (
     Mismatch,
     expiry_of,
     names_words,

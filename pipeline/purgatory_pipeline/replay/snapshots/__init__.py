@@ -1,1 +1,0 @@
-"""What a ``snapshot`` line says of an instance, as a state of its model; see ``snapshots``."""
