@@ -156,7 +156,7 @@ class SimpleMemoryPool:
             NotABuffer: it is no memoryview.
             BufferReleased: it was given back before.
             BufferPart: it is a slice or another view of a buffer that is out.
-            ForeignBuffer: it is none of this pool's.
+            ForeignBuffer: the buffer is not from this pool.
             BufferInUse: something still uses it through the buffer protocol.
 
         Rules: POOL-RELEASE, POOL-RELEASE-AGAIN, POOL-RELEASE-SLICE, POOL-RELEASE-COPY,
@@ -267,7 +267,7 @@ def new_buffer(bytes_: int) -> memoryview:
 
 
 def _memory_of(view: memoryview) -> object | None:
-    """What a view is of; None where it has been released."""
+    """The object whose memory the view shows; None for a released view."""
     try:
         return view.obj
     except ValueError:

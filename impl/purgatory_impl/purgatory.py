@@ -129,10 +129,10 @@ class Purgatory(Generic[Key]):
     def try_complete_else_watch(self, operation: DelayedOperation, keys: Iterable[Key]) -> bool:
         """Try to complete an operation; where that is not possible yet, watch it under each key.
 
-        It is tried once before it is watched and once after. What the first try raises leaves it
-        unwatched; what the second raises leaves it watched, with its time-out. An operation that
-        is completed already is neither tried nor watched. One that is pending is watched once
-        more, and its time-out starts anew.
+        It is tried once before it is watched and once after. An exception from the first try leaves
+        the operation unwatched; an exception from the second leaves it watched, with a time-out. An
+        operation that is completed already is neither tried nor watched. One that is pending is
+        watched once more, and its time-out starts anew.
 
         Args:
             operation: Of this purgatory or of none yet.

@@ -353,7 +353,7 @@ class Timer(TaskOwner):
                     task._timer = self
 
     def _arm(self, task: Task, expiry_ms: int) -> bool:
-        """End the arming before, if there is one, and put the task where it waits.
+        """End the task's previous arming, if any, and put the task into its bucket.
 
         Returns:
             False where the task is due and was handed to the executor.

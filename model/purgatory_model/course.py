@@ -66,7 +66,7 @@ class Course(Generic[Kept]):
 
     @property
     def is_likely(self) -> bool:
-        """Whether all its events agree with those that were seen."""
+        """Whether the course's events are a prefix of the events seen, if any were given."""
         return self.seen is None or self.seen[: len(self.events)] == self.events
 
     def operation(self, name: str) -> OperationState:

@@ -47,7 +47,7 @@ Kept = TypeVar("Kept", bound=Store)
 
 @dataclass(frozen=True, slots=True)
 class Inserted(Generic[Kept]):
-    """The store where the task became pending, and the one where it expired at once.
+    """The store after an add: ``pending`` with the task in a bucket, ``expired`` without it.
 
     One of the two is None, or neither where the rules leave the choice. Both are None where the
     add fails, which no rule plans but a variant may follow; ``failed`` is the store then.

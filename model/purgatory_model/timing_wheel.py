@@ -111,7 +111,7 @@ class TimingWheel:
         return tick_of_level(level, self.tick_ms, self.wheel_size)
 
     def _pop(self, bucket: Bucket) -> tuple["TimingWheel", Tasks]:
-        """Pop one bucket: the wheel after it and the tasks of it that expire."""
+        """Pop one bucket: the wheel afterwards, and the tasks of the bucket that expire."""
         held = self.buckets[bucket]
         wheel = replace(self, own_clock_ms=bucket[0], buckets=self.buckets.delete(bucket))
         due: set[str] = set()

@@ -58,7 +58,7 @@ class WatcherLists:
         return WatcherLists(self.found, self.changed.set(key, entries), self.added + 1)
 
     def drop(self, key: str, entry: Entry) -> "WatcherLists":
-        """Without one entry, which need not be there. Rules: PURGATORY-EMPTY-LISTS."""
+        """The lists without an entry, which may be absent. Rules: PURGATORY-EMPTY-LISTS."""
         entries = tuple(other for other in self.of(key) if other != entry)
         if not entries:
             return self.detach(key)

@@ -2,7 +2,7 @@
 
 Times are integer milliseconds on the subject's clock, sizes are bytes. Tasks, delayed operations,
 keys and buffers have symbolic names, so that a shorter sequence of steps is still a meaningful one.
-What several components have is one operation with one name. See ``spec/protocol.md``.
+An operation that several components have is one class with one name. See ``spec/protocol.md``.
 """
 
 from enum import Enum

@@ -39,7 +39,7 @@ class Measure:
     Attributes:
         name: As in requests.
         title: For people.
-        quantities: What is told of it; the first one is what ratios are made of.
+        quantities: The quantities reported; ratios are formed of the first.
         across: What the settings differ in.
     """
 

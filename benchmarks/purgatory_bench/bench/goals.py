@@ -42,12 +42,12 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Part:
-    """One figure that a goal speaks of.
+    """A figure that a goal is judged by.
 
     Attributes:
-        label: Which one.
-        measured: What it is; None where there is none.
-        reason: Why there is none.
+        label: The name of the figure.
+        measured: The figure; None where it was not measured.
+        reason: Why the figure is missing.
     """
 
     label: str
@@ -60,7 +60,7 @@ class Goal:
     """A goal.
 
     Attributes:
-        title: What is compared with what.
+        title: The two quantities that are compared.
         reach: The figure to reach.
         aim: The figure to aim at, if there is one.
         parts: Finds the figures.
@@ -82,7 +82,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Judged:
-    """A goal, its figures, its verdict."""
+    """A goal with the figures it is judged by and the verdict."""
 
     goal: Goal
     parts: Sequence[Part]

@@ -63,7 +63,7 @@ def run_rounds(
 
     Args:
         team: The peers.
-        settings: What they are asked, those of one measure side by side.
+        settings: The settings to ask, grouped by measure.
         plan: How often.
         taken: Where samples and failures go.
         say: Takes what is under way.

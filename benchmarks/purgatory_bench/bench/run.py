@@ -45,7 +45,7 @@ class Book:
     _clock: float = field(default_factory=time.monotonic)
 
     def write(self, team: Team) -> Results:
-        """Write down everything that there is now."""
+        """Write everything measured so far into the file; the results."""
         results = Results(
             format="purgatory-bench",
             version=1,
@@ -77,7 +77,7 @@ def measure_all(
     Args:
         book: What is filled.
         rolls: The peers.
-        place: Where they are made and run.
+        place: The folders where peers are made and run.
         settings: What they are asked.
         plan: How often.
         say: Takes what is under way.
@@ -104,7 +104,7 @@ def sweep_all(
     Args:
         book: What is filled.
         rolls: The peers.
-        place: Where they are made and run.
+        place: The folders where peers are made and run.
         sweep: What is swept.
         limit: On resident memory; None to leave that part out.
         plan: How often.

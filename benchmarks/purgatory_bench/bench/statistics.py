@@ -1,4 +1,4 @@
-"""Medians with what they were taken of, and ratios that are formed within one round."""
+"""Medians with their samples, and ratios formed within one round."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -22,9 +22,9 @@ class Member:
     Attributes:
         roll: What it is.
         start: How it is started; None where it could not be made ready.
-        reason: Why it is not measured; empty where it is.
-        hello: What it said when it was started first.
-        process: Its process; None where it has none now.
+        reason: Why the peer is not measured; empty for a measured peer.
+        hello: The hello of the peer's first start; None before.
+        process: The running process; None while the peer is not running.
         starts: How often it was started.
     """
 
@@ -52,7 +52,7 @@ class Team:
     """The peers, in their order.
 
     Attributes:
-        members: All of them, also those that are not measured.
+        members: All peers, including the unmeasured.
     """
 
     def __init__(self, rolls: Sequence[Roll], place: Place, say: Callable[[str], None]) -> None:
@@ -94,8 +94,8 @@ class Team:
         """Ask a member that is able.
 
         Raises:
-            Declined: it cannot do this.
-            Broken: it was ended; the next ``able`` starts it anew.
+            Declined: the peer cannot take the measure.
+            Broken: the peer was ended; the next ``able`` starts a new process.
         """
         if member.process is None:
             raise Broken(member.reason or "it was ended before")

@@ -1,4 +1,4 @@
-"""What a stretch of a program costs, and how to tell that it has done what it should."""
+"""The cost of a stretch of a program, and checks that the stretch did its work."""
 
 import gc
 import time

@@ -33,7 +33,7 @@ class CountedRequest(Protocol):
     """An operation of a user's own class: it can be completed as soon as it is ready.
 
     Attributes:
-        ready: Set by who knows that its condition holds.
+        ready: Set by the benchmark when the operation's condition holds.
         completions: How often it was completed.
     """
 
@@ -45,7 +45,7 @@ class ForcedRequest(Protocol):
     """An operation of a user's own class that no event completes."""
 
     def force_complete(self) -> bool:
-        """Complete it; whether this call has."""
+        """Complete the request; whether this call has completed the request."""
 
 
 class Record:

@@ -19,7 +19,7 @@ _LEAST_CANCELLED: Final = 100
 
 
 class HeapTimer:
-    """For one thread, which leads the clock."""
+    """A timer for one thread, which sets the clock."""
 
     __slots__ = ("_cancelled", "_heap", "_numbers", "now_ms")
 

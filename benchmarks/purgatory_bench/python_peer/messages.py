@@ -14,7 +14,7 @@ class CannotMeasure(Exception):
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """The first line: who this is, and what can be asked."""
+    """The first line of a peer: name, version, runtime and the measures it can take."""
 
     peer: str
     version: str

@@ -19,7 +19,7 @@ class Request(DelayedOperation):
         self.payload = bytes(payload)
 
     def try_complete(self) -> bool:
-        """Complete it where it is ready."""
+        """Complete the request if it is ready."""
         return self.ready and self.force_complete()
 
     def on_complete(self) -> None:

@@ -55,7 +55,7 @@ class Move:
 
     @property
     def thread(self) -> str:
-        """The thread that takes the step: its label's first argument, where that is a thread."""
+        """The thread that takes the step, for labels whose first argument is a thread."""
         return self.text(0)
 
     def text(self, position: int) -> str:

@@ -79,7 +79,7 @@ class Followed:
 
     Attributes:
         outcomes: What it answered, the differing outcome last.
-        difference: What differs in the last one; None where nothing does.
+        difference: The difference in the last outcome; None where all outcomes agree.
         left: Why the subject may have gone another way, so that the behaviour is not its own.
     """
 

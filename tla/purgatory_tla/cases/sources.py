@@ -102,11 +102,11 @@ def counterexample(model: Model, settings: Settings, *, sequential: bool = False
     Args:
         model: Of the manifest.
         settings: How TLC is run.
-        sequential: Look for one in which one call follows the other.
+        sequential: Look for a behaviour whose calls follow each other.
 
     Raises:
         InvalidSpecification: no cases are made of the model.
-        VacuousRun: there is no such behaviour.
+        VacuousRun: TLC finds no such behaviour.
         CheckerError: TLC has no result.
     """
     if model.kind is Kind.CLAIM:

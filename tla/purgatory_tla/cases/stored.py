@@ -31,8 +31,8 @@ class Stored:
         rules: What the case is for.
         sequential: Whether the behaviour is one with a call at a time.
         subject: Whom a replay file is about.
-        breaks: The rule that it breaks.
-        variant: The model variant that it follows.
+        breaks: The rule that the subject breaks.
+        variant: The model variant that the subject follows.
     """
 
     folder: str

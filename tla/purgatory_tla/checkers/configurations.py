@@ -258,7 +258,7 @@ def _continues(words: list[_Word], position: int) -> bool:
 
 
 def _joined(words: list[_Word]) -> str:
-    """The words with one space where there was any space between them."""
+    """The words as one text, any gap between two words shortened to one space."""
     text = ""
     for before, word in zip([None, *words], words, strict=False):
         gap = before is not None and before.end < word.start

@@ -41,7 +41,7 @@ def induction(
     jar: Path | None = None,
     apalache: Path | None = None,
 ) -> InductionResult:
-    """Check that an invariant is inductive, and what it implies.
+    """Check that an invariant is inductive, and that it implies the claim ``implies``, if given.
 
     Args:
         module: the module's file.

@@ -59,7 +59,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class SimulationResult:
-    """Random behaviours, and what one of them may have violated.
+    """Random behaviours, and the violation, if any, that ended the simulation.
 
     ``outcome`` is ``BOUNDED`` where nothing was found: a simulation shows no more than what it
     visited. Otherwise ``violation`` is the behaviour that violates ``violated``, and the simulation

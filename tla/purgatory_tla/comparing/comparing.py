@@ -79,7 +79,7 @@ class CompareSettings:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """What TLC wrote: the file, and how much it says that it found."""
+    """TLC's dump of a state graph: the file, and the numbers of states that TLC reports."""
 
     path: Path
     statistics: Statistics

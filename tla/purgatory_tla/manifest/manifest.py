@@ -35,7 +35,7 @@ class Mode(Enum):
 
 
 class Kind(Enum):
-    """What a model is there for."""
+    """The purpose of a model: to hold, to fail, or to witness that a state is reachable."""
 
     CLAIM = "claim"
     MUST_FAIL = "must-fail"
@@ -45,7 +45,7 @@ class Kind(Enum):
 class Expected(Enum):
     """What a run must find; ``refuted`` is a proof's word, the others are the checker's.
 
-    A simulation that finds nothing is ``bounded``: it shows no more than what it visited.
+    A simulation without a violation is ``bounded``: no claim is made about unvisited states.
     """
 
     SUCCESS = "success"

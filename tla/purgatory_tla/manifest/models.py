@@ -48,7 +48,8 @@ class Settings:
 class Finding:
     """What came of one model; ``differences`` says precisely what is not as recorded.
 
-    ``found`` is in the words of ``expected_words``. ``result`` is there where a checker gave one.
+    ``found`` is in the words of ``expected_words``. ``result`` is None where no checker gave a
+    result.
     """
 
     model: Model

@@ -22,7 +22,7 @@ _RULE = re.compile(r"\b(?:TIMER|PURGATORY|POOL|CHANNEL)(?:-[A-Z]+)+\b")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One definition: its name, its words, its annotations by kind, its text without them.
+    """A definition: name, commentary, annotations by kind, and the source without comments.
 
     ``line`` is where the definition itself begins, ``first_line`` where its comment does, both
     counted from 1.
@@ -48,7 +48,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class LiterateModule:
-    """A module: its name, the modules it extends, its header's words and its definitions."""
+    """A module: name, extended modules, commentary of the header, and definitions."""
 
     name: str
     path: Path

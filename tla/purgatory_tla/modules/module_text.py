@@ -77,7 +77,7 @@ _ENDS_DEFINITION = frozenset(
 
 
 def read_module(path: Path) -> ModuleText:
-    """Read a module and what it extends.
+    """Read a module and the modules that it extends.
 
     Raises:
         InvalidSpecification: there is no such file.
@@ -255,7 +255,7 @@ def _block_end(text: str, position: int) -> int:
 
 
 def _read_all(path: Path, seen: set[str]) -> Iterator[_Part]:
-    """The files, those that are extended first."""
+    """The parts of a module, extended modules before the modules that extend them."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

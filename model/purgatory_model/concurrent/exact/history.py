@@ -131,7 +131,7 @@ def _failed(instance: ExactInstance, before: ExactState, step: Step, after: Exac
 
 
 def _result(instance: ExactInstance, me: Thread, step: Step) -> Value:
-    """What a call returns, from what its thread has noted."""
+    """The result of a call, worked out from the notes of its thread."""
     thread = thread_of(step)
     if not instance.programs or thread in (EXECUTOR, *instance.purgers):
         return None

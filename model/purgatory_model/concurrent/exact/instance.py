@@ -45,7 +45,7 @@ VARIANTS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ExactInstance:
-    """What there is and what may happen.
+    """The threads, operations and keys of an instance, and the bounds on their calls and events.
 
     Attributes:
         callers: Threads that watch operations.

@@ -89,7 +89,7 @@ def _satisfied(
 
 
 def _result(instance: ProposalInstance, before: ProposalState, step: Step) -> Value:
-    """What a call returns with its last step; None where there is none, or it is not remembered.
+    """The result that a call returns with its last step; None without a result or without programs.
 
     Rules: PURGATORY-WATCH-WAITS, PURGATORY-CHECK-COUNT, PURGATORY-CANCEL-RESULT.
     """

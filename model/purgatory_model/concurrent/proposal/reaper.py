@@ -1,4 +1,4 @@
-"""What the reaper does: it hands over what is due, and purges where the estimate tells it to.
+"""The steps of the reaper: handing over due time-outs, and purging when the estimate calls for it.
 
 A pass reads the estimate, then the timer's size. Where they differ by more than the purge interval
 it reads the timer's size once more, sets the estimate to that, and sweeps the lists one by one.

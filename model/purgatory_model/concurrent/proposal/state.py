@@ -48,7 +48,7 @@ class Defect(StrEnum):
 
 
 class Place(StrEnum):
-    """Where in its work a thread is; each name says what it does next."""
+    """A thread's place in its program, named after the step that comes next."""
 
     IDLE = "idle"
     # A caller.
@@ -99,7 +99,7 @@ class Completer:
     """A thread that checks or cancels.
 
     Attributes:
-        place: What it does next.
+        place: The step that the completer takes next.
         key: The key of its call.
         to_meet: What it has still to try, or to cancel.
         operation: The operation that it is trying or has completed, 0 for none.
@@ -137,7 +137,7 @@ Thread: TypeAlias = Worker | Reaper
 
 @dataclass(frozen=True, slots=True)
 class ProposalInstance:
-    """Which threads there are, and what may happen.
+    """The threads, operations and keys of an instance, and the bounds on their events.
 
     Attributes:
         callers: Threads that watch.

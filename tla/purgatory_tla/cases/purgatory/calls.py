@@ -1,4 +1,4 @@
-"""The calls of a purgatory's behaviour: which steps belong to which, and what they touch.
+"""The calls of a purgatory's behaviour: the steps of each call, and the state's parts they touch.
 
 ============  ======================================================================================
 call          its steps

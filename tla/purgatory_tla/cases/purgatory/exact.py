@@ -166,7 +166,7 @@ def _observe(shared: Shared) -> dict[str, Value]:
 
 
 def _key(move: Move) -> str:
-    """The key of a step: its label's, or the one that its thread checks."""
+    """The key of a step: named by the label, or else read from the checking thread."""
     named = [each for each in move.step.arguments[1:] if isinstance(each, str)]
     return named[0] if named else move.before.read("key", dict[str, str])[move.thread]
 

@@ -95,7 +95,7 @@ def check_result(run: Run) -> CheckResult:
 
 
 def violation(run: Run) -> tuple[Outcome, str | None] | None:
-    """What is violated, and its name; None where nothing is.
+    """The kind of violation, and the name of the violated property; None without a violation.
 
     Raises:
         CheckerError: an error came, or the run did not finish.
