@@ -35,7 +35,7 @@ KAFKA_MOCK_RELEASE = "4.3.0"
 
 
 class UnknownSubject(ValueError):
-    """No subject goes by this word: says which words there are."""
+    """No subject goes by the word given; the message lists the known words."""
 
 
 @dataclass(frozen=True)

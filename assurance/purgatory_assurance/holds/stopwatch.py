@@ -25,8 +25,8 @@ class Section:
     """A part of the code that runs in one hold of a lock.
 
     Attributes:
-        name: What is done in it.
-        lock: Whose lock it is.
+        name: The work that the section does.
+        lock: The owner of the lock.
         steps: What is counted in it, in words.
         bound: How many of these one hold may take; None where the number is not bounded.
     """
@@ -90,7 +90,7 @@ class Stopwatch:
         holds: How many there were.
         total_ns: How long all of them took.
         longest_ns: The longest by the clock.
-        longest_at: Which one that was, counted from 0.
+        longest_at: The number of the longest hold, counted from 0.
         collector_ns: The most that the collector took of one hold; this may be another one.
         processor_ns: The longest in processor time of the thread; this may be another one.
         most_steps: The most steps counted in one hold; None where none were counted.

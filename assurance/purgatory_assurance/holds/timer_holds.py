@@ -190,7 +190,7 @@ def _empty_timer(executor: Executor) -> Timer:
 
 
 def _hold_of_pass(wheel: Wheel, queue: Queue | None, now_ms: int, expired: list[Task]) -> bool:
-    """What a pass does in one hold."""
+    """Do the work of one hold of a pass; whether more is due."""
     more = wheel.advance(now_ms, STEPS_PER_HOLD, expired)
     if queue is not None and expired:
         queue.hand_over(expired)

@@ -155,7 +155,7 @@ def _try(
     """Ask a mutant the cases of one trial.
 
     Raises:
-        Killed: one of them has failed.
+        Killed: a case has failed.
     """
     for case in recording.cases:
         getting_on()

@@ -88,7 +88,7 @@ def mutants_of(module: str, source: str, left_out: Iterable[LeftOut] = ()) -> Mu
 
 @dataclass(frozen=True)
 class _Change:
-    """One change that an operator can make: the occurrence counts the places that it finds."""
+    """A change that an operator can make, at the place with the number ``occurrence``."""
 
     source: str
     operator: str

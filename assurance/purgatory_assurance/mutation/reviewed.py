@@ -13,7 +13,7 @@ LEAST_SHARE = 0.9
 
 @dataclass(frozen=True)
 class Reviewed:
-    """Mutants of one line that survive for one reason."""
+    """Mutants of a line that survive for the same reason."""
 
     module: str
     definition: str

@@ -61,7 +61,7 @@ class _DetectingPool(LeakDetectingMemoryPool):
 
 
 class MemoryPoolRound:
-    """The threads of one round, and what they share."""
+    """The threads of a round, with the pool and the slots that they share."""
 
     def __init__(self, seed: int, detecting: bool, strict: bool, steps: int, out: Round) -> None:
         """Make the pool.
@@ -139,7 +139,7 @@ class MemoryPoolRound:
     def _end(
         self, buffer: memoryview, wanted: int, chance: random.Random, tally: Counter[str]
     ) -> None:
-        """Release the buffer, lay it where others find it, or lose it."""
+        """Release the buffer, put it into a shared slot, or lose it."""
         choice = chance.random()
         if choice < 0.5:
             self._release(buffer, tally)
@@ -209,7 +209,7 @@ class MemoryPoolRound:
 def memory_pool_round(
     seed: int, detecting: bool, strict: bool, steps: int, patience_s: float
 ) -> Round:
-    """Run one round and judge it.
+    """Run a round and judge the result.
 
     Args:
         seed: Of the choices that the threads make.

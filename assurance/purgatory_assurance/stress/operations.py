@@ -46,12 +46,12 @@ class Planned(Exception):
 
 @dataclass(eq=False)
 class Record:
-    """What is known of one operation.
+    """The record of an operation: its condition, its time-out and the log of its events.
 
     Attributes:
         serial: Its number, from 0.
         key: The number of the key whose events it waits for.
-        threshold: How many of them it needs.
+        threshold: The number of events that the operation needs.
         delay_ms: Its time-out.
         log: What has happened, and in which thread.
     """
@@ -72,7 +72,7 @@ class Record:
         return sum(happened == what for happened, _ in self.log)
 
     def has(self, *anything: str) -> bool:
-        """Whether one of these things has happened."""
+        """Whether the log has an entry of one of these kinds."""
         return any(happened in anything for happened, _ in self.log)
 
     @property
@@ -81,7 +81,7 @@ class Record:
         return self.count(COMPLETED) + self.count(TIMED_OUT)
 
     def operation(self) -> DelayedOperation | None:
-        """The operation, if it is still there."""
+        """The operation; None once the object is gone."""
         return None if self.reference is None else self.reference()
 
     def __str__(self) -> str:
@@ -141,7 +141,7 @@ class Waiting(DelayedOperation):
         record.reference = weakref.ref(self)
 
     def try_complete(self) -> bool:
-        """Complete it if the condition holds, unless this try is one that fails."""
+        """Complete the operation if its condition holds; raise if this try is planned to fail."""
         self._tries += 1
         self._fail(f"try {self._tries}", TRY_RAISED)
         self._behaviour.during_try()
@@ -167,7 +167,7 @@ class Waiting(DelayedOperation):
             raise Planned(what)
 
     def __del__(self) -> None:
-        """Note it, and use the purgatory where that is safe."""
+        """Note the finalisation, and use the purgatory where a call from a finaliser is safe."""
         self.record.note(FINALISED)
         try:
             if self._myself is None:

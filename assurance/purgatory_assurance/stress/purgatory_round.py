@@ -65,7 +65,7 @@ class _Purgatory(Purgatory[Partition]):
 
 
 class PurgatoryRound:
-    """The threads of one round, and what they share."""
+    """The threads of a round, with the purgatory and the operations that they share."""
 
     def __init__(
         self, seed: int, accounting: AccountingName, closing: bool, load: Load, result: Round
@@ -296,7 +296,7 @@ class PurgatoryRound:
             operation.record.note(REFUSED)
 
     def _called(self, name: str, call: Callable[[], int]) -> None:
-        """Make a call, and compare what it says it has completed with what it has."""
+        """Make a call, and compare its result with the number of operations it has completed."""
         completed = self.calls.completed
         completed.append(0)
         try:

@@ -100,7 +100,7 @@ class TaskRecord:
 
 
 class Noted(TimerTask):
-    """A task that writes down what becomes of it.
+    """A task that records runs, drops and the finalisation.
 
     A dropped task hears of it from the timer; a finaliser uses the timer, where no circle keeps the
     task for the collector.
@@ -129,7 +129,7 @@ class Noted(TimerTask):
         self.record.note(DROPPED)
 
     def __del__(self) -> None:
-        """Note it, and use the timer where that is safe: under its lock this would hang."""
+        """Note the finalisation, and use the timer where its lock is free: else this would hang."""
         self.record.note(FINALISED)
         try:
             if self._myself is None and not self._round.result.findings:
@@ -139,7 +139,7 @@ class Noted(TimerTask):
 
 
 class TimerRound:
-    """The threads of one round, and what they share."""
+    """The threads of a round, with the timer and the tasks that they share."""
 
     def __init__(self, seed: int, closing: bool, load: TimerLoad, result: Round) -> None:
         self.seed = seed

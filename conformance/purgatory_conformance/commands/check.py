@@ -36,7 +36,7 @@ from purgatory_spec.requirements import component_of_rule
 
 @dataclass(frozen=True)
 class _Check:
-    """How to judge whom, and where to write what is found."""
+    """The subject to judge, the budget and seed of the campaign, and the folder for its reports."""
 
     opened: OpenSubject
     suite: str

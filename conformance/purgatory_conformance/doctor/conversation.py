@@ -158,7 +158,7 @@ class Conversation:
     ) -> Generator[Finding, None, Answer[Decoded] | None]:
         """Send a line and read its reply; pass over other lines, but not over many.
 
-        Where the process fails it is ended.
+        A process that fails is ended.
         """
         assert self._process is not None
         sent = shown(line.strip(b"\n"))

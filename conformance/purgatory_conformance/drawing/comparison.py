@@ -82,7 +82,7 @@ def diverging_tasks(divergence: Divergence) -> frozenset[str]:
 
 
 def _kept(state: State) -> dict[str, object]:
-    """Where each pending task is kept: its bucket, or its due tick where there are no buckets."""
+    """For each pending task its bucket, or its due tick in a store without buckets."""
     store = state.store
     return dict(store.places if isinstance(store, TimingWheel) else store.due_ticks)
 

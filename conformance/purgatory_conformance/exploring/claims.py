@@ -52,7 +52,7 @@ class Sizes:
 
     @property
     def given(self) -> frozenset[str]:
-        """The names of those that are given."""
+        """The names of the sizes that are given."""
         return frozenset(each.name for each in fields(self) if getattr(self, each.name) is not None)
 
 
@@ -66,10 +66,10 @@ class UnusableSizes(ValueError):
 
 @dataclass(frozen=True)
 class KnownClaim:
-    """A claim with its sentence, what is known of it, and of which instance.
+    """A claim with its sentence and its standing, for the instance that ``options`` choose.
 
-    ``options`` are the words on the command line that choose the instance; empty for the one that
-    is taken without any.
+    ``options`` are the words on the command line that choose the instance; empty for the default
+    instance.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Shelf(Protocol):
 
     @property
     def component(self) -> Component:
-        """What it is a model of."""
+        """The component that the shelf's models describe."""
 
     @property
     def concurrent(self) -> bool:
@@ -107,7 +107,7 @@ class Shelf(Protocol):
         """The sizes that can be given."""
 
     def known(self) -> Iterable[KnownClaim]:
-        """The claims of which it is known whether they are true."""
+        """The claims whose truth is known."""
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
         """Explore an instance until a step breaks the claim, or to the end, or up to a limit.

@@ -60,7 +60,7 @@ class Judge(BaseJudge, Protocol):
 
     @property
     def deviated(self) -> Divergence | None:
-        """The first divergence that is declared, if there was one."""
+        """The first declared divergence so far; None before."""
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class CaseJudge:
 
     @property
     def state(self) -> object:
-        """What the judge that is followed believes."""
+        """The state of the lenient judge after a declared divergence, else of the strict judge."""
         if self.deviated is not None and self.lenient is not None:
             return self.lenient.state
         return self.strict.state

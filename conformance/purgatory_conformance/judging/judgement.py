@@ -1,4 +1,4 @@
-"""What a judge says of one step."""
+"""The judgement of a step, and the divergence of a wrong step."""
 
 from dataclasses import dataclass, field
 

@@ -40,10 +40,11 @@ class Pair(Generic[State]):
 
 @dataclass
 class Look(Generic[State]):
-    """What both sides say of one operation.
+    """The outcomes that both models allow for an operation.
 
-    ``both`` are the outcomes that both allow, each with the states after it; the others are those
-    that one side alone allows. All are empty where the rules leave too much open to be compared.
+    ``both`` are the outcomes that both sides allow, each with the states afterwards; ``own_alone``
+    and ``rules_alone`` are allowed by one side only. All are empty where the rules leave too much
+    open to be compared.
     """
 
     both: list[tuple[Outcome, Pair[State]]] = field(default_factory=list)
@@ -122,7 +123,7 @@ class Comparison(Generic[State]):
     def difference(
         self, pair: Pair[State], steps: tuple[Step, ...], operation: Operation, look: Look[State]
     ) -> Difference:
-        """What a look that differs has seen."""
+        """The difference that a look has found, with the steps before."""
         return Difference(
             self.configuration,
             steps,

@@ -1,4 +1,4 @@
-"""From a file to a model that can be asked: what it must define, and what it may answer.
+"""Loading a user's model from a file: the names that the file defines, and the answers allowed.
 
 The file defines ``COMPONENT`` and either two functions or a class ``Model`` with two methods:
 ``initial`` gives the state at the beginning, ``step(state, operation)`` gives an outcome with the

@@ -20,7 +20,7 @@ class Watching(Protocol):
     """Whoever wants to know what is being asked of code that is not ours."""
 
     def asking(self, what: Callable[[], str]) -> AbstractContextManager[None]:
-        """While this is entered the code runs; ``what`` says of it what it was asked."""
+        """A context for one call of the foreign code; ``what`` gives the question in words."""
 
 
 class Watch:

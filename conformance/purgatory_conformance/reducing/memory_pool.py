@@ -83,7 +83,7 @@ def _smaller_pools(case: MemoryPoolCase) -> Iterator[MemoryPoolCase]:
 
 
 def _fitted(operation: Operation, most: int, smaller: int) -> Operation:
-    """A request that is to the smaller pool what it was to the larger one."""
+    """A request as large for the smaller pool as the original for the larger pool."""
     match operation:
         case Allocate(buffer, size_bytes) if size_bytes == most:
             return Allocate(buffer, smaller)

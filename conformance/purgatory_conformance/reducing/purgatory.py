@@ -85,7 +85,7 @@ class PurgatoryCase:
 def simpler_purgatory_cases(
     profile: PurgatoryProfile, case: PurgatoryCase
 ) -> Iterator[PurgatoryCase]:
-    """Cases that are simpler in their configuration, their times, their scripts or their keys."""
+    """Simpler cases: in configuration, times, scripts, keys or operations."""
     yield from _simpler_configurations(case)
     yield from _with_less_to_purge(case)
     for operations in (
@@ -121,7 +121,7 @@ def _simpler_configurations(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
 
 
 def _with_less_to_purge(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
-    """One entry or one operation less, and the interval smaller by one: a purge stays where it is.
+    """An entry or an operation less, and a purge interval smaller by 1: purges stay in place.
 
     Neither change keeps a failure by itself that depends on reaching the interval exactly.
     """

@@ -58,7 +58,7 @@ class TimerCase:
 
 
 def simpler_timer_cases(profile: TimerProfile, case: TimerCase) -> Iterator[TimerCase]:
-    """Cases that are simpler in their configuration, their times, their numbers or their scripts.
+    """Simpler cases: in configuration, times, numbers or scripts.
 
     Some of them are not to be asked where a task's delay cannot change; see ``delays_agree``.
     """

@@ -53,7 +53,7 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is said of one component."""
+    """The part of the page about one component."""
 
     results: Results
     noun: str

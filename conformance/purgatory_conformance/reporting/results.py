@@ -112,7 +112,7 @@ Line: TypeAlias = (
 
 
 class Results(msgspec.Struct, frozen=True):
-    """What was found about one component."""
+    """The findings about one component."""
 
     header: Header[Profile]
     rules: tuple[RuleLine, ...]

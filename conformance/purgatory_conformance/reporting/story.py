@@ -62,7 +62,7 @@ class Story:
 
     @property
     def legend(self) -> str:
-        """What a sign in the states means; empty where none of them has it."""
+        """The legend of the sign ``*``; empty where no state has the sign."""
         return legend_of(self.before, self.after)
 
     @property

@@ -15,7 +15,7 @@ class TerminalPage:
     """Prints lines that fit the console, without colours or symbols that it cannot show."""
 
     def __init__(self, console: Console) -> None:
-        """Print to this console, by what it can show."""
+        """Print to a console, with the colours and characters it supports."""
         self._console = console
         # NO_COLOR asks for plain text; rich would still make it bold.
         self._styled = not console.no_color

@@ -1,4 +1,4 @@
-"""From failing cases to their causes: each is shrunk, and those that break one rule are one."""
+"""From failing cases to causes: cases are shrunk; those that break the same rule share a cause."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -148,7 +148,7 @@ def after_setup(
 def _after_call(
     begun: StartedFrom[State], thread: str, operation: Operation, satisfied: frozenset[str]
 ) -> set[State]:
-    """The states after one call, in which exactly this was satisfied."""
+    """The states after a call in which exactly the given operations were satisfied."""
     programmed = Programmed(begun, {thread: (operation,)}, frozenset())
     fresh: list[tuple[Progress[State], frozenset[str]]] = [(programmed.initial(), frozenset())]
     found: set[State] = set()

@@ -18,7 +18,7 @@ class Obstacle(Protocol):
         """The time limit is over, if there is one; whether there was."""
 
     def describe(self) -> str:
-        """What the thread waits for, and who has it."""
+        """The object that the thread waits for, and its holder."""
 
 
 class Mark(NamedTuple):
@@ -54,7 +54,7 @@ class LogicalThread:
         return not self.ended and (self.obstacle is None or self.obstacle.is_gone(self))
 
     def call(self) -> None:
-        """Do what the thread is there for."""
+        """Run the body of the thread."""
         self._body()
 
 

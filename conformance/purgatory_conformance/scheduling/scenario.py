@@ -59,7 +59,7 @@ class Scenario:
 
     Attributes:
         name: For the command line.
-        about: What is interleaved with what.
+        about: The calls that are interleaved, in words.
         programs: The threads.
         make: Makes a fresh world.
         setup: Calls that are over before the threads begin.
@@ -108,7 +108,7 @@ class Runs:
         self.looks = tuple(looks)
 
     def __call__(self, strategy: Strategy) -> Record:
-        """Make one run and check what it leaves."""
+        """Make a run and check the world at its end."""
         scheduler, scenario = self.injection.scheduler, self.scenario
         self.injection.begin()
         callers = [

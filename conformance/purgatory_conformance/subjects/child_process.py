@@ -60,7 +60,7 @@ _STILL_IN_SERVICE = frozenset({FailureKind.ERRORED, FailureKind.UNSUPPORTED})
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request on its way: its line, and the operation where it is a ``do``."""
+    """A request on its way: number, line, and the operation of a ``do``."""
 
     id: int
     line: bytes

@@ -76,7 +76,7 @@ def kafka_command(
 
     Args:
         version: the Kafka release: 4.0.0 or later, or 2.4.0 or later for purgatory and pools alone.
-        mode: which classes, on which clock.
+        mode: the choice of Kafka's classes and of the clock.
         work_folder: where the build is kept, in ``adapters/kafka-<version>[-mock]``.
 
     Raises:

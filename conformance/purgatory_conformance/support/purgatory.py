@@ -206,7 +206,7 @@ class PurgatorySupport:
 
 @dataclass(frozen=True, slots=True)
 class _Judges:
-    """The judges of one case, which differ in what they excuse."""
+    """The judges of a case, which differ in the rules whose breach they excuse."""
 
     configuration: PurgatoryConfiguration
     profile: PurgatoryProfile

@@ -92,7 +92,8 @@ def check_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
 def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
     """An operation under a key that is given twice, and a check of that key.
 
-    The check completes it at its first entry, at its second one, which leaves the first, or not.
+    The check completes the operation at the first entry, at the second entry (the first entry
+    stays), or not at all.
     """
     keys = world.keys(source, most=2)
     doubled = (*keys, source.item(keys))

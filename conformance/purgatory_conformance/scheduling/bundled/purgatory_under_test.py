@@ -93,12 +93,12 @@ class _RecordingExecutor(SteppedExecutor):
 
 
 class PurgatoryUnderTest:
-    """One purgatory with its timer, its clock, its executor and the operations of the programs.
+    """A purgatory with timer, clock and executor, and the operations of the programs.
 
     Attributes:
         history: Calls, callbacks and returns in the order in which they happened.
-        operations: Those of the programs, by name.
-        cancelled: Those that a call has cancelled under some key.
+        operations: The operations of the programs, by name.
+        cancelled: The operations that a call has cancelled under some key.
         left_stale: Stale entries above the interval when the reaper was at rest.
     """
 
@@ -113,7 +113,7 @@ class PurgatoryUnderTest:
         """Make a fresh purgatory.
 
         Args:
-            scheduler: Who lets its threads move.
+            scheduler: The scheduler of the purgatory's threads.
             accounting: How stale entries are counted.
             purge_interval: A purge is due above it, entries.
             reaper: Whether a thread of the purgatory's own purges.

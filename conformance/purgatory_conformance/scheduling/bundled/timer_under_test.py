@@ -88,7 +88,7 @@ class TimerUnderTest:
         """Make a fresh timer, with two buckets on each level.
 
         Args:
-            scheduler: Who lets its threads move.
+            scheduler: The scheduler of the timer's threads.
             executor: Who runs tasks; with ``thread`` a thread of the timer's own.
             reaper: Whether a thread of the timer's own advances it.
         """

@@ -141,7 +141,7 @@ class _RecordingExecutor(SteppedExecutor):
 
 
 class PurgatoryInstance:
-    """One purgatory with its timer, its clock, its executor and the operations of the steps."""
+    """A purgatory with timer, clock and executor, and the operations that steps have named."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class PurgatoryInstance:
     def introduce(
         self, name: str, delay_ms: int = 0, script: Script | None = None
     ) -> _ScriptedOperation:
-        """The operation of this name; a known one stays what it is."""
+        """The operation of this name; a known operation keeps its delay and script."""
         if name not in self._operations:
             made = _ScriptedOperation(name, delay_ms, script or Script(), self)
             self._operations[name] = made

@@ -104,7 +104,7 @@ class _RecordingExecutor(SteppedExecutor):
 
 
 class TimerInstance:
-    """One timer with its clock, its executor and the tasks that steps have named."""
+    """A timer with clock and executor, and the tasks that steps have named."""
 
     def __init__(self, configuration: TimerConfiguration, *, inline: bool = False) -> None:
         """Make a fresh timer, with a stepped executor or an inline one."""
