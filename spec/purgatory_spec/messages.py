@@ -27,7 +27,7 @@ PROTOCOL_VERSION = 1
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="request", tag="hello"):
-    """The first request: asks the adapter for its name and the components that it implements."""
+    """The first request: who is there, and what does it implement?"""
 
     id: int
     protocol: int

@@ -51,11 +51,11 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of one operation.
 
-    ``result`` is present where the subject's profile declares a result for the operation.
-    ``rejected`` excludes a result. ``events`` stand in the order in which they happened.
-    ``observed`` holds the declared observables, read after the operation. ``detail`` is for people
-    alone. ``called_ms`` and ``returned_ms`` are readings of the subject's clock before and after
-    the operation, given only where that clock is real.
+    ``result`` is present where the subject declares that its operation has one. ``rejected``
+    excludes a result. ``events`` stand in the order in which they happened. ``observed`` holds
+    the declared observables, read after the operation. ``detail`` is for people alone.
+    ``called_ms`` and ``returned_ms`` are readings of the subject's clock before and after the
+    operation, given only where that clock is real.
     """
 
     result: Value = None

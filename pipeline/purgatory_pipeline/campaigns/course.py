@@ -1,4 +1,4 @@
-"""One campaign from its beginning to its verdict."""
+"""The course of a campaign, from the beginning to the verdict."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Course:
 
     Attributes:
         choice: Whom to judge.
-        components: What of it; all that it offers where this is empty.
+        components: The components to judge; empty for all that the subject offers.
         seed: The campaign's seed.
         runs: How many numbers are drawn for each component.
         steps: About how many steps a run has at the most.

@@ -1,4 +1,4 @@
-"""Stands between a timer and its executor, so that it is known what waits there and what runs."""
+"""An executor between a timer and the real executor: records tasks handed over and tasks run."""
 
 from collections.abc import Callable, Iterable
 from typing import Final

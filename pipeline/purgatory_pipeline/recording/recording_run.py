@@ -140,7 +140,7 @@ def record_kafka(
     Raises:
         MissingTool: there is no Java, or no Maven and something to build.
         BuildFailed: the adapter cannot be built.
-        ValueError: there is no such release, or it is one before 4.0.
+        ValueError: Kafka has no such release, or the release is older than 4.0.
         FileExistsError: the file exists.
         RecordingFailed: the program has failed.
     """
@@ -206,7 +206,7 @@ def _converse(command: tuple[str, ...], begin: bytes) -> tuple[dict[str, int], b
 
 
 def _kafkas(component: Component) -> Instance:
-    """What Kafka's instance is, and which legal choices it makes."""
+    """The configuration of Kafka's instance, and the profile of its legal choices."""
     match component:
         case Component.TIMER:
             return TimerInstance(

@@ -33,10 +33,10 @@ class Batches:
     """The batches of one stream, on a local disk."""
 
     def __init__(self, folder: Path, *, keep: int = 32) -> None:
-        """Find what is there, and clear away what a kill has left half done.
+        """Find the batches of the folder, and clear away the remains of a killed process.
 
         Args:
-            folder: Made where it is missing.
+            folder: The folder of the batches, made if missing.
             keep: How many batches are kept before they are merged.
         """
         self._folder = folder

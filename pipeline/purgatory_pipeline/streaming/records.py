@@ -47,9 +47,9 @@ def row_of(record: Record) -> Row:
 
 
 def still_standing(batches: Iterable[Iterable[Record]]) -> Iterator[Record]:
-    """The records that stand after these batches, which are given in their order.
+    """The records that stand after a sequence of batches.
 
-    Held in memory: what stands, not what was replaced.
+    Only the standing records are held in memory, no replaced records.
     """
     for_good: list[Record] = []
     of_files: dict[Record, None] = {}

@@ -21,7 +21,7 @@ def draw_plots(study: str, rows: Rows, folder: Path, suffix: str = ".svg") -> li
 
     Args:
         study: Its name.
-        rows: Its results, all of them.
+        rows: All results of the study.
         folder: Where the files go.
         suffix: ``.svg`` or ``.png``.
 

@@ -269,7 +269,7 @@ class RequestQueue:
         return True
 
     def remove(self, request: int) -> None:
-        """Leave a completed request where it is."""
+        """Leave a completed request in the queue, marked."""
         self._completed.add(request)
 
     def advance(self, now_ms: int) -> list[int]:

@@ -79,7 +79,7 @@ def clipped(words: str) -> str:
 
 
 def why(summary: Summary) -> str:
-    """A sentence that says why the headline is what it is."""
+    """A sentence that gives the reason for the headline."""
     counts = summary.verdicts
     if not summary.runs:
         return _why_no_run(summary)

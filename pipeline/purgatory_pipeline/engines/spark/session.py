@@ -70,7 +70,7 @@ _ALONE = {
 
 
 class _Gateway(Protocol):
-    """What connects this process with the Java machine that it has started."""
+    """The gateway between this process and the Java machine that it has started."""
 
     proc: subprocess.Popen[bytes]
 

@@ -107,7 +107,7 @@ class RecordedOperation(DelayedOperation):
 
 
 def recorded(kind: type[_Operation]) -> type[_Operation]:
-    """The class with its callbacks recorded; where it is such a class already, it itself."""
+    """A subclass whose callbacks are recorded; the class itself if it records already."""
     if issubclass(kind, RecordedOperation):
         return kind
     namespace = {"__module__": kind.__module__, "__doc__": kind.__doc__}
