@@ -24,7 +24,7 @@ _CORPORA = [
 
 
 class Corpus(NamedTuple):
-    """What became of one corpus."""
+    """The recording and the check of a corpus."""
 
     name: str
     megabytes: float

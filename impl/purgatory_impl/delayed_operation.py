@@ -134,7 +134,7 @@ class DelayedOperation(GuardedTask):
         PURGATORY-EXPIRY-THROWS.
         """
         won = False
-        # Where it is completed, the winner may be in its callback: do not wait for that.
+        # The winner of a completed operation may be in its callback still: do not wait.
         if not self._completed:
             enter(self, this_thread())
             try:
@@ -230,7 +230,7 @@ def _win(operation: DelayedOperation) -> bool:
         operation._entries = 0
     finally:
         leave_word(operation)
-    # The walk that is trying it drops its own entry first: one entry costs no addition.
+    # The walk that tries the operation drops the walk's entry first: one entry costs no addition.
     if operation._place is not None:
         balance -= operation._place.drop()
     if operation._accounting is not None:

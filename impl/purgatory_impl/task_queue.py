@@ -15,7 +15,7 @@ from typing import Final, final
 from purgatory_impl.task import Task
 
 BATCH: Final = 1024
-"""Tasks that are put one by one and share a list."""
+"""The largest number of tasks in a list that is filled by several puts."""
 
 
 @final

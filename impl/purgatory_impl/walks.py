@@ -49,16 +49,16 @@ class Walk(Place, Generic[Key]):
         """Begin; the caller holds the lock of the shard."""
         self._shard = shard
         self._list = watched
-        # Chunks that it has followed to where they are now; let go of after the lock.
+        # Moved chunks that the walk has left for their successors; let go of after the lock.
         self._left: tuple[Chunk, Chunk] | None = None
         self._over = False
         self._tried = False
         self._removed = False
-        # Where it stands, and the first place of that chunk that it does not come to.
+        # The current chunk and index, and the first index of the chunk beyond the walk.
         self._chunk = watched.first
         self._index = 0
         self._limit = 1
-        # The last chunk at the start, and the first place there that it does not come to.
+        # The last chunk at the start, and the first index of that chunk beyond the walk.
         self._last = watched.last
         self._end = 1
         self._operations: list[DelayedOperation | None]

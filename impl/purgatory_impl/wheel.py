@@ -96,7 +96,7 @@ class Level:
         left = self.queued ^ (1 << slot)
         self.queued = left
         if left:
-            # Round the wheel from here: first the slots behind this one, then those before it.
+            # Round the wheel from the popped slot: first the later slots, then the earlier slots.
             behind = left >> slot
             if behind:
                 slot += _lowest_bit(behind)
@@ -168,7 +168,7 @@ class Wheel:
         Rules: TIMER-ROUNDING, TIMER-OWN-CLOCK, TIMER-SPAN, TIMER-NEGATIVE-CLOCK.
         """
         task._expiry_ms = expiry_ms
-        # The own clock is a multiple of the tick: this compares the expiry's tick with it.
+        # The own clock is a multiple of the tick: this compares the expiry's tick with the clock.
         if expiry_ms < self._finest.turn_ms:
             return False
         level = self._finest
@@ -270,7 +270,7 @@ class Wheel:
         """Set the own clock, and turn the levels whose clocks change with it."""
         self.clock_ms = clock_ms
         level: Level | None = self._finest
-        # A level's tick is a multiple of the one below: where that stands still, so does this.
+        # A level's tick is a multiple of the next finer tick: if that level stands still, stop.
         while level is not None and clock_ms >= level.turn_ms:
             level.turn(clock_ms)
             level = level.above

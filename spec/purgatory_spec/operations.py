@@ -37,7 +37,7 @@ class AdvanceInside(
 
 
 Action: TypeAlias = Throw | AddInside | CancelInside | AdvanceInside
-"""What a task does when it runs, one entry of its script."""
+"""An action of a running task: one entry of the task's script."""
 
 
 class Add(msgspec.Struct, frozen=True, tag_field="op", tag="add", omit_defaults=True):
@@ -136,7 +136,7 @@ class ForceInside(
 
 
 CallbackAction: TypeAlias = Throw | WatchInside | CheckInside | CancelForKeyInside | ForceInside
-"""What a callback does when it is called, one entry of its script."""
+"""An action of a callback: one entry of the callback's script."""
 
 
 class Script(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -101,7 +101,7 @@ class TimerHolds:
 
         Args:
             section: ``DUE`` or ``CASCADE``.
-            hold: Which one, counted from 0.
+            hold: The number of the hold, counted from 0.
 
         Raises:
             Miscount: a single step takes more than one task.

@@ -31,7 +31,7 @@ _SIZE: Final = 400
 _LARGEST: Final = 60
 _SLOTS: Final = 6
 _LOSABLE: Final = 50
-"""Bytes that each thread may lose where nobody gives them back."""
+"""Bytes that a thread may lose in a round without leak detection."""
 
 GRANTED: Final = "granted"
 REFUSED: Final = "refused"

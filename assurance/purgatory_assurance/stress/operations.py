@@ -105,7 +105,7 @@ class Behaviour:
     """What an operation does besides waiting.
 
     Attributes:
-        failures: Which of its methods raise: ``try 1`` for the first try and so on, ``complete``,
+        failures: The methods that raise: ``try 1`` for the first try and so on, ``complete``,
             ``expire``.
         during_try: Called in every try.
         during_complete: Called once completed.

@@ -1,4 +1,4 @@
-"""One round on one purgatory: everything that may be called, from many threads, at once.
+"""A round on a purgatory: every call, from many threads, at once.
 
 The purgatory is as a program makes it: own timer, reapers, executor, the real clock. Threads watch
 operations, some of them twice, raise events and check their keys, force, cancel keys and time-outs,

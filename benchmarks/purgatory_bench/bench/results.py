@@ -18,7 +18,7 @@ Request: TypeAlias = Mapping[str, int | float | str]
 
 
 class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What it was measured on.
+    """The machine on which the measures were taken.
 
     Attributes:
         processor: Its name; empty where the system does not tell.
@@ -137,9 +137,9 @@ class Results(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One run of the command.
 
     Attributes:
-        format: What kind of file this is.
+        format: The kind of file.
         version: Of this schema.
-        kind: Which command wrote it.
+        kind: The command that wrote the file.
         began: Date and time, UTC, ISO 8601.
         seconds: How long it took.
         options: What the command was told.

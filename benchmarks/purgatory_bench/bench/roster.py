@@ -164,4 +164,4 @@ WORKLOAD_ROLLS: Final = (
 OLD_PURE: Final = Roll(
     "old-design-pure", _python("old-design-pure", "old-design"), ", interpreted", alone=_ALONE
 )
-"""The old design, interpreted: for those who ask for it by its name."""
+"""The old design, interpreted: run only when asked for by name."""

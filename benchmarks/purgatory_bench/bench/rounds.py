@@ -26,8 +26,8 @@ class Plan:
     """How often everything is asked.
 
     Attributes:
-        rounds: Those that count.
-        warm_up: Those before.
+        rounds: The number of rounds that count.
+        warm_up: The number of rounds before, which do not count.
         seed: Of the first round; each round has its own, the same for all peers.
         patience_s: How long an answer may take besides the time for its size, s.
     """

@@ -78,7 +78,7 @@ def measure_all(
         book: What is filled.
         rolls: The peers.
         place: The folders where peers are made and run.
-        settings: What they are asked.
+        settings: The settings to ask.
         plan: How often.
         say: Takes what is under way.
     """

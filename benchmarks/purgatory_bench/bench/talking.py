@@ -57,7 +57,7 @@ class Start:
 
     Attributes:
         command: The program and its words.
-        folder: Where it runs.
+        folder: The working folder of the process.
         log: The file that takes the peer's standard error.
         environment: Variables added to the environment of this process.
     """

@@ -20,7 +20,7 @@ class Member:
     """A peer of the run.
 
     Attributes:
-        roll: What it is.
+        roll: The peer's entry in the roster.
         start: How it is started; None where it could not be made ready.
         reason: Why the peer is not measured; empty for a measured peer.
         hello: The hello of the peer's first start; None before.

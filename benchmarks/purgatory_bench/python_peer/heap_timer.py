@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any, Final, TypeAlias
 
 Entry: TypeAlias = list[Any]
-"""When it is due, ms; its number; its callback, or None."""
+"""Expiry, ms; number; callback, or None once cancelled."""
 
 _LEAST_CANCELLED: Final = 100
 

@@ -53,10 +53,10 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What it cost.
+    """The cost of a measured stretch.
 
     Attributes:
-        operations: How many were done.
+        operations: The number of operations done.
         thread_cpu_ns: Processor time of the thread that did them, ns; None where it were several.
         process_cpu_ns: Processor time of the process, ns; None where it cannot be told.
         wall_ns: Time by the clock, ns.

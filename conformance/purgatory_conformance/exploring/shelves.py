@@ -25,7 +25,7 @@ SHELVES: tuple[Shelf, ...] = (
 
 
 class NoSuchClaim(ValueError):
-    """No claim goes by a word, or several do: says which there are."""
+    """No claim goes by a word, or several do: the message lists the known claims."""
 
 
 def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:

@@ -23,7 +23,7 @@ _ASKED_TWICE = 300
 
 
 class OwnModelFailure(Exception):
-    """The code of the file failed, or gave what is no answer: says which, and where."""
+    """The code of the file failed, or gave no valid answer: the message says where."""
 
 
 class TooManyOutcomes(OwnModelFailure):

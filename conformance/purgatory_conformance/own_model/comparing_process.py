@@ -51,7 +51,7 @@ class Task(msgspec.Struct, frozen=True):
 
 def main() -> None:
     """Carry out the task that the command line gives."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this process
     task = msgspec.json.decode(sys.argv[1], type=Task)
     try:
         code = _compare(task)

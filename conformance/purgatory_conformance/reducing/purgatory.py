@@ -29,7 +29,7 @@ _COST_OF_ACTION = 2
 """What a callback does is harder to follow than an operation: it counts as this many."""
 
 _COST_OF_SECOND_ENTRY = 3
-"""A key that is given twice counts as this many further keys: rules of its own begin there."""
+"""A key given twice counts as this many further keys: other rules govern duplicate keys."""
 
 _MOST_LETTERS = 26
 _NOT_PLAIN_MS = 10

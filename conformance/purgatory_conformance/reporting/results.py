@@ -23,7 +23,7 @@ AConfiguration = TypeVar("AConfiguration", bound=Configuration, covariant=True)
 
 
 class Header(msgspec.Struct, Generic[AProfile], frozen=True, tag_field="line", tag="header"):
-    """The first line about a component: who was judged, by what."""
+    """The first line about a component: the subject, and the suite that judged it."""
 
     subject: str
     implementation: Implementation

@@ -1,4 +1,4 @@
-"""One case on one subject: carry out the operations, judge every step as it comes."""
+"""A case on a subject: carry out the operations, judge every step as it comes."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -13,10 +13,10 @@ SETUP: Final = "setup"
 """Who calls before the threads of the run begin."""
 
 CALLS: Final = "calls"
-"""How the record of a run marks the beginning of a call."""
+"""The mark at the beginning of a call in the record of a run."""
 
 RETURNS: Final = "returns"
-"""How it marks the end of one."""
+"""The mark at the end of a call."""
 
 
 class RecordedHistory:

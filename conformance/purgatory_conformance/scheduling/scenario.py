@@ -78,7 +78,7 @@ class Scenario:
 
 
 Look: TypeAlias = Callable[[World], list[str]]
-"""Looks for problems in what a run has left, besides those that its world knows."""
+"""Looks for problems at the end of a run, in addition to the world's own checks."""
 
 
 class Runs:

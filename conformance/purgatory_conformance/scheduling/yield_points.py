@@ -31,9 +31,9 @@ class Where(Enum):
     CONDITION = "condition"
     """A condition, each time it is waited for."""
     UNLOCKED = "unlocked"
-    """A field that the protocol uses without a lock: each time that happens, before it."""
+    """A field that the protocol uses without a lock: before each such use."""
     GUARDED = "guarded"
-    """A field that is always used under a guard: never, unless somebody forgets that."""
+    """A field that is always used under a guard: never, unless a use forgets the guard."""
     CALL = "call"
     """A function that gives way, each time it is called."""
 

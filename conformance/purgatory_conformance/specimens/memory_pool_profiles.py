@@ -33,7 +33,7 @@ It breaks POOL-CONSERVATION, as Kafka's does.
 CAREFUL_PROFILE = msgspec.structs.replace(
     NAIVE_PROFILE, features=NAIVE_PROFILE.features - _OTHER_RELEASES
 )
-"""What the same pool declares where nobody gives it anything but its own buffers, once."""
+"""The profile of the same pool for callers that release only the pool's own buffers, once each."""
 
 
 def _careful_but(feature: MemoryPoolFeature) -> MemoryPoolProfile:

@@ -64,7 +64,7 @@ class Buffer:
 
 
 class SmallMemoryPool:
-    """One pool with its clock."""
+    """A pool with a clock."""
 
     def __init__(self, configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile) -> None:
         """Make a pool that has granted nothing."""
@@ -170,7 +170,7 @@ class SmallMemoryPool:
     # What is shown
 
     def used(self) -> int:
-        """What is not there."""
+        """The bytes that are not available."""
         return self.size - self.available
 
     def shown_size(self) -> int:
@@ -315,7 +315,7 @@ def small_pool_subject(
         unbounded: Makes a pool without.
         profile: What the subject declares.
         behaves: The profile that the pools follow; ``profile`` if None.
-        name: What reports call it.
+        name: The subject's name in reports.
     """
 
     def make(configuration: Configuration) -> SmallPoolInstance:

@@ -150,7 +150,7 @@ def _built_project(project: Path, version: str, mock: bool) -> Path:
         maven = _tool("mvn", "install Apache Maven, version 3.6.3 or later, and a JDK 17 or later")
         project.parent.mkdir(parents=True, exist_ok=True)
         with _sole_builder(project.parent / "kafka.lock"):
-            # Another process may have built it while this one waited.
+            # Another process may have built the adapter during the wait for the lock.
             if not _is_built(project, digest):
                 _build(sources, project, digest, _maven_command(maven, version, mock))
     return project

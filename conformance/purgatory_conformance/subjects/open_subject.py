@@ -16,4 +16,4 @@ class OpenSubject:
     deviations: tuple[Deviation, ...] = ()
     replays: tuple[tuple[str, Case], ...] = ()
     reopen: str = ""
-    """The word that opens the subject again, where that is not its name."""
+    """The word that opens the subject again; empty if the name does."""

@@ -74,7 +74,7 @@ _SHOWN_BY: Mapping[str, frozenset[PurgatoryObservable]] = {
         }
     ),
 }
-"""Rules that are put to the test only where one of these observables is shown."""
+"""Rules that are put to the test only where a subject shows one of the named observables."""
 
 
 class PurgatorySupport:

@@ -354,7 +354,7 @@ FALSE_CLAIMS: dict[str, tuple[PurgatoryInstance, str]] = {
     "kafka-throw-live": (KAFKA_THROW, "live-is-owed"),
     "kafka-throw-estimate": (KAFKA_THROW, "estimate-covers-stale"),
 }
-"""An instance and a claim that one would believe of it, and that a step of it breaks."""
+"""Each an instance with a plausible claim that some step of the instance breaks."""
 
 
 def breaks(

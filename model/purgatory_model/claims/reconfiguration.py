@@ -111,9 +111,9 @@ class Reconfigured:
     """The timer of the new tick and size.
 
     Attributes:
-        model: What it does from now on.
-        state: Where it is.
-        events: The tasks that expired in between, which are in the executor's queue now.
+        model: The timer with the new configuration.
+        state: The timer's state after the change.
+        events: The expiries of tasks in between, now in the executor's queue.
     """
 
     model: Remembering
@@ -125,8 +125,8 @@ def reconfigured(model: Remembering, state: State, tick_ms: int, wheel_size: int
     """The timer with another tick and wheel size, which holds the same tasks.
 
     Args:
-        model: What the timer has done until now.
-        state: Where it is.
+        model: The timer with the old configuration.
+        state: The timer's state before the change.
         tick_ms: The new tick, ms, at least 1.
         wheel_size: The new number of buckets on each level, at least 2.
 

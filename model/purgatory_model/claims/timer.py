@@ -173,7 +173,7 @@ FALSE_CLAIMS: dict[str, tuple[str, Claim]] = {
     ),
     "expiries-differ": ("no two buckets in the delay queue have one expiry", _expiries_differ),
 }
-"""What one would believe, with the check that fails."""
+"""Plausible claims, each with the check that fails."""
 
 
 def breaks(

@@ -94,7 +94,7 @@ class Forbearing:
 
     @property
     def profiles(self) -> Mapping[Component, Profile]:
-        """What it declares."""
+        """The profiles that the subject declares."""
         return self._subject.profiles
 
     def new(self, case: str, configuration: Configuration) -> None:

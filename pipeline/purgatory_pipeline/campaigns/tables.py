@@ -34,7 +34,7 @@ _JUDGED = {
 }
 
 DONE = _declared({"component": pa.string(), "number": pa.int64(), "run": pa.string(), **_JUDGED})
-"""What came of runs; ``number`` is the one that they were drawn by."""
+"""The results of runs; a run was drawn by its ``number``."""
 
 RUNS = _declared(
     {

@@ -80,7 +80,7 @@ def _wave(
     progress: Progress,
     label: str,
 ) -> float:
-    """Run a wave and add the results to ``known`` and ``progress``. The seconds that it took."""
+    """Run a wave and add the results to ``known`` and ``progress``; the seconds taken."""
     asked = numbers_of(request.drawings, numbers)
     drawn, seconds = timed(engine, DrawCases(request.drawings), asked, DRAWN, f"drawing {label}")
     drawn = drawn.sort_by([("number", "ascending"), ("component", "ascending")])

@@ -53,10 +53,10 @@ class RecordingFailed(Exception):
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """What was recorded.
+    """The files of a recording, and the figures of the run.
 
     Attributes:
-        files: Where it is.
+        files: The files of the trace.
         lines: How many lines were written.
         bytes_: Their length before compression.
         turns: How many turns the workload's threads took, of one call or a few.

@@ -1,4 +1,4 @@
-"""The plots of each study: which lines, of which rows."""
+"""The plots of each study: the lines of each plot, and the rows that they show."""
 
 from __future__ import annotations
 

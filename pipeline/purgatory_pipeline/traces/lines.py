@@ -221,7 +221,7 @@ class Snapshot(_Line, frozen=True, tag="snapshot", kw_only=True):
     calls: tuple[OpenCall, ...] = ()
     closed: bool = False
     scripts: Mapping[str, tuple[Action, ...]] = {}
-    """What tasks do that are pending or queued, where they do anything to their timer."""
+    """The scripts of pending or queued tasks, for tasks that act on their timer."""
     lists: Mapping[str, tuple[str, ...]] = {}
     """The operations under a key, oldest entry first, where ``operations`` has another order."""
     estimate: int | None = None

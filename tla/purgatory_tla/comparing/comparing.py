@@ -42,7 +42,7 @@ class Verdict(Enum):
     EQUAL = "equal"
     DIFFERENT = "different"
     UNFIT = "unfit"
-    """The binding does not map what there is, or maps what there is not."""
+    """The binding lacks a variable or an action, or names a missing one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class CommonStep:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What one side has and the other has not.
+    """A state or step that one side has and the other side lacks.
 
     Attributes:
         only: The side that has the state or step.
@@ -43,7 +43,7 @@ class Difference:
         at: The state there, its values by the variables' names.
         label: The label of the edge; None where the initial state itself differs.
         changes: What the edge changes.
-        others: Where the same label leads on the other side: what would change there instead.
+        others: The changes by edges of the same label on the other side.
     """
 
     only: Side

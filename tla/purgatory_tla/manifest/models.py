@@ -200,7 +200,7 @@ def compare(model: Model, result: CheckResult, *, exactly: bool) -> list[str]:
 
 
 def _prove(model: Model, settings: Settings) -> Finding:
-    try:  # z3 comes with the extra: what needs no proof works without it
+    try:  # z3 comes with the extra: all other runs work without z3
         from purgatory_tla.proofs import PROOFS
         from purgatory_tla.proofs.obligations import Verdict, prove
     except ModuleNotFoundError as error:

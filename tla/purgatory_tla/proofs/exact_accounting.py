@@ -43,7 +43,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of one thread: when it may be taken, and the numbers it leaves behind."""
+    """A step of a thread: the guard, and the numbers after the step."""
 
     guard: z3.BoolRef
     operation: Operation

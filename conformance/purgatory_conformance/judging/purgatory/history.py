@@ -71,7 +71,7 @@ class PurgatoryHistory:
     refused: dict[str, str] = field(default_factory=dict)
     """Operations that were not watched, or not armed, with the rule that says so."""
     cancelled_in_queue: set[str] = field(default_factory=set)
-    """Operations that lost their last key while the executor had them."""
+    """Operations that lost their last key while queued in the executor."""
     thrown_in_check: set[str] = field(default_factory=set)
     thrown_in_executor: bool = False
     purged: bool = False

@@ -146,7 +146,7 @@ class History:
         due_tick = self.model.due_tick(expiry_ms)
         rules.update(self._delay_rules(before, delay_ms, due_tick))
         if "TIMER-LARGEST-DELAY" in rules and outcome.observed:
-            visited.add("TIMER-LARGEST-DELAY")  # that it was accepted is all that will be seen
+            visited.add("TIMER-LARGEST-DELAY")  # the acceptance is all that will be seen
         self.armings[task] = Arming(expiry_ms, due_tick, delay_ms, rules)
         if isinstance(before.store, TimingWheel) and due_tick <= before.now_ms:
             visited.add("TIMER-OWN-CLOCK")
@@ -192,7 +192,7 @@ class History:
             self.ended.append(Ended(task, arming.due_tick, rules))
 
     def _handed_over(self, outcome: Outcome) -> list[int]:
-        """The due ticks of the tasks that expire in an advance: all those that are due."""
+        """The due ticks of the tasks that an advance hands over."""
         expired = (event.task for event in outcome.events if event.kind is EventKind.EXPIRED)
         return [self.armings[task].due_tick for task in expired if task in self.armings]
 

@@ -64,13 +64,13 @@ class ScheduledOperation(DelayedOperation):
         return self.satisfied and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count it, and note it."""
+        """Count the completion, and note it in the history."""
         self._world.scheduler.reach("on_complete", self)
         self.completions += 1
         self._world.history.happened(completed(self.name))
 
     def on_expiration(self) -> None:
-        """Count it, and note it."""
+        """Count the time-out, and note it in the history."""
         self._world.scheduler.reach("on_expiration", self)
         self.expirations += 1
         self._world.history.happened(timed_out(self.name))

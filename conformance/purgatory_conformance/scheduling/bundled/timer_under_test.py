@@ -49,7 +49,7 @@ class ScheduledTask(TimerTask):
         self._world = world
 
     def run(self) -> None:
-        """Count it, and note it."""
+        """Count the run, and note it in the history."""
         self._world.scheduler.reach("runs", self)
         self.runs += 1
         self._world.history.happened(ran(self.name))

@@ -121,7 +121,7 @@ class WaitingDropped(SmallPurgatory):
     """A check takes out what it has tried, completed or not."""
 
     def drop_completed(self, key: str, entry: Entry) -> bool:
-        """It had its chance."""
+        """Drops operations tried in this check, completed or not."""
         if any(event.task == entry.operation.name for event in self.events):
             self.drop(key, entry)
         return super().drop_completed(key, entry)

@@ -153,7 +153,7 @@ class RewatchKeepsTimeOut(SmallPurgatory):
     """Watching again leaves the time-out where it was."""
 
     def arm(self, operation: DelayedOperation) -> None:
-        """It has one."""
+        """Keeps the time-out that is armed already."""
         if operation not in self.armed:
             super().arm(operation)
 
@@ -162,7 +162,7 @@ class RewatchIgnored(SmallPurgatory):
     """Watching again adds no entries."""
 
     def enlist(self, operation: DelayedOperation, keys: Keys) -> None:
-        """It is watched."""
+        """Adds no entries for a watched operation."""
         if not self.is_watched(operation):
             super().enlist(operation, keys)
 

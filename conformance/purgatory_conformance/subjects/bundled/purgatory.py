@@ -72,10 +72,10 @@ PROFILE = PurgatoryProfile(
 """What the bundled purgatory declares: everything that the suite can ask for."""
 
 PROPOSAL_PROFILE = msgspec.structs.replace(PROFILE, accounting=Accounting.PROPOSAL)
-"""What it declares with the accounting as published."""
+"""The profile of a purgatory with the published accounting."""
 
 INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
-"""What it declares where time-outs run in the thread that made them expire."""
+"""The profile of a purgatory whose time-outs run in the thread that made them expire."""
 
 
 class _ScriptedOperation(DelayedOperation):

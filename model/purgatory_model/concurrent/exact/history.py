@@ -34,7 +34,7 @@ from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
 
 DELAY_MS = 1
-"""The delay with which every operation is watched: one that is due some time."""
+"""The delay with which every operation is watched, ms: long enough to wait, and due some time."""
 
 
 def history(

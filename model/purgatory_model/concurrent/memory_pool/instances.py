@@ -78,7 +78,7 @@ FALSE_CLAIMS: Mapping[str, tuple[ConcurrentMemoryPool, str]] = {
     "below-bound": (NON_STRICT, "below-bound"),
     "refused-while-short": (NON_STRICT, "refused-while-short"),
 }
-"""An instance and a claim that one would believe of it, and that a state of it breaks."""
+"""Each an instance with a plausible claim that some state of the instance breaks."""
 
 
 def _faulty(variant: str) -> ConcurrentMemoryPool:

@@ -43,9 +43,9 @@ class PoolThread:
     """A thread: its local variables, and two notes about its latest buffer and request.
 
     Attributes:
-        at: Where it is.
-        request_bytes: What it asks for; 0 outside a request.
-        seen_bytes: What it has read of the count; 0 outside a request.
+        at: The thread's place in its program.
+        request_bytes: The bytes requested; 0 outside a request.
+        seen_bytes: The count of available bytes as last read; 0 outside a request.
         held_bytes: The size of its buffer; 0 for none.
         spent_bytes: The size of a buffer that it has given back and will give back again.
         credited: How often its latest buffer was credited.

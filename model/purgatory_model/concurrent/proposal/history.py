@@ -21,7 +21,7 @@ from purgatory_spec.operations import Advance, CancelForKey, Check, RunOne, Sati
 from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
 
 DELAY_MS = 1
-"""The delay with which every operation is watched: one that is due some time."""
+"""The delay with which every operation is watched, ms: long enough to wait, and due some time."""
 
 _TRIES = frozenset(
     {

@@ -24,7 +24,7 @@ WITHOUT_JAVA = "`--engine local` needs no Java"
 def preflight(
     *, needs_java: bool = True, needs_connect: bool = False, without_java: str = WITHOUT_JAVA
 ) -> None:
-    """See that all is there.
+    """Check that the libraries and Java are installed.
 
     Args:
         needs_java: Spark is to run on this machine, not only to be talked to.

@@ -143,7 +143,7 @@ def _connected(remote: str, settings: Mapping[str, str]) -> Iterator["SparkSessi
 
 
 def _see_server(remote: str) -> None:
-    """See that something listens there: the client itself would try for many minutes.
+    """Check that a server listens at the address: the client itself would try for many minutes.
 
     Raises:
         Problem: nothing does, or the address is none.

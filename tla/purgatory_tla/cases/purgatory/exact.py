@@ -45,7 +45,7 @@ _BEGINS = {
 
 _WINS = "completed o, entries o"
 
-# What a step reads, and what it changes; see ``_cells`` for the tries.
+# The parts of the state that a step reads and changes; see ``_cells`` for the tries.
 _CELLS = {
     "BeginWatch": ("", _WINS),
     "SwapWord": ("", _WINS),

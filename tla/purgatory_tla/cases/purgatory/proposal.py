@@ -38,8 +38,8 @@ _BEGINS = {
     "ReadSizeFirst": Kind.ADVANCE,
 }
 
-# What a step reads, and what it changes. The tries of an operation that completes in its own watch
-# are answered by its script, so that they read no events.
+# The parts of the state that a step reads and changes. The tries of an operation that completes in
+# its own watch are answered by its script, so that they read no events.
 _CELLS = {
     "FirstTryCompletes": ("", "completed o"),
     "Insert": ("", "list k o"),
