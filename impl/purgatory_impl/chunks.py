@@ -138,7 +138,7 @@ class WatcherList(Generic[Key]):
             self._unlink(chunk)
 
     def put_in_order(self, chunk: Chunk) -> None:
-        """Move what is in a chunk of the list where that saves places."""
+        """Move the entries of a chunk to the previous or a shorter chunk, if places are saved."""
         places = len(chunk.operations)
         before = chunk.previous
         if before is not None and len(before.operations) + places - chunk.removed <= CHUNK:

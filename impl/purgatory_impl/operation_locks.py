@@ -21,7 +21,7 @@ def this_thread() -> int:
 
 
 def enter(operation: GuardedTask, me: int) -> None:
-    """Take the operation's own lock, once more where this thread has it.
+    """Take the operation's own lock, which is reentrant.
 
     Args:
         operation: Whose lock.

@@ -146,7 +146,7 @@ class Purgatory(Generic[Key]):
                 happens in the middle of the call, the operation may be in its lists,
                 without a time-out.
             NoKeys: there is no key; the operation was not tried.
-            OperationOfAnotherPurgatory: it was given to another one before.
+            OperationOfAnotherPurgatory: the operation was given to another purgatory before.
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-WAITS, PURGATORY-NO-KEYS,
         PURGATORY-WATCH-COMPLETED, PURGATORY-REWATCH, PURGATORY-FIRST-TRY-THROWS,

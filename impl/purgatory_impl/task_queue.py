@@ -73,7 +73,7 @@ class TaskQueue:
         return task
 
     def tasks(self) -> list[Task]:
-        """Those that wait, first to be taken first."""
+        """The waiting tasks, in the order of the queue."""
         waiting: list[Task] = []
         batch: Batch | None = self._first
         while batch is not None:

@@ -156,7 +156,7 @@ class Wheel:
         return None if level is None else level.first_ms
 
     def place(self, task: Task, expiry_ms: int) -> bool:
-        """Put a task that is in no bucket where it has to wait.
+        """Put a task that is in no bucket into the bucket of its expiry, unless it is due.
 
         Args:
             task: Gets the expiry, whether or not it has to wait.

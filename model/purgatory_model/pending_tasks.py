@@ -27,13 +27,13 @@ class Store(Protocol):
         """The pending tasks, each with its due tick (ms)."""
 
     def insert(self, task: str, expiry_ms: int, due_tick: int, now_ms: int) -> "Inserted[Self]":
-        """What may come of adding a task that is not pending."""
+        """Add a task that is not pending; see ``Inserted``."""
 
     def remove(self, task: str) -> Self:
         """The store without a task, which need not be pending."""
 
     def pop_due(self, now_ms: int) -> "Popped[Self]":
-        """What an advance at this reading takes out."""
+        """The tasks that an advance at this reading takes out, and the store left."""
 
     def emptied(self) -> Self:
         """The store when all that is pending is dropped."""

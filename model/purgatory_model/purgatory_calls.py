@@ -55,7 +55,7 @@ Attempt = Callable[[Course[Kept], str], Courses[Kept]]
 
 @dataclass(frozen=True, slots=True)
 class Walk(Generic[Kept]):
-    """A walk under way: the last number that it passed, what it completed, whether a try threw.
+    """A walk under way: the last number passed, the count of completions, whether a try threw.
 
     ``found`` are the entries that were in the list at first; ``last`` is None before the first one.
     """
@@ -102,7 +102,7 @@ class Walk(Generic[Kept]):
 def walk(
     course: Course[Kept], key: str, attempt: Attempt[Kept], throwing_try: ThrowingTry
 ) -> Courses[Kept]:
-    """Check a key: meet its entries one by one, and try by ``attempt`` what is not completed."""
+    """Check a key: meet its entries one by one, and try uncompleted operations by ``attempt``."""
     ended: list[Course[Kept]] = []
     walks: tuple[Walk[Kept], ...] = (Walk(course, key, course.moment.lists.of(key)),)
     while walks:

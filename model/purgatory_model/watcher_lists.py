@@ -30,8 +30,8 @@ class Entry:
 class WatcherLists:
     """The lists in the middle of a call.
 
-    ``found`` are the lists as the call has found them, ``changed`` those that it has changed since,
-    and ``added`` counts the entries that it has added.
+    ``found`` are the lists at the start of the call, ``changed`` the lists that the call has
+    changed since, and ``added`` counts the entries that the call has added.
     """
 
     found: Names = Map()

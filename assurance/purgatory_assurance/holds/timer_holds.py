@@ -41,7 +41,7 @@ class Miscount(Exception):
 
 
 class HandedOver(SteppedExecutor):
-    """Counts what a timer hands over in one hold of its lock.
+    """Counts the tasks that a timer hands over in one hold of the lock.
 
     Attributes:
         most: The most tasks at once.

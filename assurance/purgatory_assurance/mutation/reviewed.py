@@ -60,7 +60,7 @@ def problems(
     modules: Collection[str],
     least_share: float = LEAST_SHARE,
 ) -> list[str]:
-    """What is wrong with a run; nothing is where this is empty.
+    """The problems of a run; empty for a good run.
 
     Args:
         results: All mutants of the modules.

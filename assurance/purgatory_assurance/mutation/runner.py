@@ -95,7 +95,7 @@ def judge_all(
 
 
 class _Child:
-    """A forked process and the pipe that it tells its result by."""
+    """A forked process, and the pipe that carries its result."""
 
     def __init__(self, mutant: Mutant, judge: Judge, limit_seconds: float) -> None:
         self._mutant = mutant

@@ -1,4 +1,4 @@
-"""What is mutated, and what of it is left out, with the reason.
+"""The modules that are mutated, and the parts left out, with the reason.
 
 A module is named because one thread and a virtual clock decide everything that it does. What is
 left out of such a module is listed here, name by name and line by line; nothing else is, but for

@@ -1,8 +1,8 @@
 """What every stress run needs: an interpreter that is hard on threads, and a watch over them.
 
-A *body* is what one thread does, a generator that yields after each of its steps. The steps are
-counted, so that threads that wait for each other are told from threads that are slow: nothing has
-gone on for so long, and here is where each of them stands.
+A *body* is the program of a thread: a generator that yields after each step. The steps are counted,
+so that threads that wait for each other are told from threads that are slow: nothing has gone on
+for so long, and here is where each of them stands.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Round:
 
     Attributes:
         counts: How often each thing was done, by its name.
-        findings: What is wrong; empty where all is well. Once something is, locks may be held
+        findings: The faults found; empty where all is well. Once something is, locks may be held
             for ever.
     """
 

@@ -1,4 +1,4 @@
-"""One round on one memory pool, and what must hold once it is over and all is quiet.
+"""A round on a memory pool, and the checks at the end, when all is quiet.
 
 Threads allocate, write into what they get, hand buffers to each other, release them, release them
 twice and at the same time, release what is none, and lose some, to be found by the last reference
@@ -53,7 +53,7 @@ class _Circle:
 
 
 class _SimplePool(SimpleMemoryPool):
-    """One that can be referred to weakly; those of the compiled build cannot."""
+    """A pool that can be referred to weakly, unlike a pool of the compiled build."""
 
 
 class _DetectingPool(LeakDetectingMemoryPool):
@@ -87,7 +87,7 @@ class MemoryPoolRound:
         self._duel = threading.Barrier(2)
 
     def run(self, patience_s: float) -> bool:
-        """Let all threads run to their end; whether they have come to it."""
+        """Run all threads; whether every thread has ended."""
         bodies: dict[str, Callable[[], Iterator[None]]] = {
             f"borrower {number}": partial(self._borrow, number) for number in range(4)
         }

@@ -1,8 +1,8 @@
 """The operations of a stress run: they fail, re-enter, and leave behind what has become of them.
 
-Everything about an operation is in its *record*, which outlives it: a log of what happened, each
-line with the thread that it happened in. What is judged in the end is read from the records, and a
-finding shows the log.
+Everything about an operation is in a *record*, which outlives the operation: a log of events, each
+with the thread of the event. What is judged in the end is read from the records, and a finding
+shows the log.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Record:
         key: The number of the key whose events it waits for.
         threshold: The number of events that the operation needs.
         delay_ms: Its time-out.
-        log: What has happened, and in which thread.
+        log: The events, each with the name of the thread.
     """
 
     serial: int

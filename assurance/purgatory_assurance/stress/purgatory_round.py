@@ -51,8 +51,8 @@ class Load:
     Attributes:
         watches: Operations that each of the watching threads makes.
         events: Events that each of the completing threads raises.
-        duels: Operations that one thread watches while another one raises the only events of their
-            key and checks it: nothing that happens later hides a completion that was lost.
+        duels: Operations that one thread watches while a second thread raises the only events of
+            their key and checks the key: no later event hides a lost completion.
     """
 
     watches: int = 120
@@ -61,7 +61,7 @@ class Load:
 
 
 class _Purgatory(Purgatory[Partition]):
-    """One that can be referred to weakly; those of the compiled build cannot."""
+    """A purgatory that can be referred to weakly, unlike a purgatory of the compiled build."""
 
 
 class PurgatoryRound:
@@ -95,7 +95,7 @@ class PurgatoryRound:
         self._twins = [self._twin(number) for number in range(KEYS)]
 
     def run(self, patience_s: float) -> bool:
-        """Let all threads run to their end; whether they have come to it."""
+        """Run all threads; whether every thread has ended."""
         bodies: dict[str, Callable[[], Iterator[None]]] = {
             "watcher 1": partial(self._watch, 1),
             "watcher 2": partial(self._watch, 2),
@@ -128,7 +128,7 @@ class PurgatoryRound:
         self._called("force", operation.force_complete)
 
     def cancel(self, number: int) -> None:
-        """Cancel a key, and note it with each operation that was under it."""
+        """Cancel a key, and note the cancellation in the record of each operation under the key."""
         for operation in self.purgatory.cancel_for_key(Partition("topic", number)):
             assert isinstance(operation, Waiting)
             operation.record.note(CANCELLED)

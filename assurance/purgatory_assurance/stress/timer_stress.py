@@ -1,4 +1,4 @@
-"""One round on one timer, and what must hold once it is over and all is quiet.
+"""A round on a timer, and the checks at the end, when all is quiet.
 
 Threads arm tasks of their own, fight over some that they share, cancel, advance beside the reaper,
 look on, and in some rounds close. Tasks fail, arm themselves and others again, and cancel.
@@ -57,7 +57,7 @@ class TimerLoad:
 
     Attributes:
         tasks: Tasks that each of the arming threads makes.
-        fights: What each of those does that fight over the same tasks.
+        fights: The number of steps of each thread that fights over the shared tasks.
     """
 
     tasks: int = 150
@@ -70,7 +70,7 @@ class TaskRecord:
 
     Attributes:
         name: The task.
-        log: What has happened, and in which thread.
+        log: The events, each with the name of the thread.
         due_ms: When its armings are due; appended to, so that threads lose none of each other's.
         delay_ms: Of its last arming.
     """
@@ -152,7 +152,7 @@ class TimerRound:
         self.shared = [self._new_task(f"shared task {number}") for number in range(_SHARED)]
 
     def run(self, patience_s: float) -> bool:
-        """Let all threads run to their end; whether they have come to it."""
+        """Run all threads; whether every thread has ended."""
         bodies: dict[str, Callable[[], Iterator[None]]] = {
             "armer 1": partial(self._arm_own, 1),
             "armer 2": partial(self._arm_own, 2),

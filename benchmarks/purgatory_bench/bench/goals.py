@@ -1,8 +1,9 @@
 """The goals of the implementation, and what files of results say of each.
 
-A goal speaks of one or more figures. It is met where every one of them is within the figure to
-reach, and more than that where every one is within the figure to aim at. One figure that is beyond
-it is enough to miss the goal; where none is beyond it but some are not there, nothing is decided.
+A goal speaks of one or more figures. A goal is met where every figure is within the figure to
+reach, and exceeded where every figure is within the figure to aim at. A single figure beyond the
+figure to reach misses the goal; where no figure is beyond it but some are missing, nothing is
+decided.
 """
 
 from collections.abc import Callable, Sequence

@@ -48,8 +48,8 @@ class PeerFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         name: Its name in the tables.
-        reason: Why it was not measured at all; empty where it was.
-        version: Of what is measured, as its hello says.
+        reason: Why the peer was not measured at all; empty for a measured peer.
+        version: The version of the peer's library, from the hello.
         runtime: The same.
         offers: The measures that the peer can take.
     """

@@ -21,13 +21,13 @@ Say = Callable[[str], None]
 
 @dataclass
 class Book:
-    """What a run has found so far, and where it is written down.
+    """The findings of a run so far, and the file of results.
 
     Attributes:
         kind: Of the file.
         out: The file.
         options: What the command was told.
-        checkout: Where the sources are, if they are here.
+        checkout: The folder of the sources; None without a checkout.
         settings: What was asked for.
         taken: What was answered.
         curves: Of the run with a limit on memory.

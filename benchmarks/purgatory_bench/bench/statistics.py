@@ -13,7 +13,7 @@ class Summary:
         median: Of the rounds.
         least: Of them.
         most: Of them.
-        rounds: How many there were, at least one.
+        rounds: The number of rounds, at least 1.
     """
 
     median: float

@@ -41,7 +41,7 @@ class Member:
         return self.roll.name
 
     def facts(self) -> PeerFacts:
-        """What the file of results says of it."""
+        """The peer's entry in the file of results."""
         if self.hello is None:
             return PeerFacts(self.name, self.reason)
         hello = self.hello
@@ -122,7 +122,7 @@ class Team:
         self._start(member)
 
     def _start(self, member: Member) -> None:
-        """Start it; where that is of no use, the member says why."""
+        """Start the process; a failure is noted in the member as the reason."""
         assert member.start is not None
         member.starts += 1
         if member.starts > _MOST_STARTS:

@@ -24,7 +24,7 @@ class Costs:
         )
 
     def answer(self, operations: int, *, one_thread: bool = True, **detail: Figure) -> Answer:
-        """The answer; where other threads did a part, that of one says nothing."""
+        """The answer; without the thread's time where other threads did a part of the work."""
         thread_ns = self.thread_ns if one_thread else None
         return Answer(operations, thread_ns, self.process_ns, self.wall_ns, detail)
 

@@ -72,8 +72,8 @@ class Design:
         purgatory: Makes a purgatory, with a purge interval other than 1000 where one is given and,
             where it has a wheel, tick 1 ms and wheel size 20.
         request: Makes an operation of a delay in ms that holds so many bytes.
-        numbered_request: Makes one that only force and its time-out complete, and that marks itself
-            in a record under its number.
+        numbered_request: Makes a request that only force and time-out complete, and that marks its
+            number in a record.
     """
 
     purgatory: MakesPurgatory

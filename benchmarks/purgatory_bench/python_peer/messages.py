@@ -23,7 +23,7 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to measure; keys that a measure does not use may be there.
+    """The request for a measure; keys unknown to the measure are allowed.
 
     Attributes:
         measure: Its name.
@@ -57,7 +57,7 @@ class Answer(msgspec.Struct, frozen=True):
 
     Attributes:
         operations: The number of operations done.
-        thread_cpu_ns: Processor time of the thread that did them, ns; None where it were several.
+        thread_cpu_ns: Processor time of the working thread, ns; None for several threads.
         process_cpu_ns: Processor time of the process, ns; None where it cannot be told.
         wall_ns: Time by the clock, ns.
         detail: What the measure says besides.

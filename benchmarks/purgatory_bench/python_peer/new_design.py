@@ -47,7 +47,7 @@ class NumberedRequest(DelayedOperation):
         self.record.completions[self.number] += 1
 
     def on_expiration(self) -> None:
-        """Count; the thread that runs time-outs is one."""
+        """Count the expiry; a single thread runs all time-outs."""
         self.record.expired += 1
 
 

@@ -41,7 +41,7 @@ class Peer:
         version: Of what is measured.
         compiled: Whether that runs as compiled code; None where nothing of ours does.
         measures: The measures that the peer can take, by name.
-        fresh: Those measures that are taken in a process of their own.
+        fresh: The measures that need a fresh process.
     """
 
     name: str

@@ -199,7 +199,7 @@ class PurgatoryInstance:
     last_ms: int = 2
 
     def model(self) -> PurgatoryModel[Store]:
-        """The purgatory of this instance, which shows everything."""
+        """The purgatory of the instance, with every observable."""
         return purgatory_variant_model(
             PurgatoryConfiguration(self.purge_interval, self.time_outs),
             PurgatoryProfile(

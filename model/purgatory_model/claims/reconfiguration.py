@@ -67,7 +67,7 @@ class RememberingWheel:
         return self._with(self.wheel.remove(task))
 
     def pop_due(self, now_ms: int) -> Popped["RememberingWheel"]:
-        """What an advance at this reading takes out."""
+        """The tasks that an advance at this reading takes out, and the wheel left."""
         popped = self.wheel.pop_due(now_ms)
         return Popped(self._with(popped.store), popped.ticks, popped.popped)
 
@@ -156,9 +156,9 @@ def reconfigured(model: Remembering, state: State, tick_ms: int, wheel_size: int
 
 
 def _in_order(profile: TimerProfile, state: State) -> tuple[str, ...]:
-    """The pending tasks, those that will be due in one tick as the profile orders them.
+    """The pending tasks; tasks with the same new due tick in the order of the profile.
 
-    All that are due at once are due in one tick, since the others are later than the own clock.
+    Tasks due at once share a tick, since all other tasks are later than the own clock.
     """
     if profile.same_tick_order is SameTickOrder.FIFO:
         return state.order

@@ -233,7 +233,7 @@ def _named(tasks: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
 def _order(
     state: WheelState,
 ) -> tuple[tuple[str, ...], list[tuple[str, int]], list[tuple[str, Bucket]]]:
-    """All that may differ between renamings of one state.
+    """The parts of a state that renamings of tasks can change: queue, due ticks, places.
 
     The due ticks alone would not do: tasks of one tick may wait in buckets of different levels.
     """

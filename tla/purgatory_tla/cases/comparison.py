@@ -78,7 +78,7 @@ class Followed:
     """How far a subject went along with a behaviour.
 
     Attributes:
-        outcomes: What it answered, the differing outcome last.
+        outcomes: The subject's outcomes, the differing outcome last.
         difference: The difference in the last outcome; None where all outcomes agree.
         left: Why the subject may have gone another way, so that the behaviour is not its own.
     """

@@ -1,4 +1,4 @@
-"""The golden vectors and replay files that are TLC's: which behaviour of which model each one is.
+"""The golden vectors and replay files made by TLC: the model and the behaviour of each file.
 
 They lie with those that were written by hand, ``tlc-`` in front of their names, and are made again
 from TLC's answer alone: nobody has chosen an operation or an outcome in them. What a golden vector

@@ -39,7 +39,7 @@ def check(
     """Check a module.
 
     Args:
-        module: the module's file; what it extends may stand beside it.
+        module: the module's file; extended modules may stand beside it.
         configuration: the instance; by default the file of the same name with the suffix
             ``.cfg``, if there is one.
         constants: replace those of the configuration, name by name.

@@ -52,7 +52,7 @@ class Comparison:
     Attributes:
         verdict: Whether the graphs are equal.
         states: How many states the module has at rest; 0 where it was not explored.
-        edges: How many labelled steps it has between them.
+        edges: The number of labelled steps between the states.
         seconds: How long it took, both sides together.
         problems: What the binding maps wrongly, in sentences.
         differences: Where the graphs differ.

@@ -31,8 +31,8 @@ class TooManyNumbers(Exception):
 class Numbering:
     """The numbers given so far.
 
-    ``variables`` is the order of a state's values. Without ``arguments`` labels that differ in
-    their arguments alone have one number.
+    ``variables`` is the order of a state's values. Without ``arguments`` labels that differ only in
+    arguments have the same number.
     """
 
     variables: tuple[str, ...]

@@ -185,7 +185,7 @@ def format_manifest(manifest: Manifest) -> str:
 
 
 def _without_defaults(entry: Mapping[str, object]) -> dict[str, object]:
-    """An entry says its mode, kind, expectation and run time even where they are the usual ones."""
+    """An entry states mode, kind, expectation and run time even where the usual values hold."""
     usual = {"mode": "exhaustive", "kind": "claim", "expected": "success", "run_time": "small"}
     whole = {**usual, **entry}
     return {field: whole[field] for field in Model.__struct_fields__ if field in whole}

@@ -26,7 +26,7 @@ _PROVERS = threading.Lock()
 
 
 class Standing(Enum):
-    """How what was found stands to what was expected."""
+    """The relation of a finding to the expectation."""
 
     AS_EXPECTED = "as expected"
     DIFFERS = "differs"
@@ -46,7 +46,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of one model; ``differences`` says precisely what is not as recorded.
+    """The result of running a model; ``differences`` lists the deviations from the record.
 
     ``found`` is in the words of ``expected_words``. ``result`` is None where no checker gave a
     result.
@@ -65,7 +65,7 @@ def run_model(model: Model, settings: Settings) -> Finding:
     """Run a model and compare.
 
     Raises:
-        MissingTool: a checker, or the Java that it needs, is not there.
+        MissingTool: a checker, or the Java for a checker, is not installed.
     """
     try:
         if model.mode is Mode.PROOF:

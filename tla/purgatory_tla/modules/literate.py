@@ -1,4 +1,4 @@
-"""A TLA+ module as its readers see it: the definitions with what is said above each of them.
+"""A TLA+ module as readers see it: the definitions, each with the commentary above.
 
 ``module_text`` knows what a checker needs of any module; this knows the layout that the modules of
 this project keep: a definition begins at the first column, and the comment that belongs to it
@@ -38,11 +38,11 @@ class Definition:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The ids of the rules that its words name, in their order."""
+        """The ids of the rules named in the commentary, in their order."""
         return tuple(dict.fromkeys(_RULE.findall(self.words)))
 
     def annotation(self, kind: str) -> str | None:
-        """The text behind ``@kind``, None where there is none."""
+        """The text behind ``@kind``; None without such an annotation."""
         return next((text for name, text in self.annotations if name == kind), None)
 
 

@@ -1,4 +1,4 @@
-"""What the text of a module says about itself: what it extends, declares and defines, and where.
+"""The structure of a module's text: extended modules, declarations and definitions, with lines.
 
 This is no parser of TLA+ (the checkers are): it reads words, and leaves comments out but for the
 type annotations in them. That is enough to know the declared constants and variables with their
@@ -202,7 +202,7 @@ class _Part:
 
 
 def _names(tokens: list[_Token], position: int) -> tuple[int, list[tuple[str, str | None]]]:
-    """Names with commas between them, each with the annotation that stands before it."""
+    """Comma-separated names, each with the preceding annotation."""
     names: list[tuple[str, str | None]] = []
     while position < len(tokens):
         annotation = None
@@ -243,7 +243,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _block_end(text: str, position: int) -> int:
-    """Where a block comment ends that began before the position; they nest."""
+    """The end of a block comment that began before the position; block comments nest."""
     depth = 1
     while depth:
         match = _BLOCK_END.search(text, position)

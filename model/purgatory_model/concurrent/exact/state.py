@@ -71,8 +71,8 @@ class Thread:
         promised: The keys of the entries that it has still to insert.
         batch: The rest of the list that the thread walks as a copy, or has detached.
         unswept: The pairs of key and operation that its purge has still to look at.
-        about: Only for programs: the operations that this call has completed, or those
-            of the list that it has detached.
+        about: Only for programs: the operations that the call has completed, or the operations of
+            the detached list.
         failed: Only for programs: whether something has raised in this call.
     """
 

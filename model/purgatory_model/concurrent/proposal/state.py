@@ -103,7 +103,7 @@ class Completer:
         key: The key of its call.
         to_meet: What it has still to try, or to cancel.
         operation: The operation that it is trying or has completed, 0 for none.
-        about: Only where programs are run: what this call has completed, or detached.
+        about: Only where programs are run: the operations that the call has completed, or detached.
     """
 
     place: Place = Place.IDLE
@@ -192,7 +192,7 @@ class ProposalState:
         holders: Who holds the lock of an operation; free ones are left out.
         callbacks: How often ``on_complete`` was called, for operations for which it was.
         expirations: The operations for which ``on_expiration`` was called.
-        lists: For each key what is in its list.
+        lists: For each key the entries of its list.
         timer: What is in the timer.
         queue: What has expired and the executor has not taken.
         estimate: Kafka's estimated total of operations.

@@ -109,7 +109,7 @@ def typecheck(
     """Check the types of everything in a module.
 
     Args:
-        module: the module's file; what it extends may stand beside it.
+        module: the module's file; extended modules may stand beside it.
         apalache: Apalache's program.
         timeout: seconds after which the run is ended.
 

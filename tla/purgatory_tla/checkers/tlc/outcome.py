@@ -52,7 +52,7 @@ _NO_INITIAL_STATE = re.compile(r"initial states: 0 distinct")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run of TLC: what was asked, what came, how it ended."""
+    """A finished run of TLC: the request, the log, and the exit code."""
 
     module: ModuleText
     configuration: Configuration
