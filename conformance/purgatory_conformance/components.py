@@ -1,4 +1,4 @@
-"""What is the same for every component, and in what one of them differs from the others."""
+"""What all components share, and the differences between components."""
 
 from collections.abc import Mapping
 from typing import TypeVar

@@ -57,7 +57,7 @@ class _SimplePool(SimpleMemoryPool):
 
 
 class _DetectingPool(LeakDetectingMemoryPool):
-    """The same, of the other kind."""
+    """A leak-detecting pool that can be referred to weakly."""
 
 
 class MemoryPoolRound:

@@ -148,7 +148,7 @@ class Waiting(DelayedOperation):
         return self._condition() and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count it for the call under way; where there is none, the time-out has completed it."""
+        """Count the completion for the call under way; without a call, note a time-out."""
         under_way = self._calls.completed
         self.record.note(COMPLETED if under_way else TIMED_OUT)
         if under_way:
@@ -157,7 +157,7 @@ class Waiting(DelayedOperation):
         self._fail("complete", CALLBACK_RAISED if under_way else TIME_OUT_RAISED)
 
     def on_expiration(self) -> None:
-        """Note it."""
+        """Note the expiry."""
         self.record.note(EXPIRED)
         self._fail("expire", EXPIRY_RAISED)
 

@@ -84,7 +84,8 @@ def check(
     """Judge SUBJECT: is it conformant?
 
     SUBJECT is a registered name (see: purgatory list subjects), a folder with a purgatory.toml, or
-    module:factory. Without it: the purgatory.toml of this folder, or else what is bundled.
+    module:factory. Without a SUBJECT: the purgatory.toml of this folder, or else the bundled
+    implementation.
     """
     wanted = _wanted(components, rules)
     budget = SUITES[suite]

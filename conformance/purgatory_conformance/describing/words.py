@@ -1,7 +1,7 @@
 """Outcomes, profiles and rules in readable words, shared by all components and all reports.
 
 Names and texts come from subjects and may hold anything: line breaks, escape codes, halves of
-characters. What leaves this module can be printed on one line of any terminal.
+characters. Every text made here can be printed on one line of any terminal.
 """
 
 import re

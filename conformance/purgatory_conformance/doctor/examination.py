@@ -1,4 +1,4 @@
-"""The examination: what is asked of an adapter, in which order, and what is made of it all."""
+"""The examination of an adapter: the questions in their order, and the summary of the answers."""
 
 import re
 from collections import Counter

@@ -40,7 +40,7 @@ class TimerQuestions:
     """The questions about a timer, in their order."""
 
     def __init__(self, interview: Interview, profile: TimerProfile) -> None:
-        """Ask by this interview what the profile allows."""
+        """Prepare the questions that the profile allows, for an interview."""
         self._ask = interview
         self._profile = profile
 

@@ -1,4 +1,4 @@
-"""What all claims have in common: what is known of them, of which sizes, and what came of a look.
+"""What all claims have in common: their standing, their sizes, and the result of an exploration.
 
 A *shelf* holds the claims about one model. A claim is looked at on a small instance, whose sizes
 may be given; what is not given is the instance's own choice.
@@ -114,7 +114,7 @@ class Shelf(Protocol):
 
         Raises:
             UnknownClaim: there is no such claim.
-            UnusableSizes: there is no instance of these sizes.
+            UnusableSizes: no instance has these sizes.
         """
 
 
@@ -131,7 +131,7 @@ def looked(
     narrate: Told[State, Label],
     limit: int,
 ) -> Looked:
-    """Explore, and tell the counterexample if there is one."""
+    """Explore, and tell the counterexample, if any."""
     found = explore(initial, steps, broken, limit=limit)
     narrative = narrate(found.counterexample) if found.counterexample is not None else None
     return Looked(

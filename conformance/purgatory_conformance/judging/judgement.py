@@ -32,7 +32,7 @@ class Divergence:
 
     @property
     def cause(self) -> tuple[str, str]:
-        """Failing cases with one cause are reported as one."""
+        """Failing cases with the same cause are reported together."""
         return self.rule, self.kind
 
 

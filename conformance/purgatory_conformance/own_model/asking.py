@@ -1,4 +1,4 @@
-"""Asking a model that somebody else wrote: what it answers is looked at before it is believed."""
+"""Asking a user's model: every answer is checked before it is used."""
 
 import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator

@@ -183,7 +183,7 @@ def _simpler_actions(
 
 
 def _with_fewer_keys(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
-    """One key left out of all watches, with what is done to it; or two keys made one."""
+    """A key left out of all watches and of all other operations; or two keys merged."""
     keys = sorted({key for op in operations if isinstance(op, Watch) for key in op.keys})
     for key in keys:
         yield tuple(_without_key(op, key) for op in operations if getattr(op, "key", None) != key)

@@ -73,7 +73,7 @@ class CauseLine(
 
 
 class DeviationLine(msgspec.Struct, frozen=True, tag_field="line", tag="deviation"):
-    """One declared deviation and how many cases showed it."""
+    """A declared deviation and the number of cases that showed it."""
 
     rule: str
     variant: str
@@ -84,7 +84,7 @@ class DeviationLine(msgspec.Struct, frozen=True, tag_field="line", tag="deviatio
 
 
 class FailureLine(msgspec.Struct, frozen=True, tag_field="line", tag="failure"):
-    """One time that the subject gave no valid answer."""
+    """A failure of the subject to give a valid answer."""
 
     kind: str
     explanation: str

@@ -27,7 +27,7 @@ class TerminalPage:
         return max(self._console.width, 40)
 
     def say(self, *parts: Part, indent: int = 0, hang: int | None = None) -> None:
-        """Print a line, wrapped where it is too long; ``hang`` indents what follows."""
+        """Print a line, wrapped if too long; ``hang`` indents the continuation lines."""
         hang = indent if hang is None else hang
         text = self._text(parts)
         head, *others = self._wrapped(text, indent)

@@ -150,7 +150,7 @@ def run_campaign(
     """Judge one component of a subject. Never raises for a subject's faults.
 
     Args:
-        subject: Whom to judge; it stays open.
+        subject: The subject to judge, which stays open.
         component: The component of the subject to judge.
         seed: Equal seeds give equal generated cases as long as the budget does not cut in.
         budget: How much to do.

@@ -97,7 +97,7 @@ class Told:
         return Told(answers, callbacks, inside)
 
     def ended(self, counts: Mapping[str, int]) -> End:
-        """The end of a run that has told this and leaves these counts."""
+        """The end of a run with the given results and counts."""
         return End(self.answers, self.callbacks, Map(counts))
 
 

@@ -23,7 +23,7 @@ Call: TypeAlias = Operation | Observe
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The calls of one thread, one after the other."""
+    """The calls of a thread, in sequence."""
 
     thread: str
     calls: tuple[Call, ...]
@@ -50,7 +50,7 @@ class World(Protocol):
         """What is not as it must be at any instant; asked at each yield point."""
 
     def problems(self) -> list[str]:
-        """What is not as it must be, now that every call has returned."""
+        """The problems of the world after the return of every call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ Look: TypeAlias = Callable[[World], list[str]]
 
 
 class Runs:
-    """Makes the runs of one scenario under one scheduler.
+    """Makes the runs of a scenario under a scheduler.
 
     Attributes:
         world: What the last run has left.

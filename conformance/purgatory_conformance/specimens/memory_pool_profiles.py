@@ -25,7 +25,7 @@ _OTHER_RELEASES = frozenset(
 )
 
 NAIVE_PROFILE = msgspec.structs.replace(PROFILE, release_validation=ReleaseValidation.NONE)
-"""What a pool declares that credits whatever it is given, and may be given anything.
+"""The profile of a pool that credits every buffer given back, and may be given any buffer.
 
 It breaks POOL-CONSERVATION, as Kafka's does.
 """
@@ -37,7 +37,7 @@ CAREFUL_PROFILE = msgspec.structs.replace(
 
 
 def _careful_but(feature: MemoryPoolFeature) -> MemoryPoolProfile:
-    """The profile of a pool that says it knows its own, and may be put to this test."""
+    """The profile of a pool that claims to know its own, with one kind of wrong release."""
     return msgspec.structs.replace(
         CAREFUL_PROFILE,
         release_validation=ReleaseValidation.IDENTITY,

@@ -1,4 +1,4 @@
-"""A subject that breaks one rule on purpose."""
+"""Mutants: subjects that break a rule on purpose."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

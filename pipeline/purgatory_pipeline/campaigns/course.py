@@ -43,8 +43,8 @@ class Course:
         steps: About how many steps a run has at the most.
         wave: How many numbers are drawn between two records; 0 lets the engine's speed say.
         out: The campaign's folder; None for the usual one.
-        resume: Whether what is on record there counts.
-        fresh: Whether it is thrown away.
+        resume: Whether runs on record in the folder count.
+        fresh: Whether the record is thrown away.
     """
 
     choice: SubjectChoice
@@ -59,7 +59,7 @@ class Course:
 
 
 def run_course(course: Course, engine: Engine, console: Console) -> int:
-    """Carry out a campaign, write what it found, print it; the exit code.
+    """Carry out a campaign, write and print the findings; the exit code.
 
     Raises:
         Problem: the subject cannot be asked, the folder is another campaign's, the engine failed,

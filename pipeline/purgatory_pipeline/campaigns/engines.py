@@ -43,7 +43,7 @@ class Engine(Protocol):
         """The rows that the work makes of the table's rows.
 
         Args:
-            work: What is done; it can be pickled.
+            work: The function to apply; must be picklable.
             table: The rows to work on.
             schema: The columns of the rows made.
             label: What a progress bar says.

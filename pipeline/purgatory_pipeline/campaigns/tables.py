@@ -99,6 +99,6 @@ def batch_of(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBa
 
 
 def numbers_of(components: Iterable[str], numbers: Sequence[int]) -> pa.Table:
-    """These numbers of these components, number after number."""
+    """The numbers for each component, number by number."""
     names = list(components)
     return table_of(((name, number) for number in numbers for name in names), NUMBERS)

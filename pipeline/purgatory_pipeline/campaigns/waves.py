@@ -41,7 +41,7 @@ class Progress:
     Attributes:
         drawn: Component, number and run of all that was drawn.
         carried_out: How many runs were carried out now.
-        seconds: How long that took, with drawing them.
+        seconds: The time taken, drawing included.
     """
 
     drawn: pa.Table = field(default_factory=lambda: DRAWN.remove(3).empty_table())

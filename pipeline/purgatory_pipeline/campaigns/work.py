@@ -94,7 +94,7 @@ class CarryOut:
 
 
 def declared_of(deviations: Iterable[Deviation], component: Component) -> tuple[Deviation, ...]:
-    """Those of the deviations that are the component's."""
+    """The deviations from rules of the component."""
     return tuple(each for each in deviations if component_of_rule(each.rule) is component)
 
 

@@ -77,8 +77,8 @@ def watch(
 
     A file is read once, when it appears: write files elsewhere and move only complete files into
     FOLDER. After each batch the tables say of every run what `purgatory trace check` would say of
-    the lines so far. Started again with the same --out it goes on where it was, also after a kill;
-    that is for one FOLDER, and not inside it.
+    the lines so far. Started again with the same --out the watch goes on from its last batch, also
+    after a kill; each --out serves one FOLDER and lies outside of it.
 
     Ends like `purgatory trace check`; after Ctrl-C with 130.
     """

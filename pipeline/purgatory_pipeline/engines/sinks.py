@@ -59,7 +59,7 @@ class Conclusion:
 
     Attributes:
         engine: The engine that was used.
-        exit_code: The one that the check ends with.
+        exit_code: The exit code of the check.
         verdicts: How many runs have each verdict.
         inputs: The files that were read.
         ignored: The files that were not.
@@ -80,7 +80,7 @@ class ResultWriter:
     """
 
     def __init__(self, folder: Path, *, chunk_bytes: int = CHUNK_BYTES) -> None:
-        """Prepare to write into the folder, which is made where it is missing.
+        """Prepare to write into the folder, which is made if missing.
 
         Args:
             folder: Where the results are to be.

@@ -47,7 +47,7 @@ class RecordingExecutor(Executor):
             recorder: Whom to tell.
             executor: Who runs tasks.
             name_of: The name of a task in the trace.
-            ran: The event that says that a task runs; None where the task says it itself.
+            ran: The event recorded when a task runs; None for tasks that record their own runs.
         """
         super().__init__()
         self.recorder: Final = recorder

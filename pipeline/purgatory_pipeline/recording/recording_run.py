@@ -49,7 +49,7 @@ _ENDS_WITHIN_SECONDS: Final = 60.0
 
 
 class RecordingFailed(Exception):
-    """The program that records has failed; the message is what it said."""
+    """The recording program has failed; the message is the program's own."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -87,7 +87,7 @@ def record_bundled(
 
     Raises:
         OSError: the file cannot be created.
-        TraceNotWritten: it could not be written to its end.
+        TraceNotWritten: the trace could not be written to its end.
     """
     recorder = None
     if path is not None:

@@ -40,7 +40,7 @@ def own_folders(folder: Path, beginning: str) -> list[Path]:
 
 
 class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file of results; ``rows`` is null where it is no table."""
+    """A file of results; ``rows`` is null for a file that is no table."""
 
     name: str
     bytes: int

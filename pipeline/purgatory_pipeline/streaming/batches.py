@@ -76,7 +76,7 @@ class Batches:
         yield from still_standing(_read(folder) for folder in [*folders, *batches.values()])
 
     def merge(self) -> None:
-        """Put batches together where there are many, all but the latest one."""
+        """Merge all batches but the latest, once they are many."""
         merged, batches = self._found()
         if len(batches) <= self._keep:
             return

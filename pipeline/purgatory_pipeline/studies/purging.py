@@ -18,7 +18,7 @@ class PurgeRule(Protocol):
 
     Attributes:
         collections: Garbage collections so far, where the rule depends on them.
-        references_visited: Weak references that those have looked at.
+        references_visited: Weak references visited by the collections.
     """
 
     collections: int

@@ -130,7 +130,7 @@ def _print_aside(page: TerminalPage, summary: Summary, report: str) -> None:
 
 
 def _print_reason(page: TerminalPage, what: str, each: Alike[AnyRow], place: str) -> None:
-    """Why rows are what they are, with the first of them in full."""
+    """Print the reason that some rows share, and the place of the first row."""
     words = f"{what}: {clipped(each.words)}"
     if not each.differ:
         page.say(words, (f"  first {place}", _FAINT), indent=2, hang=4)

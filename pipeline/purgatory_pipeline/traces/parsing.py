@@ -83,7 +83,7 @@ def parse(raw: bytes) -> TraceLine:
     """The line of a trace that a raw line holds.
 
     Raises:
-        Unusable: it holds none; the message says what is wrong with it.
+        Unusable: the text holds no such line; the message names the problem.
     """
     if raw == NOT_BELIEVED:
         raise Unusable("the compressed data that it stands in is damaged: no line of it counts")

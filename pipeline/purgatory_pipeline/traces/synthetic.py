@@ -20,7 +20,7 @@ from purgatory_spec.profiles import Component
 
 
 class Expected(NamedTuple):
-    """What a right check says of one run."""
+    """The verdict that a correct check gives a run."""
 
     run: str
     component: str

@@ -376,7 +376,7 @@ class MemoryPoolDraft:
 def draw_configuration(
     profile: MemoryPoolProfile, source: Source, wanted: frozenset[str]
 ) -> MemoryPoolConfiguration:
-    """A configuration of a sort that is offered, of one that wanted rules are about if there is."""
+    """A configuration of a sort that is offered, preferably a sort that the wanted rules need."""
     sorts = sorts_offered(profile) or [MemoryPoolFeature.NON_STRICT]
     for rules, sort in _RULES_OF_SORTS:
         if wanted and wanted <= rules and sort in sorts:

@@ -105,7 +105,7 @@ class PurgatoryHistory:
         return self.forgetful and name not in step.before.operations
 
     def _is_seen(self, step: PurgatoryStep, ended: Ended) -> bool:
-        """Whether it would be seen that a time-out which has ended expires."""
+        """Whether the expiry of an ended time-out would be visible."""
         return ended.rule != "PURGATORY-TIMER-LEFT" or step.is_stepped
 
     def _expiries(self, step: PurgatoryStep) -> Iterator[str]:

@@ -78,7 +78,7 @@ class ExplainedOperations:
 
     @property
     def histories(self) -> int:
-        """How many different histories of one operation there were."""
+        """The number of different histories of an operation."""
         return len(self._explained)
 
     def __call__(self, world: World) -> list[str]:

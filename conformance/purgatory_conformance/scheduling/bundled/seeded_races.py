@@ -50,7 +50,7 @@ class SeededRace:
 
     @property
     def can_be_planted(self) -> bool:
-        """Whether it can be had in this build."""
+        """Whether the race can be planted in this build."""
         return not COMPILED or (self.owner in _SUBCLASSED and not self.in_fields)
 
     @contextmanager

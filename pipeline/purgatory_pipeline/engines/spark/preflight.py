@@ -1,4 +1,4 @@
-"""What Spark needs, looked for before it is started: what is missing is one clear sentence."""
+"""Spark's requirements, checked before Spark is started: whatever is missing, in a sentence."""
 
 import importlib.util
 import os
@@ -28,8 +28,8 @@ def preflight(
 
     Args:
         needs_java: Spark is to run on this machine, not only to be talked to.
-        needs_connect: It is talked to by Spark Connect.
-        without_java: What to do instead where there is no Java, in words.
+        needs_connect: Spark is reached by Spark Connect.
+        without_java: The advice for a machine without Java, in words.
 
     Raises:
         Problem: something is missing; the sentence says what, and how to get it.

@@ -3,7 +3,7 @@
     @recorded
     class Fetch(DelayedOperation): ...
 
-The class that comes of it behaves as before. Its tries, completions and time-outs are written
+The resulting class behaves as the original class. Its tries, completions and time-outs are written
 down, and so is whoever completes it by force, as soon as a ``RecordedPurgatory`` has been given the
 operation; before that nothing is.
 
