@@ -36,7 +36,7 @@ TRIES_OF_WATCH, TRIES_OF_CHECK = 2, 1
 
 @dataclass(frozen=True)
 class Part:
-    """One part of what an operation costs.
+    """A part of an operation's cost.
 
     Attributes:
         whose: ``user``, ``implementation`` or ``harness``.

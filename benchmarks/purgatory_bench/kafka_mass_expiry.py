@@ -38,7 +38,7 @@ class Round:
 
 
 def measure(release: str, rounds: int, operations: int, work: Path) -> list[Round]:
-    """Run all rounds; an operation is watched under one key, so that it is one entry.
+    """Run all rounds; an operation is watched under a single key, so that it has a single entry.
 
     Raises:
         click.ClickException: the program failed or did not end.

@@ -24,7 +24,7 @@ _CORPORA = [
 
 
 class Corpus(NamedTuple):
-    """What became of one corpus."""
+    """The recording and the check of a corpus."""
 
     name: str
     megabytes: float
@@ -43,7 +43,7 @@ class Corpus(NamedTuple):
 
 
 def corpus(subject: str, component: str, out: Path, events: int, release: str) -> Corpus:
-    """Record one corpus and check it.
+    """Record a corpus and check the recording.
 
     Raises:
         click.ClickException: it could not be recorded.

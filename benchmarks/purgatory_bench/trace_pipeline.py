@@ -50,7 +50,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Measured:
-    """One engine on one corpus: seconds, peak resident memory, and the verdicts."""
+    """An engine on a corpus: seconds, peak resident memory, and the verdicts."""
 
     engine: str
     cpu_seconds: float
@@ -137,7 +137,7 @@ def _measured(
 
 
 class Processes:
-    """The processes below this one: what they have used of processors and of memory so far."""
+    """The child processes: processor time and memory used so far."""
 
     def __init__(self) -> None:
         """Nothing was seen yet."""

@@ -35,7 +35,7 @@ class Round(NamedTuple):
 
     @property
     def per_line_us(self) -> float:
-        """What one line costs."""
+        """The cost of recording a line, microseconds."""
         return (self.recorded_us - self.plain_us) / self.lines_per_turn
 
 

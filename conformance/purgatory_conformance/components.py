@@ -1,4 +1,4 @@
-"""What is the same for every component, and in what one of them differs from the others."""
+"""What all components share, and the differences between components."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -28,10 +28,10 @@ def on_real_clock(profile: Profile) -> bool:
 
 
 def narrowed(value: object, kind: type[Kind]) -> Kind:
-    """The value, which must be of this kind: what is given to one component must be its own.
+    """The value, narrowed to a kind: a component accepts only values of its own kinds.
 
     Raises:
-        TypeError: it is of another kind.
+        TypeError: the value is of another kind.
     """
     if not isinstance(value, kind):
         raise TypeError(f"a {kind.__name__} was expected, not a {type(value).__name__}")

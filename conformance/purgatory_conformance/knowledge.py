@@ -1,4 +1,4 @@
-"""What is known of a rule: where it is stated, which vectors show it, who breaks it."""
+"""The knowledge about a rule: its statements, the vectors that show it, the known breakers."""
 
 import ast
 from collections.abc import Iterator

@@ -35,7 +35,7 @@ KAFKA_MOCK_RELEASE = "4.3.0"
 
 
 class UnknownSubject(ValueError):
-    """No subject goes by this word: says which words there are."""
+    """No subject goes by the word given; the message lists the known words."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
 
 
 _TEMPLATES = {"heap-timer": "python", "naive-purgatory": "python-purgatory"}
-"""The adapters that are there to be copied, and their folders."""
+"""The adapters that serve as templates, and their folders."""
 
 _KAFKA_MODES = {
     "kafka": KafkaMode.VIRTUAL,

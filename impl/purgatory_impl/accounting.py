@@ -204,7 +204,7 @@ class ProposalAccounting(Accounting):
         return False
 
     def count_watch(self) -> None:
-        """One more, however many keys it has.
+        """Add one for a watched operation, whatever the number of its keys.
 
         Rules: PURGATORY-ESTIMATE-PROPOSAL.
         """

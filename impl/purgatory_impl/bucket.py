@@ -18,7 +18,7 @@ from purgatory_impl.task import Cell, Task
 
 @final
 class Bucket(Cell):
-    """Tasks that share one slot of one level; every operation takes constant time."""
+    """The tasks in a slot of a level; every operation takes constant time."""
 
     __slots__ = ("expiry_ms", "queued")
 
@@ -38,7 +38,7 @@ class Bucket(Cell):
         self._previous = task
 
     def first(self) -> Task | None:
-        """The first task; None where there is none."""
+        """The first task; None in an empty bucket."""
         return self.behind(self)
 
     def behind(self, cell: Cell) -> Task | None:

@@ -22,8 +22,9 @@ follow each other do not fit into one, and a chunk has fewer than ``CHUNK // 8``
 fewer than entries: a list has less than 2.4 places for each entry, and 16 more. No more moves than
 was removed before, so all this costs a bounded number of steps for each entry that leaves a list.
 
-What has moved keeps its operations as they were, and knows where they are now. A walk that stands
-on it can go on there, and follows when it needs the list as it is. Such chunks go with the walk.
+A chunk whose entries have moved keeps its old places, and points to the chunk that holds the
+entries now. A walk that stands on a moved chunk can go on in the old places, and follows the
+pointer when it needs the current list. Such chunks go with the walk.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ class Chunk:
     Attributes:
         operations: An operation for each entry, and None where it was taken out.
         removed: How many are None.
-        moved_to: Where its entries are now; where it has none, what was behind them or before.
-        moved_by: How many places are there before its first one.
+        moved_to: The chunk that holds the entries now; for an empty chunk the next one, or else the
+            previous one. None while the chunk is in the list.
+        moved_by: The number of places in ``moved_to`` before this chunk's first entry.
     """
 
     __slots__ = ("moved_by", "moved_to", "next", "operations", "previous", "removed")
@@ -60,7 +62,7 @@ class Chunk:
         self.moved_by = 0
 
     def moved(self, index: int) -> int:
-        """The place in ``moved_to`` of what was at a place here, or behind that."""
+        """The index in ``moved_to`` of the entry at ``index`` here, or of the entry behind."""
         place = self.moved_by
         if self.removed == len(self.operations):
             return place
@@ -136,7 +138,7 @@ class WatcherList(Generic[Key]):
             self._unlink(chunk)
 
     def put_in_order(self, chunk: Chunk) -> None:
-        """Move what is in a chunk of the list where that saves places."""
+        """Move the entries of a chunk to the previous or a shorter chunk, if places are saved."""
         places = len(chunk.operations)
         before = chunk.previous
         if before is not None and len(before.operations) + places - chunk.removed <= CHUNK:

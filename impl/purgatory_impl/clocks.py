@@ -1,6 +1,6 @@
 """Clocks: where a timer takes the time from, and how its reaper sleeps until a time.
 
-A reading is an integer number of milliseconds. Its origin means nothing; it may lie below zero.
+A reading is an integer number of milliseconds. The origin means nothing; readings may be negative.
 """
 
 import threading

@@ -34,7 +34,7 @@ class Place:
     __slots__ = ()
 
     def drop(self) -> int:
-        """Take it out; 1, or 0 where it was out already."""
+        """Take the entry out of the list; the number of entries taken out, 1 or 0."""
         raise NotImplementedError("a place must override drop")
 
 
@@ -43,8 +43,8 @@ class DelayedOperation(GuardedTask):
     """Something that waits for a condition, for ``delay_ms`` at most.
 
     Subclasses override ``try_complete``, ``on_complete`` and, where they wish, ``on_expiration``.
-    An operation is used once: completed, it stays so. It belongs to the purgatory that it was
-    given to first.
+    An operation is used once: completed, it stays so. It belongs to the first purgatory to which a
+    caller gives it.
     """
 
     __slots__ = (
@@ -111,7 +111,7 @@ class DelayedOperation(GuardedTask):
         to the caller; the operation is completed all the same.
 
         Returns:
-            Whether this call has completed it. Exactly one call ever does.
+            Whether this call has completed the operation. Exactly one call ever does.
 
         Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-FORCE,
         PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS, PURGATORY-FORCE-INSIDE.
@@ -134,7 +134,7 @@ class DelayedOperation(GuardedTask):
         PURGATORY-EXPIRY-THROWS.
         """
         won = False
-        # Where it is completed, the winner may be in its callback: do not wait for that.
+        # The winner of a completed operation may be in its callback still: do not wait.
         if not self._completed:
             enter(self, this_thread())
             try:
@@ -176,7 +176,7 @@ def belong_to(operation: DelayedOperation, accounting: Accounting) -> None:
     """Let the operation be of one purgatory from now on.
 
     Raises:
-        OperationOfAnotherPurgatory: it is of another one.
+        OperationOfAnotherPurgatory: the operation belongs to a different purgatory.
     """
     enter_word(operation)
     try:
@@ -194,7 +194,7 @@ def attempt(operation: DelayedOperation, me: int, place: Place | None = None) ->
     Args:
         operation: What is tried.
         me: ``this_thread()``.
-        place: Where the walk stands that tries it.
+        place: The place of the walk that tries the operation; None outside a walk.
 
     Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
     """
@@ -230,7 +230,7 @@ def _win(operation: DelayedOperation) -> bool:
         operation._entries = 0
     finally:
         leave_word(operation)
-    # The walk that is trying it drops its own entry first: one entry costs no addition.
+    # The walk that tries the operation drops the walk's entry first: one entry costs no addition.
     if operation._place is not None:
         balance -= operation._place.drop()
     if operation._accounting is not None:

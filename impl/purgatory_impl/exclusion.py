@@ -7,8 +7,8 @@ it calls back into the interpreter. Who finds the flag set waits, on one conditi
 locks share; that is rare, since a section gives way only where it allocates and the collector runs
 a finaliser, where it hashes or compares a user's key, or where it waits for another lock.
 
-So a thin lock is a lock: what it guards may call anything that a lock's section may. It is not
-re-entrant, like those of ``threading``.
+So a thin lock is a lock: what it guards may call anything that a lock's section may. Like the locks
+of ``threading``, a thin lock is not re-entrant.
 
 Where threads are let go on one at a time, to see what an order of theirs does, somebody has to know
 when a lock is about to be taken. Locks of ``threading`` are replaced for that; thin ones tell a
@@ -80,7 +80,7 @@ class Parking:
         self.freed = threading.Condition()
 
     def wake(self) -> None:
-        """Let all who wait look at their locks again."""
+        """Wake all waiting threads; each looks at its lock again."""
         with self.freed:
             self.freed.notify_all()
 

@@ -1,4 +1,4 @@
-"""Executors: where tasks that have expired wait until they run, and who runs them.
+"""Executors: queues of expired tasks, and the threads that run them.
 
 The timer hands tasks over under its lock, in the order of expiry, and that only queues them.
 Afterwards, outside all locks, it calls ``wake``, and from there the executors differ. In every one
@@ -44,7 +44,7 @@ class Executor:
         """See to it that queued tasks run; called after each hand-over, outside all locks."""
 
     def hand_over(self, tasks: Iterable[Task]) -> None:
-        """Queue tasks behind those already there.
+        """Append tasks to the queue, in their order.
 
         Rules: TIMER-EXECUTOR-ORDER.
         """

@@ -42,7 +42,7 @@ class GuardedTask(TimerTask):
         """Make a task whose locks nobody holds.
 
         Args:
-            locks: Both locks; None where they are thin.
+            locks: The operation's two locks; None in a build with thin locks.
         """
         super().__init__()
         self._locks = locks

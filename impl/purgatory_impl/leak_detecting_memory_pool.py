@@ -14,7 +14,7 @@ _LOGGER: Final = logging.getLogger("purgatory")
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class LeakDetectingMemoryPool(SimpleMemoryPool):
-    """A pool that takes back what its holder has lost without a release.
+    """A pool that takes back buffers whose holders have lost them without a release.
 
     A lost buffer is credited the next time that the pool is asked for anything, logged as an error
     (logger ``purgatory``) and counted. It is lost when the object that ``try_allocate`` returned

@@ -6,10 +6,10 @@ accounts and does not recycle. Whoever is refused asks again after somebody has 
 A pool that is not strict grants as long as a byte is available, so that large requests do not
 starve behind small ones. It may lend ``size_bytes + max_single_bytes - 1`` bytes in all.
 
-What was lent is known by identity, by the very object that was returned, since sizes prove
-nothing. The pool remembers it by a weak reference and so keeps no buffer alive. On release it ends
-the view: to use it afterwards is a ``ValueError``. Slices that were made of it stay usable, which
-the pool cannot prevent; they are over memory that is never lent again.
+A lent buffer is known by identity, by the very object that was returned, since sizes prove nothing.
+The pool remembers it by a weak reference and so keeps no buffer alive. On release it ends the view:
+to use it afterwards is a ``ValueError``. Slices of the buffer stay usable, which the pool cannot
+prevent; their memory is never lent again.
 
 One lock guards the counts. Buffers are made outside of it. The lock is not re-entrant, so a pool
 must not be used from a signal handler or a ``__del__``.
@@ -89,8 +89,8 @@ class SimpleMemoryPool:
         Args:
             size_bytes: The size of the pool, at least 1.
             max_single_bytes: The largest buffer, at least 1 and at most the size.
-            strict: Whether a request is refused that exceeds what is available. Otherwise it is
-                refused only where nothing is available.
+            strict: Whether a request is refused that exceeds what is available. Otherwise a request
+                is refused only when nothing is available.
             clock: Measures dry spells; a ``MonotonicClock`` when absent.
             window_ms: What ``depleted_percent`` looks back on, ms, at least 1.
 
@@ -156,7 +156,7 @@ class SimpleMemoryPool:
             NotABuffer: it is no memoryview.
             BufferReleased: it was given back before.
             BufferPart: it is a slice or another view of a buffer that is out.
-            ForeignBuffer: it is none of this pool's.
+            ForeignBuffer: the buffer is not from this pool.
             BufferInUse: something still uses it through the buffer protocol.
 
         Rules: POOL-RELEASE, POOL-RELEASE-AGAIN, POOL-RELEASE-SLICE, POOL-RELEASE-COPY,
@@ -189,7 +189,7 @@ class SimpleMemoryPool:
 
     @property
     def available_bytes(self) -> int:
-        """What is left; below zero, in a pool that is not strict, where it has lent more.
+        """The bytes not lent; below zero where a non-strict pool has lent more than its size.
 
         Rules: POOL-CONSERVATION.
         """
@@ -267,7 +267,7 @@ def new_buffer(bytes_: int) -> memoryview:
 
 
 def _memory_of(view: memoryview) -> object | None:
-    """What a view is of; None where it has been released."""
+    """The object whose memory the view shows; None for a released view."""
     try:
         return view.obj
     except ValueError:

@@ -16,12 +16,12 @@ _ident: Final = threading.get_ident
 
 
 def this_thread() -> int:
-    """Who takes thin locks; reading it takes longer than they do, so a call does it once."""
+    """This thread's identity for thin locks; slower to read than a lock: once per call."""
     return _ident() if THIN else 0
 
 
 def enter(operation: GuardedTask, me: int) -> None:
-    """Take the operation's own lock, once more where this thread has it.
+    """Take the operation's own lock, which is reentrant.
 
     Args:
         operation: Whose lock.

@@ -129,10 +129,10 @@ class Purgatory(Generic[Key]):
     def try_complete_else_watch(self, operation: DelayedOperation, keys: Iterable[Key]) -> bool:
         """Try to complete an operation; where that is not possible yet, watch it under each key.
 
-        It is tried once before it is watched and once after. What the first try raises leaves it
-        unwatched; what the second raises leaves it watched, with its time-out. An operation that
-        is completed already is neither tried nor watched. One that is pending is watched once
-        more, and its time-out starts anew.
+        It is tried once before it is watched and once after. An exception from the first try leaves
+        the operation unwatched; an exception from the second leaves it watched, with a time-out. An
+        operation that is completed already is neither tried nor watched. One that is pending is
+        watched once more, and its time-out starts anew.
 
         Args:
             operation: Of this purgatory or of none yet.
@@ -146,7 +146,7 @@ class Purgatory(Generic[Key]):
                 happens in the middle of the call, the operation may be in its lists,
                 without a time-out.
             NoKeys: there is no key; the operation was not tried.
-            OperationOfAnotherPurgatory: it was given to another one before.
+            OperationOfAnotherPurgatory: the operation was given to another purgatory before.
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-WAITS, PURGATORY-NO-KEYS,
         PURGATORY-WATCH-COMPLETED, PURGATORY-REWATCH, PURGATORY-FIRST-TRY-THROWS,

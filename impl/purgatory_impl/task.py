@@ -10,8 +10,8 @@ timer's lock; so is the change from one timer to another.
 
 In the compiled build Python's cycle collector does not see one-shot tasks: a million that wait cost
 it nothing, and each takes 64 bytes in place of 80. For that they must not be part of a cycle longer
-than they wait. So one lets go of its callable and of its timer when its arming ends. While it waits
-its timer has it anyway, until that is closed.
+than they wait. So a one-shot task drops its references to the callable and to the timer when its
+arming ends. While a task waits the timer refers to it anyway, until the timer is closed.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class TaskOwner:
 class TimerTask(Task):
     """A task of a user's class, which runs once for each time it is added to a timer.
 
-    A subclass overrides ``run`` (and, where it has a constructor of its own, calls this one).
+    A subclass overrides ``run``; a constructor of the subclass calls ``super().__init__()``.
     """
 
     __slots__ = ()
@@ -128,7 +128,7 @@ class OneShotTask(Task):
         self._action: Callable[[], object] | None = action
 
     def run(self) -> None:
-        """Call it, unless it was called before."""
+        """Call the callable, once: a second run does nothing."""
         action = self._action
         self._let_go()
         if action is not None:

@@ -15,12 +15,12 @@ from typing import Final, final
 from purgatory_impl.task import Task
 
 BATCH: Final = 1024
-"""Tasks that are put one by one and share a list."""
+"""The largest number of tasks in a list that is filled by several puts."""
 
 
 @final
 class Batch:
-    """Tasks that follow each other; None where one was taken out."""
+    """Consecutive tasks of the queue; None in the place of a task already taken out."""
 
     __slots__ = ("next", "tasks")
 
@@ -45,7 +45,7 @@ class TaskQueue:
         return self._length
 
     def put(self, tasks: Iterable[Task]) -> None:
-        """Put tasks behind those that are there."""
+        """Append tasks to the queue, in their order."""
         added: list[Task | None] = [*tasks]
         if self._last.tasks and len(self._last.tasks) + len(added) > BATCH:
             self._last.next = Batch()
@@ -54,7 +54,7 @@ class TaskQueue:
         self._length += len(added)
 
     def take(self) -> Task | None:
-        """The task that has waited longest, which is taken out; None where there is none."""
+        """Take out the task that has waited longest; None from an empty queue."""
         if self._length == 0:
             return None
         batch = self._first
@@ -73,7 +73,7 @@ class TaskQueue:
         return task
 
     def tasks(self) -> list[Task]:
-        """Those that wait, first to be taken first."""
+        """The waiting tasks, in the order of the queue."""
         waiting: list[Task] = []
         batch: Batch | None = self._first
         while batch is not None:

@@ -109,7 +109,7 @@ class Timer(TaskOwner):
         if executor is None:
             executor = self._own_executor = ThreadExecutor()
         self._executor = executor
-        # The reaper's state: whether it sleeps, until when, and what wakes it before.
+        # The reaper's state: asleep or not, the alarm's time, the condition that wakes it early.
         self._asleep = False
         self._alarm_ms: int | None = None
         self._sleep = threading.Lock()
@@ -353,7 +353,7 @@ class Timer(TaskOwner):
                     task._timer = self
 
     def _arm(self, task: Task, expiry_ms: int) -> bool:
-        """End the arming before, if there is one, and put the task where it waits.
+        """End the task's previous arming, if any, and put the task into its bucket.
 
         Returns:
             False where the task is due and was handed to the executor.

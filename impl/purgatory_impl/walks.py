@@ -8,9 +8,10 @@ without the lock, and may do so because of this:
 So an operation that is found in a chunk, be that moved or not, and that is not completed, is in the
 list, unless the length of the list is zero after that. What is tried in vain costs no hold.
 
-Under the lock a walk first follows its chunk, and the one in which it ends, to where they are now.
-It removes a run of stale entries in one hold, of a chunk at most; what it removes and what it has
-left behind is let go of after the hold, because a finaliser is user code.
+Under the lock a walk first replaces its current chunk and its last chunk, where they have moved, by
+the chunks that hold the entries now. It removes a run of stale entries in one hold, of a chunk at
+most; what it removes and what it has left behind is let go of after the hold, because a finaliser
+is user code.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from purgatory_impl.watchers import Shard
 
 
 class Walk(Place, Generic[Key]):
-    """A way through one list, from its first entry to the last one that was there at the start.
+    """The pass of a check or a purge through one list, up to the end of the list at the start.
 
-    It stands on a place of a chunk. That of the operation that it has returned last is what
-    ``drop`` takes out: the walk is the operation's place while it is tried.
+    It stands on a place of a chunk. While an operation is tried, the walk is its place: ``drop``
+    takes out the entry of the operation returned last.
     """
 
     __slots__ = (
@@ -48,16 +49,16 @@ class Walk(Place, Generic[Key]):
         """Begin; the caller holds the lock of the shard."""
         self._shard = shard
         self._list = watched
-        # Chunks that it has followed to where they are now; let go of after the lock.
+        # Moved chunks that the walk has left for their successors; let go of after the lock.
         self._left: tuple[Chunk, Chunk] | None = None
         self._over = False
         self._tried = False
         self._removed = False
-        # Where it stands, and the first place of that chunk that it does not come to.
+        # The current chunk and index, and the first index of the chunk beyond the walk.
         self._chunk = watched.first
         self._index = 0
         self._limit = 1
-        # The last chunk at the start, and the first place there that it does not come to.
+        # The last chunk at the start, and the first index of that chunk beyond the walk.
         self._last = watched.last
         self._end = 1
         self._operations: list[DelayedOperation | None]
@@ -110,7 +111,7 @@ class Walk(Place, Generic[Key]):
         """Take the entry out of the operation that was returned last.
 
         Returns:
-            1, or 0 where it was out already.
+            The number of entries taken out: 1, or 0 if the entry was gone.
         """
         lock = self._shard.lock
         while True:

@@ -72,7 +72,7 @@ class Shard(Generic[Key]):
         return watched.take_apart()
 
     def all_lists(self) -> list[WatcherList[Key]]:
-        """The lists that there are now."""
+        """A snapshot of the shard's lists, taken under the lock."""
         if not self.lists:
             return []
         with self.lock:

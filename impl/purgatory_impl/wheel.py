@@ -38,14 +38,14 @@ class Level:
     """The buckets of one resolution.
 
     Attributes:
-        tick_ms: What one bucket spans.
-        interval_ms: What all of them span.
+        tick_ms: The span of one bucket.
+        interval_ms: The span of all buckets of the level.
         limit_ms: Expiries below it are within reach: the level's clock plus its interval.
         turn_ms: When the level's clock, and so the limit, changes next.
-        above: The next coarser level, where there is one.
+        above: The next coarser level; None for the coarsest.
         queued: One bit for each slot whose bucket is in the delay queue.
-        first_slot: Of these, the one that expires first; means nothing where there is none.
-        first_ms: Its expiry.
+        first_slot: The queued slot that expires first; meaningless while ``queued`` is 0.
+        first_ms: The expiry of the bucket in ``first_slot``.
     """
 
     __slots__ = (
@@ -96,7 +96,7 @@ class Level:
         left = self.queued ^ (1 << slot)
         self.queued = left
         if left:
-            # Round the wheel from here: first the slots behind this one, then those before it.
+            # Round the wheel from the popped slot: first the later slots, then the earlier slots.
             behind = left >> slot
             if behind:
                 slot += _lowest_bit(behind)
@@ -112,7 +112,7 @@ def _lowest_bit(bits: int) -> int:
 
 
 class Wheel:
-    """All levels, their delay queue and their one clock.
+    """The levels of the wheel, with one delay queue and one own clock.
 
     Attributes:
         clock_ms: The own clock: the start rounded down to the tick, then the expiry of the last
@@ -156,7 +156,7 @@ class Wheel:
         return None if level is None else level.first_ms
 
     def place(self, task: Task, expiry_ms: int) -> bool:
-        """Put a task that is in no bucket where it has to wait.
+        """Put a task that is in no bucket into the bucket of its expiry, unless it is due.
 
         Args:
             task: Gets the expiry, whether or not it has to wait.
@@ -168,7 +168,7 @@ class Wheel:
         Rules: TIMER-ROUNDING, TIMER-OWN-CLOCK, TIMER-SPAN, TIMER-NEGATIVE-CLOCK.
         """
         task._expiry_ms = expiry_ms
-        # The own clock is a multiple of the tick: this compares the expiry's tick with it.
+        # The own clock is a multiple of the tick: this compares the expiry's tick with the clock.
         if expiry_ms < self._finest.turn_ms:
             return False
         level = self._finest
@@ -267,10 +267,10 @@ class Wheel:
         return bucket
 
     def _turn(self, clock_ms: int) -> None:
-        """Set the own clock, and with it those of the levels that it changes."""
+        """Set the own clock, and turn the levels whose clocks change with it."""
         self.clock_ms = clock_ms
         level: Level | None = self._finest
-        # A level's tick is a multiple of the one below: where that stands still, so does this.
+        # A level's tick is a multiple of the next finer tick: if that level stands still, stop.
         while level is not None and clock_ms >= level.turn_ms:
             level.turn(clock_ms)
             level = level.above

@@ -1,12 +1,12 @@
 """A course: how far a call of the purgatory has come, and what could be seen of it.
 
-A call takes a course and gives those that it may take: one, but where the rules leave a choice. A
-course *returns* with a result or *raises* a reason; one that raises does not go on, unless what
-called it catches that.
+A call continues a course, and gives all possible continuations: a single course unless the rules
+leave a choice. A course *returns* with a result or *raises* a reason; one that raises does not go
+on, unless what called it catches that.
 
-Choices multiply where callbacks watch. So that an observed call need not be looked for among all,
-a course may know the events that were seen: those are followed that agree with them so far, and
-where none does a few that come nearest, for whoever has to say what was expected.
+Choices multiply where callbacks watch. To spare a search among all courses, a course may know the
+events that an observed call has shown: only courses that agree with the events so far are followed,
+or, if no course agrees, the few nearest, so that a report can say what was expected.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -60,13 +60,13 @@ class Course(Generic[Kept]):
 
     @property
     def agreement(self) -> int:
-        """How many of its events agree with those that were seen, up to the first that does not."""
+        """The number of events that agree with the events seen, up to the first difference."""
         pairs = zip(self.events, self.seen or (), strict=False)
         return next((number for number, (a, b) in enumerate(pairs) if a != b), len(self.events))
 
     @property
     def is_likely(self) -> bool:
-        """Whether all its events agree with those that were seen."""
+        """Whether the course's events are a prefix of the events seen, if any were given."""
         return self.seen is None or self.seen[: len(self.events)] == self.events
 
     def operation(self, name: str) -> OperationState:
@@ -78,11 +78,11 @@ class Course(Generic[Kept]):
         return replace(self, events=self.events + events)
 
     def returns(self, result: Value) -> "Course[Kept]":
-        """This course come to its end with a result."""
+        """The course, ended with a result."""
         return replace(self, result=result, raised=None)
 
     def raises(self, reason: Reason) -> "Course[Kept]":
-        """This course come to its end by an exception."""
+        """The course, ended by an exception."""
         return replace(self, result=None, raised=reason)
 
     def caught(self, name: str) -> "Course[Kept]":
@@ -124,9 +124,10 @@ def begin(state: PurgatoryState[Kept], seen: tuple[Event, ...] | None = None) ->
 
 
 def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
-    """Each once, in the order in which they come.
+    """The items without duplicates, in the order of their first occurrence.
 
-    A few are compared: they share most of what they hold, which hashing would go through.
+    A few items are compared pairwise: courses share most of their parts, and hashing would visit
+    all parts.
     """
     all_found = tuple(found)
     if len(all_found) > _FEW:
@@ -135,7 +136,7 @@ def distinct(found: Iterable[Same]) -> tuple[Same, ...]:
 
 
 def likely(found: Iterable[Same], course_of: Callable[[Same], Course[Kept]]) -> tuple[Same, ...]:
-    """What agrees with the events that were seen, each once; else the few that come nearest."""
+    """The courses that agree with the events seen, without duplicates; else the few nearest."""
     each_once = distinct(found)
     if len(each_once) < 2:
         return each_once
@@ -152,7 +153,7 @@ def itself(course: Course[Kept]) -> Course[Kept]:
 
 
 def and_then(courses: Iterable[Course[Kept]], call: Call[Kept]) -> Courses[Kept]:
-    """What returned goes on with a call; what raised is at its end."""
+    """Courses that returned go on with a call; courses that raised are at their end."""
     found = (
         then
         for course in courses

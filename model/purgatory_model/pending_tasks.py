@@ -27,13 +27,13 @@ class Store(Protocol):
         """The pending tasks, each with its due tick (ms)."""
 
     def insert(self, task: str, expiry_ms: int, due_tick: int, now_ms: int) -> "Inserted[Self]":
-        """What may come of adding a task that is not pending."""
+        """Add a task that is not pending; see ``Inserted``."""
 
     def remove(self, task: str) -> Self:
         """The store without a task, which need not be pending."""
 
     def pop_due(self, now_ms: int) -> "Popped[Self]":
-        """What an advance at this reading takes out."""
+        """The tasks that an advance at this reading takes out, and the store left."""
 
     def emptied(self) -> Self:
         """The store when all that is pending is dropped."""
@@ -47,7 +47,7 @@ Kept = TypeVar("Kept", bound=Store)
 
 @dataclass(frozen=True, slots=True)
 class Inserted(Generic[Kept]):
-    """The store where the task became pending, and the one where it expired at once.
+    """The store after an add: ``pending`` with the task in a bucket, ``expired`` without it.
 
     One of the two is None, or neither where the rules leave the choice. Both are None where the
     add fails, which no rule plans but a variant may follow; ``failed`` is the store then.

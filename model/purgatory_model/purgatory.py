@@ -3,14 +3,14 @@
 Theory of operation. An operation that is watched is an entry in the list of each of its keys, and a
 task of the purgatory's timer, which is the timer's model. Calls are made one at a time; callbacks
 make further calls in the middle of one (``purgatory_calls``). An advance is the timer's: what is
-due joins the executor's queue, and running the head of that queue is a step of its own. After it
-comes the purge, where the accounting finds that there is enough to purge.
+due joins the executor's queue, and running the head of that queue is a step of its own. After an
+advance comes the purge, where the accounting calls for one.
 
 With an executor that runs *inline*, what a step has handed over is run at the end of that step, in
 the order of the queue; in an advance that is before the test for a purge. An advance hands over the
 tasks of each tick, the ticks in their order. The order inside a tick is left open until the turn of
-each task, so that an observed order is followed and not looked for among all. What is handed over
-meanwhile runs behind them.
+each task, so that an observed order is followed and not looked for among all. Operations handed
+over meanwhile run behind these tasks.
 """
 
 from collections.abc import Iterator, Mapping
@@ -64,7 +64,7 @@ class _Running(Generic[Kept]):
 
 
 def run_all(course: Course[Kept], groups: Groups, calls: Calls[Kept]) -> Courses[Kept]:
-    """The course when everything that was handed over has run; its end stays what it was.
+    """Run everything that was handed over; the result or exception of the call stays the same.
 
     Args:
         course: A call that has come to its end.

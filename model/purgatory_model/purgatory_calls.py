@@ -7,10 +7,10 @@ one under way, and what those refuse or raise the callback catches. Every callba
 once for each operation, so that all of this ends.
 
 A check walks through one watcher list. It passes the entries in the order of their numbers, each at
-most once. It meets every entry that it found in the list at first and that is still there when its
-turn comes. Two kinds are met or not, as the walk pleases: entries that callbacks have added
-meanwhile, and entries that callbacks have taken from the list although their operations are not
-completed.
+most once. It meets every entry that was in the list at the start of the walk and is still in the
+list when its turn comes. Two kinds are met or not, as the walk pleases: entries that callbacks have
+added meanwhile, and entries that callbacks have taken from the list although their operations are
+not completed.
 """
 
 from collections.abc import Callable, Iterator
@@ -55,7 +55,7 @@ Attempt = Callable[[Course[Kept], str], Courses[Kept]]
 
 @dataclass(frozen=True, slots=True)
 class Walk(Generic[Kept]):
-    """A walk under way: the last number that it passed, what it completed, whether a try threw.
+    """A walk under way: the last number passed, the count of completions, whether a try threw.
 
     ``found`` are the entries that were in the list at first; ``last`` is None before the first one.
     """
@@ -102,7 +102,7 @@ class Walk(Generic[Kept]):
 def walk(
     course: Course[Kept], key: str, attempt: Attempt[Kept], throwing_try: ThrowingTry
 ) -> Courses[Kept]:
-    """Check a key: meet its entries one by one, and try by ``attempt`` what is not completed."""
+    """Check a key: meet its entries one by one, and try uncompleted operations by ``attempt``."""
     ended: list[Course[Kept]] = []
     walks: tuple[Walk[Kept], ...] = (Walk(course, key, course.moment.lists.of(key)),)
     while walks:
@@ -162,7 +162,7 @@ class Calls(Generic[Kept]):
     variants: frozenset[str] = frozenset()
 
     def attempt(self, course: Course[Kept], name: str) -> Courses[Kept]:
-        """Try an operation: what its script answers, or to complete it where it is satisfied."""
+        """Try an operation: take the script's next answer, or complete a satisfied operation."""
         operation = course.operation(name)
         answers = operation.script.tries
         used = min(operation.tries + 1, len(answers))

@@ -17,7 +17,7 @@ NO_SCRIPT = Script()
 
 @dataclass(frozen=True, slots=True)
 class OperationState:
-    """A delayed operation: what it was introduced with, and what became of it.
+    """A delayed operation: delay and script as introduced, tries used, satisfied, completed.
 
     ``tries`` is the number of answers of its script that were given, at most all of them.
     """
@@ -85,7 +85,7 @@ class PurgatoryState(Generic[Kept]):
         return self.timer_size + len(self.timer.queue)
 
     def count(self, observable: PurgatoryObservable) -> int:
-        """What one observable shows; of ``estimate``, what the accounting ``proposal`` keeps."""
+        """The value of an observable; ``estimate`` is kept by the accounting ``proposal``."""
         match observable:
             case PurgatoryObservable.ENTRIES:
                 return self.entries

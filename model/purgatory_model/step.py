@@ -1,10 +1,9 @@
 """Labelled transition systems with two faces, made from one statement of what may happen.
 
 Theory of operation. A component's model says for a state and an operation what to *expect*: the
-result or the rejection, the events, the state after it. Where the rules leave a choice there are
-several expectations; where they leave only the order of some events free, there is one, which
-holds those events as a set, a *group*. Groups follow each other in order; inside a group every
-order is right.
+result or the rejection, the events, the state after it. A choice that the rules leave gives several
+expectations; events whose order alone is free are a set in one expectation, a *group*. Groups
+follow each other in order; inside a group every order is right.
 
 From the expectations follow both faces of the model. ``accept`` takes what was observed and gives
 the states in which it leaves the component: it compares sets and never enumerates orders.
@@ -25,7 +24,7 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Expectation(Generic[State]):
-    """One way in which an operation may go.
+    """A possible course of an operation: events, result or rejection, and the state afterwards.
 
     ``result`` None means that the result is not compared. ``complete`` gives the state after the
     operation for the events in the order in which they happened; ``observe`` gives the

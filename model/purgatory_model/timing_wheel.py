@@ -1,8 +1,8 @@
 """The hierarchical timing wheel: how pending tasks are kept in buckets of several levels.
 
 Theory of operation. Level ``i``, counted from 1, has ``wheel_size`` buckets of the tick
-``tick_ms * wheel_size ** (i - 1)``. A bucket is named by its level and its expiry, the first time
-that falls into it. The wheel has one clock of its own: the expiry of the last bucket popped. A
+``tick_ms * wheel_size ** (i - 1)``. A bucket is named by level and expiry, the first time that
+falls into the bucket. The wheel has one clock of its own: the expiry of the last bucket popped. A
 task that is due by that clock expires; any other goes to the lowest level that covers it, into the
 bucket of its due tick, and that bucket enters the delay queue if it is not there. An advance pops
 the bucket with the smallest expiry as long as that is not larger than the reading, moves the own
@@ -111,7 +111,7 @@ class TimingWheel:
         return tick_of_level(level, self.tick_ms, self.wheel_size)
 
     def _pop(self, bucket: Bucket) -> tuple["TimingWheel", Tasks]:
-        """Pop one bucket: the wheel after it and the tasks of it that expire."""
+        """Pop one bucket: the wheel afterwards, and the tasks of the bucket that expire."""
         held = self.buckets[bucket]
         wheel = replace(self, own_clock_ms=bucket[0], buckets=self.buckets.delete(bucket))
         due: set[str] = set()

@@ -30,8 +30,8 @@ class Entry:
 class WatcherLists:
     """The lists in the middle of a call.
 
-    ``found`` are the lists as the call has found them, ``changed`` those that it has changed since,
-    and ``added`` counts the entries that it has added.
+    ``found`` are the lists at the start of the call, ``changed`` the lists that the call has
+    changed since, and ``added`` counts the entries that the call has added.
     """
 
     found: Names = Map()
@@ -58,7 +58,7 @@ class WatcherLists:
         return WatcherLists(self.found, self.changed.set(key, entries), self.added + 1)
 
     def drop(self, key: str, entry: Entry) -> "WatcherLists":
-        """Without one entry, which need not be there. Rules: PURGATORY-EMPTY-LISTS."""
+        """The lists without an entry, which may be absent. Rules: PURGATORY-EMPTY-LISTS."""
         entries = tuple(other for other in self.of(key) if other != entry)
         if not entries:
             return self.detach(key)

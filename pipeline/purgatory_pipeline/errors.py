@@ -18,7 +18,7 @@ class MissingExtra(Exception):
 
 
 class Unusable(Exception):
-    """A line cannot be what it says in this place of its run; the message says why."""
+    """The contents of a line are impossible at its place in the run; the message says why."""
 
 
 class Undecided(Exception):

@@ -39,7 +39,7 @@ _MAX_DEPTH = 32
 
 
 class InvalidDocument(ValueError):
-    """A line that is not what it should be: where it stands and what is wrong."""
+    """A line is no valid document: its source, its number and the problem."""
 
     def __init__(self, source: str, line: int, problem: str) -> None:
         """Keep the three parts, so that a report may show them apart."""

@@ -2,7 +2,7 @@
 
 Times are integer milliseconds on the subject's clock, sizes are bytes. Tasks, delayed operations,
 keys and buffers have symbolic names, so that a shorter sequence of steps is still a meaningful one.
-What several components have is one operation with one name. See ``spec/protocol.md``.
+An operation that several components have is one class with one name. See ``spec/protocol.md``.
 """
 
 from enum import Enum
@@ -37,7 +37,7 @@ class AdvanceInside(
 
 
 Action: TypeAlias = Throw | AddInside | CancelInside | AdvanceInside
-"""What a task does when it runs, one entry of its script."""
+"""An action of a running task: one entry of the task's script."""
 
 
 class Add(msgspec.Struct, frozen=True, tag_field="op", tag="add", omit_defaults=True):
@@ -136,7 +136,7 @@ class ForceInside(
 
 
 CallbackAction: TypeAlias = Throw | WatchInside | CheckInside | CancelForKeyInside | ForceInside
-"""What a callback does when it is called, one entry of its script."""
+"""An action of a callback: one entry of the callback's script."""
 
 
 class Script(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -100,7 +100,7 @@ class Observable(StrEnum):
     NEXT_EXPIRY = "next_expiry_ms"
     """Expiry of the first bucket in the delay queue, ms; null where that queue is empty."""
     LEVELS = "levels"
-    """Levels that exist, the lowest one included."""
+    """The number of existing levels, the lowest included."""
 
 
 LARGEST_INT = 2**31 - 1

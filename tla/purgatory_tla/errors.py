@@ -14,7 +14,7 @@ class MissingTool(CheckerError):
 
 
 class UntrustedJar(MissingTool):
-    """A TLC that was found is not the file that it claims to be: its checksum differs."""
+    """The TLC found is not the published file: the checksum differs."""
 
 
 class MissingJava(MissingTool):

@@ -4,7 +4,7 @@
     python -m purgatory_assurance.holds --size 10000 --rounds 5
 
 The parts that locks guard are driven in one thread, a hold at a time, once with the garbage
-collector and once without. Times are those of this machine and of this build. Counts of steps are
+collector and once without. Times hold for this machine and this build only. Counts of steps are
 exact, and each is compared with its bound: exit code 1 where one is above it.
 
 Not measured are the holds that take a fixed number of steps whatever there is: those of the

@@ -50,7 +50,7 @@ CHECK_LIVE: Final = Section("check, all completed by it: an entry", "shard", "pl
 
 
 class LostEntries(Exception):
-    """What was removed is not what was stale, so that the holds were not those of a purge."""
+    """The entries removed are not the stale entries: the holds measured are no purge's."""
 
 
 class Waiting(DelayedOperation):

@@ -25,9 +25,9 @@ class Section:
     """A part of the code that runs in one hold of a lock.
 
     Attributes:
-        name: What is done in it.
-        lock: Whose lock it is.
-        steps: What is counted in it, in words.
+        name: The work that the section does.
+        lock: The owner of the lock.
+        steps: The kind of step that is counted, in words.
         bound: How many of these one hold may take; None where the number is not bounded.
     """
 
@@ -84,14 +84,14 @@ def collector(runs: bool, clock: CollectorClock) -> Iterator[None]:
 
 
 class Stopwatch:
-    """What is known of all holds of one section.
+    """The statistics of all holds of a section.
 
     Attributes:
         holds: How many there were.
         total_ns: How long all of them took.
         longest_ns: The longest by the clock.
-        longest_at: Which one that was, counted from 0.
-        collector_ns: The most that the collector took of one hold; this may be another one.
+        longest_at: The number of the longest hold, counted from 0.
+        collector_ns: The largest time of the collector in a hold, not necessarily the longest.
         processor_ns: The longest in processor time of the thread; this may be another one.
         most_steps: The most steps counted in one hold; None where none were counted.
     """

@@ -41,7 +41,7 @@ class Miscount(Exception):
 
 
 class HandedOver(SteppedExecutor):
-    """Counts what a timer hands over in one hold of its lock.
+    """Counts the tasks that a timer hands over in one hold of the lock.
 
     Attributes:
         most: The most tasks at once.
@@ -101,7 +101,7 @@ class TimerHolds:
 
         Args:
             section: ``DUE`` or ``CASCADE``.
-            hold: Which one, counted from 0.
+            hold: The number of the hold, counted from 0.
 
         Raises:
             Miscount: a single step takes more than one task.
@@ -190,7 +190,7 @@ def _empty_timer(executor: Executor) -> Timer:
 
 
 def _hold_of_pass(wheel: Wheel, queue: Queue | None, now_ms: int, expired: list[Task]) -> bool:
-    """What a pass does in one hold."""
+    """Do the work of one hold of a pass; whether more is due."""
     more = wheel.advance(now_ms, STEPS_PER_HOLD, expired)
     if queue is not None and expired:
         queue.hand_over(expired)

@@ -127,7 +127,7 @@ def page_text(
     reviewed: Sequence[Reviewed],
     measured_on: str,
 ) -> str:
-    """What a page says between its marks: figures, what is not judged, survivors."""
+    """The text between the marks of a page: figures, unjudged mutants, survivors."""
     return "\n".join(
         [
             *_figures(results, found, measured_on),

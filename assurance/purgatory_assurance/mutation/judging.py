@@ -54,7 +54,7 @@ class RecordedCase:
 
 @dataclass
 class Recording:
-    """What the original has declared, and the cases that it has passed."""
+    """The profile that the original declares, and the cases that the original passes."""
 
     profile: Profile
     cases: list[RecordedCase]
@@ -137,7 +137,7 @@ def _subject(trial: Trial) -> Subject:
 
 @contextmanager
 def _made_small(trial: Trial) -> Iterator[None]:
-    """Give the constants of a trial their sizes, and back again the ones that they have."""
+    """Set the constants of a trial to the trial's sizes, and restore the old values at the end."""
     modules = {size: importlib.import_module(size.module) for size in trial.sizes}
     before = {size: getattr(module, size.name) for size, module in modules.items()}
     try:
@@ -155,7 +155,7 @@ def _try(
     """Ask a mutant the cases of one trial.
 
     Raises:
-        Killed: one of them has failed.
+        Killed: a case has failed.
     """
     for case in recording.cases:
         getting_on()

@@ -18,7 +18,8 @@ class Mutant:
     """A module with one change.
 
     ``definition`` is the dotted name of the function or class that the change is in, empty at the
-    module's level. ``line`` and ``mutated`` are what was there and what is, without indentation.
+    module's level. ``line`` and ``mutated`` are the line before and after the change, without
+    indentation.
     """
 
     module: str
@@ -88,7 +89,7 @@ def mutants_of(module: str, source: str, left_out: Iterable[LeftOut] = ()) -> Mu
 
 @dataclass(frozen=True)
 class _Change:
-    """One change that an operator can make: the occurrence counts the places that it finds."""
+    """A change that an operator can make, at the place with the number ``occurrence``."""
 
     source: str
     operator: str
@@ -148,7 +149,7 @@ def _why_left_out(left_out: Iterable[LeftOut], definition: str, line: str) -> Le
 
 
 def _after(line_number: int, source: str, mutated: str) -> str:
-    """What stands in a line's place; nothing where it was taken out."""
+    """The text in a line's place; empty where the line was taken out."""
     before, after = source.splitlines(), mutated.splitlines()
     return _plain(after[line_number - 1]) if len(after) == len(before) else ""
 

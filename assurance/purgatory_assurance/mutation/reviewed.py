@@ -13,7 +13,7 @@ LEAST_SHARE = 0.9
 
 @dataclass(frozen=True)
 class Reviewed:
-    """Mutants of one line that survive for one reason."""
+    """Mutants of a line that survive for the same reason."""
 
     module: str
     definition: str
@@ -60,7 +60,7 @@ def problems(
     modules: Collection[str],
     least_share: float = LEAST_SHARE,
 ) -> list[str]:
-    """What is wrong with a run; nothing is where this is empty.
+    """The problems of a run; empty for a good run.
 
     Args:
         results: All mutants of the modules.

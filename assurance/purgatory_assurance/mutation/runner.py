@@ -95,7 +95,7 @@ def judge_all(
 
 
 class _Child:
-    """A forked process and the pipe that it tells its result by."""
+    """A forked process, and the pipe that carries its result."""
 
     def __init__(self, mutant: Mutant, judge: Judge, limit_seconds: float) -> None:
         self._mutant = mutant
@@ -107,7 +107,7 @@ class _Child:
         os.close(told_by)
 
     def ended(self) -> bool:
-        """Read what there is; whether it was the end."""
+        """Read the bytes waiting in the pipe; whether the pipe has ended."""
         told = os.read(self.pipe, 1 << 16)
         self._told += told
         return not told

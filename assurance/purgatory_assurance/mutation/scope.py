@@ -1,4 +1,4 @@
-"""What is mutated, and what of it is left out, with the reason.
+"""The modules that are mutated, and the parts left out, with the reason.
 
 A module is named because one thread and a virtual clock decide everything that it does. What is
 left out of such a module is listed here, name by name and line by line; nothing else is, but for
@@ -119,7 +119,7 @@ class LeftOut:
 
 
 def _lines(module: str, definition: str, reason: str, *lines: str) -> tuple[LeftOut, ...]:
-    """Lines of one function that are left out for one reason."""
+    """Lines of a function that are left out for the same reason."""
     return tuple(LeftOut(module, definition, reason, line) for line in lines)
 
 
@@ -427,7 +427,7 @@ def _type_spans(tree: ast.Module) -> Iterator[Span]:
 
 
 def _name(node: ast.expr) -> str:
-    """What a name says, or that of what is called; nothing where it is neither."""
+    """The identifier of a name or of a called name; empty for any other expression."""
     named = node.func if isinstance(node, ast.Call) else node
     return named.id if isinstance(named, ast.Name) else ""
 

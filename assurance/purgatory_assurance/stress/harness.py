@@ -1,8 +1,8 @@
 """What every stress run needs: an interpreter that is hard on threads, and a watch over them.
 
-A *body* is what one thread does, a generator that yields after each of its steps. The steps are
-counted, so that threads that wait for each other are told from threads that are slow: nothing has
-gone on for so long, and here is where each of them stands.
+A *body* is the program of a thread: a generator that yields after each step. The steps are counted,
+so that threads that wait for each other are told from threads that are slow: nothing has gone on
+for so long, and here is where each of them stands.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, in words that name what was expected and what was seen."""
+    """A fault that a round has found, in words that name the expected and the observed."""
 
     kind: Kind
     words: str
@@ -66,11 +66,11 @@ class Finding:
 
 @dataclass
 class Round:
-    """What one round has done and found.
+    """The counts and the findings of a round.
 
     Attributes:
         counts: How often each thing was done, by its name.
-        findings: What is wrong; empty where all is well. Once something is, locks may be held
+        findings: The faults found; empty where all is well. Once something is, locks may be held
             for ever.
     """
 
@@ -82,7 +82,7 @@ class Round:
         self.findings.append(Finding(kind, words))
 
     def expect(self, kind: Kind, name: str, expected: object, seen: object) -> None:
-        """Note it where two values differ."""
+        """Note a finding where two values differ."""
         if expected != seen:
             self.find(kind, f"{name}: expected {expected}, seen {seen}")
 
@@ -120,8 +120,8 @@ def run_together(bodies: Mapping[str, Body], result: Round, patience_s: float) -
     """Run all bodies at once, each in a thread of its own name.
 
     Returns:
-        Whether all have come to their end; what they raised, and where they stand if they are
-        stuck, is in the result.
+        Whether all threads have ended; their exceptions, and the stacks of stuck threads, are added
+        to the result.
     """
     steps = dict.fromkeys(bodies, 0)
     start = threading.Barrier(len(bodies))
@@ -174,7 +174,7 @@ def wait_until(condition: Callable[[], bool], patience_s: float) -> bool:
 
 
 def stacks(threads: list[threading.Thread]) -> str:
-    """Where each thread that is alive stands."""
+    """The stack of each living thread."""
     frames: dict[int, FrameType] = sys._current_frames()
     parts = []
     for thread in threads:
@@ -190,5 +190,5 @@ def _others() -> list[threading.Thread]:
 
 
 def new_threads(before: set[threading.Thread]) -> list[threading.Thread]:
-    """The threads that were not there before."""
+    """The living threads that are not among ``before``."""
     return [thread for thread in threading.enumerate() if thread not in before]

@@ -31,7 +31,7 @@ class Hunt:
     words: str
 
     def has_found(self, race: Race) -> bool:
-        """Whether something was found that this race may cause."""
+        """Whether a finding is among the findings that the race may cause."""
         return any(kind.value in self.kinds for kind in race.kinds)
 
 

@@ -43,7 +43,7 @@ class _Counting(logging.Handler):
 
 @contextmanager
 def counted_log_errors() -> Iterator[LogErrors]:
-    """Count what the implementation logs, instead of showing it."""
+    """Count the log records of the implementation, and show none."""
     errors = LogErrors()
     handler = _Counting(errors)
     logger = logging.getLogger("purgatory")
@@ -71,7 +71,7 @@ def judge_leaks(
 
     Args:
         gone: Weak references to objects that must be gone once the collector has run.
-        before: The objects that there were before the round.
+        before: The objects that existed before the round.
         result: Receives what is wrong.
     """
     left = impl_objects() - before

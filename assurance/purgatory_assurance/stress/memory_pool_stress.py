@@ -1,4 +1,4 @@
-"""One round on one memory pool, and what must hold once it is over and all is quiet.
+"""A round on a memory pool, and the checks at the end, when all is quiet.
 
 Threads allocate, write into what they get, hand buffers to each other, release them, release them
 twice and at the same time, release what is none, and lose some, to be found by the last reference
@@ -31,7 +31,7 @@ _SIZE: Final = 400
 _LARGEST: Final = 60
 _SLOTS: Final = 6
 _LOSABLE: Final = 50
-"""Bytes that each thread may lose where nobody gives them back."""
+"""Bytes that a thread may lose in a round without leak detection."""
 
 GRANTED: Final = "granted"
 REFUSED: Final = "refused"
@@ -53,15 +53,15 @@ class _Circle:
 
 
 class _SimplePool(SimpleMemoryPool):
-    """One that can be referred to weakly; those of the compiled build cannot."""
+    """A pool that can be referred to weakly, unlike a pool of the compiled build."""
 
 
 class _DetectingPool(LeakDetectingMemoryPool):
-    """The same, of the other kind."""
+    """A leak-detecting pool that can be referred to weakly."""
 
 
 class MemoryPoolRound:
-    """The threads of one round, and what they share."""
+    """The threads of a round, with the pool and the slots that they share."""
 
     def __init__(self, seed: int, detecting: bool, strict: bool, steps: int, out: Round) -> None:
         """Make the pool.
@@ -87,7 +87,7 @@ class MemoryPoolRound:
         self._duel = threading.Barrier(2)
 
     def run(self, patience_s: float) -> bool:
-        """Let all threads run to their end; whether they have come to it."""
+        """Run all threads; whether every thread has ended."""
         bodies: dict[str, Callable[[], Iterator[None]]] = {
             f"borrower {number}": partial(self._borrow, number) for number in range(4)
         }
@@ -139,7 +139,7 @@ class MemoryPoolRound:
     def _end(
         self, buffer: memoryview, wanted: int, chance: random.Random, tally: Counter[str]
     ) -> None:
-        """Release the buffer, lay it where others find it, or lose it."""
+        """Release the buffer, put it into a shared slot, or lose it."""
         choice = chance.random()
         if choice < 0.5:
             self._release(buffer, tally)
@@ -209,7 +209,7 @@ class MemoryPoolRound:
 def memory_pool_round(
     seed: int, detecting: bool, strict: bool, steps: int, patience_s: float
 ) -> Round:
-    """Run one round and judge it.
+    """Run a round and judge the result.
 
     Args:
         seed: Of the choices that the threads make.

@@ -1,8 +1,8 @@
 """The operations of a stress run: they fail, re-enter, and leave behind what has become of them.
 
-Everything about an operation is in its *record*, which outlives it: a log of what happened, each
-line with the thread that it happened in. What is judged in the end is read from the records, and a
-finding shows the log.
+Everything about an operation is in a *record*, which outlives the operation: a log of events, each
+with the thread of the event. What is judged in the end is read from the records, and a finding
+shows the log.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Planned(Exception):
 
 @dataclass(eq=False)
 class Record:
-    """What is known of one operation.
+    """The record of an operation: its condition, its time-out and the log of its events.
 
     Attributes:
         serial: Its number, from 0.
         key: The number of the key whose events it waits for.
-        threshold: How many of them it needs.
+        threshold: The number of events that the operation needs.
         delay_ms: Its time-out.
-        log: What has happened, and in which thread.
+        log: The events, each with the name of the thread.
     """
 
     serial: int
@@ -72,7 +72,7 @@ class Record:
         return sum(happened == what for happened, _ in self.log)
 
     def has(self, *anything: str) -> bool:
-        """Whether one of these things has happened."""
+        """Whether the log has an entry of one of these kinds."""
         return any(happened in anything for happened, _ in self.log)
 
     @property
@@ -81,7 +81,7 @@ class Record:
         return self.count(COMPLETED) + self.count(TIMED_OUT)
 
     def operation(self) -> DelayedOperation | None:
-        """The operation, if it is still there."""
+        """The operation; None once the object is gone."""
         return None if self.reference is None else self.reference()
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ class Behaviour:
     """What an operation does besides waiting.
 
     Attributes:
-        failures: Which of its methods raise: ``try 1`` for the first try and so on, ``complete``,
+        failures: The methods that raise: ``try 1`` for the first try and so on, ``complete``,
             ``expire``.
         during_try: Called in every try.
         during_complete: Called once completed.
@@ -141,14 +141,14 @@ class Waiting(DelayedOperation):
         record.reference = weakref.ref(self)
 
     def try_complete(self) -> bool:
-        """Complete it if the condition holds, unless this try is one that fails."""
+        """Complete the operation if its condition holds; raise if this try is planned to fail."""
         self._tries += 1
         self._fail(f"try {self._tries}", TRY_RAISED)
         self._behaviour.during_try()
         return self._condition() and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count it for the call under way; where there is none, the time-out has completed it."""
+        """Count the completion for the call under way; without a call, note a time-out."""
         under_way = self._calls.completed
         self.record.note(COMPLETED if under_way else TIMED_OUT)
         if under_way:
@@ -157,7 +157,7 @@ class Waiting(DelayedOperation):
         self._fail("complete", CALLBACK_RAISED if under_way else TIME_OUT_RAISED)
 
     def on_expiration(self) -> None:
-        """Note it."""
+        """Note the expiry."""
         self.record.note(EXPIRED)
         self._fail("expire", EXPIRY_RAISED)
 
@@ -167,7 +167,7 @@ class Waiting(DelayedOperation):
             raise Planned(what)
 
     def __del__(self) -> None:
-        """Note it, and use the purgatory where that is safe."""
+        """Note the finalisation, and use the purgatory where a call from a finaliser is safe."""
         self.record.note(FINALISED)
         try:
             if self._myself is None:

@@ -1,4 +1,4 @@
-"""One round on one purgatory: everything that may be called, from many threads, at once.
+"""A round on a purgatory: every call, from many threads, at once.
 
 The purgatory is as a program makes it: own timer, reapers, executor, the real clock. Threads watch
 operations, some of them twice, raise events and check their keys, force, cancel keys and time-outs,
@@ -51,8 +51,8 @@ class Load:
     Attributes:
         watches: Operations that each of the watching threads makes.
         events: Events that each of the completing threads raises.
-        duels: Operations that one thread watches while another one raises the only events of their
-            key and checks it: nothing that happens later hides a completion that was lost.
+        duels: Operations that one thread watches while a second thread raises the only events of
+            their key and checks the key: no later event hides a lost completion.
     """
 
     watches: int = 120
@@ -61,11 +61,11 @@ class Load:
 
 
 class _Purgatory(Purgatory[Partition]):
-    """One that can be referred to weakly; those of the compiled build cannot."""
+    """A purgatory that can be referred to weakly, unlike a purgatory of the compiled build."""
 
 
 class PurgatoryRound:
-    """The threads of one round, and what they share."""
+    """The threads of a round, with the purgatory and the operations that they share."""
 
     def __init__(
         self, seed: int, accounting: AccountingName, closing: bool, load: Load, result: Round
@@ -95,7 +95,7 @@ class PurgatoryRound:
         self._twins = [self._twin(number) for number in range(KEYS)]
 
     def run(self, patience_s: float) -> bool:
-        """Let all threads run to their end; whether they have come to it."""
+        """Run all threads; whether every thread has ended."""
         bodies: dict[str, Callable[[], Iterator[None]]] = {
             "watcher 1": partial(self._watch, 1),
             "watcher 2": partial(self._watch, 2),
@@ -128,7 +128,7 @@ class PurgatoryRound:
         self._called("force", operation.force_complete)
 
     def cancel(self, number: int) -> None:
-        """Cancel a key, and note it with each operation that was under it."""
+        """Cancel a key, and note the cancellation in the record of each operation under the key."""
         for operation in self.purgatory.cancel_for_key(Partition("topic", number)):
             assert isinstance(operation, Waiting)
             operation.record.note(CANCELLED)
@@ -296,7 +296,7 @@ class PurgatoryRound:
             operation.record.note(REFUSED)
 
     def _called(self, name: str, call: Callable[[], int]) -> None:
-        """Make a call, and compare what it says it has completed with what it has."""
+        """Make a call, and compare its result with the number of operations it has completed."""
         completed = self.calls.completed
         completed.append(0)
         try:

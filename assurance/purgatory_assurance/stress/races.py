@@ -40,7 +40,7 @@ class Race:
         component: ``purgatory``, ``timer`` or ``memory_pool``.
         says: What is wrong, in a few words.
         kinds: How the stress run may find it.
-        substitutes: The classes, the names of their methods, and what stands there instead.
+        substitutes: The classes, the names of the methods, and the functions put in their place.
     """
 
     name: str

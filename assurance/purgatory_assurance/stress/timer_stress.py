@@ -1,4 +1,4 @@
-"""One round on one timer, and what must hold once it is over and all is quiet.
+"""A round on a timer, and the checks at the end, when all is quiet.
 
 Threads arm tasks of their own, fight over some that they share, cancel, advance beside the reaper,
 look on, and in some rounds close. Tasks fail, arm themselves and others again, and cancel.
@@ -57,7 +57,7 @@ class TimerLoad:
 
     Attributes:
         tasks: Tasks that each of the arming threads makes.
-        fights: What each of those does that fight over the same tasks.
+        fights: The number of steps of each thread that fights over the shared tasks.
     """
 
     tasks: int = 150
@@ -70,7 +70,7 @@ class TaskRecord:
 
     Attributes:
         name: The task.
-        log: What has happened, and in which thread.
+        log: The events, each with the name of the thread.
         due_ms: When its armings are due; appended to, so that threads lose none of each other's.
         delay_ms: Of its last arming.
     """
@@ -100,7 +100,7 @@ class TaskRecord:
 
 
 class Noted(TimerTask):
-    """A task that writes down what becomes of it.
+    """A task that records runs, drops and the finalisation.
 
     A dropped task hears of it from the timer; a finaliser uses the timer, where no circle keeps the
     task for the collector.
@@ -129,7 +129,7 @@ class Noted(TimerTask):
         self.record.note(DROPPED)
 
     def __del__(self) -> None:
-        """Note it, and use the timer where that is safe: under its lock this would hang."""
+        """Note the finalisation, and use the timer where its lock is free: else this would hang."""
         self.record.note(FINALISED)
         try:
             if self._myself is None and not self._round.result.findings:
@@ -139,7 +139,7 @@ class Noted(TimerTask):
 
 
 class TimerRound:
-    """The threads of one round, and what they share."""
+    """The threads of a round, with the timer and the tasks that they share."""
 
     def __init__(self, seed: int, closing: bool, load: TimerLoad, result: Round) -> None:
         self.seed = seed
@@ -152,7 +152,7 @@ class TimerRound:
         self.shared = [self._new_task(f"shared task {number}") for number in range(_SHARED)]
 
     def run(self, patience_s: float) -> bool:
-        """Let all threads run to their end; whether they have come to it."""
+        """Run all threads; whether every thread has ended."""
         bodies: dict[str, Callable[[], Iterator[None]]] = {
             "armer 1": partial(self._arm_own, 1),
             "armer 2": partial(self._arm_own, 2),

@@ -67,7 +67,7 @@ class DelayedOperation:
         """Complete the operation, whatever its condition; it stays in the queue and in its lists.
 
         Returns:
-            Whether this call has completed it. Exactly one call ever does.
+            Whether this call has completed the operation. Exactly one call ever does.
 
         Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-FORCE, PURGATORY-FORCE-AGAIN,
         PURGATORY-CALLBACK-THROWS.
@@ -116,7 +116,7 @@ class DelayedOperation:
 
 
 def _enter(operation: DelayedOperation) -> None:
-    """Take the operation's lock, once more where this thread has it."""
+    """Take the operation's lock, which is reentrant."""
     if operation._lock is not None:
         operation._lock.acquire()
         return

@@ -59,7 +59,8 @@ class WatcherLists(Generic[Key]):
     def try_all(self, key: Key) -> int:
         """Try the requests under a key, oldest first; what is completed leaves the list.
 
-        What a try raises ends the walk. The request that raised, and those behind it, stay.
+        An exception from a try ends the walk; the request that raised stays in the list, with all
+        later requests.
 
         Returns:
             How many requests this call has completed.

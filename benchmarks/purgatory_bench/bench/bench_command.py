@@ -155,7 +155,7 @@ def finish(read: Sequence[Results], out: Path, *, gate: bool) -> None:
 
 
 def close_gate(read: Sequence[Results], gate: bool) -> None:
-    """End with 1 where there is a gate and it is closed."""
+    """Exit with 1 where a gate is asked for and the results do not pass the gate."""
     if gate and (problem := gate_problem(read)):
         say(f"gate: {problem}")
         raise click.exceptions.Exit(1)
@@ -174,10 +174,10 @@ def chosen_rolls(
     Args:
         rolls: The roster.
         own: Names and commands of peers that are asked besides.
-        names: Of those that are asked.
+        names: The names of the peers to ask.
 
     Raises:
-        Problem: there is no such peer, or two have one name.
+        Problem: no peer has the name, or two peers have the same name.
     """
     added = [own_roll(name, command) for name, command in own]
     known = {roll.name: roll for roll in (*rolls, OLD_PURE)}

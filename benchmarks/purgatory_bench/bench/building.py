@@ -23,7 +23,7 @@ _SOURCES: Final = (
     "benchmarks/purgatory_bench/baselines",
     "benchmarks/purgatory_bench/python_peer",
 )
-"""What the compiled environment runs; when one of these files changes, it is made anew."""
+"""The sources of the compiled environment; a change in these files makes a new environment."""
 
 
 class NotBuilt(Exception):

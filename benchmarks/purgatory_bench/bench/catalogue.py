@@ -17,7 +17,7 @@ class Quantity:
     Attributes:
         source: ``thread_cpu_ns``, ``process_cpu_ns`` or ``wall_ns``, which count for each
             operation; or a key of the answer's detail, which counts as it is.
-        label: What it is.
+        label: The figure's name in tables.
         unit: Of the figure.
         digits: Behind the point.
     """
@@ -39,8 +39,8 @@ class Measure:
     Attributes:
         name: As in requests.
         title: For people.
-        quantities: What is told of it; the first one is what ratios are made of.
-        across: What the settings differ in.
+        quantities: The quantities reported; ratios are formed of the first.
+        across: The parameter in which the settings differ.
     """
 
     name: str

@@ -13,10 +13,10 @@ _CONTRACT: Final = Path("benchmarks") / "peers" / "README.md"
 
 
 def find_checkout(told: Path | None) -> Path | None:
-    """The checkout: where it was told to be, or the one that this module stands in.
+    """The checkout: the folder given, or else the checkout that contains this module.
 
     Raises:
-        Problem: what was told is none.
+        Problem: the folder given is no checkout.
     """
     if told is not None:
         if not (told / _CONTRACT).is_file():

@@ -71,7 +71,7 @@ class Figures:
         return self._peers_of.get(setting, {})
 
     def reason(self, setting: str, peer: str) -> str:
-        """Why there is no figure; empty where there is one."""
+        """The reason why a figure is missing; empty where a figure exists."""
         if setting not in self.settings:
             return LEFT_OUT
         if reason := self._reasons.get((setting, peer)):

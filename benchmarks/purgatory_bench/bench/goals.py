@@ -1,8 +1,9 @@
 """The goals of the implementation, and what files of results say of each.
 
-A goal speaks of one or more figures. It is met where every one of them is within the figure to
-reach, and more than that where every one is within the figure to aim at. One figure that is beyond
-it is enough to miss the goal; where none is beyond it but some are not there, nothing is decided.
+A goal speaks of one or more figures. A goal is met where every figure is within the figure to
+reach, and exceeded where every figure is within the figure to aim at. A single figure beyond the
+figure to reach misses the goal; where no figure is beyond it but some are missing, nothing is
+decided.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,12 +43,12 @@ class GoalVerdict(Enum):
 
 @dataclass(frozen=True)
 class Part:
-    """One figure that a goal speaks of.
+    """A figure that a goal is judged by.
 
     Attributes:
-        label: Which one.
-        measured: What it is; None where there is none.
-        reason: Why there is none.
+        label: The name of the figure.
+        measured: The figure; None where it was not measured.
+        reason: Why the figure is missing.
     """
 
     label: str
@@ -60,7 +61,7 @@ class Goal:
     """A goal.
 
     Attributes:
-        title: What is compared with what.
+        title: The two quantities that are compared.
         reach: The figure to reach.
         aim: The figure to aim at, if there is one.
         parts: Finds the figures.
@@ -82,7 +83,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Judged:
-    """A goal, its figures, its verdict."""
+    """A goal with the figures it is judged by and the verdict."""
 
     goal: Goal
     parts: Sequence[Part]

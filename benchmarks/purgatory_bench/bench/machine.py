@@ -26,7 +26,7 @@ def facts(load_begin: Load, checkout: Path | None) -> Machine:
 
     Args:
         load_begin: What the load was at its begin.
-        checkout: Where the sources are, if there are any.
+        checkout: The folder of the sources; None without a checkout.
     """
     return Machine(
         processor=_first("/proc/cpuinfo", r"model name\s*:\s*(.+)") or platform.processor(),
@@ -69,7 +69,7 @@ def _commit(checkout: Path) -> str:
 
 
 def _git(checkout: Path, *words: str) -> str:
-    """What Git says; nothing where there is no Git, or no repository."""
+    """Git's answer; empty without Git or without a repository."""
     try:
         done = subprocess.run(
             ["git", "-C", checkout, *words],

@@ -38,7 +38,7 @@ _SETTINGS: Final[dict[str, object]] = {
 
 
 def draw_measure_plots(figures: Figures, folder: Path, suffix: str) -> list[Path]:
-    """Draw those for which there are figures; the files.
+    """Draw the plots of the measures that have figures; the files.
 
     Raises:
         MissingExtra: matplotlib is not installed.

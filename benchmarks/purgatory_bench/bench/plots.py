@@ -118,7 +118,7 @@ def _over_time(figures: Figures, case: str) -> Panel | None:
 
 
 def _line(curve: Curve) -> Line:
-    """A curve with so few points that their markers stand apart, the last one among them."""
+    """A curve with few enough points that markers stand apart, the last point included."""
     step = -(-len(curve.mib) // _MOST_MARKERS)
     chosen = range((len(curve.mib) - 1) % step, len(curve.mib), step)
     return Line(curve.peer, [curve.seconds[n] for n in chosen], [curve.mib[n] for n in chosen])

@@ -18,7 +18,7 @@ Request: TypeAlias = Mapping[str, int | float | str]
 
 
 class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What it was measured on.
+    """The machine on which the measures were taken.
 
     Attributes:
         processor: Its name; empty where the system does not tell.
@@ -48,10 +48,10 @@ class PeerFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         name: Its name in the tables.
-        reason: Why it was not measured at all; empty where it was.
-        version: Of what is measured, as its hello says.
+        reason: Why the peer was not measured at all; empty for a measured peer.
+        version: The version of the peer's library, from the hello.
         runtime: The same.
-        offers: Measures that it can be asked.
+        offers: The measures that the peer can take.
     """
 
     name: str
@@ -62,12 +62,12 @@ class PeerFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing that every peer is asked.
+    """A request that is put to every peer.
 
     Attributes:
         name: Its name, which no other setting of the file has.
-        measure: What kind of thing it is; settings of one measure share their rounds.
-        label: What tells it from the others of its measure.
+        measure: The name of the measure; settings of one measure share their rounds.
+        label: The difference from the other settings of the measure.
         request: The line that is sent, without the seed.
     """
 
@@ -94,8 +94,8 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         setting: Name of what was asked.
         peer: Name of who answered.
         round: From 1; rounds of warming up are 0 and below, and count for nothing.
-        place: When in its round it was this peer's turn, from 1.
-        answer: What it said.
+        place: The peer's position in the order of the round, from 1.
+        answer: The peer's answer.
     """
 
     setting: str
@@ -117,7 +117,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Resident memory of a peer's process while it ran.
 
     Attributes:
-        setting: What it was asked.
+        setting: The name of the setting.
         peer: Who was asked.
         limit_mib: Beyond this the process was ended.
         exceeded: Whether it was.
@@ -137,9 +137,9 @@ class Results(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One run of the command.
 
     Attributes:
-        format: What kind of file this is.
+        format: The kind of file.
         version: Of this schema.
-        kind: Which command wrote it.
+        kind: The command that wrote the file.
         began: Date and time, UTC, ISO 8601.
         seconds: How long it took.
         options: What the command was told.

@@ -24,7 +24,7 @@ class Place:
     """Where peers are made and run.
 
     Attributes:
-        checkout: Where their sources are, if they are here.
+        checkout: The folder of the peers' sources; None without a checkout.
         work: Folder for everything that is made.
     """
 
@@ -58,7 +58,8 @@ class Roll:
         runtime: What the end of its hello's ``runtime`` must be; anything if empty.
         whole: Whether the cost of its process belongs beside that of the thread that measures,
             since other threads work for it: collectors of garbage, compilers, workers.
-        alone: Words that make it fit for one request about memory, in this very process.
+        alone: Command-line words that start the peer for a single request about memory, in the same
+            process.
         environment: Variables for it.
     """
 
@@ -163,4 +164,4 @@ WORKLOAD_ROLLS: Final = (
 OLD_PURE: Final = Roll(
     "old-design-pure", _python("old-design-pure", "old-design"), ", interpreted", alone=_ALONE
 )
-"""The old design, interpreted: for those who ask for it by its name."""
+"""The old design, interpreted: run only when asked for by name."""

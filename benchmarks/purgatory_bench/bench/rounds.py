@@ -26,8 +26,8 @@ class Plan:
     """How often everything is asked.
 
     Attributes:
-        rounds: Those that count.
-        warm_up: Those before.
+        rounds: The number of rounds that count.
+        warm_up: The number of rounds before, which do not count.
         seed: Of the first round; each round has its own, the same for all peers.
         patience_s: How long an answer may take besides the time for its size, s.
     """
@@ -63,7 +63,7 @@ def run_rounds(
 
     Args:
         team: The peers.
-        settings: What they are asked, those of one measure side by side.
+        settings: The settings to ask, grouped by measure.
         plan: How often.
         taken: Where samples and failures go.
         say: Takes what is under way.

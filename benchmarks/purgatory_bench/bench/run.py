@@ -21,13 +21,13 @@ Say = Callable[[str], None]
 
 @dataclass
 class Book:
-    """What a run has found so far, and where it is written down.
+    """The findings of a run so far, and the file of results.
 
     Attributes:
         kind: Of the file.
         out: The file.
         options: What the command was told.
-        checkout: Where the sources are, if they are here.
+        checkout: The folder of the sources; None without a checkout.
         settings: What was asked for.
         taken: What was answered.
         curves: Of the run with a limit on memory.
@@ -45,7 +45,7 @@ class Book:
     _clock: float = field(default_factory=time.monotonic)
 
     def write(self, team: Team) -> Results:
-        """Write down everything that there is now."""
+        """Write everything measured so far into the file; the results."""
         results = Results(
             format="purgatory-bench",
             version=1,
@@ -77,8 +77,8 @@ def measure_all(
     Args:
         book: What is filled.
         rolls: The peers.
-        place: Where they are made and run.
-        settings: What they are asked.
+        place: The folders where peers are made and run.
+        settings: The settings to ask.
         plan: How often.
         say: Takes what is under way.
     """
@@ -104,7 +104,7 @@ def sweep_all(
     Args:
         book: What is filled.
         rolls: The peers.
-        place: Where they are made and run.
+        place: The folders where peers are made and run.
         sweep: What is swept.
         limit: On resident memory; None to leave that part out.
         plan: How often.

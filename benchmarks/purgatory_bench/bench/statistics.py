@@ -1,4 +1,4 @@
-"""Medians with what they were taken of, and ratios that are formed within one round."""
+"""Medians with their samples, and ratios formed within one round."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Summary:
         median: Of the rounds.
         least: Of them.
         most: Of them.
-        rounds: How many there were, at least one.
+        rounds: The number of rounds, at least 1.
     """
 
     median: float

@@ -80,11 +80,11 @@ def patience(setting: Setting, plan: Plan) -> float:
 
 
 def saturated(setting: Setting, answers: Sequence[Measurement]) -> str:
-    """Why a peer is asked for no higher rate; empty where it holds this one.
+    """The reason why a peer is asked for no higher rate; empty where the peer holds this rate.
 
     Args:
         setting: The point.
-        answers: Of one peer, at least one.
+        answers: The answers of one peer, at least one.
     """
     values = [value_of(answer, "achieved") for answer in answers]
     achieved = median([value for value in values if value is not None] or [0.0])

@@ -116,7 +116,7 @@ def series_of(setting: Setting) -> Series:
 
 
 def all_series(figures: Figures, kind: str = MEASURE) -> list[Series]:
-    """Those that were asked for, each once."""
+    """The series that were asked for, without duplicates."""
     points = (each for each in figures.settings.values() if each.measure == kind)
     return list(dict.fromkeys(map(series_of, points)))
 

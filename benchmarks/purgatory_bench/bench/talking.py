@@ -37,7 +37,7 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class Declined(Exception):
-    """The peer answered that it cannot do this, and why; it stays ready."""
+    """The peer has declined the request with a reason, and stays ready for the next."""
 
 
 class Broken(Exception):
@@ -57,9 +57,9 @@ class Start:
 
     Attributes:
         command: The program and its words.
-        folder: Where it runs.
-        log: Where its standard error goes.
-        environment: Variables on top of those that are there.
+        folder: The working folder of the process.
+        log: The file that takes the peer's standard error.
+        environment: Variables added to the environment of this process.
     """
 
     command: Sequence[str | Path]
@@ -72,13 +72,13 @@ class PeerProcess:
     """A peer that was started.
 
     Attributes:
-        hello: What it said of itself.
+        hello: The peer's first line.
     """
 
     hello: Hello
 
     def __init__(self, start: Start, patience_s: float) -> None:
-        """Start it and wait for its hello.
+        """Start the process and wait for the peer's hello.
 
         Raises:
             Broken: there is none in time, or it is no hello.
@@ -195,7 +195,7 @@ class PeerProcess:
         return Broken(why)
 
     def _kill(self) -> None:
-        """End it and what it has started, and wait until it is gone."""
+        """Kill the process with its process group, and wait until the process has ended."""
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)

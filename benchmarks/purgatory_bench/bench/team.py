@@ -20,11 +20,11 @@ class Member:
     """A peer of the run.
 
     Attributes:
-        roll: What it is.
+        roll: The peer's entry in the roster.
         start: How it is started; None where it could not be made ready.
-        reason: Why it is not measured; empty where it is.
-        hello: What it said when it was started first.
-        process: Its process; None where it has none now.
+        reason: Why the peer is not measured; empty for a measured peer.
+        hello: The hello of the peer's first start; None before.
+        process: The running process; None while the peer is not running.
         starts: How often it was started.
     """
 
@@ -41,7 +41,7 @@ class Member:
         return self.roll.name
 
     def facts(self) -> PeerFacts:
-        """What the file of results says of it."""
+        """The peer's entry in the file of results."""
         if self.hello is None:
             return PeerFacts(self.name, self.reason)
         hello = self.hello
@@ -52,7 +52,7 @@ class Team:
     """The peers, in their order.
 
     Attributes:
-        members: All of them, also those that are not measured.
+        members: All peers, including the unmeasured.
     """
 
     def __init__(self, rolls: Sequence[Roll], place: Place, say: Callable[[str], None]) -> None:
@@ -94,8 +94,8 @@ class Team:
         """Ask a member that is able.
 
         Raises:
-            Declined: it cannot do this.
-            Broken: it was ended; the next ``able`` starts it anew.
+            Declined: the peer cannot take the measure.
+            Broken: the peer was ended; the next ``able`` starts a new process.
         """
         if member.process is None:
             raise Broken(member.reason or "it was ended before")
@@ -122,7 +122,7 @@ class Team:
         self._start(member)
 
     def _start(self, member: Member) -> None:
-        """Start it; where that is of no use, the member says why."""
+        """Start the process; a failure is noted in the member as the reason."""
         assert member.start is not None
         member.starts += 1
         if member.starts > _MOST_STARTS:

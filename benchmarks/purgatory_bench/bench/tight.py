@@ -34,9 +34,9 @@ class ResidentWatch:
 
     Attributes:
         limit_mib: Beyond this it has to end; None for never.
-        seconds: When it looked, from the first time on that counts.
-        mib: What it saw.
-        exceeded: Whether it was beyond the limit.
+        seconds: The times of the readings, from the first reading that counts.
+        mib: The readings of resident memory, MiB.
+        exceeded: Whether a reading was beyond the limit.
     """
 
     limit_mib: float | None
@@ -52,7 +52,7 @@ class ResidentWatch:
             return ""
         self._begin = self._begin or time.monotonic()
         self.seconds.append(round(time.monotonic() - self._begin, 3))
-        held = round(seen, 2)  # what is judged is what is noted
+        held = round(seen, 2)  # the noted value is the judged value
         self.mib.append(held)
         if self.limit_mib is None or held <= self.limit_mib:
             return ""

@@ -1,7 +1,7 @@
 """The measures of asyncio's timer: ``call_later`` and ``cancel`` in the loop's own thread.
 
-The loop gets its turn after every thousand operations, as it does in a program that awaits: there
-it sifts out what was cancelled. On a virtual clock it is the same loop with another ``time``. It is
+The loop gets its turn after every thousand operations, as in a program that awaits: in its turn the
+loop sifts out cancelled timers. On a virtual clock it is the same loop with another ``time``. It is
 not safe to call from other threads, on either clock.
 """
 

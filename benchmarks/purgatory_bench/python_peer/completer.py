@@ -17,10 +17,10 @@ class Completer:
     """A queue of requests by their time, and the thread that takes them out.
 
     Attributes:
-        completed: Requests that this thread has completed.
-        lags_ns: How late each request was that it has taken, ns; one that had expired by then is
-            among them, since it may have expired because this thread was late.
-        failure: What has ended the thread before its time.
+        completed: The number of requests completed by the thread.
+        lags_ns: The lag of each request taken, ns; a request that had expired by then is included,
+            since the lag of this thread may be the cause.
+        failure: The exception that ended the thread early; None without a failure.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What a stretch of a program costs, and how to tell that it has done what it should."""
+"""The cost of a stretch of a program, and checks that the stretch did its work."""
 
 import gc
 import time
@@ -24,7 +24,7 @@ class Costs:
         )
 
     def answer(self, operations: int, *, one_thread: bool = True, **detail: Figure) -> Measurement:
-        """The answer; where other threads did a part, that of one says nothing."""
+        """The answer; without the thread's time where other threads did a part of the work."""
         thread_ns = self.thread_ns if one_thread else None
         return Measurement(operations, thread_ns, self.process_ns, self.wall_ns, detail)
 

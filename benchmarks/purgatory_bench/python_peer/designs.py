@@ -33,7 +33,7 @@ class CountedRequest(Protocol):
     """An operation of a user's own class: it can be completed as soon as it is ready.
 
     Attributes:
-        ready: Set by who knows that its condition holds.
+        ready: Set by the benchmark when the operation's condition holds.
         completions: How often it was completed.
     """
 
@@ -45,7 +45,7 @@ class ForcedRequest(Protocol):
     """An operation of a user's own class that no event completes."""
 
     def force_complete(self) -> bool:
-        """Complete it; whether this call has."""
+        """Complete the request; whether this call has completed the request."""
 
 
 class Record:
@@ -72,8 +72,8 @@ class Design:
         purgatory: Makes a purgatory, with a purge interval other than 1000 where one is given and,
             where it has a wheel, tick 1 ms and wheel size 20.
         request: Makes an operation of a delay in ms that holds so many bytes.
-        numbered_request: Makes one that only force and its time-out complete, and that marks itself
-            in a record under its number.
+        numbered_request: Makes a request that only force and time-out complete, and that marks its
+            number in a record.
     """
 
     purgatory: MakesPurgatory

@@ -1,4 +1,4 @@
-"""A measure in a process of its own, where nothing that was there before is used again."""
+"""A measure in a fresh process, so that no memory of earlier measures is used again."""
 
 import subprocess
 import sys

@@ -13,13 +13,13 @@ from itertools import count
 from typing import Any, Final, TypeAlias
 
 Entry: TypeAlias = list[Any]
-"""When it is due, ms; its number; its callback, or None."""
+"""Expiry, ms; number; callback, or None once cancelled."""
 
 _LEAST_CANCELLED: Final = 100
 
 
 class HeapTimer:
-    """For one thread, which leads the clock."""
+    """A timer for one thread, which sets the clock."""
 
     __slots__ = ("_cancelled", "_heap", "_numbers", "now_ms")
 

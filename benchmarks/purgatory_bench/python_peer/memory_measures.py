@@ -49,7 +49,7 @@ def memory_of_asyncio(request: Request) -> Measurement:
 
 
 def memory_of_purgatory(design: Design, request: Request) -> Measurement:
-    """What operations take that wait under three keys, and that nobody else keeps.
+    """The memory of operations that wait under three keys and have no other references.
 
     Where there are more than three keys, the operations share 1,024 choices of them.
     """

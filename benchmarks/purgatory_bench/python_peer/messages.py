@@ -14,7 +14,7 @@ class CannotMeasure(Exception):
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """The first line: who this is, and what can be asked."""
+    """The first line of a peer: name, version, runtime and the measures it can take."""
 
     peer: str
     version: str
@@ -23,7 +23,7 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to measure; keys that a measure does not use may be there.
+    """The request for a measure; keys unknown to the measure are allowed.
 
     Attributes:
         measure: Its name.
@@ -53,11 +53,11 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Measurement(msgspec.Struct, frozen=True):
-    """What it cost.
+    """The cost of a measured stretch.
 
     Attributes:
-        operations: How many were done.
-        thread_cpu_ns: Processor time of the thread that did them, ns; None where it were several.
+        operations: The number of operations done.
+        thread_cpu_ns: Processor time of the working thread, ns; None for several threads.
         process_cpu_ns: Processor time of the process, ns; None where it cannot be told.
         wall_ns: Time by the clock, ns.
         detail: What the measure says besides.

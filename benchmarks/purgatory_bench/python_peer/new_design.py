@@ -19,7 +19,7 @@ class Request(DelayedOperation):
         self.payload = bytes(payload)
 
     def try_complete(self) -> bool:
-        """Complete it where it is ready."""
+        """Complete the request if it is ready."""
         return self.ready and self.force_complete()
 
     def on_complete(self) -> None:
@@ -47,7 +47,7 @@ class NumberedRequest(DelayedOperation):
         self.record.completions[self.number] += 1
 
     def on_expiration(self) -> None:
-        """Count; the thread that runs time-outs is one."""
+        """Count the expiry; a single thread runs all time-outs."""
         self.record.expired += 1
 
 

@@ -1,4 +1,4 @@
-"""Which peers there are, and what each can be asked."""
+"""The peers that this program implements, and the measures of each."""
 
 import platform
 from collections.abc import Callable, Mapping
@@ -40,8 +40,8 @@ class Peer:
         name: As on the command line.
         version: Of what is measured.
         compiled: Whether that runs as compiled code; None where nothing of ours does.
-        measures: What it can be asked.
-        fresh: Those measures that are taken in a process of their own.
+        measures: The measures that the peer can take, by name.
+        fresh: The measures that need a fresh process.
     """
 
     name: str

@@ -26,7 +26,7 @@ REASONS: dict[type[Exception], str] = {  # name your implementation's exceptions
 
 
 class ScriptedOperation(DelayedOperation):
-    """An operation that does what its script says, and notes that it was called."""
+    """An operation that follows a script, and notes every call of its callbacks."""
 
     def __init__(self, case: "PurgatoryCase", name: str, delay_ms: int, script: Json) -> None:
         super().__init__(delay_ms)
@@ -80,7 +80,7 @@ class PurgatoryCase:
         self.events.append({"kind": kind, "task": operation.name, **more})
 
     def named(self, asked: Json) -> ScriptedOperation:
-        """One name is one operation; the step that introduces it says what it does."""
+        """The operation of a name; the step that introduces the name gives the script."""
         name = asked["operation"]
         if name not in self.operations:
             delay_ms, script = asked.get("delay_ms", 0), asked.get("script", {})
@@ -201,7 +201,7 @@ class PoolCase:
 
 
 def carry_out(case: PurgatoryCase | PoolCase, operation: Json) -> Json:
-    """One step: its answer or why it was refused, the events, the observables after it."""
+    """Carry out a step; the outcome with result or rejection, events and observables."""
     outcome: Json = {}
     case.events = []
     try:

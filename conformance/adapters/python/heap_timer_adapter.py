@@ -50,7 +50,7 @@ class HeapTimer:
 
 
 def carry_out(timer: HeapTimer, operation: dict[str, Any]) -> dict[str, Any]:
-    """One step: the operation, the events that it caused, the observables after it."""
+    """Carry out an operation; the outcome with the events and the observables afterwards."""
     outcome: dict[str, Any] = {}
     kind = operation["op"]
     if kind == "add":

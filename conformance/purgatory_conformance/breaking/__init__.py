@@ -1,1 +1,1 @@
-"""Planting a defect to see who catches it."""
+"""Planting a defect, and finding the checks that catch it."""

@@ -20,7 +20,7 @@ NOBODY = "nobody"
 
 
 def print_mutant(console: Console, mutant: Mutant) -> None:
-    """What is wrong with a mutant, and which rule that breaks."""
+    """Print the fault of a mutant, and the rule that the fault breaks."""
     rule = requirement(mutant.rule)
     console.print(f"{mutant.name}, a wrong {noun(mutant.component)}", style="bold", markup=False)
     _say(console, mutant.summary, 0)
@@ -29,7 +29,7 @@ def print_mutant(console: Console, mutant: Mutant) -> None:
 
 
 def print_shrunk(console: Console, caught: Caught) -> None:
-    """Which rule is blamed, and the shortest case that shows it."""
+    """Print the rule that is blamed, and the shortest failing case."""
     cause = caught.blamed
     if cause is None:
         console.print(_generated_by_nobody(caught), markup=False)
@@ -165,7 +165,7 @@ def _failed(caught: Caught) -> int:
 
 
 def _where(run: CaseRun) -> str:
-    """The step that diverges, and what was asked in it."""
+    """The number of the diverging step, and the operation asked."""
     if run.divergence is None:
         return "which the subject did not answer"
     support = support_of(component_of(run.configuration))

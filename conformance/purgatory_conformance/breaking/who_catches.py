@@ -27,7 +27,7 @@ def _no_progress(campaign: Campaign, phase: str) -> None:
 
 @dataclass(frozen=True)
 class VectorCatch:
-    """What the golden vectors see: how many could be asked, and those that fail, in their order."""
+    """The result of the golden vectors: the number asked, and the failing vectors in order."""
 
     asked: int
     failing: tuple[CaseRun, ...]

@@ -36,7 +36,7 @@ from purgatory_spec.requirements import component_of_rule
 
 @dataclass(frozen=True)
 class _Check:
-    """How to judge whom, and where to write what is found."""
+    """The subject to judge, the budget and seed of the campaign, and the folder for its reports."""
 
     opened: OpenSubject
     suite: str
@@ -84,7 +84,8 @@ def check(
     """Judge SUBJECT: is it conformant?
 
     SUBJECT is a registered name (see: purgatory list subjects), a folder with a purgatory.toml, or
-    module:factory. Without it: the purgatory.toml of this folder, or else what is bundled.
+    module:factory. Without a SUBJECT: the purgatory.toml of this folder, or else the bundled
+    implementation.
     """
     wanted = _wanted(components, rules)
     budget = SUITES[suite]

@@ -1,4 +1,4 @@
-"""The command that looks closely at one adapter."""
+"""The command that examines an adapter."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The commands about rules: what there is, what a rule says, where it is stated and tested."""
+"""The commands about rules: list them, explain a rule, show its statements and its tests."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from purgatory_spec.requirements import Requirement, all_requirements, requireme
 @click.command()
 @click.argument("identifier", metavar="ID")
 def explain(identifier: str) -> None:
-    """Say what a rule demands and why, where it is stated, and who breaks it."""
+    """Explain a rule: demand and rationale, statements in the packages, known breakers."""
     known_rule(identifier)
     rule = requirement(identifier)
     console = Console()

@@ -1,4 +1,4 @@
-"""The commands that plant a defect and say who catches it."""
+"""The commands that plant a defect and name its catchers."""
 
 import difflib
 from dataclasses import replace
@@ -106,8 +106,8 @@ def run(
 ) -> None:
     """Judge the mutant NAME: which rule catches it, and by which steps.
 
-    Exits with 0 where it is caught, 1 where nobody catches it. Without a NAME: all mutants, one
-    after another, which takes about 10 minutes.
+    Exits with 0 where the mutant is caught, 1 where no rule catches the mutant. Without a NAME: all
+    mutants, one after another, which takes about 10 minutes.
     """
     if name and (everything or component):
         raise click.UsageError("give either a NAME, or --all or --component, not both")

@@ -62,8 +62,8 @@ def check_(
     step(state, operation); see: purgatory model template. An initial() without argument stands for
     a tick of 1 ms, a purge interval of 0, or a pool of 3 bytes with buffers of up to 2.
 
-    Exits with 0 where no difference is found, 1 where one is, 2 where FILE holds no model, 3 where
-    its code fails or does not come to an end, 4 where nothing could be compared.
+    Exits with 0 where no difference is found, 1 after a difference, 2 if FILE holds no model, 3 if
+    the model's code fails or does not come to an end, 4 if nothing could be compared.
     """
     with tempfile.TemporaryDirectory() as folder:
         alive = Path(folder) / "alive"
@@ -91,7 +91,7 @@ def check_(
 
 
 def _run(task: Task, alive: Path) -> int:
-    """Run the comparison in a process of its own, and end it where it is stuck."""
+    """Run the comparison in a separate process, and end a process that is stuck."""
     words = [sys.executable, "-P", "-m", "purgatory_conformance.own_model.comparing_process"]
     process = subprocess.Popen([*words, msgspec.json.encode(task).decode()])
     started, touched = time.time(), alive.stat().st_mtime

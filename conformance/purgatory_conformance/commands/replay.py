@@ -1,4 +1,4 @@
-"""The command that runs one stored case once more."""
+"""The command that runs a stored case again."""
 
 from pathlib import Path
 

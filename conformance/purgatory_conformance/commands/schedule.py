@@ -132,7 +132,7 @@ def run(
 def replay_(context: click.Context, scenario: str, text: str, race: str | None) -> None:
     """Run SCENARIO once, under SCHEDULE, and show what each thread does.
 
-    Exits with 0 where nothing is wrong, 1 where something is.
+    Exits with 0 where every run is right, 1 after a faulty run.
     """
     (name,) = _named(scenario, one=True)
     with _prepared(name, race) as prepared:
@@ -175,7 +175,7 @@ def _named(scenario: str, *, one: bool = False) -> list[str]:
     """The scenarios that are asked for.
 
     Raises:
-        Problem: there is none of that name.
+        Problem: no scenario has the name.
     """
     if scenario == "all" and not one:
         return list(SCENARIOS)
@@ -211,7 +211,7 @@ def _race(name: str) -> SeededRace:
     """The race of a name.
 
     Raises:
-        Problem: it cannot be planted in this build.
+        Problem: the race cannot be planted in this build.
     """
     race = _RACES[name]
     if not race.can_be_planted:

@@ -78,7 +78,7 @@ def describe_memory_pool_profile(profile: MemoryPoolProfile) -> str:
 
 
 def describe_memory_pool_state(state: object) -> str:
-    """What is available and who holds what, on one line; empty for anything else."""
+    """The available bytes and the held buffers on one line; empty for another component's state."""
     if not isinstance(state, MemoryPoolState):
         return ""
     names = sorted(state.held, key=lambda name: (len(name), name))

@@ -1,7 +1,7 @@
 """Outcomes, profiles and rules in readable words, shared by all components and all reports.
 
 Names and texts come from subjects and may hold anything: line breaks, escape codes, halves of
-characters. What leaves this module can be printed on one line of any terminal.
+characters. Every text made here can be printed on one line of any terminal.
 """
 
 import re
@@ -67,9 +67,9 @@ def describe_events(outcome: Outcome, result: str = "", *, silence: str = "no ev
     """What came of an operation, its observables aside, for example ``popped, t1 expired``.
 
     Args:
-        outcome: What came of it.
+        outcome: The operation's outcome.
         result: The result in words; empty where there is none.
-        silence: What is said where nothing happened; empty where that goes without saying.
+        silence: The words for an outcome without events; empty for no words.
     """
     parts: list[str] = []
     if outcome.rejected is not None:
@@ -130,7 +130,7 @@ def counted(number: int, word: str) -> str:
 
 
 def legend_of(*states: str) -> str:
-    """What a sign in descriptions of states means; empty where none of them has it."""
+    """The legend of the sign ``*``; empty where no description has the sign."""
     return "* completed" if any(map(_MARKED.search, states)) else ""
 
 

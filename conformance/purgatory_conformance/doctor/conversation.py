@@ -34,14 +34,14 @@ Decoded = TypeVar("Decoded", bound=_HasId)
 
 @dataclass(frozen=True)
 class ReadReply(Generic[Decoded]):
-    """A reply that could be read, with the lines that it came of."""
+    """A decoded reply, with the lines sent and received."""
 
     sent: str
     received: str
     reply: Decoded
 
     def finding(self, verdict: Severity, explanation: str) -> Finding:
-        """What is to be said of these lines."""
+        """A finding about the lines sent and received."""
         return Finding(verdict, explanation, self.sent, self.received)
 
 
@@ -72,7 +72,7 @@ class Conversation:
         return self._ids
 
     def greet(self) -> Generator[Finding, None, ReadReply[Greeting] | None]:
-        """Start a process and ask who it is."""
+        """Start a process and send ``hello``."""
         self.close()
         try:
             self._process = self._start()
@@ -158,7 +158,7 @@ class Conversation:
     ) -> Generator[Finding, None, ReadReply[Decoded] | None]:
         """Send a line and read its reply; pass over other lines, but not over many.
 
-        Where the process fails it is ended.
+        A process that fails is ended.
         """
         assert self._process is not None
         sent = shown(line.strip(b"\n"))

@@ -1,4 +1,4 @@
-"""The examination: what is asked of an adapter, in which order, and what is made of it all."""
+"""The examination of an adapter: the questions in their order, and the summary of the answers."""
 
 import re
 from collections import Counter
@@ -45,7 +45,7 @@ def examine(
     environment: Mapping[str, str] | None = None,
     time_limit_seconds: float = 10.0,
 ) -> Iterator[Finding]:
-    """Examine an adapter; ends with a finding that sums up. Never raises for what it does.
+    """Examine an adapter; ends with a finding that sums up. Never raises for the adapter's faults.
 
     Args:
         command: the program and its arguments; must not be empty.
@@ -89,7 +89,7 @@ def _each_complaint_once(findings: Iterator[Finding]) -> Iterator[Finding]:
 
 
 class _Examination:
-    """What is asked, in which order."""
+    """The questions of the examination, in their order."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._talk = conversation
@@ -165,7 +165,7 @@ def _parts_of(ask: Interview) -> Iterator[_Part]:
 
 
 def _plain(profile: Profile) -> tuple[Configuration, Operation]:
-    """An instance that a subject of this profile offers, and an operation that it knows."""
+    """A configuration and an operation that every subject of this profile supports."""
     if isinstance(profile, TimerProfile):
         return TimerConfiguration(), PLAIN_ADD
     if isinstance(profile, PurgatoryProfile):

@@ -14,7 +14,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the conversation and what is to be said about it.
+    """A line of the conversation and the finding about it.
 
     ``sent`` and ``received`` are lines without their newline; either may be empty.
     ``standard_error`` is given where the process failed.

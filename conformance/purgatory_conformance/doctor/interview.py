@@ -59,7 +59,7 @@ class Interview:
         return self.profile.executor is Executor.STEPPED
 
     def new(self, configuration: Configuration) -> Generator[Finding, None, bool]:
-        """Ask for a fresh instance; whether there is one."""
+        """Ask for a fresh instance; whether the adapter has made one."""
         identity = self.talk.next_id()
         request = new(identity, "doctor", configuration)
         answer = yield from self.talk.ask(encode_request(request), identity)

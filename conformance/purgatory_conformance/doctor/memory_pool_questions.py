@@ -57,7 +57,7 @@ class MemoryPoolQuestions:
     """The questions about a memory pool, in their order."""
 
     def __init__(self, interview: Interview, profile: MemoryPoolProfile) -> None:
-        """Ask by this interview what the profile allows."""
+        """Prepare the questions that the profile allows, for an interview."""
         self._ask = interview
         self._profile = profile
 

@@ -36,7 +36,7 @@ class PurgatoryQuestions:
     """The questions about a purgatory, in their order."""
 
     def __init__(self, interview: Interview, profile: PurgatoryProfile) -> None:
-        """Ask by this interview what the profile allows."""
+        """Prepare the questions that the profile allows, for an interview."""
         self._ask = interview
         self._profile = profile
 
@@ -125,7 +125,7 @@ class PurgatoryQuestions:
         yield from self._ask.do(Check("key"), "afterwards")
 
     def _inside(self, action: CallbackAction) -> Iterator[Finding]:
-        """A callback does this; it is called because a check completes its operation."""
+        """A callback performs an action; it runs because a check completes the operation."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
         script = Script((Answer.WAIT, Answer.WAIT, Answer.COMPLETE), on_complete=(action,))

@@ -40,7 +40,7 @@ class TimerQuestions:
     """The questions about a timer, in their order."""
 
     def __init__(self, interview: Interview, profile: TimerProfile) -> None:
-        """Ask by this interview what the profile allows."""
+        """Prepare the questions that the profile allows, for an interview."""
         self._ask = interview
         self._profile = profile
 
@@ -76,7 +76,7 @@ class TimerQuestions:
             yield from self._add_and_run("a", _DELAY_MS)
 
     def _parameters(self) -> Iterator[Finding]:
-        """An instance with parameters, which replaces one that was never ended."""
+        """A new instance with parameters replaces an instance that was never ended."""
         if not (yield from self._ask.new(TimerConfiguration())):
             return
         yield from self._ask.do(Add("left-behind", _DELAY_MS))

@@ -1,1 +1,1 @@
-"""A failing case of a timer as a picture: what it shows, its time axis, its SVG."""
+"""A failing case of a timer as a picture: the scene, the time axis, the SVG."""

@@ -24,7 +24,7 @@ _TIMES = {"wheel_clock_ms": "own clock", "next_expiry_ms": "next expiry"}
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One thing that differs; ``expected_ms`` and ``seen_ms`` are None where it is no time."""
+    """A value that differs; ``expected_ms`` and ``seen_ms`` are None unless it is a time."""
 
     about: str
     expected: str
@@ -54,7 +54,7 @@ def comparisons(
 
 
 def states_of(divergence: Divergence) -> tuple[State | None, State | None]:
-    """The model's state before the step and the one expected after it, where they are known."""
+    """The model's state before the step and the state expected afterwards, if known."""
     before, after = divergence.before, divergence.after
     return (
         before if isinstance(before, TimerState) else None,
@@ -82,7 +82,7 @@ def diverging_tasks(divergence: Divergence) -> frozenset[str]:
 
 
 def _kept(state: State) -> dict[str, object]:
-    """Where each pending task is kept: its bucket, or its due tick where there are no buckets."""
+    """For each pending task its bucket, or its due tick in a store without buckets."""
     store = state.store
     return dict(store.places if isinstance(store, TimingWheel) else store.due_ticks)
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 def element(
     parent: ET.Element | None, tag: str, /, *, cls: str = "", **attributes: str | float
 ) -> ET.Element:
-    """A new element, appended to its parent where it has one."""
+    """A new element, appended to the parent unless that is None."""
     made = ET.Element(tag) if parent is None else ET.SubElement(parent, tag)
     if cls:
         made.set("class", cls)

@@ -234,7 +234,7 @@ def _draw_pending(group: ET.Element, scene: Scene, state: State, y: float) -> fl
 def _draw_comparison(
     root: ET.Element, scene: Scene, row: Comparison, y: float, right: float
 ) -> float:
-    """One difference: its marks, where they have a time, and in words."""
+    """Draw a difference: marks on the time axis for values that are times, and the words."""
     group = element(root, "g", cls="comparison")
     text(group, shortened(row.about, _MOST_ABOUT), 4, y + 13, cls="level")
     middle = y + 9

@@ -48,7 +48,7 @@ _MARK, _CLOCK, _BUCKET, _EDGE, _SILENT = 4, 3, 2, 1, 0
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One state of the model, and what it is the state of."""
+    """A state of the model, with a title."""
 
     title: str
     state: State

@@ -1,4 +1,4 @@
-"""What all claims have in common: what is known of them, of which sizes, and what came of a look.
+"""What all claims have in common: their standing, their sizes, and the result of an exploration.
 
 A *shelf* holds the claims about one model. A claim is looked at on a small instance, whose sizes
 may be given; what is not given is the instance's own choice.
@@ -52,7 +52,7 @@ class Sizes:
 
     @property
     def given(self) -> frozenset[str]:
-        """The names of those that are given."""
+        """The names of the sizes that are given."""
         return frozenset(each.name for each in fields(self) if getattr(self, each.name) is not None)
 
 
@@ -66,10 +66,10 @@ class UnusableSizes(ValueError):
 
 @dataclass(frozen=True)
 class KnownClaim:
-    """A claim with its sentence, what is known of it, and of which instance.
+    """A claim with its sentence and its standing, for the instance that ``options`` choose.
 
-    ``options`` are the words on the command line that choose the instance; empty for the one that
-    is taken without any.
+    ``options`` are the words on the command line that choose the instance; empty for the default
+    instance.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Shelf(Protocol):
 
     @property
     def component(self) -> Component:
-        """What it is a model of."""
+        """The component that the shelf's models describe."""
 
     @property
     def concurrent(self) -> bool:
@@ -107,14 +107,14 @@ class Shelf(Protocol):
         """The sizes that can be given."""
 
     def known(self) -> Iterable[KnownClaim]:
-        """The claims of which it is known whether they are true."""
+        """The claims whose truth is known."""
 
     def look(self, name: str, sizes: Sizes, limit: int) -> Looked:
         """Explore an instance until a step breaks the claim, or to the end, or up to a limit.
 
         Raises:
             UnknownClaim: there is no such claim.
-            UnusableSizes: there is no instance of these sizes.
+            UnusableSizes: no instance has these sizes.
         """
 
 
@@ -131,7 +131,7 @@ def looked(
     narrate: Told[State, Label],
     limit: int,
 ) -> Looked:
-    """Explore, and tell the counterexample if there is one."""
+    """Explore, and tell the counterexample, if any."""
     found = explore(initial, steps, broken, limit=limit)
     narrative = narrate(found.counterexample) if found.counterexample is not None else None
     return Looked(

@@ -36,7 +36,7 @@ class ConcurrentPurgatoryClaims:
     )
 
     def known(self) -> Iterator[KnownClaim]:
-        """Those of the published accounting, then those of the exact one."""
+        """The claims of the published accounting, then the claims of the exact accounting."""
         yield from known_claims(
             PROPOSAL_CLAIMS, proposal.TRUE_CLAIMS, proposal.FALSE_CLAIMS, proposal.FAULTS
         )

@@ -25,14 +25,14 @@ SHELVES: tuple[Shelf, ...] = (
 
 
 class NoSuchClaim(ValueError):
-    """No claim goes by a word, or several do: says which there are."""
+    """No claim goes by a word, or several do: the message lists the known claims."""
 
 
 def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:
     """The shelf that a claim is on; without a component the timer's comes first.
 
     Raises:
-        NoSuchClaim: it is on none of those that are asked for.
+        NoSuchClaim: no shelf that is searched has the claim.
     """
     wanted = [
         shelf
@@ -76,7 +76,7 @@ def check_sizes(shelf: Shelf, sizes: Sizes) -> None:
     """Reject sizes that the shelf's instances do not have.
 
     Raises:
-        UnusableSizes: one of them is such a size.
+        UnusableSizes: a size is given that the shelf does not use.
     """
     strange = sorted(sizes.given - shelf.options)
     if strange:

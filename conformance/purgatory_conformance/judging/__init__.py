@@ -1,4 +1,4 @@
-"""Judges: is a step right, which rules did it put to the test, which one does it break?
+"""Judges: whether a step is right, the rules that the step puts to the test, the rule it breaks.
 
 ``case_judge`` follows one case with the component's judge: the model's possible states, one history
 of what was seen. ``memory_pool``, ``purgatory`` and ``timer`` have a folder each: ``judge`` asks

@@ -50,7 +50,7 @@ class BaseJudge(Protocol):
 
 @runtime_checkable
 class _SeveralStates(Protocol):
-    """A judge that can tell all the states that it believes possible."""
+    """A judge that can list all states it believes possible."""
 
     states: tuple[object, ...]
 
@@ -60,7 +60,7 @@ class Judge(BaseJudge, Protocol):
 
     @property
     def deviated(self) -> Divergence | None:
-        """The first divergence that is declared, if there was one."""
+        """The first declared divergence so far; None before."""
 
 
 @dataclass(slots=True)
@@ -93,14 +93,14 @@ class CaseJudge:
 
     @property
     def state(self) -> object:
-        """What the judge that is followed believes."""
+        """The state of the lenient judge after a declared divergence, else of the strict judge."""
         if self.deviated is not None and self.lenient is not None:
             return self.lenient.state
         return self.strict.state
 
     @property
     def states(self) -> tuple[object, ...]:
-        """All that the judge that is followed believes possible."""
+        """All states that the judge in charge believes possible."""
         followed = self.strict
         if self.deviated is not None and self.lenient is not None:
             followed = self.lenient
@@ -146,7 +146,7 @@ class CaseJudge:
         return False
 
     def _as_declared(self, divergence: Divergence) -> Divergence | None:
-        """The divergence by the declared rule that it may be put down to, if there is one."""
+        """The divergence under a declared rule among the rules blamed; None without such a rule."""
         for rule in (divergence.rule, *divergence.also):
             if rule in self.declared_rules:
                 return replace(divergence, rule=rule)
@@ -167,7 +167,7 @@ class CaseJudge:
 
 @dataclass(slots=True)
 class _Following:
-    """A judge that follows a case, and how many steps it has allowed; None where it cannot."""
+    """A judge that follows a case, with the number of steps allowed; None once the case is lost."""
 
     judge: BaseJudge | None
     allowed: int = 0

@@ -1,4 +1,4 @@
-"""What a judge says of one step."""
+"""The judgement of a step, and the divergence of a wrong step."""
 
 from dataclasses import dataclass, field
 
@@ -32,7 +32,7 @@ class Divergence:
 
     @property
     def cause(self) -> tuple[str, str]:
-        """Failing cases with one cause are reported as one."""
+        """Failing cases with the same cause are reported together."""
         return self.rule, self.kind
 
 

@@ -52,7 +52,7 @@ class RealClockJudge:
         return dict(self._armed)
 
     def step(self, operation: Operation, outcome: Outcome) -> Judgement:
-        """Judge one step: first what ran until its end, then what is overdue."""
+        """Judge a step: first the runs before its end, then the overdue tasks."""
         judgement = Judgement()
         if outcome.called_ms is None or outcome.returned_ms is None:
             judgement.divergence = self._divergence(

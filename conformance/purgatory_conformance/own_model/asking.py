@@ -1,4 +1,4 @@
-"""Asking a model that somebody else wrote: what it answers is looked at before it is believed."""
+"""Asking a user's model: every answer is checked before it is used."""
 
 import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -23,7 +23,7 @@ _ASKED_TWICE = 300
 
 
 class OwnModelFailure(Exception):
-    """The code of the file failed, or gave what is no answer: says which, and where."""
+    """The code of the file failed, or gave no valid answer: the message says where."""
 
 
 class TooManyOutcomes(OwnModelFailure):

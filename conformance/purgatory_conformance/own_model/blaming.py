@@ -79,7 +79,7 @@ _LEAVES_FREE = {"TIMER-OWN-CLOCK": "TIMER-ALREADY-DUE"}
 
 
 def _expectations(outcomes: Iterable[Outcome], state: State) -> list[Expectation[State]]:
-    """One's own outcomes as what is expected; where there is none, an error that no rule plans."""
+    """The user's outcomes as the expectation; without outcomes, an error that no rule plans."""
     return [
         Expectation(
             groups=tuple(frozenset({event}) for event in outcome.events),

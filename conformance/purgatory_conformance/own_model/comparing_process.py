@@ -1,7 +1,7 @@
-"""The process in which somebody else's code runs: it compares, tells what it found, and ends.
+"""The process in which a user's model runs: compares the models, reports the result, and ends.
 
-It is started by ``model_check_command`` with its task on the command line, as JSON. Its exit code
-is that of the command.
+It is started by ``model_check_command`` with its task on the command line, as JSON. The exit code
+of the process is the exit code of the command.
 """
 
 import signal
@@ -33,7 +33,7 @@ EXIT_ITSELF_FAILED = 70
 
 
 class Task(msgspec.Struct, frozen=True):
-    """What to compare, and how much of it.
+    """The models to compare, and the extent of the comparison.
 
     ``seconds`` is for all, ``time_limit`` for a single answer of the file's code. ``alive`` is the
     file that is touched as long as the process is in order.
@@ -51,7 +51,7 @@ class Task(msgspec.Struct, frozen=True):
 
 def main() -> None:
     """Carry out the task that the command line gives."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this process
     task = msgspec.json.decode(sys.argv[1], type=Task)
     try:
         code = _compare(task)

@@ -1,8 +1,8 @@
 """Two models side by side: what one allows and the other forbids, at one operation.
 
 Both sides carry a set of states: all in which a model may be after what has been seen so far. An
-operation is compared by its outcomes alone, never by states, since everybody may keep these as they
-like: an outcome that leaves one side no state is one that this side forbids.
+operation is compared by its outcomes alone, never by states, whose form is each model's own choice:
+an outcome that leaves a side without a state is forbidden by that side.
 """
 
 from collections.abc import Hashable, Iterable
@@ -40,10 +40,11 @@ class Pair(Generic[State]):
 
 @dataclass
 class Look(Generic[State]):
-    """What both sides say of one operation.
+    """The outcomes that both models allow for an operation.
 
-    ``both`` are the outcomes that both allow, each with the states after it; the others are those
-    that one side alone allows. All are empty where the rules leave too much open to be compared.
+    ``both`` are the outcomes that both sides allow, each with the states afterwards; ``own_alone``
+    and ``rules_alone`` are allowed by one side only. All are empty where the rules leave too much
+    open to be compared.
     """
 
     both: list[tuple[Outcome, Pair[State]]] = field(default_factory=list)
@@ -65,8 +66,8 @@ class Look(Generic[State]):
 class Difference:
     """Where two models differ: the steps before, on which they agree, and the operation.
 
-    ``own_alone`` are outcomes that one's own model allows and the rules forbid, ``rules_alone``
-    those that it forbids and the rules allow, ``both`` those on which they agree.
+    ``own_alone`` are outcomes that the user's model allows and the rules forbid, ``rules_alone``
+    outcomes that the model forbids and the rules allow, ``both`` the common outcomes.
     """
 
     configuration: Configuration
@@ -122,7 +123,7 @@ class Comparison(Generic[State]):
     def difference(
         self, pair: Pair[State], steps: tuple[Step, ...], operation: Operation, look: Look[State]
     ) -> Difference:
-        """What a look that differs has seen."""
+        """The difference that a look has found, with the steps before."""
         return Difference(
             self.configuration,
             steps,

@@ -117,8 +117,8 @@ class _Place(Generic[State]):
 def _walk(comparison: Comparison[State], bounds: Bounds) -> Explored:
     """Visit every pair of states, at most so many.
 
-    Where one's own model only forbids something, a few more steps often show what it allows
-    instead, which says more; that is returned if it is found.
+    Where the user's model only forbids an outcome, a few more steps often show an outcome that the
+    model allows instead; such a difference says more, and is returned if found.
     """
     start = _Place(comparison.start())
     reached_by: dict[_Place[State], tuple[_Place[State], Step] | None] = {start: None}

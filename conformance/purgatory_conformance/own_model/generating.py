@@ -100,7 +100,7 @@ def _shortened(
 
 
 def _course(own: OwnModel, case: Candidate, seed: int) -> Course:
-    """Follow a case; where several outcomes are possible, one of them that both allow."""
+    """Follow a case; of several possible outcomes, a random choice among the common ones."""
     instance = own.begin(case.configuration)
     random = Random(seed)
     match case.configuration, own.profile:

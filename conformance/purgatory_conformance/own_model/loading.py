@@ -1,10 +1,10 @@
-"""From a file to a model that can be asked: what it must define, and what it may answer.
+"""Loading a user's model from a file: the names that the file defines, and the answers allowed.
 
 The file defines ``COMPONENT`` and either two functions or a class ``Model`` with two methods:
 ``initial`` gives the state at the beginning, ``step(state, operation)`` gives an outcome with the
-state after it, or a list of such pairs where several are possible. ``PROFILE`` says which optional
-operations and observables it knows. Whoever makes ``initial`` or ``Model`` take no configuration
-is compared on the first small instance alone.
+state after it, or a list of such pairs where several are possible. ``PROFILE`` declares the
+optional operations and observables of the model. Whoever makes ``initial`` or ``Model`` take no
+configuration is compared on the first small instance alone.
 """
 
 import importlib.util
@@ -60,7 +60,7 @@ def load(path: Path, component: str, watch: Watching) -> OwnModel:
 
     Raises:
         InvalidOwnModel: the file holds no model.
-        OwnModelFailure: its code fails while it is loaded.
+        OwnModelFailure: the file's code fails during loading.
     """
     module = _imported(path, watch)
     of = _component(path, module, component)

@@ -1,4 +1,4 @@
-"""What is being asked of code that is not ours, and an end to it where it does not answer."""
+"""A watch over calls of foreign code: the question asked, and an end to calls without an answer."""
 
 import os
 import sys
@@ -17,10 +17,10 @@ _LOOKS_EVERY_SECONDS = 0.2
 
 
 class Watching(Protocol):
-    """Whoever wants to know what is being asked of code that is not ours."""
+    """An observer of the questions asked of foreign code."""
 
     def asking(self, what: Callable[[], str]) -> AbstractContextManager[None]:
-        """While this is entered the code runs; ``what`` says of it what it was asked."""
+        """A context for one call of the foreign code; ``what`` gives the question in words."""
 
 
 class Watch:

@@ -33,7 +33,7 @@ _MOST_OF_A_STATE = 400
 def print_difference(
     console: Console, difference: Difference, divergence: Divergence, profile: Profile
 ) -> None:
-    """The steps on which both agree, the one on which they differ, and the rule."""
+    """Print the steps on which both models agree, the differing step, and the rule."""
     support = support_of(component_of(difference.configuration))
     made_with = support.describe_configuration(difference.configuration)
     _say(console, f"a {noun(component_of(difference.configuration))} with {made_with}")
@@ -79,7 +79,7 @@ def _outcomes(support: Support, operation: Operation, outcomes: Iterable[Outcome
 
 
 def _outcome(support: Support, operation: Operation, outcome: Outcome) -> str:
-    """What came of an operation, and what is shown after it."""
+    """The outcome of an operation in words, with the observables in brackets."""
     said = support.describe_outcome(operation, outcome)
     observed = describe_observed(outcome)
     return f"{said} ({observed})" if observed else said

@@ -58,10 +58,10 @@ class RulesModel(Protocol[State]):
     """The executable model of a component, as far as a comparison needs it."""
 
     def initial(self) -> State:
-        """Where it begins."""
+        """The initial state."""
 
     def accept(self, state: State, operation: Operation, outcome: Outcome) -> frozenset[State]:
-        """The states in which an outcome leaves it; empty where the rules forbid the outcome."""
+        """The states possible after an outcome; empty where the rules forbid the outcome."""
 
     def successors(self, state: State, operation: Operation) -> Iterator[tuple[Outcome, State]]:
         """Every outcome that the rules allow, with the state after it."""
@@ -96,7 +96,7 @@ class World(Generic[State]):
         match operation:
             case Advance(to_ms):
                 return self.due(state, to_ms) > MOST_DUE
-            case RunOne():  # what runs may advance its timer
+            case RunOne():  # a running task may advance the timer
                 return self.due(state, None) > MOST_DUE
         return False
 

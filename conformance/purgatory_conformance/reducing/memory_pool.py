@@ -18,7 +18,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
 _NOT_PLAIN = 1000
-"""An illegal request counts as this much more than a legal one: rules of its own begin there."""
+"""The extra cost of an illegal request over a legal one: other rules govern illegal requests."""
 
 _SMALL_POOLS = ((1, 1), (2, 1), (2, 2), (3, 2), (4, 2), (10, 4))
 
@@ -83,7 +83,7 @@ def _smaller_pools(case: MemoryPoolCase) -> Iterator[MemoryPoolCase]:
 
 
 def _fitted(operation: Operation, most: int, smaller: int) -> Operation:
-    """A request that is to the smaller pool what it was to the larger one."""
+    """A request as large for the smaller pool as the original for the larger pool."""
     match operation:
         case Allocate(buffer, size_bytes) if size_bytes == most:
             return Allocate(buffer, smaller)

@@ -29,7 +29,7 @@ _COST_OF_ACTION = 2
 """What a callback does is harder to follow than an operation: it counts as this many."""
 
 _COST_OF_SECOND_ENTRY = 3
-"""A key that is given twice counts as this many further keys: rules of its own begin there."""
+"""A key given twice counts as this many further keys: other rules govern duplicate keys."""
 
 _MOST_LETTERS = 26
 _NOT_PLAIN_MS = 10
@@ -85,7 +85,7 @@ class PurgatoryCase:
 def simpler_purgatory_cases(
     profile: PurgatoryProfile, case: PurgatoryCase
 ) -> Iterator[PurgatoryCase]:
-    """Cases that are simpler in their configuration, their times, their scripts or their keys."""
+    """Simpler cases: in configuration, times, scripts, keys or operations."""
     yield from _simpler_configurations(case)
     yield from _with_less_to_purge(case)
     for operations in (
@@ -121,7 +121,7 @@ def _simpler_configurations(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
 
 
 def _with_less_to_purge(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
-    """One entry or one operation less, and the interval smaller by one: a purge stays where it is.
+    """An entry or an operation less, and a purge interval smaller by 1: purges stay in place.
 
     Neither change keeps a failure by itself that depends on reaching the interval exactly.
     """
@@ -183,7 +183,7 @@ def _simpler_actions(
 
 
 def _with_fewer_keys(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
-    """One key left out of all watches, with what is done to it; or two keys made one."""
+    """A key left out of all watches and of all other operations; or two keys merged."""
     keys = sorted({key for op in operations if isinstance(op, Watch) for key in op.keys})
     for key in keys:
         yield tuple(_without_key(op, key) for op in operations if getattr(op, "key", None) != key)

@@ -21,7 +21,7 @@ from purgatory_spec.profiles import Feature, TimerConfiguration, TimerProfile
 _NOT_PLAIN = 10
 """A delay of zero counts as this, a negative one as more, and a tick above 1 ms as twice this.
 
-Rules of their own begin there: where the failure is not theirs, plainer numbers show it too.
+Other rules govern such numbers: a failure of another rule shows with plainer numbers too.
 """
 
 
@@ -58,7 +58,7 @@ class TimerCase:
 
 
 def simpler_timer_cases(profile: TimerProfile, case: TimerCase) -> Iterator[TimerCase]:
-    """Cases that are simpler in their configuration, their times, their numbers or their scripts.
+    """Simpler cases: in configuration, times, numbers or scripts.
 
     Some of them are not to be asked where a task's delay cannot change; see ``delays_agree``.
     """

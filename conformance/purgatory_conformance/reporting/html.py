@@ -53,7 +53,7 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is said of one component."""
+    """The part of the page about one component."""
 
     results: Results
     noun: str
@@ -118,7 +118,7 @@ def _part(results: Results, causes_before: int) -> _Part:
 
 
 def _counts(rules: list[_Rule]) -> list[tuple[str, str, int]]:
-    """For each state that occurs its symbol, its word and how many rules are in it."""
+    """For each state that occurs the symbol, the word and the number of rules in the state."""
     counts = [
         (symbol, state, sum(rule.line.state == state for rule in rules))
         for state, symbol in STATE_SYMBOLS.items()

@@ -285,7 +285,7 @@ def _longest_backticks(words: str) -> int:
 def render_badge(results: Sequence[Results]) -> str:
     """The verdict as the JSON that a badge service reads (shields.io, endpoint schema 1).
 
-    It is that of the component that fares worst; the numbers are those of all of them.
+    The verdict is that of the worst component; the numbers are sums over all components.
     """
     decisive = worst(results).footer
     causes = sum(len(each.causes) for each in results)

@@ -1,7 +1,7 @@
 """A counterexample as a table for a terminal: a column per actor and one per shared count.
 
-Where the columns do not fit side by side, one column says who acts and one what is done, and
-where not even that fits, the counts stand below the steps that change them.
+Where the columns do not fit side by side, one column names the actor and a second the action; on a
+still narrower terminal the counts stand below the steps that change them.
 """
 
 import textwrap

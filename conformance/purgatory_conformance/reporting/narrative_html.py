@@ -8,7 +8,7 @@ from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A step with the counts that it changes, and whether it is one of those that repeat."""
+    """A step with the counts changed, and whether the step belongs to the repeating part."""
 
     step: NarrativeStep
     changed: frozenset[str]

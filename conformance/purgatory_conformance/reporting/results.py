@@ -23,7 +23,7 @@ AConfiguration = TypeVar("AConfiguration", bound=Configuration, covariant=True)
 
 
 class Header(msgspec.Struct, Generic[AProfile], frozen=True, tag_field="line", tag="header"):
-    """The first line about a component: who was judged, by what."""
+    """The first line about a component: the subject, and the suite that judged it."""
 
     subject: str
     implementation: Implementation
@@ -73,7 +73,7 @@ class CauseLine(
 
 
 class DeviationLine(msgspec.Struct, frozen=True, tag_field="line", tag="deviation"):
-    """One declared deviation and how many cases showed it."""
+    """A declared deviation and the number of cases that showed it."""
 
     rule: str
     variant: str
@@ -84,7 +84,7 @@ class DeviationLine(msgspec.Struct, frozen=True, tag_field="line", tag="deviatio
 
 
 class FailureLine(msgspec.Struct, frozen=True, tag_field="line", tag="failure"):
-    """One time that the subject gave no valid answer."""
+    """A failure of the subject to give a valid answer."""
 
     kind: str
     explanation: str
@@ -112,7 +112,7 @@ Line: TypeAlias = (
 
 
 class Results(msgspec.Struct, frozen=True):
-    """What was found about one component."""
+    """The findings about one component."""
 
     header: Header[Profile]
     rules: tuple[RuleLine, ...]

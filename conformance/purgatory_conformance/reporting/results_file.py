@@ -82,7 +82,7 @@ def read_results(path: Path) -> tuple[Results, ...]:
     """Read a results file: what was found about each component, at least one.
 
     Raises:
-        InvalidDocument: says where the file is not one.
+        InvalidDocument: the file is no results file; the error names the line.
     """
     try:
         texts = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
@@ -115,7 +115,7 @@ def read_results(path: Path) -> tuple[Results, ...]:
 
 
 def _line(text: str, tag: str, component: Component, path: str, number: int) -> Line:
-    """The line of this kind, about this component."""
+    """The line of the given kind about the given component."""
     if tag == "header":
         return decode_line(text, _HEADERS[component], path, number)
     if tag == "cause":

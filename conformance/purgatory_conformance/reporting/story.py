@@ -62,7 +62,7 @@ class Story:
 
     @property
     def legend(self) -> str:
-        """What a sign in the states means; empty where none of them has it."""
+        """The legend of the sign ``*``; empty where no state has the sign."""
         return legend_of(self.before, self.after)
 
     @property
@@ -115,7 +115,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
 
 
 def rule_text(identifier: str) -> tuple[str, ...]:
-    """The paragraphs of a rule; none where this suite does not know it."""
+    """The paragraphs of a rule; empty for a rule unknown to the suite."""
     try:
         return tuple(paragraphs(requirement(identifier).text))
     except KeyError:

@@ -41,8 +41,8 @@ def print_results(
     Args:
         console: Where to print. Colours, width and symbols follow what it can show.
         results: What to print, for each component.
-        results_path: Where the results file is; empty where there is none.
-        report_path: Where the HTML report is; empty where there is none.
+        results_path: The path of the results file; empty without a file.
+        report_path: The path of the HTML report; empty without a report.
     """
     page = TerminalPage(console)
     for each in results:

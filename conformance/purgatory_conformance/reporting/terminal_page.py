@@ -15,7 +15,7 @@ class TerminalPage:
     """Prints lines that fit the console, without colours or symbols that it cannot show."""
 
     def __init__(self, console: Console) -> None:
-        """Print to this console, by what it can show."""
+        """Print to a console, with the colours and characters it supports."""
         self._console = console
         # NO_COLOR asks for plain text; rich would still make it bold.
         self._styled = not console.no_color
@@ -27,7 +27,7 @@ class TerminalPage:
         return max(self._console.width, 40)
 
     def say(self, *parts: Part, indent: int = 0, hang: int | None = None) -> None:
-        """Print a line, wrapped where it is too long; ``hang`` indents what follows."""
+        """Print a line, wrapped if too long; ``hang`` indents the continuation lines."""
         hang = indent if hang is None else hang
         text = self._text(parts)
         head, *others = self._wrapped(text, indent)

@@ -147,11 +147,11 @@ def run_campaign(
     only_rules: frozenset[str] = frozenset(),
     progress: Progress = _no_progress,
 ) -> Campaign:
-    """Judge one component of a subject. Never raises for what a subject does.
+    """Judge one component of a subject. Never raises for a subject's faults.
 
     Args:
-        subject: Whom to judge; it stays open.
-        component: What of it to judge.
+        subject: The subject to judge, which stays open.
+        component: The component of the subject to judge.
         seed: Equal seeds give equal generated cases as long as the budget does not cut in.
         budget: How much to do.
         vectors: Golden cases to run first.

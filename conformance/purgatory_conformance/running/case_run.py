@@ -1,4 +1,4 @@
-"""One case on one subject: carry out the operations, judge every step as it comes."""
+"""A case on a subject: carry out the operations, judge every step as it comes."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ class CaseVerdict(Enum):
 
 @dataclass
 class CaseRun:
-    """A case with what came of it.
+    """A case with the verdict, the judged steps and the divergence, if any.
 
-    ``steps`` are those that were judged, the diverging one last. ``visits`` counts for each rule
-    the steps that put it to the test.
+    ``steps`` are the judged steps, the diverging step last. ``visits`` counts for each rule the
+    steps that put it to the test.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""From failing cases to their causes: each is shrunk, and those that break one rule are one."""
+"""From failing cases to causes: cases are shrunk; those that break the same rule share a cause."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Failing = Mapping[tuple[str, str], Sequence[CaseRun]]
 
 @dataclass
 class Cause:
-    """One reason for failing: the shrunk case that shows it and how many cases it explains."""
+    """A cause of failures: the shrunk case that shows it, and the number of cases explained."""
 
     rule: str
     kind: str
@@ -46,7 +46,8 @@ class CauseSearch:
     def causes(self, failing: Failing, getting_on: Callable[[], None]) -> list[Cause]:
         """The causes, the most frequent first; ``getting_on`` is called before each is looked for.
 
-        One case of each raw cause is shrunk; those whose shrunk cases break one rule are one cause.
+        A case of each raw cause is shrunk; raw causes whose shrunk cases break the same rule are
+        merged.
         """
         found: dict[str, Cause] = {}
         for raw, runs in sorted(failing.items(), key=lambda item: -len(item[1])):

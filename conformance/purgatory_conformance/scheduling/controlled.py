@@ -32,7 +32,7 @@ class Naming(Protocol):
 
 
 class ControlledLock:
-    """A lock; ``reentrant`` for one that its holder may take again."""
+    """A lock; a ``reentrant`` lock may be taken again by its holder."""
 
     __slots__ = ("_depth", "_holder", "_maker", "_name", "_naming", "_reentrant", "_scheduler")
 
@@ -118,7 +118,7 @@ class ControlledLock:
         return False
 
     def describe(self) -> str:
-        """As an obstacle: which lock, and who holds it."""
+        """As an obstacle: the name of the lock and of the holder."""
         holder = self._holder
         name = holder.name if isinstance(holder, LogicalThread) else "nobody in the run"
         return f"{self.name}, which {name} holds"

@@ -72,7 +72,7 @@ class ControlledThread:
         return self._logical is not None and not self._logical.ended
 
     def is_(self, thread: LogicalThread | None) -> bool:
-        """Whether it is this thread of the run."""
+        """Whether the object stands for the given thread of the run."""
         return thread is not None and self._logical is thread
 
     def _run(self) -> None:
@@ -120,7 +120,7 @@ class ControlledThreading:
         return thread
 
     def current_thread(self) -> ControlledThread:
-        """The thread that moves now; one of the code's own, or one that stands for a caller."""
+        """The thread that moves now: a thread made by the code, or a stand-in for a caller."""
         running = self._scheduler.running
         for thread in self._made:
             if thread.is_(running):

@@ -1,4 +1,4 @@
-"""What may go wrong with a run; each error says what to do about it, or what it found."""
+"""The errors of a run; each message names the remedy or the finding."""
 
 
 class SchedulingError(Exception):
@@ -38,7 +38,7 @@ class ThreadFailed(SchedulingError):
 
 
 class CheckFailed(SchedulingError):
-    """A run has ended, and what it leaves is not what it must be."""
+    """A check of the state at the end of a run has failed."""
 
 
 class Abandoned(BaseException):  # no Exception, so that the code under test does not catch it

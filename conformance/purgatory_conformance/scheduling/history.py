@@ -1,4 +1,4 @@
-"""The history of a run: what its threads called, what happened, and what came back."""
+"""The history of a run: the calls of its threads, the events, and the results."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -13,10 +13,10 @@ SETUP: Final = "setup"
 """Who calls before the threads of the run begin."""
 
 CALLS: Final = "calls"
-"""How the record of a run marks the beginning of a call."""
+"""The mark at the beginning of a call in the record of a run."""
 
 RETURNS: Final = "returns"
-"""How it marks the end of one."""
+"""The mark at the end of a call."""
 
 
 class RecordedHistory:
@@ -56,7 +56,7 @@ class RecordedHistory:
         self.events.append(Happened(self.thread(), event))
 
     def opened(self) -> Iterator[tuple[Operation, Returned | None]]:
-        """Each call twice: where it begins with None, and where it ends with what it returned."""
+        """Each call twice: at its beginning with None, at its end with its return."""
         inside: dict[str, Operation] = {}
         for event in self.events:
             if isinstance(event, Called):

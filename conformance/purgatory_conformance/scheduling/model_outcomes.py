@@ -97,7 +97,7 @@ class Told:
         return Told(answers, callbacks, inside)
 
     def ended(self, counts: Mapping[str, int]) -> End:
-        """The end of a run that has told this and leaves these counts."""
+        """The end of a run with the given results and counts."""
         return End(self.answers, self.callbacks, Map(counts))
 
 
@@ -148,7 +148,7 @@ def after_setup(
 def _after_call(
     begun: StartedFrom[State], thread: str, operation: Operation, satisfied: frozenset[str]
 ) -> set[State]:
-    """The states after one call, in which exactly this was satisfied."""
+    """The states after a call in which exactly the given operations were satisfied."""
     programmed = Programmed(begun, {thread: (operation,)}, frozenset())
     fresh: list[tuple[Progress[State], frozenset[str]]] = [(programmed.initial(), frozenset())]
     found: set[State] = set()

@@ -15,14 +15,14 @@ class Obstacle(Protocol):
         """Whether the thread can go on."""
 
     def run_out(self) -> bool:
-        """The time limit is over, if there is one; whether there was."""
+        """End the time limit of the thread's wait, if any; whether the wait had a limit."""
 
     def describe(self) -> str:
-        """What the thread waits for, and who has it."""
+        """The object that the thread waits for, and its holder."""
 
 
 class Mark(NamedTuple):
-    """Something that happened in a run, in the order in which it happened."""
+    """An event of a run; the record keeps events in their order."""
 
     thread: int
     what: str
@@ -34,7 +34,7 @@ class LogicalThread:
 
     Attributes:
         number: In the order in which the threads were started, from 0.
-        held: What it holds, in the order of acquisition.
+        held: The locks that the thread holds, in the order of acquisition.
     """
 
     __slots__ = ("_body", "ended", "gate", "held", "name", "number", "obstacle", "real")
@@ -54,7 +54,7 @@ class LogicalThread:
         return not self.ended and (self.obstacle is None or self.obstacle.is_gone(self))
 
     def call(self) -> None:
-        """Do what the thread is there for."""
+        """Run the body of the thread."""
         self._body()
 
 
@@ -62,9 +62,9 @@ class Choice(NamedTuple):
     """A point of a run where more than one thread could go on.
 
     Attributes:
-        chosen: Who went on.
-        possible: Who could have, in order.
-        running: Who came here; None where it could not go on itself.
+        chosen: The thread that went on.
+        possible: The threads that could go on, in order.
+        running: The thread that reached the point; None where that thread cannot go on.
     """
 
     chosen: int
@@ -80,7 +80,7 @@ class Strategy(Protocol):
     """Who goes on."""
 
     def choose(self, possible: Sequence[int], running: int | None) -> int:
-        """One of the threads that can go on; ``running`` is None if it is not among them."""
+        """Choose among the threads that can go on; ``running`` is None if that thread cannot."""
 
 
 @dataclass(slots=True)

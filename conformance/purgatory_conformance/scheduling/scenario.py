@@ -23,7 +23,7 @@ Call: TypeAlias = Operation | Observe
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The calls of one thread, one after the other."""
+    """The calls of a thread, in sequence."""
 
     thread: str
     calls: tuple[Call, ...]
@@ -50,7 +50,7 @@ class World(Protocol):
         """What is not as it must be at any instant; asked at each yield point."""
 
     def problems(self) -> list[str]:
-        """What is not as it must be, now that every call has returned."""
+        """The problems of the world after the return of every call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Scenario:
 
     Attributes:
         name: For the command line.
-        about: What is interleaved with what.
+        about: The calls that are interleaved, in words.
         programs: The threads.
         make: Makes a fresh world.
         setup: Calls that are over before the threads begin.
@@ -78,11 +78,11 @@ class Scenario:
 
 
 Look: TypeAlias = Callable[[World], list[str]]
-"""Looks for problems in what a run has left, besides those that its world knows."""
+"""Looks for problems at the end of a run, in addition to the world's own checks."""
 
 
 class Runs:
-    """Makes the runs of one scenario under one scheduler.
+    """Makes the runs of a scenario under a scheduler.
 
     Attributes:
         world: What the last run has left.
@@ -108,7 +108,7 @@ class Runs:
         self.looks = tuple(looks)
 
     def __call__(self, strategy: Strategy) -> Record:
-        """Make one run and check what it leaves."""
+        """Make a run and check the world at its end."""
         scheduler, scenario = self.injection.scheduler, self.scenario
         self.injection.begin()
         callers = [

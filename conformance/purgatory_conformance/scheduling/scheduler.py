@@ -196,7 +196,7 @@ class Scheduler:
         self._over.release()
 
     def _pass_on(self, running: LogicalThread | None) -> None:
-        """Choose who goes on, and hand over to it."""
+        """Choose the next thread, and hand over to that thread."""
         possible = [thread for thread in self._threads if thread.can_go_on()]
         while not possible and self._limit_runs_out():
             possible = [thread for thread in self._threads if thread.can_go_on()]

@@ -2,9 +2,9 @@
 
 Most defects of concurrent code show with one or two preemptions in the right places, and there are
 few ways to place so many. So schedules are tried in the order of their preemptions: none, one, two.
-Every run is made from its beginning; it is determined by its choices. After a run that follows a
-prefix of choices, each choice behind the prefix that could have been another one gives a prefix
-for a further run, and so each schedule is had exactly once.
+Every run starts from the beginning and is determined by its choices. After a run that follows a
+prefix of choices, each choice behind the prefix that could have been another one gives a prefix for
+a further run, and so each schedule is had exactly once.
 """
 
 from collections import deque

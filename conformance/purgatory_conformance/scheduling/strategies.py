@@ -1,7 +1,7 @@
-"""Strategies: who goes on, where more than one thread can.
+"""Strategies: the choice of the next thread, where several can go on.
 
-Left alone, a thread goes on until it cannot; then the first that can. What departs from this is
-what finds something, and the strategies differ in how they depart.
+Left alone, a thread goes on until it cannot; then the first that can. Only departures from this
+order find races, and the strategies differ in their departures.
 """
 
 from collections.abc import Sequence

@@ -31,9 +31,9 @@ class Where(Enum):
     CONDITION = "condition"
     """A condition, each time it is waited for."""
     UNLOCKED = "unlocked"
-    """A field that the protocol uses without a lock: each time that happens, before it."""
+    """A field that the protocol uses without a lock: before each such use."""
     GUARDED = "guarded"
-    """A field that is always used under a guard: never, unless somebody forgets that."""
+    """A field that is always used under a guard: never, unless a use forgets the guard."""
     CALL = "call"
     """A function that gives way, each time it is called."""
 
@@ -124,7 +124,7 @@ class Injection:
         """The name of a lock or condition in the table.
 
         Raises:
-            UndeclaredLock: it is not there.
+            UndeclaredLock: the table has no such lock.
         """
         if maker is None:
             return self._of_modules[id(made)]
@@ -187,7 +187,7 @@ class Injection:
 
 
 def _put(undo: list[Callable[[], None]], owner: object, name: str, value: object) -> None:
-    """Set an attribute and note how to undo that, also where it was not there."""
+    """Set an attribute and note how to restore it, or how to delete a new attribute."""
     there = name in vars(owner)
     before = vars(owner).get(name)
     setattr(owner, name, value)

@@ -1,4 +1,4 @@
-"""Small implementations that test the suite: right ones, and mutants that break one rule each.
+"""Small implementations that test the suite: correct specimens, and mutants that break a rule each.
 
 ``small_timer``, ``small_purgatory`` and ``small_memory_pool`` are statements of their own of what
 the rules ask for, written to be broken. ``wrong`` breaks them; the tables of ``*_mutants`` name for

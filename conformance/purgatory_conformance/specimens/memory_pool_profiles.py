@@ -25,7 +25,7 @@ _OTHER_RELEASES = frozenset(
 )
 
 NAIVE_PROFILE = msgspec.structs.replace(PROFILE, release_validation=ReleaseValidation.NONE)
-"""What a pool declares that credits whatever it is given, and may be given anything.
+"""The profile of a pool that credits every buffer given back, and may be given any buffer.
 
 It breaks POOL-CONSERVATION, as Kafka's does.
 """
@@ -33,11 +33,11 @@ It breaks POOL-CONSERVATION, as Kafka's does.
 CAREFUL_PROFILE = msgspec.structs.replace(
     NAIVE_PROFILE, features=NAIVE_PROFILE.features - _OTHER_RELEASES
 )
-"""What the same pool declares where nobody gives it anything but its own buffers, once."""
+"""The profile of the same pool for callers that release only the pool's own buffers, once each."""
 
 
 def _careful_but(feature: MemoryPoolFeature) -> MemoryPoolProfile:
-    """The profile of a pool that says it knows its own, and may be put to this test."""
+    """The profile of a pool that claims to know its own, with one kind of wrong release."""
     return msgspec.structs.replace(
         CAREFUL_PROFILE,
         release_validation=ReleaseValidation.IDENTITY,

@@ -1,4 +1,4 @@
-"""A subject that breaks one rule on purpose."""
+"""Mutants: subjects that break a rule on purpose."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from purgatory_spec.profiles import Component
 
 @dataclass(frozen=True)
 class Mutant:
-    """An implementation that breaks one rule.
+    """An implementation that breaks a rule on purpose.
 
-    ``rule`` is the requirement that must be blamed for its shortest failing case; those in
-    ``also`` say the same of such a case with as much right.
+    ``rule`` is the requirement that must be blamed for its shortest failing case; the rules in
+    ``also`` may be blamed with equal right.
     """
 
     name: str

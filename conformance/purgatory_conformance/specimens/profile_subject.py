@@ -1,4 +1,4 @@
-"""A subject for one value that a profile may declare, and its sibling."""
+"""Subjects for values that a profile may declare, each with a sibling that declares another."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

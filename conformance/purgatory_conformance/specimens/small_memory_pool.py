@@ -1,8 +1,8 @@
 """A small memory pool behind the subject interface: the specimen that the suite is tried on.
 
 It is written straight from the rules and shares nothing with the model or the implementation but
-the types of the steps. Every decision is one short method, so that a pool that is wrong in one way
-differs from this one by one override.
+the types of the steps. Every decision is one short method, so that a pool with a single fault is a
+subclass with a single override.
 """
 
 from collections.abc import Callable, Mapping
@@ -64,7 +64,7 @@ class Buffer:
 
 
 class SmallMemoryPool:
-    """One pool with its clock."""
+    """A pool with a clock."""
 
     def __init__(self, configuration: MemoryPoolConfiguration, profile: MemoryPoolProfile) -> None:
         """Make a pool that has granted nothing."""
@@ -146,7 +146,7 @@ class SmallMemoryPool:
             self.granted.remove(buffer)
 
     def credit(self, count: int) -> None:
-        """That many bytes are there again."""
+        """Add bytes to the available ones."""
         self.available += count
 
     def collected(self, buffer: Buffer) -> None:
@@ -170,7 +170,7 @@ class SmallMemoryPool:
     # What is shown
 
     def used(self) -> int:
-        """What is not there."""
+        """The bytes that are not available."""
         return self.size - self.available
 
     def shown_size(self) -> int:
@@ -314,8 +314,8 @@ def small_pool_subject(
         bounded: Makes a pool with a bound.
         unbounded: Makes a pool without.
         profile: What the subject declares.
-        behaves: The profile that it keeps to, where that is another one.
-        name: What reports call it.
+        behaves: The profile that the pools follow; ``profile`` if None.
+        name: The subject's name in reports.
     """
 
     def make(configuration: Configuration) -> SmallPoolInstance:

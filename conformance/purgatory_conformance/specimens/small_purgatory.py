@@ -2,7 +2,7 @@
 
 It is written straight from the rules and shares nothing with the model or the implementation but
 the types of the steps; its timer is a list that is looked through. Every decision is one short
-method, so that a purgatory that is wrong in one way differs from this one by one override.
+method, so that a purgatory with a single fault is a subclass with a single override.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -104,7 +104,7 @@ class Entry:
 
 
 class SmallPurgatory:
-    """One purgatory with its timer, its clock and its executor's queue."""
+    """A purgatory with timer, clock and executor queue."""
 
     def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
         """Make a purgatory in which nothing waits."""
@@ -175,7 +175,7 @@ class SmallPurgatory:
     # Watching
 
     def watch(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
-        """Try an operation, else watch it; whether this call completed it."""
+        """Try an operation, else watch it; whether this call completed the operation."""
         self.refuse(keys)
         if operation.completed:
             return self.watch_completed(operation, keys)
@@ -218,7 +218,7 @@ class SmallPurgatory:
     # Trying and completing
 
     def attempt(self, operation: DelayedOperation) -> bool:
-        """Call ``try_complete``; what it answers."""
+        """Call ``try_complete``; the answer of the script."""
         self.events.append(tried(operation.name))
         answers = operation.script.tries or (Answer.WAIT,)
         answer = answers[min(operation.tries, len(answers) - 1)]
@@ -321,7 +321,7 @@ class SmallPurgatory:
         return entry.operation.completed
 
     def drop(self, key: str, entry: Entry) -> None:
-        """Take an entry out of its list, if it is there."""
+        """Take an entry out of the list of a key, if present."""
         if entry in self.lists.get(key, ()):
             self.lists[key].remove(entry)
             self.forget_empty(key)

@@ -1,8 +1,8 @@
 """A small timing wheel behind the subject interface: the specimen that the suite is tried on.
 
 It is written straight from the rules and shares nothing with the model or the implementation but
-the types of the steps. Every decision is one short method, so that a timer that is wrong in one way
-differs from this one by one override. It is a control, not an example of speed.
+the types of the steps. Every decision is one short method, so that a timer with a single fault is a
+subclass with a single override. It is a control, not an example of speed.
 """
 
 from collections.abc import Callable, Mapping
@@ -97,7 +97,7 @@ class Task:
 
 
 class SmallTimer:
-    """One timer with its clock and its executor's queue."""
+    """A timer with clock and executor queue."""
 
     def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
         """Make a timer with one level and nothing to do."""
@@ -183,7 +183,7 @@ class SmallTimer:
             self.leave(task)
 
     def advance(self) -> bool:
-        """Pop every bucket that is due; whether there was one."""
+        """Pop every due bucket; whether any bucket was due."""
         if self.closed:
             return False
         popped = False
@@ -323,7 +323,7 @@ class SmallTimer:
     # The executor
 
     def in_order(self, due: list[Task]) -> list[Task]:
-        """The tasks that one advance expired, in the order in which they are handed over."""
+        """The tasks expired by an advance, in the order of their hand-over."""
         if self.profile.same_tick_order is SameTickOrder.FIFO:
             return sorted(due, key=lambda task: (task.due_tick, task.arming))
         return due

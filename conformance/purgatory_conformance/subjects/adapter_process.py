@@ -45,7 +45,7 @@ _LOOK_SECONDS = 0.1
 
 
 class AdapterProcess:
-    """An adapter that runs: its pipes, the threads that read them, and its process tree."""
+    """A running adapter: its process tree, its pipes and the reader threads."""
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class AdapterProcess:
     def exit_code(self, seconds: float) -> int | None:
         """How the process exited, or None where it still runs after so many seconds.
 
-        What it still writes is thrown away.
+        Further output of the process is thrown away.
         """
         self._discarding.set()
         self._empty_queue()
@@ -306,7 +306,7 @@ class _Tail:
 
 
 def _finish(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it started; the readers close the pipes that they read."""
+    """End a process tree and close its stdin; the readers close the other pipes."""
     _end_tree(process)
     if process.stdin is not None:
         with contextlib.suppress(OSError):
@@ -330,7 +330,7 @@ if sys.platform == "win32":
         )
 
     def _end_tree(process: subprocess.Popen[bytes]) -> None:
-        """End the process and those that it started, as far as it still runs to lead to them."""
+        """End the process and its children, found through the process while it runs."""
         if process.poll() is None:
             subprocess.run(
                 ("taskkill", "/T", "/F", "/PID", str(process.pid)),

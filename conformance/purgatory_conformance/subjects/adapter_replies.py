@@ -189,7 +189,7 @@ class _HelloReply(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Greeting:
-    """Who answered ``hello``, and as what."""
+    """The adapter's answer to ``hello``: its implementation and its profiles."""
 
     id: int
     implementation: Implementation

@@ -60,7 +60,7 @@ _STILL_IN_SERVICE = frozenset({FailureKind.ERRORED, FailureKind.UNSUPPORTED})
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request on its way: its line, and the operation where it is a ``do``."""
+    """A request on its way: number, line, and the operation of a ``do``."""
 
     id: int
     line: bytes
@@ -378,7 +378,7 @@ class ChildProcessSubject:
             self._waiting.popleft()
         if process is not None:
             if fault.kind in _STILL_IN_SERVICE:
-                # What it wrote to standard error before its reply may still be on its way.
+                # Lines of standard error written before the reply may still be on their way.
                 time.sleep(_ERROR_OUTPUT_SECONDS)
             else:
                 self._end_process()

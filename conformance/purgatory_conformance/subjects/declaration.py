@@ -41,7 +41,7 @@ class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Declaration:
-    """A subject as its author declares it.
+    """A subject as declared by the author in ``purgatory.toml``.
 
     Either ``command`` (an adapter, started in ``folder``) or ``python`` (``module:factory``, an
     in-process subject) is given. ``replays`` has for each deviation's rule the case that shows it.
@@ -59,7 +59,7 @@ class Declaration:
 def read_declaration(path: Path, release: str = "") -> Declaration:
     """The declaration in ``purgatory.toml``, or in the table ``tool.purgatory`` of another file.
 
-    Deviations that name releases are taken only where ``release`` is one of them.
+    Deviations that name releases are taken only for a ``release`` that they name.
 
     Raises:
         InvalidDeclaration: says what is wrong with the file.

@@ -52,7 +52,7 @@ class InProcessSubject:
 
     @property
     def profiles(self) -> Mapping[Component, Profile]:
-        """What it declares."""
+        """The profiles that the subject declares."""
         return self._profiles
 
     def new(self, case: str, configuration: Configuration) -> None:

@@ -76,7 +76,7 @@ def kafka_command(
 
     Args:
         version: the Kafka release: 4.0.0 or later, or 2.4.0 or later for purgatory and pools alone.
-        mode: which classes, on which clock.
+        mode: the choice of Kafka's classes and of the clock.
         work_folder: where the build is kept, in ``adapters/kafka-<version>[-mock]``.
 
     Raises:
@@ -150,7 +150,7 @@ def _built_project(project: Path, version: str, mock: bool) -> Path:
         maven = _tool("mvn", "install Apache Maven, version 3.6.3 or later, and a JDK 17 or later")
         project.parent.mkdir(parents=True, exist_ok=True)
         with _sole_builder(project.parent / "kafka.lock"):
-            # Another process may have built it while this one waited.
+            # Another process may have built the adapter during the wait for the lock.
             if not _is_built(project, digest):
                 _build(sources, project, digest, _maven_command(maven, version, mock))
     return project

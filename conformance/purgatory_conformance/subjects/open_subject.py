@@ -1,4 +1,4 @@
-"""A subject that is open, with what its declaration says."""
+"""An open subject, with the deviations and replays of its declaration."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,11 @@ from purgatory_spec.cases import Case
 
 @dataclass(frozen=True)
 class OpenSubject:
-    """A subject with what its declaration says beyond its profile."""
+    """An open subject, with the deviations and replays of its declaration."""
 
     name: str
     subject: Subject
     deviations: tuple[Deviation, ...] = ()
     replays: tuple[tuple[str, Case], ...] = ()
     reopen: str = ""
-    """The word that opens the subject again, where that is not its name."""
+    """The word that opens the subject again; empty if the name does."""

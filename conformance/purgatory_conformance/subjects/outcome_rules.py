@@ -1,7 +1,7 @@
 """What the outcomes of a subject must hold, given what it declared: results and observables.
 
-Each component has its table: which observables it shows and of which type they are, and which of
-its operations have a result. Whether the values are right, the judges say.
+Each component has a table of its observables with their types, and of the operations that have a
+result. Whether the values are right, the judges say.
 """
 
 import json

@@ -86,7 +86,7 @@ class MemoryPoolSupport:
         return CaseJudge(strict, lenient, declared, forgetful=forgetful)
 
     def judged_rules(self, profile: Profile) -> tuple[Requirement, ...]:
-        """The rules that apply, those of bounded pools only where there are such pools."""
+        """The rules that apply; rules of bounded pools only if the profile offers bounded pools."""
         bounded = bool(_BOUNDED & narrowed(profile, MemoryPoolProfile).features)
         return tuple(
             rule
@@ -169,7 +169,7 @@ class MemoryPoolSupport:
         return describe_memory_pool_profile(narrowed(profile, MemoryPoolProfile))
 
     def describe_state(self, state: object) -> str:
-        """The clock, what is available, who holds what."""
+        """The clock, the available bytes and the held buffers, in words."""
         return describe_memory_pool_state(state)
 
     def picture(self, case: RetracedCase, number: int) -> str:

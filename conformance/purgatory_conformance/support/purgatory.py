@@ -74,7 +74,7 @@ _SHOWN_BY: Mapping[str, frozenset[PurgatoryObservable]] = {
         }
     ),
 }
-"""Rules that are put to the test only where one of these observables is shown."""
+"""Rules that are put to the test only where a subject shows one of the named observables."""
 
 
 class PurgatorySupport:
@@ -206,7 +206,7 @@ class PurgatorySupport:
 
 @dataclass(frozen=True, slots=True)
 class _Judges:
-    """The judges of one case, which differ in what they excuse."""
+    """The judges of a case, which differ in the rules whose breach they excuse."""
 
     configuration: PurgatoryConfiguration
     profile: PurgatoryProfile

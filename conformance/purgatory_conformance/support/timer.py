@@ -107,7 +107,7 @@ class TimerSupport:
         return CaseJudge(strict, lenient, declared, forgetful=forgetful)
 
     def judged_rules(self, profile: Profile) -> tuple[Requirement, ...]:
-        """The rules that apply, on a real clock those that can be judged there."""
+        """The rules that apply; for a real clock only the rules that can be judged by intervals."""
         profile = narrowed(profile, TimerProfile)
         return tuple(
             rule

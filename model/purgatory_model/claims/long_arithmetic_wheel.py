@@ -52,7 +52,7 @@ def remainder(number: int, divisor: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level: its tick, its interval and its clock, ms."""
+    """A level of the wheel: tick, interval and clock in milliseconds."""
 
     tick_ms: int
     interval_ms: int

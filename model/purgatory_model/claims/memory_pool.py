@@ -94,7 +94,7 @@ class PoolInstance:
     buffers: tuple[str, ...] = ("a", "b", "c", "d", "e")
 
     def model(self) -> MemoryPoolModel:
-        """The pool of this instance, which knows its own buffers and shows nothing."""
+        """The pool of the instance: tells its own buffers from others and shows no observables."""
         profile = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
         return MemoryPoolModel(self.configuration, profile)
 

@@ -1,4 +1,4 @@
-"""A counterexample told as a story: who did what, and what the shared counts were after it.
+"""A counterexample told as a story: each step with its actor, its action and the shared counts.
 
 It is plain data, so that whoever finds a counterexample (the explorer here, a checker of TLA+) can
 tell it, and whoever shows it (on a terminal, as a page) need not know where it comes from.

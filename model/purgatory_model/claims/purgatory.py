@@ -199,7 +199,7 @@ class PurgatoryInstance:
     last_ms: int = 2
 
     def model(self) -> PurgatoryModel[Store]:
-        """The purgatory of this instance, which shows everything."""
+        """The purgatory of the instance, with every observable."""
         return purgatory_variant_model(
             PurgatoryConfiguration(self.purge_interval, self.time_outs),
             PurgatoryProfile(
@@ -354,7 +354,7 @@ FALSE_CLAIMS: dict[str, tuple[PurgatoryInstance, str]] = {
     "kafka-throw-live": (KAFKA_THROW, "live-is-owed"),
     "kafka-throw-estimate": (KAFKA_THROW, "estimate-covers-stale"),
 }
-"""An instance and a claim that one would believe of it, and that a step of it breaks."""
+"""Each an instance with a plausible claim that some step of the instance breaks."""
 
 
 def breaks(

@@ -1,8 +1,8 @@
 """Variants of the purgatory's model: what implementations do that are known to break a rule.
 
 A variant says what may be seen of such an implementation, so that it can be followed beyond the
-step in which it broke the rule, and any *other* fault of it is still found. It is a flag that the
-model consults at one place.
+step in which it broke the rule, and any *other* fault of it is still found. A variant is a flag
+that the model consults at one place.
 """
 
 from collections.abc import Mapping

@@ -67,7 +67,7 @@ class RememberingWheel:
         return self._with(self.wheel.remove(task))
 
     def pop_due(self, now_ms: int) -> Popped["RememberingWheel"]:
-        """What an advance at this reading takes out."""
+        """The tasks that an advance at this reading takes out, and the wheel left."""
         popped = self.wheel.pop_due(now_ms)
         return Popped(self._with(popped.store), popped.ticks, popped.popped)
 
@@ -111,9 +111,9 @@ class Reconfigured:
     """The timer of the new tick and size.
 
     Attributes:
-        model: What it does from now on.
-        state: Where it is.
-        events: The tasks that expired in between, which are in the executor's queue now.
+        model: The timer with the new configuration.
+        state: The timer's state after the change.
+        events: The expiries of tasks in between, now in the executor's queue.
     """
 
     model: Remembering
@@ -125,8 +125,8 @@ def reconfigured(model: Remembering, state: State, tick_ms: int, wheel_size: int
     """The timer with another tick and wheel size, which holds the same tasks.
 
     Args:
-        model: What the timer has done until now.
-        state: Where it is.
+        model: The timer with the old configuration.
+        state: The timer's state before the change.
         tick_ms: The new tick, ms, at least 1.
         wheel_size: The new number of buckets on each level, at least 2.
 
@@ -156,9 +156,9 @@ def reconfigured(model: Remembering, state: State, tick_ms: int, wheel_size: int
 
 
 def _in_order(profile: TimerProfile, state: State) -> tuple[str, ...]:
-    """The pending tasks, those that will be due in one tick as the profile orders them.
+    """The pending tasks; tasks with the same new due tick in the order of the profile.
 
-    All that are due at once are due in one tick, since the others are later than the own clock.
+    Tasks due at once share a tick, since all other tasks are later than the own clock.
     """
     if profile.same_tick_order is SameTickOrder.FIFO:
         return state.order

@@ -15,7 +15,7 @@ State = TypeVar("State", bound=Hashable)
 Label = TypeVar("Label", bound=Hashable)
 
 Triple = tuple[int, int, int]
-"""An edge: the numbers of its source, its label and its target."""
+"""An edge: the numbers of source, label and target."""
 
 _NONE = -1
 

@@ -173,7 +173,7 @@ FALSE_CLAIMS: dict[str, tuple[str, Claim]] = {
     ),
     "expiries-differ": ("no two buckets in the delay queue have one expiry", _expiries_differ),
 }
-"""What one would believe, with the check that fails."""
+"""Plausible claims, each with the check that fails."""
 
 
 def breaks(
@@ -233,7 +233,7 @@ def _named(tasks: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
 def _order(
     state: WheelState,
 ) -> tuple[tuple[str, ...], list[tuple[str, int]], list[tuple[str, Bucket]]]:
-    """All that may differ between renamings of one state.
+    """The parts of a state that renamings of tasks can change: queue, due ticks, places.
 
     The due ticks alone would not do: tasks of one tick may wait in buckets of different levels.
     """

@@ -1,4 +1,4 @@
-"""One campaign from its beginning to its verdict."""
+"""The course of a campaign, from the beginning to the verdict."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,14 +37,14 @@ class Course:
 
     Attributes:
         choice: Whom to judge.
-        components: What of it; all that it offers where this is empty.
+        components: The components to judge; empty for all that the subject offers.
         seed: The campaign's seed.
         runs: How many numbers are drawn for each component.
         steps: About how many steps a run has at the most.
         wave: How many numbers are drawn between two records; 0 lets the engine's speed say.
         out: The campaign's folder; None for the usual one.
-        resume: Whether what is on record there counts.
-        fresh: Whether it is thrown away.
+        resume: Whether runs on record in the folder count.
+        fresh: Whether the record is thrown away.
     """
 
     choice: SubjectChoice
@@ -59,7 +59,7 @@ class Course:
 
 
 def run_course(course: Course, engine: Engine, console: Console) -> int:
-    """Carry out a campaign, write what it found, print it; the exit code.
+    """Carry out a campaign, write and print the findings; the exit code.
 
     Raises:
         Problem: the subject cannot be asked, the folder is another campaign's, the engine failed,

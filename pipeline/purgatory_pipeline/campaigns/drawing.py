@@ -1,4 +1,4 @@
-"""From a number to a case: its seed, what it is steered towards, its steps and its id."""
+"""From a number to a case: the seed, the rules steered towards, the steps and the id."""
 
 import hashlib
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class Drawing:
 
     Attributes:
         component: Of which component.
-        profile: What the subject declares of it.
+        profile: The profile that the subject declares for the component.
         seed: The campaign's seed.
         steps: About how many operations a case has at the most.
     """
@@ -78,7 +78,7 @@ class Drawing:
 
 
 def encode_drawn(case: Candidate) -> bytes:
-    """The case as bytes that go from where it was drawn to where it is carried out."""
+    """The case as bytes, to be sent from the drawing task to the task that carries it out."""
     return _ENCODER.encode((case.configuration, case.operations))
 
 

@@ -43,9 +43,9 @@ class Engine(Protocol):
         """The rows that the work makes of the table's rows.
 
         Args:
-            work: What is done; it can be pickled.
-            table: To what.
-            schema: The columns that it makes.
+            work: The function to apply; must be picklable.
+            table: The rows to work on.
+            schema: The columns of the rows made.
             label: What a progress bar says.
 
         Raises:
@@ -55,7 +55,7 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """One row after another, in this process."""
+    """Runs the work row by row in this process."""
 
     is_here = True
     cores = 1
@@ -124,7 +124,7 @@ class SparkEngine:
 def timed(
     engine: Engine, work: Work, table: pa.Table, schema: pa.Schema, label: str
 ) -> tuple[pa.Table, float]:
-    """What ``map`` gives, and the seconds that it took."""
+    """The table that ``map`` gives, and the seconds taken."""
     began = time.monotonic()
     made = engine.map(work, table, schema, label)
     return made, time.monotonic() - began

@@ -28,7 +28,7 @@ class Findings:
     """What a campaign leaves.
 
     Attributes:
-        found: What it found about each component.
+        found: The findings about each component.
         tables: The tables, by their names.
     """
 
@@ -50,7 +50,7 @@ def findings(
     Args:
         runs: The table ``runs``.
         drawings: How the runs of each component were drawn.
-        opened: The subject as its author declares it.
+        opened: The subject with the declaration of its author.
         subject: The same in a process of its own.
         staging: Where replay files are written.
         getting_on: Called with a few words when something begins that takes a while.

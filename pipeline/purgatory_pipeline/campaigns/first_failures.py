@@ -23,7 +23,7 @@ _SECONDS_FOR_FAILURES = 60.0
 
 @dataclass
 class FirstFailures:
-    """What came of it.
+    """The causes of the failing runs that were carried out again.
 
     Attributes:
         causes: The causes, the most frequent first.

@@ -1,8 +1,8 @@
 """The folder of a campaign: what it is a campaign on, the parts so far, the result at the end.
 
-Theory of operation. ``campaign.json`` says who was judged, and by what. Each wave leaves one part,
-a Parquet file that is written under another name and then renamed: a part is whole or not there.
-Killed at any moment, a campaign has lost the wave that it was at.
+Theory of operation. ``campaign.json`` names the subject that was judged, and the suite. Each wave
+leaves one part, a Parquet file that is written under another name and then renamed: a part is whole
+or not there. Killed at any moment, a campaign has lost the wave that it was at.
 
 A part holds rows by the ids of their runs, and the id holds all that was asked. So a campaign is
 taken up with other seeds, more runs or another order just as well; and a changed generator shows:
@@ -175,7 +175,7 @@ class CampaignFolder:
         return folder
 
     def finish(self, staging: Path, tables: Mapping[str, pa.Table]) -> Path:
-        """Add the tables to what is in the staging folder, and make it the result; where it is.
+        """Publish the staging folder, with the tables added, as the result; the result's path.
 
         The manifest holds no time and no engine, so that equal campaigns have equal manifests.
         """

@@ -42,7 +42,7 @@ class SubjectChoice:
     mebibytes: int = 1024
 
     def opened(self) -> OpenSubject:
-        """The subject as its author declares it; nothing is asked of it.
+        """The subject with the declaration of its author; the subject itself is not asked.
 
         Raises:
             UnknownSubject: nothing goes by this word.
@@ -94,7 +94,7 @@ class Forbearing:
 
     @property
     def profiles(self) -> Mapping[Component, Profile]:
-        """What it declares."""
+        """The profiles that the subject declares."""
         return self._subject.profiles
 
     def new(self, case: str, configuration: Configuration) -> None:

@@ -92,7 +92,7 @@ def main(subject: str, release: str, work: Path, memory: int) -> None:
 
 
 def _leave_with(starter: int) -> None:
-    """End this process soon after the one that started it, whatever else it does."""
+    """End this process, whatever it is doing, soon after the process that started it has ended."""
     while os.getppid() == starter:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     os._exit(0)

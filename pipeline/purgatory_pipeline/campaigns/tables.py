@@ -34,7 +34,7 @@ _JUDGED = {
 }
 
 DONE = _declared({"component": pa.string(), "number": pa.int64(), "run": pa.string(), **_JUDGED})
-"""What came of runs; ``number`` is the one that they were drawn by."""
+"""The results of runs; a run was drawn by its ``number``."""
 
 RUNS = _declared(
     {
@@ -99,6 +99,6 @@ def batch_of(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.RecordBa
 
 
 def numbers_of(components: Iterable[str], numbers: Sequence[int]) -> pa.Table:
-    """These numbers of these components, number after number."""
+    """The numbers for each component, number by number."""
     names = list(components)
     return table_of(((name, number) for number in numbers for name in names), NUMBERS)

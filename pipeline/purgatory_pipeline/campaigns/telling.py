@@ -31,7 +31,7 @@ _MOST_FAILURES_TOLD = 3
 
 @dataclass
 class Found:
-    """What a campaign found about one component.
+    """The findings of a campaign about one component.
 
     Attributes:
         drawing: How its runs were drawn.

@@ -41,7 +41,7 @@ class Progress:
     Attributes:
         drawn: Component, number and run of all that was drawn.
         carried_out: How many runs were carried out now.
-        seconds: How long that took, with drawing them.
+        seconds: The time taken, drawing included.
     """
 
     drawn: pa.Table = field(default_factory=lambda: DRAWN.remove(3).empty_table())
@@ -80,7 +80,7 @@ def _wave(
     progress: Progress,
     label: str,
 ) -> float:
-    """One wave; ``known`` and ``progress`` take in what came of it. The seconds that it took."""
+    """Run a wave and add the results to ``known`` and ``progress``; the seconds taken."""
     asked = numbers_of(request.drawings, numbers)
     drawn, seconds = timed(engine, DrawCases(request.drawings), asked, DRAWN, f"drawing {label}")
     drawn = drawn.sort_by([("number", "ascending"), ("component", "ascending")])

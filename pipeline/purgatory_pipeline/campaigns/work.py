@@ -1,6 +1,7 @@
 """The two steps of a campaign that have work in them, as functions from batches to batches.
 
-They are called in this process or by Spark's Python workers. They hold one batch at a time.
+They are called in this process or by Spark's Python workers. Each function holds one batch at a
+time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,8 +60,8 @@ class CarryOut:
 
     Attributes:
         choice: The subject.
-        served: It is no adapter by itself.
-        deviations: What it is declared to break.
+        served: Whether the subject is no adapter, and is served in a process of its own.
+        deviations: The rules that the subject is declared to break.
         lent: The subject in a process of its own, where all is done in this process; otherwise
             each task starts one.
     """
@@ -93,7 +94,7 @@ class CarryOut:
 
 
 def declared_of(deviations: Iterable[Deviation], component: Component) -> tuple[Deviation, ...]:
-    """Those of the deviations that are the component's."""
+    """The deviations from rules of the component."""
     return tuple(each for each in deviations if component_of_rule(each.rule) is component)
 
 

@@ -108,7 +108,7 @@ def foreseen(what: str = "the check") -> Iterator[None]:
     """Turn what the pipeline foresees into a sentence and an exit code.
 
     Args:
-        what: What has failed, in the sentence.
+        what: The part that has failed, in words.
 
     Raises:
         Problem: with 2 where a path is wrong, 3 where the pipeline failed, 5 where a library is
@@ -127,7 +127,7 @@ def foreseen(what: str = "the check") -> Iterator[None]:
 
 
 def _in_words(problem: OSError) -> str:
-    """What the system did not allow, without its numbers."""
+    """The operating system's reason for a refusal, without error numbers."""
     why = _NUMBER.sub("", problem.strerror or str(problem))
     return why if problem.filename is None else f"{problem.filename} cannot be used: {why}"
 

@@ -25,7 +25,7 @@ def convert(context: click.Context, paths: tuple[str, ...], target: Path, force:
     """Write the lines in PATHS to TARGET, a Parquet file, which is not read itself.
 
     Lines that are unusable are taken over as they are, so that a check of TARGET says the same of
-    them. Ends with 4 where a file could not be read to its end, or where there is none.
+    them. Ends with 4 where no file is found, or a file could not be read to its end.
     """
     if target.suffix != ".parquet":
         raise Problem(f"{target}: the name of the file to write has to end in .parquet", EXIT_USAGE)

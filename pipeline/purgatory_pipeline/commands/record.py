@@ -133,7 +133,7 @@ def _is_file(out: Path) -> bool:
 
 
 def _tell(run: str, recorded: Recorded) -> None:
-    """Say what was written, and what to do with it."""
+    """Print the lines and files written, and the command that checks them."""
     seconds = recorded.elapsed_ns / 1e9
     files = "1 file" if len(recorded.files) == 1 else f"{len(recorded.files)} files"
     if recorded.interrupted:

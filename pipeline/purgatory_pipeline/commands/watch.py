@@ -75,10 +75,10 @@ def watch(
 ) -> None:
     """Judge the files that appear in FOLDER, batch by batch, until Ctrl-C.
 
-    A file is read once, when it appears: write it elsewhere and move it there when it is complete.
-    After each batch the tables say of every run what `purgatory trace check` would say of the lines
-    so far. Started again with the same --out it goes on where it was, also after a kill; that is
-    for one FOLDER, and not inside it.
+    A file is read once, when it appears: write files elsewhere and move only complete files into
+    FOLDER. After each batch the tables say of every run what `purgatory trace check` would say of
+    the lines so far. Started again with the same --out the watch goes on from its last batch, also
+    after a kill; each --out serves one FOLDER and lies outside of it.
 
     Ends like `purgatory trace check`; after Ctrl-C with 130.
     """

@@ -1,7 +1,7 @@
-"""Which engine checks the files, and why that one.
+"""The choice of the engine that checks the files, with the reason.
 
 Spark takes about twenty seconds to start and, per line, twice the work of this process; it is worth
-that where there are many lines and processors. Every command says in the same words what it took,
+that where there are many lines and processors. Every command reports the choice in the same words
 before it begins. See ``docs/how-to/check-traces.md``.
 """
 

@@ -2,9 +2,9 @@
 
 Theory of operation. Items are gathered until they take up a chunk's worth of memory. A chunk is
 sorted; if nothing follows, that was all, and no file is written. Otherwise it is written to a file,
-and at the end the files are merged. Chunks that follow one another without overlapping, which is
-what comes of input that was in order, are read one after the other instead. Before there are more
-files than can be open together, those that exist are merged into one.
+and at the end the files are merged. Consecutive chunks without overlap, the result of sorted input,
+are read in sequence instead. Before the files become too many to be open together, all existing
+files are merged into one.
 
 So memory is bounded by about two chunks, and disk space by twice the input.
 """

@@ -1,12 +1,12 @@
 """Results in a folder: three tables, whole or not at all.
 
-Theory of operation. Everything is written to a staging folder inside the folder of results. When it
-is complete, it is renamed to a name that follows from what is in it, and then ``manifest.json``,
-which names it, is replaced in one step. Until that step the folder holds the previous results, and
-from it on the new ones; whatever kills the process, one of the two is there and whole. What
-processes that were killed have left behind is removed by the next one, as are the previous results
-once the manifest no longer names them; nothing is touched whose name is not one of those given
-here, and where ``manifest.json`` is somebody else's nothing is written at all. A lock keeps a
+Theory of operation. Everything is written to a staging folder inside the folder of results. A
+complete staging folder is renamed after a checksum of its contents, and then ``manifest.json``,
+which names the folder, is replaced in one step. Until that step the folder holds the previous
+results, and from it on the new ones; whatever kills the process, one of the two is there and whole.
+What processes that were killed have left behind is removed by the next one, as are the previous
+results once the manifest no longer names them; nothing is touched whose name is not one of those
+given here, and where ``manifest.json`` is somebody else's nothing is written at all. A lock keeps a
 second process out.
 
 Rows may come in any order. They are sorted, on disk where they do not fit into memory, so that the
@@ -59,7 +59,7 @@ class Conclusion:
 
     Attributes:
         engine: The engine that was used.
-        exit_code: The one that the check ends with.
+        exit_code: The exit code of the check.
         verdicts: How many runs have each verdict.
         inputs: The files that were read.
         ignored: The files that were not.
@@ -80,7 +80,7 @@ class ResultWriter:
     """
 
     def __init__(self, folder: Path, *, chunk_bytes: int = CHUNK_BYTES) -> None:
-        """Prepare to write into the folder, which is made where it is missing.
+        """Prepare to write into the folder, which is made if missing.
 
         Args:
             folder: Where the results are to be.

@@ -166,7 +166,7 @@ class MemoryPoolWorkload(Workload):
         self._slots: list[list[memoryview]] = [[] for _ in range(_POOL_SLOTS)]
 
     def turn(self, random: Random) -> None:
-        """Release what is in a slot; where there is nothing, put something there."""
+        """Release the buffer in a slot, or allocate a buffer for an empty slot."""
         slot = self._slots[random.randrange(_POOL_SLOTS)]
         try:
             self._pool.release(slot.pop())

@@ -27,7 +27,7 @@ class RecordedThread:
 
 
 class Gate:
-    """Knows the threads that have passed; those that have ended are forgotten."""
+    """Knows the threads that have passed; ended threads are forgotten."""
 
     def __init__(self) -> None:
         self._threads: weakref.WeakSet[RecordedThread] = weakref.WeakSet()

@@ -51,7 +51,7 @@ class Rotation(msgspec.Struct, frozen=True):
 
 
 class TakesSnapshots(Protocol):
-    """An instance that can say what is live in it while no call of it is under way."""
+    """An instance that can list its live parts while no call is under way."""
 
     def live(self) -> Snapshot | None:
         """What is live now, without a place in the run; None where that cannot be said yet."""
@@ -85,8 +85,8 @@ class Recorder:
             deviations: Rules that the subject is known to break.
             rotation: When the run goes on in a further file; never when absent.
             most_buffered: How many lines may wait to be written before calls have to wait.
-            now_ns: The clock that the instance goes by, ns; its milliseconds are this, rounded
-                down to them.
+            now_ns: The instance's clock, ns; the instance's milliseconds are this reading rounded
+                down.
 
         Raises:
             OSError: the file cannot be created.

@@ -1,4 +1,4 @@
-"""Stands between a timer and its executor, so that it is known what waits there and what runs."""
+"""An executor between a timer and the real executor: records tasks handed over and tasks run."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -47,7 +47,7 @@ class RecordingExecutor(Executor):
             recorder: Whom to tell.
             executor: Who runs tasks.
             name_of: The name of a task in the trace.
-            ran: The event that says that a task runs; None where the task says it itself.
+            ran: The event recorded when a task runs; None for tasks that record their own runs.
         """
         super().__init__()
         self.recorder: Final = recorder

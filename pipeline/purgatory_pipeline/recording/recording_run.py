@@ -49,14 +49,14 @@ _ENDS_WITHIN_SECONDS: Final = 60.0
 
 
 class RecordingFailed(Exception):
-    """The program that records has failed; the message is what it said."""
+    """The recording program has failed; the message is the program's own."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """What was recorded.
+    """The files of a recording, and the figures of the run.
 
     Attributes:
-        files: Where it is.
+        files: The files of the trace.
         lines: How many lines were written.
         bytes_: Their length before compression.
         turns: How many turns the workload's threads took, of one call or a few.
@@ -87,7 +87,7 @@ def record_bundled(
 
     Raises:
         OSError: the file cannot be created.
-        TraceNotWritten: it could not be written to its end.
+        TraceNotWritten: the trace could not be written to its end.
     """
     recorder = None
     if path is not None:
@@ -140,7 +140,7 @@ def record_kafka(
     Raises:
         MissingTool: there is no Java, or no Maven and something to build.
         BuildFailed: the adapter cannot be built.
-        ValueError: there is no such release, or it is one before 4.0.
+        ValueError: Kafka has no such release, or the release is older than 4.0.
         FileExistsError: the file exists.
         RecordingFailed: the program has failed.
     """
@@ -206,7 +206,7 @@ def _converse(command: tuple[str, ...], begin: bytes) -> tuple[dict[str, int], b
 
 
 def _kafkas(component: Component) -> Instance:
-    """What Kafka's instance is, and which legal choices it makes."""
+    """The configuration of Kafka's instance, and the profile of its legal choices."""
     match component:
         case Component.TIMER:
             return TimerInstance(

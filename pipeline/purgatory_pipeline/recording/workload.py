@@ -1,4 +1,4 @@
-"""Threads that use one instance at random for as long as they are asked to: what is recorded."""
+"""The recorded workload: threads that use a shared instance at random until told to stop."""
 
 import math
 import threading

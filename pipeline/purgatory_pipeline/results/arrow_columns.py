@@ -1,7 +1,7 @@
 """Columns of Arrow out of Python values, without pandas.
 
-``pyarrow.array`` imports pandas where that is installed, which costs a worker 60 MiB that it has no
-use for. These columns have no nulls, and are laid out by hand: it takes no longer.
+``pyarrow.array`` imports pandas where pandas is installed, which costs a worker 60 MiB for nothing.
+These columns have no nulls, and are laid out by hand: it takes no longer.
 """
 
 from array import array

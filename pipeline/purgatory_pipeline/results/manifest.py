@@ -1,7 +1,7 @@
-"""What says that results are whole: a list of their files with sizes and checksums.
+"""The manifest of a folder of results: a list of the files with sizes and checksums.
 
-A manifest is written last. Without one there are no results; files that it does not name, or that
-are not as it says, are not results.
+A manifest is written last. A folder without a manifest has no results; files not named in the
+manifest, or of another size or checksum, are not results.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ def own_folders(folder: Path, beginning: str) -> list[Path]:
 
 
 class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file of results; ``rows`` is null where it is no table."""
+    """A file of results; ``rows`` is null for a file that is no table."""
 
     name: str
     bytes: int
@@ -49,7 +49,7 @@ class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InputFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file that was read; ``bytes`` is null where it could not be asked for its size."""
+    """A file that was read; ``bytes`` is null where the size could not be found out."""
 
     file: str
     bytes: int | None
@@ -134,7 +134,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder of results.
 
     Raises:
-        PipelineError: there is none, or it is not one.
+        PipelineError: the manifest is missing or invalid.
     """
     path = folder / MANIFEST
     try:

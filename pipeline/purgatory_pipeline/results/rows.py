@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Verdict(Enum):
-    """What is said of one run."""
+    """The verdict about a run."""
 
     CONFORMS = "conforms"
     """Every line was judged, up to the run's last line, and all are allowed."""

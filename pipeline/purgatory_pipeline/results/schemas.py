@@ -23,7 +23,7 @@ class Kind(Enum):
 
 
 class Column(NamedTuple):
-    """A column: its name, its type, whether it may be null, and what it says."""
+    """A column: name, type, whether null is allowed, and the meaning of its values."""
 
     name: str
     kind: Kind

@@ -33,10 +33,10 @@ class Batches:
     """The batches of one stream, on a local disk."""
 
     def __init__(self, folder: Path, *, keep: int = 32) -> None:
-        """Find what is there, and clear away what a kill has left half done.
+        """Find the batches of the folder, and clear away the remains of a killed process.
 
         Args:
-            folder: Made where it is missing.
+            folder: The folder of the batches, made if missing.
             keep: How many batches are kept before they are merged.
         """
         self._folder = folder
@@ -76,7 +76,7 @@ class Batches:
         yield from still_standing(_read(folder) for folder in [*folders, *batches.values()])
 
     def merge(self) -> None:
-        """Put batches together where there are many, all but the latest one."""
+        """Merge all batches but the latest, once they are many."""
         merged, batches = self._found()
         if len(batches) <= self._keep:
             return

@@ -21,11 +21,12 @@ class Watched(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @contextmanager
 def own_folder(out: Path, watched: Path) -> Iterator[None]:
-    """Keep a folder, which is made where it is missing, for a stream that watches another one.
+    """Lock the folder ``out`` for a stream that watches the folder ``watched``; make it if missing.
 
     Raises:
-        Refused: it lies inside the watched one, or is that of a stream that watches another one.
-        PipelineError: another process is in it, or it cannot be made or written to.
+        Refused: the folder lies inside the watched folder, or belongs to a stream that watches a
+            different folder.
+        PipelineError: another process uses the folder, or it cannot be made or written to.
     """
     where = Path(os.path.realpath(watched))
     if Path(os.path.realpath(out)).is_relative_to(where):

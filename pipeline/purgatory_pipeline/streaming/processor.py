@@ -1,4 +1,4 @@
-"""What Spark calls for each run in each batch: its replay goes on where it was left."""
+"""The processor that Spark calls for each run in each batch: the replay of the run goes on."""
 
 import pickle
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
 """Rows on their way out of a stream: a batch holds for each run what replaces its rows before.
 
-A run's verdict and coverage stand until a later batch tells of the run again. A line that was set
-aside is told once, where that is certain. Lines that are held when a batch ends would be set aside
-or judged if nothing came any more: what a check would say of them is *provisional*, and stands only
-until the next batch that tells of the run.
+A run's verdict and coverage stand until a later batch tells of the run again. A line set aside is
+recorded once, when setting aside is certain. Lines that are held when a batch ends would be set
+aside or judged if nothing came any more: what a check would say of them is *provisional*, and
+stands only until the next batch that tells of the run.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ class Validity(Enum):
 
 
 class Record(NamedTuple):
-    """One row with what is needed to know whether it still stands."""
+    """A row with the facts that decide whether the row still stands."""
 
     run: str
     table: str
@@ -47,9 +47,9 @@ def row_of(record: Record) -> Row:
 
 
 def still_standing(batches: Iterable[Iterable[Record]]) -> Iterator[Record]:
-    """The records that stand after these batches, which are given in their order.
+    """The records that stand after a sequence of batches.
 
-    Held in memory: what stands, not what was replaced.
+    Only the standing records are held in memory, no replaced records.
     """
     for_good: list[Record] = []
     of_files: dict[Record, None] = {}

@@ -96,7 +96,7 @@ class BundledDesign:
         return min(due_ms, pass_ms)
 
     def reap(self, now_ms: int) -> None:
-        """Advance the purgatory, which purges where that is due."""
+        """Advance the purgatory, which also purges when a purge is due."""
         self._set_clock(now_ms)
         self._last_pass_ms = now_ms
         due_ms = self._timer.next_expiry_ms

@@ -52,8 +52,8 @@ class Counts:
         events: Events that checked a key.
         caller_steps: List entries that the callers of these visited or unlinked.
         caller_most_steps: ... one of them at most.
-        collections: Garbage collections, where the design depends on them.
-        references_visited: Weak references that these have looked at.
+        collections: Garbage collections, for designs that depend on collections.
+        references_visited: Weak references visited by the collections.
         live: Operations in the lists that are not completed.
         entries: Entries of all lists.
         stale_entries: Those of completed operations.

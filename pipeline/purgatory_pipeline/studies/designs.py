@@ -81,7 +81,7 @@ class CountedDesign:
         return min(due_ms, pass_ms)
 
     def reap(self, now_ms: int) -> None:
-        """Advance the timer and purge where that is due."""
+        """Advance the timer, and purge if a purge is due."""
         self._last_pass_ms = now_ms
         due_ms = self._timer.next_due_ms
         expired: list[int] = []

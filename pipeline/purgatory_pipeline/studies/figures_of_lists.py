@@ -54,7 +54,7 @@ def purge(rows: Rows) -> Iterator[str]:
 
 
 def keys(rows: Rows) -> Iterator[str]:
-    """Keys, and what they cost the caller."""
+    """The number of keys, and the cost for the caller."""
 
     def at(design: str, keys: int, interval: int = 1_000, layout: str = "own") -> Row:
         return rows.one(layout=layout, design=design, keys=keys, purge_interval=interval)

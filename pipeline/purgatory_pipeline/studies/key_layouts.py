@@ -1,4 +1,4 @@
-"""Which keys a request is watched under, and under which of them its event comes.
+"""Layouts of keys: the keys that a request is watched under, and the key of its event.
 
     drawn    some of a space of keys, each set as likely as any other
     shared   all keys of the space: every list holds every operation
@@ -15,7 +15,7 @@ Layout = Literal["drawn", "shared", "own"]
 
 
 class Watch(NamedTuple):
-    """The keys of one request, and the one among them that its event checks."""
+    """The keys of a request, and the key among them that the event checks."""
 
     keys: Sequence[int]
     event_key: int

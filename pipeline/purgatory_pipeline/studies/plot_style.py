@@ -40,8 +40,8 @@ class Line:
 
     Attributes:
         label: Its name.
-        x: Where its points are.
-        y: How high they are.
+        x: The horizontal positions of the points.
+        y: The vertical positions of the points.
     """
 
     label: str
@@ -57,7 +57,7 @@ class Panel:
         title: Above it.
         x_label: Below it.
         y_label: Beside it.
-        lines: What is in it.
+        lines: The lines drawn.
         x_scale: ``log`` or ``linear``; ``names`` puts the values of x at equal distances.
         y_scale: ``log`` or ``linear``. A logarithmic one is linear next to zero, if that occurs.
     """

@@ -1,4 +1,4 @@
-"""The plots of each study: which lines, of which rows."""
+"""The plots of each study: the lines of each plot, and the rows that they show."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draw_plots(study: str, rows: Rows, folder: Path, suffix: str = ".svg") -> li
 
     Args:
         study: Its name.
-        rows: Its results, all of them.
+        rows: All results of the study.
         folder: Where the files go.
         suffix: ``.svg`` or ``.png``.
 

@@ -18,7 +18,7 @@ class PurgeRule(Protocol):
 
     Attributes:
         collections: Garbage collections so far, where the rule depends on them.
-        references_visited: Weak references that those have looked at.
+        references_visited: Weak references visited by the collections.
     """
 
     collections: int
@@ -52,7 +52,7 @@ class ByEstimate:
         self._estimate = 0
 
     def count_watch(self) -> None:
-        """One more, however many keys it has."""
+        """Add one for a watched operation, whatever the number of its keys."""
         self._estimate += 1
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:

@@ -26,7 +26,7 @@ class Rows:
         """The only row with these settings.
 
         Raises:
-            LookupError: there is none, or there are several.
+            LookupError: no row fits, or several rows do.
         """
         found = self.all(**settings)
         if len(found) != 1:

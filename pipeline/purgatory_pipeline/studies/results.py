@@ -51,7 +51,7 @@ class Results:
     """The results in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder, which is made where it is not there."""
+        """Open the folder, which is made if missing."""
         self._folder = folder
         self._settings = folder / "settings"
         self._settings.mkdir(parents=True, exist_ok=True)

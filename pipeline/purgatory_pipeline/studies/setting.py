@@ -1,4 +1,4 @@
-"""A setting: one workload, one design, all its parameters; and its name."""
+"""A setting: a workload and a design with all parameters; and the setting's name."""
 
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
@@ -48,7 +48,7 @@ class Setting:
         wheel_size: Buckets on each level of the wheel.
         layout: How keys are chosen.
         keys: Keys of each request.
-        key_space: Keys there are, where they are drawn.
+        key_space: The number of keys to draw from, where keys are drawn.
         purge_interval: Operations, or entries with the exact accounting.
         collection_ms: Milliseconds from one collection of garbage to the next, for weak references.
         expiries: Whether expired requests run before the reaper tests for a purge, or after it.

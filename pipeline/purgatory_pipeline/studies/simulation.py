@@ -2,8 +2,9 @@
 
 Theory of operation. In a millisecond in which something happens, in this order: the reaper makes
 its pass, if one is due; the requests of the millisecond arrive; the events of the millisecond check
-their keys. Milliseconds in which nothing happens are skipped. What is held is looked at where one
-millisecond ends, and counts for as long as it lasts. The run ends when every request is completed.
+their keys. Milliseconds in which nothing happens are skipped. Holdings are counted at the end of a
+millisecond, and weighted by the time for which they last. The run ends when every request is
+completed.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ class Design(Protocol):
     """A purgatory under study. Requests are numbers, counted up from 0.
 
     Attributes:
-        counts: What it has counted so far.
+        counts: The counts so far.
         live: Requests that are watched and not completed.
     """
 

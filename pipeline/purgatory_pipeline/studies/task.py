@@ -1,4 +1,4 @@
-"""One setting as one task: what every engine runs."""
+"""A setting as a task: the unit of work of every engine."""
 
 from purgatory_pipeline.studies.bundled import BundledDesign
 from purgatory_pipeline.studies.designs import CountedDesign

@@ -60,7 +60,7 @@ class StudyTimer(Protocol):
         """Take the time-out of a request that waits."""
 
     def advance(self, now_ms: int) -> list[int]:
-        """Do what is due; the requests that have expired."""
+        """Expire the due requests; the requests that have expired."""
 
 
 class WheelTimer:
@@ -124,7 +124,7 @@ class WheelTimer:
         return expired
 
     def _place(self, request: int, expiry_ms: int) -> int:
-        """Put a request where it has to wait; the level from 0, or -1 where it is due."""
+        """Put a request into its bucket; the level, from 0, or -1 for a due request."""
         clock_ms = self._clock_ms
         if expiry_ms < clock_ms + self._tick_ms:
             return -1
@@ -269,11 +269,11 @@ class RequestQueue:
         return True
 
     def remove(self, request: int) -> None:
-        """Leave a completed request where it is."""
+        """Leave a completed request in the queue, marked."""
         self._completed.add(request)
 
     def advance(self, now_ms: int) -> list[int]:
-        """Take out one request after the other that is due, as long as there is one."""
+        """Take out all due requests, in the order of their expiries."""
         expired: list[int] = []
         counts = self.counts
         while (due_ms := self.next_due_ms) is not None and due_ms <= now_ms:

@@ -17,11 +17,11 @@ from purgatory_pipeline.studies.key_layouts import KeyLayout, Layout
 
 
 class WatcherCounts(Protocol):
-    """What a design asks of its lists.
+    """The operations that a design needs of watcher lists.
 
     Attributes:
         entries: The sum of the lengths of all lists.
-        stale_entries: Those of completed operations.
+        stale_entries: The entries of completed operations.
         stale_operations: Completed operations in some list.
     """
 
@@ -232,7 +232,7 @@ class OwnLists:
         return self._keys
 
     def walk(self, request: int) -> int:
-        """Drop one entry, where it is there and stale: the only one of its list."""
+        """Drop the only entry of a list, if stale."""
         if request not in self._stale:
             return 0
         self.entries -= 1

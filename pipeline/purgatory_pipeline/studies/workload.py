@@ -25,7 +25,7 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What arrives, and how long it takes.
+    """The arrivals of requests, and the times to their completion.
 
     Attributes:
         requests: How many arrive.

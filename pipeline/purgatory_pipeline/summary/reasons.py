@@ -52,7 +52,7 @@ class Alike(Generic[AnyRow]):
 
 @dataclass
 class Reasons(Generic[AnyRow]):
-    """Takes rows, and knows at the end why they are what they are."""
+    """Counts rows by their reasons, and lists the reasons at the end."""
 
     _found: dict[tuple[str, str], Alike[AnyRow]] = field(default_factory=dict)
 

@@ -23,7 +23,7 @@ class Cause:
     """Runs that fail in the same way.
 
     Attributes:
-        rule: The rule that they break.
+        rule: The rule that the runs break.
         kind: The sort of mismatch.
         examples: The first of them, by name.
     """

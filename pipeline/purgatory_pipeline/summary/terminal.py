@@ -44,7 +44,7 @@ def print_summary(
         summary: What was found.
         head: A line that says what was checked and how.
         results: Where the tables are.
-        report: Where the page is; empty where there is none.
+        report: The path of the page; empty without a page.
     """
     page = TerminalPage(console)
     page.say((head, _FAINT))
@@ -130,7 +130,7 @@ def _print_aside(page: TerminalPage, summary: Summary, report: str) -> None:
 
 
 def _print_reason(page: TerminalPage, what: str, each: Alike[AnyRow], place: str) -> None:
-    """Why rows are what they are, with the first of them in full."""
+    """Print the reason that some rows share, and the place of the first row."""
     words = f"{what}: {clipped(each.words)}"
     if not each.differ:
         page.say(words, (f"  first {place}", _FAINT), indent=2, hang=4)
@@ -140,7 +140,7 @@ def _print_reason(page: TerminalPage, what: str, each: Alike[AnyRow], place: str
 
 
 def _print_further(page: TerminalPage, reasons: int, report: str) -> None:
-    """That there are more reasons than were shown, and where they are."""
+    """Print the number of further reasons, and the place that lists them."""
     left = reasons - _MOST_REASONS
     if left > 0:
         where = "report" if report else "tables"
@@ -169,7 +169,7 @@ def _print_rules(page: TerminalPage, summary: Summary, component: Component, rep
 
 
 def _more(left: int, report: str) -> str:
-    """That there are more names, and where they are."""
+    """The number of further names in words, and the place that lists them."""
     if left <= 0:
         return ""
     where = "in the report" if report else "on the page that `purgatory trace check --html` writes"

@@ -52,7 +52,7 @@ def set_aside(summary: Summary) -> str:
 
 
 def so_many(row: QuarantineRow, number: int) -> str:
-    """So many lines like this one, or so many files where it is about a file."""
+    """A number of lines, or of files for a row about a file, in words."""
     return lines_of(number) if row.line else files_in(number)
 
 
@@ -68,7 +68,7 @@ def call_of(row: VerdictRow) -> str:
 
 
 def place_of_line(row: QuarantineRow) -> str:
-    """Where a line stands, then its run and number; the file alone where it is about the file."""
+    """The place of a line, then run and number; the file alone for a row about a file."""
     place = f"{printable(row.file)}:{row.line}" if row.line else printable(row.file)
     return place if row.seq is None else f"{place} (run {printable(row.run)}, seq {row.seq})"
 
@@ -79,7 +79,7 @@ def clipped(words: str) -> str:
 
 
 def why(summary: Summary) -> str:
-    """A sentence that says why the headline is what it is."""
+    """A sentence that gives the reason for the headline."""
     counts = summary.verdicts
     if not summary.runs:
         return _why_no_run(summary)

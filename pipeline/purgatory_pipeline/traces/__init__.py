@@ -1,4 +1,4 @@
-"""The lines of traces: what they say, how they are read, and where from.
+"""The lines of traces: their types, their parsing, and the files they are read from.
 
 ``lines`` has the types and is the place to begin; ``schema`` is the same as a JSON Schema.
 ``parsing`` reads one line strictly, ``sources`` finds files and reads them through

@@ -8,7 +8,7 @@ may be believed. The alternative, to take back afterwards what was judged, would
 know of all runs which files they have lines in. The first pass costs less than a hundredth of a
 check, and a piece of memory.
 
-A file that breaks off is no damaged one: what killed its writer changed nothing before. Its last
+A file that breaks off is not damaged: the death of the writer changed no earlier byte. Its last
 member has no checksum, and is believed as a file is that is not compressed.
 """
 

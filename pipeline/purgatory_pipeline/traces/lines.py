@@ -2,9 +2,9 @@
 
 A *run* is one instance of a component from a first line on. Its lines are numbered: ``seq`` grows
 by one from line to line, over all threads, and is given out at the moment that the line tells of.
-So the lines of a run stand in one order, in which each call stands where it began, its return
-where it returned, and a callback where it was called. A file may hold several runs, mixed, and a
-run may lie in several files. See ``docs/reference/trace-format.md``.
+So the lines of a run have one order: a call has the place of its beginning, a return the place of
+its end, and a callback the place of its call. A file may hold several runs, mixed, and a run may
+lie in several files. See ``docs/reference/trace-format.md``.
 
 Times are readings in nanoseconds of the clock that the instance itself goes by; its milliseconds
 are ``at_ns // 1_000_000``. On a manual clock they may be left away, since ``elapse`` and
@@ -34,7 +34,7 @@ TRACE_FORMAT = 1
 
 
 class Located(NamedTuple):
-    """One raw line with its place in its run and in its file; what engines move about."""
+    """A raw line with its place in its run and file; the unit that engines move about."""
 
     run: str
     seq: int
@@ -124,7 +124,7 @@ class _Line(
     tag_field="kind",
     kw_only=True,
 ):
-    """What every line says: its run, its number in it, and when it was."""
+    """The fields of every line: run, number in the run, and time."""
 
     run: str
     seq: int
@@ -221,7 +221,7 @@ class Snapshot(_Line, frozen=True, tag="snapshot", kw_only=True):
     calls: tuple[OpenCall, ...] = ()
     closed: bool = False
     scripts: Mapping[str, tuple[Action, ...]] = {}
-    """What tasks do that are pending or queued, where they do anything to their timer."""
+    """The scripts of pending or queued tasks, for tasks that act on their timer."""
     lists: Mapping[str, tuple[str, ...]] = {}
     """The operations under a key, oldest entry first, where ``operations`` has another order."""
     estimate: int | None = None

@@ -2,7 +2,7 @@
 
 The columns are ``run`` (string), ``seq`` (64-bit integer) and ``line`` (string or binary): the
 line as it would stand in JSON Lines. ``run`` and ``seq`` say the same as the line and are null
-where it does not say them. There may be further columns; they are not read.
+where it does not say them. Further columns are allowed and not read.
 """
 
 from collections.abc import Iterable, Iterator

@@ -66,7 +66,7 @@ def place_of(raw: bytes) -> tuple[str, int]:
         raise Unusable(f"the line is longer than {MOST_BYTES} bytes")
     try:
         place = _PLACES.decode(raw)
-        if raw.count(b'"run"') != 1 or raw.count(b'"seq"') != 1:  # one of them may be given twice
+        if raw.count(b'"run"') != 1 or raw.count(b'"seq"') != 1:  # a key may be given twice
             place = decode_line(raw, _Place)
     except InvalidDocument as error:
         raise Unusable(error.problem) from None
@@ -83,7 +83,7 @@ def parse(raw: bytes) -> TraceLine:
     """The line of a trace that a raw line holds.
 
     Raises:
-        Unusable: it holds none; the message says what is wrong with it.
+        Unusable: the text holds no such line; the message names the problem.
     """
     if raw == NOT_BELIEVED:
         raise Unusable("the compressed data that it stands in is damaged: no line of it counts")

@@ -1,4 +1,4 @@
-"""Which files are meant, and what lines are in them.
+"""The files of traces: found by paths, folders and patterns, and read line by line.
 
 Theory of operation. A file is read from its beginning to its end, once, in pieces of a fixed size,
 and never held whole. Each of its lines comes out once: as ``Located`` where its run and number can
@@ -210,7 +210,7 @@ class _Lines:
         """Runs that have lines in the damaged data."""
 
     def take(self, chunk: bytes) -> Iterator[Located | QuarantineRow]:
-        """What is complete with this piece."""
+        """The lines completed with the piece."""
         *complete, self._rest = (self._rest + chunk).split(b"\n")
         for line in complete:
             self._number += 1

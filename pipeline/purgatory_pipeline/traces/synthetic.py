@@ -20,7 +20,7 @@ from purgatory_spec.profiles import Component
 
 
 class Expected(NamedTuple):
-    """What a right check says of one run."""
+    """The verdict that a correct check gives a run."""
 
     run: str
     component: str
@@ -72,7 +72,7 @@ def run_lines(
 
     Args:
         run: Its name; in JSON it must need no escaping.
-        component: What it is a run of.
+        component: The component of the run.
         events: How many lines it has before a fault takes some away or adds one.
         fault: What is wrong, from the middle of the run on.
         delay_ms: The delay of every task; in a pool, how many buffers are out at a time.
@@ -209,7 +209,7 @@ def _expected(
 def _numbered(
     run: str, component: Component, events: int, fault: Fault, delay_ms: int
 ) -> Iterator[tuple[bytes, int | None]]:
-    """The lines, each with its number where it is the divergence that was planted."""
+    """The lines of a run; the planted divergence comes with its number, other lines with None."""
     if events < FEWEST_EVENTS:
         raise ValueError(f"events is {events}; it must be at least {FEWEST_EVENTS}")
     if fault is not Fault.NONE and fault not in faults_of(component):

@@ -147,4 +147,5 @@ STEPS: Mapping[Component, Callable[[int, Fault, int], Iterator[PlannedStep]]] = 
     Component.PURGATORY: _purgatory_steps,
     Component.MEMORY_POOL: _memory_pool_steps,
 }
-"""The steps of a run without end: its delay, its fault, and from which line on it may come."""
+"""The steps of a run without end, by delay, fault, and the line from which on the fault may
+come."""

@@ -1,5 +1,5 @@
 """Which executable model is which TLA+ module: the map of variables and actions, written down.
 
-Each module of this package holds one ``Binding``. A binding computes, from a state of the model,
-the value of every variable of the TLA+ module, and names its steps as the module does.
+Each module of the package holds a ``Binding``. A binding computes, from a state of the model, the
+value of every variable of the TLA+ module, and names its steps as the module does.
 """

@@ -18,7 +18,7 @@ from purgatory_tla.comparing.binding import Binding, Variable
 from purgatory_tla.values.values import Value, function, to_tla
 
 MISUSE = frozenset({"double-release", "foreign-release"})
-"""What callers do that are at fault."""
+"""The variants in which callers misuse the pool."""
 
 
 def _of_threads(words: str, value: Callable[[PoolThread], Value]) -> Variable[ConcurrentPoolState]:

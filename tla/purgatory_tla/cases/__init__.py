@@ -1,8 +1,8 @@
 """Behaviours of the TLA+ modules as cases: what TLC found, asked of an implementation.
 
-A behaviour is a sequence of states; a case is a sequence of operations with their outcomes. One
-module here per module of TLA+ says which operation each of its steps is, and which outcome its
-states predict. The prediction is made of TLA+ states alone: no model of this project, and no
+A behaviour is a sequence of states; a case is a sequence of operations with their outcomes. For
+each module of TLA+ a module here maps the steps to operations, and the states to predicted
+outcomes. The prediction is made of TLA+ states alone: no model of this project, and no
 implementation, has a word in it.
 
 Not every behaviour can be driven. An operation of the step vocabulary is a whole call, so calls

@@ -46,7 +46,7 @@ class TlaState:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One step of the bound module: its number, counted from 1, its label, and its two states."""
+    """A step of the bound module: number, from 1 on, label, and the states before and after."""
 
     number: int
     step: Step
@@ -55,7 +55,7 @@ class Move:
 
     @property
     def thread(self) -> str:
-        """The thread that takes the step: its label's first argument, where that is a thread."""
+        """The thread that takes the step, for labels whose first argument is a thread."""
         return self.text(0)
 
     def text(self, position: int) -> str:
@@ -78,7 +78,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """Where a behaviour begins, and its moves in order."""
+    """A behaviour: the initial state, and the moves in order."""
 
     first: TlaState
     moves: tuple[Move, ...]

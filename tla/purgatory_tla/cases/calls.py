@@ -21,7 +21,7 @@ from purgatory_tla.cases.behaviours import Move
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What a step reads, and what it changes."""
+    """The names of the state's parts that a step reads and changes."""
 
     reads: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
@@ -71,7 +71,7 @@ def serial_order(calls: Sequence[Call]) -> list[Call]:
 
 
 def _followers(calls: Sequence[Call]) -> list[set[int]]:
-    """For each call those that must come after it."""
+    """For each call, the calls that must come later."""
     followers: list[set[int]] = [set() for _ in calls]
     for one, other in combinations(range(len(calls)), 2):
         for earlier, later in ((one, other), (other, one)):

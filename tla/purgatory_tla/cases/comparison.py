@@ -78,8 +78,8 @@ class Followed:
     """How far a subject went along with a behaviour.
 
     Attributes:
-        outcomes: What it answered, the differing outcome last.
-        difference: What differs in the last one; None where nothing does.
+        outcomes: The subject's outcomes, the differing outcome last.
+        difference: The difference in the last outcome; None where all outcomes agree.
         left: Why the subject may have gone another way, so that the behaviour is not its own.
     """
 

@@ -11,8 +11,8 @@ from purgatory_tla.checkers.configurations import Configuration
 class Instance:
     """A module with values for its constants.
 
-    ``sequential`` says that one call follows the other where the module leaves it open.
-    ``extension`` is the suffix of the module that is run.
+    ``sequential`` restricts the behaviours to calls one after another, in modules whose calls may
+    overlap. ``extension`` is the suffix of the module that is run.
     """
 
     name: str

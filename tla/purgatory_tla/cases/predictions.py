@@ -12,11 +12,12 @@ from purgatory_spec.profiles import Configuration, Profile
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One operation, and what must come of it.
+    """An operation of a behaviour, with the outcome that the TLA+ states predict.
 
     Attributes:
-        operation: What is asked.
-        outcome: What the states predict; of the observables only those that they tell of.
+        operation: The operation that the subject is asked.
+        outcome: The predicted outcome; of the observables only the values that follow from the
+            states.
         steps: The numbers of the TLA+ steps that the operation stands for; none where it only
             prepares a later one.
         groups: How the events are grouped: sizes, from the first event on. The module leaves the

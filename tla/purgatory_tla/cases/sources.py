@@ -33,7 +33,7 @@ _FOR_EVER = "the counterexample goes on for ever: no finite case shows it"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A behaviour that TLC made, as far as it can be driven, and where it comes from."""
+    """A behaviour made by TLC, up to the last step that can be driven, and its origin."""
 
     name: str
     title: str
@@ -65,7 +65,7 @@ def _extends(module: str, bound: str) -> bool:
 
 
 def named_instance(name: str) -> Instance | None:
-    """The instance for simulations that goes by a name, if there is one."""
+    """The instance for simulations with this name; None if no instance has the name."""
     return next((each for each in INSTANCES if each.name == name), None)
 
 
@@ -102,11 +102,11 @@ def counterexample(model: Model, settings: Settings, *, sequential: bool = False
     Args:
         model: Of the manifest.
         settings: How TLC is run.
-        sequential: Look for one in which one call follows the other.
+        sequential: Look for a behaviour whose calls follow each other.
 
     Raises:
         InvalidSpecification: no cases are made of the model.
-        VacuousRun: there is no such behaviour.
+        VacuousRun: TLC finds no such behaviour.
         CheckerError: TLC has no result.
     """
     if model.kind is Kind.CLAIM:

@@ -1,4 +1,4 @@
-"""The golden vectors and replay files that are TLC's: which behaviour of which model each one is.
+"""The golden vectors and replay files made by TLC: the model and the behaviour of each file.
 
 They lie with those that were written by hand, ``tlc-`` in front of their names, and are made again
 from TLC's answer alone: nobody has chosen an operation or an outcome in them. What a golden vector
@@ -31,8 +31,8 @@ class Stored:
         rules: What the case is for.
         sequential: Whether the behaviour is one with a call at a time.
         subject: Whom a replay file is about.
-        breaks: The rule that it breaks.
-        variant: The model variant that it follows.
+        breaks: The rule that the subject breaks.
+        variant: The model variant that the subject follows.
     """
 
     folder: str

@@ -39,7 +39,7 @@ def check(
     """Check a module.
 
     Args:
-        module: the module's file; what it extends may stand beside it.
+        module: the module's file; extended modules may stand beside it.
         configuration: the instance; by default the file of the same name with the suffix
             ``.cfg``, if there is one.
         constants: replace those of the configuration, name by name.
@@ -60,10 +60,10 @@ def check(
         jar: TLC's jar, see ``tools`` for where it is looked for otherwise.
         apalache: Apalache's program, likewise.
         progress: called with how far TLC is whenever it says so: when it has run for some seconds,
-            then once a minute, and at the end. What this raises ends the run.
+            then once a minute, and at the end. An exception from the callback ends the run.
         dump: a file that the state graph is written to, in DOT, its edges labelled by actions.
-            With it, nothing need be checked: the graph is what the run is for. Where a violation
-            ends the run, it holds what was explored up to there.
+            With it, nothing need be checked: the graph is what the run is for. After a violation
+            the file holds the states and edges explored so far.
 
     Returns:
         The verdict; a violation is a result, not an error.

@@ -61,7 +61,7 @@ class Changes(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One instance of a module, and what is to be checked of it.
+    """An instance of a module, and the properties to check.
 
     The behaviour is given by ``specification``, or else by ``init`` and ``next``. A constant's
     value is TLA+ text (``3``, ``{"a", "b"}``) or ``<- Definition``, which puts an operator of the
@@ -85,7 +85,7 @@ class Configuration:
 
         Raises:
             InvalidSpecification: the file cannot be read.
-            ParseFailure: it is no configuration; ``line`` says where.
+            ParseFailure: the text is no configuration; ``line`` says where.
         """
         try:
             text = path.read_text(encoding="utf-8")
@@ -121,7 +121,7 @@ class Configuration:
 
         Constants replace those of the same name and leave the others. A specification takes the
         place of ``init`` and ``next``, and the other way round. Lists are replaced as a whole: an
-        empty one removes what was there.
+        empty list removes all old items.
         """
         given = {name: value for name, value in changes.items() if value is not None}
         new: dict[str, object] = {}
@@ -258,7 +258,7 @@ def _continues(words: list[_Word], position: int) -> bool:
 
 
 def _joined(words: list[_Word]) -> str:
-    """The words with one space where there was any space between them."""
+    """The words as one text, any gap between two words shortened to one space."""
     text = ""
     for before, word in zip([None, *words], words, strict=False):
         gap = before is not None and before.end < word.start

@@ -41,11 +41,11 @@ def induction(
     jar: Path | None = None,
     apalache: Path | None = None,
 ) -> InductionResult:
-    """Check that an invariant is inductive, and what it implies.
+    """Check that an invariant is inductive, and that it implies the claim ``implies``, if given.
 
     Args:
         module: the module's file.
-        configuration: where the constants come from; what else it says is not used.
+        configuration: the source of the constants; nothing else in the configuration is used.
         inductive_invariant: the name of the invariant; it must restrict every variable.
         init: the name of the initial predicate.
         next: the name of the next-state relation.

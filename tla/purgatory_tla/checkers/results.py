@@ -1,4 +1,4 @@
-"""What a checker answers: one shape for every backend."""
+"""The results of checkers, in the same shape for every backend."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -59,7 +59,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class SimulationResult:
-    """Random behaviours, and what one of them may have violated.
+    """Random behaviours, and the violation, if any, that ended the simulation.
 
     ``outcome`` is ``BOUNDED`` where nothing was found: a simulation shows no more than what it
     visited. Otherwise ``violation`` is the behaviour that violates ``violated``, and the simulation
@@ -79,9 +79,10 @@ class SimulationResult:
 class InductionResult:
     """The three parts of a proof by induction.
 
-    ``base``: every initial state satisfies the invariant. ``step``: every step from a state that
-    does leads to one that does. ``implication``: the invariant implies the claim; None where none
-    was given. The trace of a failed step has two states and need not be reachable.
+    ``base``: every initial state satisfies the invariant. ``step``: every step from a state with
+    the invariant leads to a state with the invariant. ``implication``: the invariant implies the
+    claim; None where none was given. The trace of a failed step has two states and need not be
+    reachable.
     """
 
     base: CheckResult

@@ -57,7 +57,7 @@ def simulate(
         progress: called with how many states were generated.
 
     Returns:
-        The behaviours; where one violates something, that one and those before it.
+        The behaviours; after a violation the violating behaviour and all before it.
 
     Raises:
         CheckerError: the run has no result.

@@ -41,9 +41,9 @@ def run_tool(
 
     Args:
         command: the program and its arguments.
-        folder: where it runs.
+        folder: the working folder of the program.
         on_line: called with every line, its newline removed.
-        timeout: seconds after which it is ended; None for no limit.
+        timeout: seconds after which the program is ended; None for no limit.
         environment: variables to add to those of this process.
 
     Raises:

@@ -94,7 +94,7 @@ def find_apalache(apalache: Path | None = None) -> Path:
     Argument and variable name the program, or the folder that Apalache was unpacked to.
 
     Raises:
-        MissingTool: there is none, or not where it was said to be.
+        MissingTool: the tool is not installed, or not at the path given.
     """
     for given, source in (
         (apalache, "the argument 'apalache'"),

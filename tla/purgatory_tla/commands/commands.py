@@ -124,7 +124,7 @@ def _exit_code(findings: list[Finding]) -> int:
 @tla.command("list")
 @click.option("--kind", type=_KINDS, help="Only models of this kind.")
 def list_(kind: str | None) -> None:
-    """List the models with what they show and what a run must find."""
+    """List the models with the claim of each and the verdict that a run must have."""
     models = [model for model in recorded_models() if kind in (None, model.kind.value)]
     print_list(Console(highlight=False), models)
 

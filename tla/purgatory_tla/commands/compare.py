@@ -39,8 +39,8 @@ def compare_(
     """Explore the executable models and the TLA+ modules, and compare their state graphs.
 
     A NAME is that of a binding, by default all of them. Both sides must have the same states and
-    the same steps between them, with the same arguments. Where they differ, the shortest path to
-    what only one side has is told.
+    the same steps between them, with the same arguments. After a difference the shortest path to a
+    state or step of one side alone is printed.
 
     Exits with 0 where all are equal, 1 where a pair differs, 4 where TLC gave no graph, 5 where
     TLC or Java is missing.
@@ -54,7 +54,7 @@ def compare_(
 
 
 def _compared(binding: Binding[Any], settings: CompareSettings, table: CompareTable) -> int:
-    """Compare one pair, print its row, and give its exit code."""
+    """Compare one model with one module, and print the row; the exit code."""
     try:
         found = compare(binding, settings)
     except MissingTool as error:

@@ -146,7 +146,7 @@ def replay(
 ) -> None:
     """Ask a subject the counterexample, or the witness, of MODEL, and tell it step by step.
 
-    Exits with 0 where the subject does what TLA+ predicts, 1 where it does not, 4 where the
+    Exits with 0 where the subject behaves as TLA+ predicts, 1 where it differs, 4 where the
     behaviour cannot be driven to its end.
     """
     console = Console(highlight=False)

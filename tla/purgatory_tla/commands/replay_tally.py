@@ -13,7 +13,7 @@ from purgatory_tla.cases.sources import Found
 
 @dataclass(frozen=True, slots=True)
 class FollowedBehaviour:
-    """What came of one behaviour: how far it was followed, and what the rules say.
+    """The result of one behaviour: the steps that the subject followed, and the rules' verdict.
 
     ``stopped`` says why not all of it was asked; ``rule`` is the rule that the subject diverges
     from where it differs, and ``declared`` whether it is known to.

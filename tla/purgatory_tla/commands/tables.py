@@ -84,7 +84,7 @@ class ModelTable:
 
 
 class ProgressLine:
-    """What is running; off a terminal it shows nothing."""
+    """A line that shows the running models; hidden where the output is no terminal."""
 
     def __init__(self, bar: Bar, task: TaskID) -> None:
         """Take the bar to write to."""
@@ -97,7 +97,7 @@ class ProgressLine:
         self._bar.update(self._task, words=f"{model.name}{states}")
 
     def finished(self) -> None:
-        """Take in that one more model has finished."""
+        """Count a finished model."""
         self._bar.advance(self._task)
 
 

@@ -42,7 +42,7 @@ class GraphVerdict(Enum):
     EQUAL = "equal"
     DIFFERENT = "different"
     UNFIT = "unfit"
-    """The binding does not map what there is, or maps what there is not."""
+    """The binding lacks a variable or an action, or names a missing one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Comparison:
     Attributes:
         verdict: Whether the graphs are equal.
         states: How many states the module has at rest; 0 where it was not explored.
-        edges: How many labelled steps it has between them.
+        edges: The number of labelled steps between the states.
         seconds: How long it took, both sides together.
         problems: What the binding maps wrongly, in sentences.
         differences: Where the graphs differ.
@@ -79,7 +79,7 @@ class CompareSettings:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """What TLC wrote: the file, and how much it says that it found."""
+    """TLC's dump of a state graph: the file, and the numbers of states that TLC reports."""
 
     path: Path
     statistics: Statistics

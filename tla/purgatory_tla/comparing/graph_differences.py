@@ -1,8 +1,8 @@
-"""Where two state graphs differ: the shortest path to what only one of them has.
+"""The first difference of two state graphs: the shortest path to a state or step of one side alone.
 
 Up to the first difference both graphs have the same states and edges, so the path to it is a path
-in both. It is looked for breadth first, over the edges that both have; among the differences at one
-distance the one whose label comes first is told.
+in both. The search is breadth first, over the edges that both have; among the differences at one
+distance the smallest label is reported.
 """
 
 from collections import defaultdict
@@ -35,15 +35,15 @@ class CommonStep:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What one side has and the other has not.
+    """A state or step that one side has and the other side lacks.
 
     Attributes:
-        only: The side that has it.
+        only: The side that has the state or step.
         path: The common steps to the place.
         at: The state there, its values by the variables' names.
         label: The label of the edge; None where the initial state itself differs.
         changes: What the edge changes.
-        others: Where the same label leads on the other side: what would change there instead.
+        others: The changes by edges of the same label on the other side.
     """
 
     only: Side

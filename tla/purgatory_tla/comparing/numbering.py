@@ -1,8 +1,9 @@
 """Numbers for values, states and labels, the same for both sides of a comparison.
 
 A state is a tuple of numbers, one for each variable's value; states and labels are numbered in
-turn, and an edge is one number made of three. Two values have one number where TLA+ writes them in
-one way. So the sides are compared by comparing numbers, and each distinct value is held once.
+turn, and an edge is one number made of three. Two values have the same number exactly if TLA+
+writes both in the same way. So the sides are compared by comparing numbers, and each distinct value
+is held once.
 """
 
 from collections.abc import Sequence
@@ -30,8 +31,8 @@ class TooManyNumbers(Exception):
 class Numbering:
     """The numbers given so far.
 
-    ``variables`` is the order of a state's values. Without ``arguments`` labels that differ in
-    their arguments alone have one number.
+    ``variables`` is the order of a state's values. Without ``arguments`` labels that differ only in
+    arguments have the same number.
     """
 
     variables: tuple[str, ...]

@@ -14,7 +14,7 @@ _OTHER = {Side.MODEL: Side.CHECKER, Side.CHECKER: Side.MODEL}
 
 
 class CompareTable:
-    """The rows, printed one by one."""
+    """The table of comparisons, printed row by row."""
 
     def __init__(self, console: Console, names: Sequence[str]) -> None:
         """Prepare a column that is wide enough for the names."""

@@ -1,4 +1,4 @@
-"""This project's models: what each run must find, and the runs that find it.
+"""The project's models: the result that each run must have, and the runs themselves.
 
 ``manifest`` reads ``tla/manifest.json``: for each model the module, the configuration, the expected
 verdict and the number of states. ``models`` runs one and compares, ``campaign`` runs many at a

@@ -27,7 +27,7 @@ def run_models(
     stops taking, or anything is raised, the running tools are ended first.
 
     Raises:
-        MissingTool: a checker, or the Java that it needs, is not there.
+        MissingTool: a checker, or the Java for a checker, is not installed.
     """
     over = threading.Event()
 

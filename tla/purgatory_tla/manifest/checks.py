@@ -72,7 +72,7 @@ def _wrong_names(model: Model, module: str, configuration: str, folder: Path) ->
 
 
 def _wrong_companion(model: Model, folder: Path) -> Iterator[str]:
-    """A run that is to fail checks one thing alone, so that there is one way to fail."""
+    """A must-fail run checks a single property, so that nothing else can make the run fail."""
     names = checked(model, folder)
     if model.kind is Kind.CLAIM:
         if not names and not model.deadlock:

@@ -35,7 +35,7 @@ class Mode(Enum):
 
 
 class Kind(Enum):
-    """What a model is there for."""
+    """The purpose of a model: to hold, to fail, or to witness that a state is reachable."""
 
     CLAIM = "claim"
     MUST_FAIL = "must-fail"
@@ -45,7 +45,7 @@ class Kind(Enum):
 class Expected(Enum):
     """What a run must find; ``refuted`` is a proof's word, the others are the checker's.
 
-    A simulation that finds nothing is ``bounded``: it shows no more than what it visited.
+    A simulation without a violation is ``bounded``: no claim is made about unvisited states.
     """
 
     SUCCESS = "success"
@@ -185,7 +185,7 @@ def format_manifest(manifest: Manifest) -> str:
 
 
 def _without_defaults(entry: Mapping[str, object]) -> dict[str, object]:
-    """An entry says its mode, kind, expectation and run time even where they are the usual ones."""
+    """An entry states mode, kind, expectation and run time even where the usual values hold."""
     usual = {"mode": "exhaustive", "kind": "claim", "expected": "success", "run_time": "small"}
     whole = {**usual, **entry}
     return {field: whole[field] for field in Model.__struct_fields__ if field in whole}

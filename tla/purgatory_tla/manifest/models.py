@@ -26,7 +26,7 @@ _PROVERS = threading.Lock()
 
 
 class Agreement(Enum):
-    """How what was found stands to what was expected."""
+    """The relation of a finding to the expectation."""
 
     AS_EXPECTED = "as expected"
     DIFFERS = "differs"
@@ -46,9 +46,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of one model; ``differences`` says precisely what is not as recorded.
+    """The result of running a model; ``differences`` lists the deviations from the record.
 
-    ``found`` is in the words of ``expected_words``. ``result`` is there where a checker gave one.
+    ``found`` is in the words of ``expected_words``. ``result`` is None where no checker gave a
+    result.
     """
 
     model: Model
@@ -64,7 +65,7 @@ def run_model(model: Model, settings: Settings) -> Finding:
     """Run a model and compare.
 
     Raises:
-        MissingTool: a checker, or the Java that it needs, is not there.
+        MissingTool: a checker, or the Java for a checker, is not installed.
     """
     try:
         if model.mode is Mode.PROOF:
@@ -199,7 +200,7 @@ def compare(model: Model, result: CheckResult, *, exactly: bool) -> list[str]:
 
 
 def _prove(model: Model, settings: Settings) -> Finding:
-    try:  # z3 comes with the extra: what needs no proof works without it
+    try:  # z3 comes with the extra: all other runs work without z3
         from purgatory_tla.proofs import PROOFS
         from purgatory_tla.proofs.obligations import ProofVerdict, prove
     except ModuleNotFoundError as error:

@@ -20,7 +20,7 @@ def seeded_defects() -> tuple[SeededDefect, ...]:
 
 
 def _seeded(model: Model, module: str, violated: str) -> SeededDefect:
-    """A model as what may be known of it outside of this package."""
+    """A model as a seeded defect, in the form that other packages use."""
     stated = vocabulary(modules_folder(), module)[violated]
     return SeededDefect(
         package="purgatory_tla",

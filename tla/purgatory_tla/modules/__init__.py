@@ -1,4 +1,4 @@
-"""The text of a TLA+ module: what it extends, declares, defines, and what it says about itself.
+"""The text of a TLA+ module: extended modules, declarations, definitions and commentary.
 
 Begin with ``module_text``. ``vocabulary`` adds what a module has from those that it extends,
 ``literate`` shows definitions with the comments above them, ``value_checks`` compares the values of

@@ -1,4 +1,4 @@
-"""A TLA+ module as its readers see it: the definitions with what is said above each of them.
+"""A TLA+ module as readers see it: the definitions, each with the commentary above.
 
 ``module_text`` knows what a checker needs of any module; this knows the layout that the modules of
 this project keep: a definition begins at the first column, and the comment that belongs to it
@@ -22,7 +22,7 @@ _RULE = re.compile(r"\b(?:TIMER|PURGATORY|POOL|CHANNEL)(?:-[A-Z]+)+\b")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One definition: its name, its words, its annotations by kind, its text without them.
+    """A definition: name, commentary, annotations by kind, and the source without comments.
 
     ``line`` is where the definition itself begins, ``first_line`` where its comment does, both
     counted from 1.
@@ -38,17 +38,17 @@ class Definition:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The ids of the rules that its words name, in their order."""
+        """The ids of the rules named in the commentary, in their order."""
         return tuple(dict.fromkeys(_RULE.findall(self.words)))
 
     def annotation(self, kind: str) -> str | None:
-        """The text behind ``@kind``, None where there is none."""
+        """The text behind ``@kind``; None without such an annotation."""
         return next((text for name, text in self.annotations if name == kind), None)
 
 
 @dataclass(frozen=True, slots=True)
 class LiterateModule:
-    """A module: its name, the modules it extends, its header's words and its definitions."""
+    """A module: name, extended modules, commentary of the header, and definitions."""
 
     name: str
     path: Path

@@ -1,4 +1,4 @@
-"""What the text of a module says about itself: what it extends, declares and defines, and where.
+"""The structure of a module's text: extended modules, declarations and definitions, with lines.
 
 This is no parser of TLA+ (the checkers are): it reads words, and leaves comments out but for the
 type annotations in them. That is enough to know the declared constants and variables with their
@@ -77,7 +77,7 @@ _ENDS_DEFINITION = frozenset(
 
 
 def read_module(path: Path) -> ModuleText:
-    """Read a module and what it extends.
+    """Read a module and the modules that it extends.
 
     Raises:
         InvalidSpecification: there is no such file.
@@ -202,7 +202,7 @@ class _Part:
 
 
 def _names(tokens: list[_Token], position: int) -> tuple[int, list[tuple[str, str | None]]]:
-    """Names with commas between them, each with the annotation that stands before it."""
+    """Comma-separated names, each with the preceding annotation."""
     names: list[tuple[str, str | None]] = []
     while position < len(tokens):
         annotation = None
@@ -243,7 +243,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _block_end(text: str, position: int) -> int:
-    """Where a block comment ends that began before the position; they nest."""
+    """The end of a block comment that began before the position; block comments nest."""
     depth = 1
     while depth:
         match = _BLOCK_END.search(text, position)
@@ -255,7 +255,7 @@ def _block_end(text: str, position: int) -> int:
 
 
 def _read_all(path: Path, seen: set[str]) -> Iterator[_Part]:
-    """The files, those that are extended first."""
+    """The parts of a module, extended modules before the modules that extend them."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""All that a module defines, its own definitions and those of the modules that it extends."""
+"""The vocabulary of a module: all definitions, inherited from extended modules or not."""
 
 import re
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """The exact accounting as counts: the numbers of one operation, the totals, and every step.
 
-Which key, which list and which thread is forgotten. A step is a function from the numbers before it
-to its guard and the numbers after it, all of them symbolic; ``n`` is a number that the step may
-choose. ``ExactAccounting.tla`` has the same steps under the same names.
+The identity of keys, lists and threads is abstracted away. A step is a function from the numbers
+before it to its guard and the numbers after it, all of them symbolic; ``n`` is a number that the
+step may choose. ``ExactAccounting.tla`` has the same steps under the same names.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of one thread: when it may be taken, and the numbers it leaves behind."""
+    """A step of a thread: the guard, and the numbers after the step."""
 
     guard: z3.BoolRef
     operation: Operation

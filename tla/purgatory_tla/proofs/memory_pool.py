@@ -83,7 +83,7 @@ def _sums() -> Iterator[Obligation]:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What the threads share, and who holds how much."""
+    """The shared count of available bytes, and the bytes held by each thread."""
 
     available: z3.ArithRef
     held: z3.ArrayRef

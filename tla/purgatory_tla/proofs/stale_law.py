@@ -2,15 +2,16 @@
 
 The claim: at every instant ``stale`` + all threads' balances = the entries of completed operations.
 An entry counts whether it lies in a list, is promised by a running watch, or is detached by a
-running cancel. With the law goes what it needs and what it gives: a live operation's word counts
-its entries, a watched one keeps its time-out, a completed one has one callback.
+running cancel. The invariant adds the lemmas that the proof needs and the corollaries: the word of
+a live operation counts the entries, a watched operation keeps a time-out, a completed operation has
+one callback.
 
-**What is abstracted.** Of an operation only counts are kept: its word {completed, entries}, where
-its entries are, where its time-out is owed, its callbacks. Of the threads only the sum of their
-balances is kept. Which key, which list and which thread is forgotten, so that any interleaving of
-any number of them is a sequence of the steps in ``exact_accounting``. A step that touches several
-operations at once (a purge of a list, the detaching of a list) is the same step repeated, once for
-each of them; an invariant that holds after each repetition holds after all.
+**What is abstracted.** Of an operation only counts are kept: the word {completed, entries}, the
+places of the entries, the place where the time-out is owed, the callbacks. Of the threads only the
+sum of their balances is kept. The identity of keys, lists and threads is abstracted away, so that
+any interleaving of any number of threads is a sequence of the steps in ``exact_accounting``. A step
+that touches several operations at once (a purge of a list, the detaching of a list) is the same
+step repeated, once for each of them; an invariant that holds after each repetition holds after all.
 
 **Why one operation is enough.** A step changes the numbers of one operation and the totals. The
 invariant of an operation speaks of that operation alone, so the others keep theirs. The law speaks

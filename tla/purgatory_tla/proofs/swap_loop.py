@@ -46,7 +46,7 @@ IDLE, READ, SWAP, HOLDS = map(z3.IntVal, range(4))
 
 @dataclass(frozen=True, slots=True)
 class Locals:
-    """What each thread knows: where it is, what it asks for, what it has read."""
+    """The local variables of each thread: its place, the bytes requested, the number read."""
 
     place: z3.ArrayRef
     request: z3.ArrayRef

@@ -21,7 +21,7 @@ def make_state(meta: Mapping[str, object], values: Mapping[str, object]) -> "Sta
 
 
 def make_trace(states: list["State"], loop: int | None, meta: Mapping[str, object]) -> "Trace":
-    """A trace of at least one state; its variables are those of the first one."""
+    """A trace of at least one state, with the variables of the first state."""
     return _itf().Trace(
         meta={"format": "ITF", **meta},
         params=[],

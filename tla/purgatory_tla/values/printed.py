@@ -63,7 +63,7 @@ _INTEGER = re.compile(r"-?[0-9]+\Z")
 
 
 def parse(text: str) -> Printed:
-    """What one value's text says.
+    """Parse the text of a value.
 
     Raises:
         UnexpectedOutput: the text is no value as TLC prints one.

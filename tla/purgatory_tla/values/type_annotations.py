@@ -72,7 +72,7 @@ class FunctionType:
 
 @dataclass(frozen=True, slots=True)
 class RecordType:
-    """``{name: type}``; where it is ``open`` there may be further fields."""
+    """A record type, ``{name: type}``; an ``open`` record may have further fields."""
 
     fields: tuple[tuple[str, "Type"], ...]
     open: bool = False

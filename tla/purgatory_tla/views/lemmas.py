@@ -7,7 +7,7 @@ from purgatory_tla.views.sayings import State
 
 
 def operation_lock(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """How many changes there were, and what has become of the one operation."""
+    """The number of changes, and the state of the single operation."""
     return {
         "changes": state["changes"],
         "lock": state["owner"],
@@ -18,7 +18,7 @@ def operation_lock(state: State, constants: Mapping[str, str]) -> Mapping[str, o
 
 
 def watcher_list_removal(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """Which list the map holds (0 for none), who is in which list, and who is completed."""
+    """The list in the map (0 for none), the members of each list, the completed operations."""
     members_of = entries(state["members"])
     return {
         "in the map": state["current"],

@@ -43,7 +43,7 @@ def exact(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def _pending(state: State, defects: str) -> int:
-    """What is pending, as the module counts it with its defects."""
+    """The number of pending operations, counted as the module with these defects counts."""
     pending = len(members(state["timer"]))
     if "pending-is-timer-size" in defects:
         return pending

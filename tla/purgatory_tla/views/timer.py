@@ -14,7 +14,7 @@ def timer(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
 def timing_wheel(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
     """The clocks, how many tasks are pending, the levels, the delay queue, the executor's queue.
 
-    A bucket is shown as its level and its expiry with its tasks.
+    A bucket is shown as level, expiry and tasks.
     """
     places = entries(state["places"])
     tasks = {

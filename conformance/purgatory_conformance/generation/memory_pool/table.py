@@ -54,7 +54,7 @@ _MOST_BEYOND = 1000
 
 @dataclass(frozen=True)
 class MemoryPoolRow:
-    """A situation: its name, its weight, the rules it is for, what it needs, how it is made.
+    """A situation: name, weight, rules put to the test, features needed, and its generator.
 
     ``make`` may return nothing where the situation cannot arise at present.
     """
@@ -93,7 +93,7 @@ def _what_is_left(world: MemoryPoolWorld, source: Source) -> list[Operation]:
 
 
 def _taken_but(world: MemoryPoolWorld, left: int) -> list[Operation]:
-    """Requests after which this much is left; none where they would be too many."""
+    """Requests that leave this many bytes available; empty where too many would be needed."""
     rest = world.available - left
     if world.configuration.unbounded or not 0 <= rest <= world.most * MOST_BUFFERS:
         return []
@@ -336,7 +336,7 @@ class MemoryPoolDraft:
         self.world = MemoryPoolWorld(self.configuration, self.profile)
 
     def opening(self, source: Source) -> tuple[Operation, ...]:
-        """Nothing; it is decided what sort of case this one will be."""
+        """No operations; decides whether the case gives back the pool's own buffers only."""
         if self.profile.release_validation is ReleaseValidation.NONE:
             self.gives_back_its_own = source.integer(0, 1) == 0
         return ()
@@ -376,7 +376,7 @@ class MemoryPoolDraft:
 def draw_configuration(
     profile: MemoryPoolProfile, source: Source, wanted: frozenset[str]
 ) -> MemoryPoolConfiguration:
-    """A configuration of a sort that is offered, of one that wanted rules are about if there is."""
+    """A configuration of a sort that is offered, preferably a sort that the wanted rules need."""
     sorts = sorts_offered(profile) or [MemoryPoolFeature.NON_STRICT]
     for rules, sort in _RULES_OF_SORTS:
         if wanted and wanted <= rules and sort in sorts:

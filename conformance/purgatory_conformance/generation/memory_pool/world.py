@@ -96,7 +96,7 @@ def sorts_offered(profile: MemoryPoolProfile) -> list[MemoryPoolFeature]:
 
 
 def sort_of(configuration: MemoryPoolConfiguration) -> MemoryPoolFeature:
-    """The feature that stands for pools of this sort."""
+    """The feature that declares pools of the configuration's sort."""
     if configuration.unbounded:
         return MemoryPoolFeature.UNBOUNDED
     return MemoryPoolFeature.STRICT if configuration.strict else MemoryPoolFeature.NON_STRICT

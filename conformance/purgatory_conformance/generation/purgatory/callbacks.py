@@ -93,7 +93,7 @@ def cancels_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def forces_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """A callback forces another operation, rarely one that nobody knows, or its own."""
+    """A callback forces another operation, rarely an unknown operation or its own."""
     if source.integer(0, 3) == 3:
         return _forces_what_is_due(world, source)
     known = [*world.live, *world.live, *world.completed[:1]]

@@ -21,7 +21,8 @@ _LARGEST_DELAY_MS = 10**7
 def crowd(world: PurgatoryWorld, source: Source) -> list[Operation]:
     """Many operations wait under one key or many; some are completed, then time passes.
 
-    They are fewer where what expires runs in one step: its order is then hard to follow.
+    Fewer operations are watched where an inline executor runs all expiries in one step: the order
+    inside a step is hard to follow.
     """
     count = source.integer(40, 60) if world.is_stepped else source.integer(14, 20)
     delay_ms = source.integer(5, 9)

@@ -187,7 +187,8 @@ def satisfy_alone(world: PurgatoryWorld, source: Source) -> list[Operation]:
 def nested_callbacks(world: PurgatoryWorld, source: Source) -> list[Operation]:
     """A chain of operations, each of which completes the next one in its callback.
 
-    The last one's callback acts or throws; what others do after it shows that it went on.
+    The last callback acts or throws; later actions of the other callbacks show that the call went
+    on.
     """
     length = source.integer(2, 4)
     names = [world.fresh_name() for _ in range(length)]

@@ -65,7 +65,7 @@ def _acts(
 def _scripts(
     world: PurgatoryWorld, source: Source, bystander: str, keys: tuple[str, ...]
 ) -> list[Script]:
-    """Scripts of those that outlive the shutdown: one whose callback acts, one that throws."""
+    """Scripts for operations that outlive the shutdown: an acting callback, a throwing try."""
     scripts = [Script(on_complete=actions(world, source, (bystander,), keys, most=2))]
     if world.has(PurgatoryFeature.SCRIPT_WATCH):
         scripts.append(Script(on_complete=(WatchInside(world.fresh_name(), keys[-1:], 2),)))

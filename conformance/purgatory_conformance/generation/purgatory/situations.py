@@ -76,7 +76,7 @@ def watch_second_throws(world: PurgatoryWorld, source: Source) -> list[Operation
 
 
 def check_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """One that throws in a check, others before it and behind it under the same key."""
+    """An operation that throws in a check, others before and behind it under the same key."""
     key = world.keys(source, most=1)[0]
     tries = ((), (WAIT, WAIT, THROW, WAIT), (), (WAIT, WAIT, COMPLETE), (WAIT, WAIT, THROW))
     operations: list[Operation] = []
@@ -92,7 +92,8 @@ def check_throws(world: PurgatoryWorld, source: Source) -> list[Operation]:
 def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Operation]:
     """An operation under a key that is given twice, and a check of that key.
 
-    The check completes it at its first entry, at its second one, which leaves the first, or not.
+    The check completes the operation at the first entry, at the second entry (the first entry
+    stays), or not at all.
     """
     keys = world.keys(source, most=2)
     doubled = (*keys, source.item(keys))
@@ -104,7 +105,7 @@ def watch_twice_under_a_key(world: PurgatoryWorld, source: Source) -> list[Opera
 
 
 def watch_no_keys(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """An operation under no key; where that can be asked, its delay stays when it has keys."""
+    """An operation watched under no key, then perhaps under keys: the first delay stays."""
     name, delay_ms = world.fresh_name(), world.delay(source)
     refused = Watch(name, (), delay_ms)
     if not world.has(PurgatoryFeature.REWATCH) or source.integer(0, 2):

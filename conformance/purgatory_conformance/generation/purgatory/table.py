@@ -28,7 +28,7 @@ Make = Callable[[PurgatoryWorld, Source], Sequence[Operation]]
 
 @dataclass(frozen=True)
 class Row:
-    """A situation: its name, its weight, the rules it is for, what it needs, how it is made.
+    """A situation: name, weight, rules put to the test, features needed, and its generator.
 
     ``make`` may return nothing where the situation cannot arise at present.
     """

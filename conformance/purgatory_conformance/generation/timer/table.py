@@ -38,7 +38,7 @@ Make = Callable[[World, Source], Sequence[Operation]]
 
 @dataclass(frozen=True)
 class Row:
-    """A situation: its name, its weight, the rules it is for, what it needs, how it is made.
+    """A situation: name, weight, rules put to the test, features needed, and its generator.
 
     ``make`` may return nothing where the situation cannot arise at present.
     """
@@ -58,7 +58,7 @@ class Row:
 
 
 def _delay_for(world: World, task: str, delay_ms: int) -> int:
-    """The delay for adding a known task: where it cannot change, the one it had."""
+    """The delay for adding a known task: the previous delay where delays cannot change."""
     if task in world.delays and not world.has(Feature.CHANGE_DELAY):
         return world.delays[task]
     return delay_ms
@@ -114,7 +114,7 @@ def _same_tick(world: World, source: Source) -> list[Operation]:
 
 
 def _from_two_levels(world: World, source: Source) -> list[Operation]:
-    """A task that will come down into a bucket, and one that goes there directly, before it."""
+    """A task that will come down into a bucket, and a task added to the same bucket before."""
     tick, size = world.configuration.tick_ms, world.configuration.wheel_size
     if size < 3:
         return []
@@ -233,7 +233,7 @@ def _runs(world: World, source: Source, due_ms: int) -> list[Operation]:
 
 
 def _throws(world: World, source: Source) -> list[Operation]:
-    """A task that throws, and another that expires with it or after it."""
+    """A throwing task, and a second task that expires at the same time or later."""
     delay_ms = source.integer(0, _span(world))
     task, other = world.fresh_name(), world.fresh_name()
     later_ms = delay_ms + source.integer(0, world.configuration.tick_ms)

@@ -1,6 +1,6 @@
 """Which rule a divergent step of a purgatory breaks where its events are right.
 
-What is wrong then is its result or its counts. A count that contradicts the others is wrong by
+The fault is then in the result or in the counts. A count that contradicts the others is wrong by
 itself; counts that agree with each other show that the lists, or the timer, are wrong, and what the
 step did tells by which rule.
 """
@@ -64,7 +64,7 @@ def rule_of_counts(
     wanted: Mapping[str, Value],
     differing: Sequence[str],
 ) -> tuple[str, str]:
-    """The rule that observables break, and the one of them that shows it best."""
+    """The rule that observables break, and the observable that shows the breach best."""
     rule = _rule_of_one_count(step, wanted, differing)
     if rule is not None:
         return rule, differing[0]

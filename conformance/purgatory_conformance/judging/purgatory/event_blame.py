@@ -155,7 +155,7 @@ def _expires_first(events: tuple[Event, ...]) -> bool:
 
 
 def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
-    """The rule about what a callback does, where the difference concerns that."""
+    """The rule about actions of callbacks, if the difference concerns such an action."""
     event = difference.event
     if event is None:
         return None

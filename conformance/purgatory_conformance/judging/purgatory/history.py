@@ -71,7 +71,7 @@ class PurgatoryHistory:
     refused: dict[str, str] = field(default_factory=dict)
     """Operations that were not watched, or not armed, with the rule that says so."""
     cancelled_in_queue: set[str] = field(default_factory=set)
-    """Operations that lost their last key while the executor had them."""
+    """Operations that lost their last key while queued in the executor."""
     thrown_in_check: set[str] = field(default_factory=set)
     thrown_in_executor: bool = False
     purged: bool = False
@@ -105,7 +105,7 @@ class PurgatoryHistory:
         return self.forgetful and name not in step.before.operations
 
     def _is_seen(self, step: PurgatoryStep, ended: Ended) -> bool:
-        """Whether it would be seen that a time-out which has ended expires."""
+        """Whether the expiry of an ended time-out would be visible."""
         return ended.rule != "PURGATORY-TIMER-LEFT" or step.is_stepped
 
     def _expiries(self, step: PurgatoryStep) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""One step of a purgatory beside the states around it: what it did, by which facts are told."""
+"""A step of a purgatory with the states before and after: the facts that blame is decided by."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

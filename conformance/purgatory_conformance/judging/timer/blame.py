@@ -116,7 +116,7 @@ def _other_rounding(step: DivergentStep) -> str | None:
         return None  # the own clock has moved: that a task did not expire at once is due to it
     model = step.history.model
     if model.accept(step.before, step.operation, step.outcome):
-        return None  # it is right as it is: what was expected is too little
+        return None  # the step is right as a whole: the expectation covers too little
     down = model.profile.rounding is Rounding.DOWN
     rounding = Rounding.UP if down else Rounding.DOWN
     other = replace(model, profile=msgspec.structs.replace(model.profile, rounding=rounding))

@@ -5,8 +5,8 @@ depends on how the state came about: a task that is missing was late, or was los
 or because its bucket had been used before. These facts are kept here, beside the state.
 
 A *forgetful* history keeps facts only about tasks that are pending or in the executor's queue, so
-that it does not grow with the number of steps. A name that comes again after that is a new task to
-it. So the rules about a task that was cancelled or has fired (TIMER-CANCEL-AGAIN,
+that it does not grow with the number of steps. A forgotten name that comes again counts as a new
+task. So the rules about a task that was cancelled or has fired (TIMER-CANCEL-AGAIN,
 TIMER-CANCEL-FIRED, TIMER-READD-CANCELLED, TIMER-READD-FIRED but for a task that still has to run)
 are not visited: such a cancel counts for TIMER-CANCEL-UNKNOWN, and such an add for none. What ends
 an arming (TIMER-CANCEL, TIMER-READD-PENDING, TIMER-SHUTDOWN-DROPS) is visited then, and not when
@@ -146,7 +146,7 @@ class History:
         due_tick = self.model.due_tick(expiry_ms)
         rules.update(self._delay_rules(before, delay_ms, due_tick))
         if "TIMER-LARGEST-DELAY" in rules and outcome.observed:
-            visited.add("TIMER-LARGEST-DELAY")  # that it was accepted is all that will be seen
+            visited.add("TIMER-LARGEST-DELAY")  # the acceptance is all that will be seen
         self.armings[task] = Arming(expiry_ms, due_tick, delay_ms, rules)
         if isinstance(before.store, TimingWheel) and due_tick <= before.now_ms:
             visited.add("TIMER-OWN-CLOCK")
@@ -192,7 +192,7 @@ class History:
             self.ended.append(Ended(task, arming.due_tick, rules))
 
     def _handed_over(self, outcome: Outcome) -> list[int]:
-        """The due ticks of the tasks that expire in an advance: all those that are due."""
+        """The due ticks of the tasks that an advance hands over."""
         expired = (event.task for event in outcome.events if event.kind is EventKind.EXPIRED)
         return [self.armings[task].due_tick for task in expired if task in self.armings]
 
@@ -287,7 +287,7 @@ class History:
             visited.add("TIMER-THROWING-TASK")
 
     def _places(self, before: State, operation: Operation, after: State) -> None:
-        """Remember which places of the rings were used, and which armings reuse one."""
+        """Record the places of the rings in use, and the armings that use a place again."""
         if not isinstance(before.store, TimingWheel) or not isinstance(after.store, TimingWheel):
             return
         gone: list[Bucket] = []

@@ -1,4 +1,4 @@
-"""Which rule a divergent step breaks where its events are right: its result, its observables.
+"""The rule that a divergent step breaks by its result or observables, where its events are right.
 
 An observable shows one thing that many rules have a say in. What the step did tells which: a
 cancel that changes the delay queue, a bucket that was passed down, a task in another level.

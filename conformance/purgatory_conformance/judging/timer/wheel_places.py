@@ -28,6 +28,6 @@ def is_first_beyond(wheel: TimingWheel, due_tick: int) -> bool:
 
 
 def place_of(wheel: TimingWheel, bucket: Bucket) -> tuple[int, int]:
-    """Where in the rings a bucket is: its level and its index there."""
+    """The place of a bucket in the rings: the level, and the index in the level."""
     expiry_ms, level = bucket
     return level, bucket_index(expiry_ms, wheel.tick_of(level), wheel.wheel_size)

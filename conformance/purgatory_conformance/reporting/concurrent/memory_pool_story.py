@@ -24,7 +24,7 @@ SAYINGS: Mapping[str, str] = {
 }
 """The actions in words: numbers are the arguments behind the thread, ``of`` the thread before.
 
-``left`` is what it has read less what it asks for.
+``left`` is the count read less the bytes requested.
 """
 
 

@@ -21,8 +21,8 @@ def narrate_threads(
     Args:
         instance: What was explored, in words.
         counterexample: The way.
-        says: What a step that leaves a state does; empty where there are no words for its action,
-            which is then told by its name and its arguments.
+        says: The words for a step from a state; empty for an action without words, which is then
+            told by name and arguments.
         counts: The shared counts of a state, by the heading of their column.
     """
     before = counterexample.initial

@@ -44,7 +44,7 @@ class BoundScenario:
         settled: What the model's state has to be like in the end, because the programs here leave
             it to no chance whether the executor runs and a purge is made.
         stricter: Why the implementation lacks ends that the model has, if it does.
-        wider: Why it has ends that the model lacks, if it does.
+        wider: Why the implementation has ends that the model lacks; empty if it has none.
     """
 
     name: str

@@ -24,7 +24,7 @@ _NO_PURGE: Final = 100
 
 
 def queue_is_empty(state: ExactState | ProposalState) -> bool:
-    """The executor has run what there was to run."""
+    """The executor has run its whole queue."""
     return not state.queue
 
 

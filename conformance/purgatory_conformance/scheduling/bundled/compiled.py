@@ -36,7 +36,7 @@ _CONTROLLED: Final = ("Lock", "RLock", "Condition", "Thread", "current_thread", 
 
 
 class _Held:
-    """The obstacle of a thread that is about to take a thin lock: that it is held."""
+    """The obstacle of a thread that is about to take a thin lock held by another thread."""
 
     def __init__(self, name: str, is_free: Callable[[], bool]) -> None:
         self._name = name

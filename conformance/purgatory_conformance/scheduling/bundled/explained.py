@@ -28,7 +28,7 @@ from purgatory_spec.profiles import TimerConfiguration
 WHOLE_PASSES: Final[Table] = replace(
     BUNDLED, sizes=tuple(size for size in BUNDLED.sizes if "timer" not in size.module)
 )
-"""The table for explaining the timer: a pass is one effect where it needs one hold of the lock."""
+"""The table for explaining the timer: a pass within one hold of the lock is one effect."""
 
 
 class ExplainedTimer:
@@ -78,7 +78,7 @@ class ExplainedOperations:
 
     @property
     def histories(self) -> int:
-        """How many different histories of one operation there were."""
+        """The number of different histories of an operation."""
         return len(self._explained)
 
     def __call__(self, world: World) -> list[str]:

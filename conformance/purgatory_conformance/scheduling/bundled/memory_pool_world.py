@@ -71,7 +71,7 @@ class MemoryPoolWorld:
         return [f"{out} bytes are out"] if out > self.most_bytes else []
 
     def problems(self) -> list[str]:
-        """What is not as it must be, now that every call has returned.
+        """The problems of the pool after the return of every call.
 
         Rules: POOL-CONSERVATION, POOL-LEAK, POOL-STRICT, POOL-NON-STRICT.
         """

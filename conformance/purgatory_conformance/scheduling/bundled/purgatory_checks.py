@@ -15,7 +15,7 @@ from purgatory_spec.operations import Check, Force, Satisfy, Shutdown, Watch
 
 
 def problems(tested: PurgatoryUnderTest) -> list[str]:
-    """Everything that is not as it must be."""
+    """All problems of the purgatory at rest."""
     return [
         *_completed_once(tested),
         *_counted_right(tested),

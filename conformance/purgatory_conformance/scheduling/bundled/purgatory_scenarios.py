@@ -27,7 +27,7 @@ _TWO_KEYS: Final = Watch("1", ("k", "l"), 1)
 _PURGE: Final = Advance(0)
 """Nothing is due at time 0: what is left of an advance is the purge."""
 _THREE: Final = (_WATCH, Watch("2", ("k",), 1), Watch("3", ("k",), 1), Force("1"))
-"""One stale entry before two that wait, in one list: a purge makes two chunks into one."""
+"""A stale entry before two live entries, in one list: a purge makes two chunks into one."""
 
 
 def _scenario(

@@ -64,13 +64,13 @@ class ScheduledOperation(DelayedOperation):
         return self.satisfied and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count it, and note it."""
+        """Count the completion, and note it in the history."""
         self._world.scheduler.reach("on_complete", self)
         self.completions += 1
         self._world.history.happened(completed(self.name))
 
     def on_expiration(self) -> None:
-        """Count it, and note it."""
+        """Count the time-out, and note it in the history."""
         self._world.scheduler.reach("on_expiration", self)
         self.expirations += 1
         self._world.history.happened(timed_out(self.name))
@@ -93,12 +93,12 @@ class _RecordingExecutor(SteppedExecutor):
 
 
 class PurgatoryUnderTest:
-    """One purgatory with its timer, its clock, its executor and the operations of the programs.
+    """A purgatory with timer, clock and executor, and the operations of the programs.
 
     Attributes:
         history: Calls, callbacks and returns in the order in which they happened.
-        operations: Those of the programs, by name.
-        cancelled: Those that a call has cancelled under some key.
+        operations: The operations of the programs, by name.
+        cancelled: The operations that a call has cancelled under some key.
         left_stale: Stale entries above the interval when the reaper was at rest.
     """
 
@@ -113,7 +113,7 @@ class PurgatoryUnderTest:
         """Make a fresh purgatory.
 
         Args:
-            scheduler: Who lets its threads move.
+            scheduler: The scheduler of the purgatory's threads.
             accounting: How stale entries are counted.
             purge_interval: A purge is due above it, entries.
             reaper: Whether a thread of the purgatory's own purges.

@@ -23,5 +23,5 @@ class PurgatoryWorld(PurgatoryUnderTest):
         return problems_at_an_instant(self)
 
     def problems(self) -> list[str]:
-        """What is not as it must be, now that every call has returned."""
+        """The problems of the purgatory after the return of every call."""
         return problems(self)

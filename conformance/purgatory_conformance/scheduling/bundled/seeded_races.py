@@ -1,8 +1,8 @@
 """Races planted on purpose: each is the implementation with one method done as it must not be.
 
-No single thread can tell these from the original. What finds them is an interleaving of two, and
-each names the scenario in which there is one. The yield points are those of the table alone: where
-a race leaves a lock out, the fields of the table are interrupted by themselves.
+No single thread can tell these from the original. Only an interleaving of two threads finds a race,
+and each race names a scenario with such an interleaving. The yield points are those of the table
+alone: where a race leaves a lock out, the fields of the table are interrupted by themselves.
 
 In the compiled build nothing can be substituted. There a race can be planted in a class that users
 may subclass: the worlds then make objects of a subclass.
@@ -34,8 +34,8 @@ class SeededRace:
     Attributes:
         owner: The class or module of the implementation whose method or function is substituted.
         method: Its name.
-        substitute: What is there instead.
-        scenario: Where it can be found.
+        substitute: The function put in the method's place.
+        scenario: The name of a scenario that finds the race.
         in_fields: Whether it shows between two uses of a field alone; there compiled code does not
             give way, so that it has no such race.
     """
@@ -50,7 +50,7 @@ class SeededRace:
 
     @property
     def can_be_planted(self) -> bool:
-        """Whether it can be had in this build."""
+        """Whether the race can be planted in this build."""
         return not COMPILED or (self.owner in _SUBCLASSED and not self.in_fields)
 
     @contextmanager

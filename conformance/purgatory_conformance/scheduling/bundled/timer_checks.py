@@ -14,7 +14,7 @@ _MOST_TASKS: Final = 100
 
 
 def problems(tested: TimerUnderTest) -> list[str]:
-    """Everything that is not as it must be; where links are wrong, that alone."""
+    """All problems of the timer at rest; wrong links are reported alone."""
     if wrong := list(_linked_right(tested)):
         return wrong
     return [

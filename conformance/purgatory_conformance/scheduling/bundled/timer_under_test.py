@@ -49,7 +49,7 @@ class ScheduledTask(TimerTask):
         self._world = world
 
     def run(self) -> None:
-        """Count it, and note it."""
+        """Count the run, and note it in the history."""
         self._world.scheduler.reach("runs", self)
         self.runs += 1
         self._world.history.happened(ran(self.name))
@@ -88,7 +88,7 @@ class TimerUnderTest:
         """Make a fresh timer, with two buckets on each level.
 
         Args:
-            scheduler: Who lets its threads move.
+            scheduler: The scheduler of the timer's threads.
             executor: Who runs tasks; with ``thread`` a thread of the timer's own.
             reaper: Whether a thread of the timer's own advances it.
         """

@@ -18,5 +18,5 @@ class TimerWorld(TimerUnderTest):
         return []
 
     def problems(self) -> list[str]:
-        """What is not as it must be, now that every call has returned."""
+        """The problems of the timer after the return of every call."""
         return problems(self)

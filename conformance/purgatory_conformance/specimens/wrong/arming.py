@@ -117,7 +117,7 @@ class CancelUnknownFails(SmallTimer):
     """Cancelling a task that was never added is an error."""
 
     def cancel(self, task: Task) -> None:
-        """Looks for a bucket where there cannot be one."""
+        """Looks for the bucket of a task that was never armed."""
         if task.fate is Fate.NEVER_ARMED:
             raise KeyError(task.name)
         super().cancel(task)

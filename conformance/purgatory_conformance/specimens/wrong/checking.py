@@ -76,7 +76,7 @@ class CountsStale(SmallPurgatory):
 
 
 class CountsTries(SmallPurgatory):
-    """A check counts what it tries."""
+    """A check counts tries instead of completions."""
 
     def attempt_in_check(self, operation: DelayedOperation) -> bool:
         """Completed or not."""
@@ -98,7 +98,7 @@ class StaleStays(SmallPurgatory):
     """What was completed before stays in the list that is checked."""
 
     def drop_completed(self, key: str, entry: Entry) -> bool:
-        """Only what this check completes goes."""
+        """Drops only entries of operations that this check has completed."""
         if any(event.task == entry.operation.name for event in self.events):
             return super().drop_completed(key, entry)
         return entry.operation.completed
@@ -121,14 +121,14 @@ class WaitingDropped(SmallPurgatory):
     """A check takes out what it has tried, completed or not."""
 
     def drop_completed(self, key: str, entry: Entry) -> bool:
-        """It had its chance."""
+        """Drops operations tried in this check, completed or not."""
         if any(event.task == entry.operation.name for event in self.events):
             self.drop(key, entry)
         return super().drop_completed(key, entry)
 
 
 class SweepsBehind(SmallPurgatory):
-    """A check drops at its end what was completed after it had passed it."""
+    """A check drops, at its end, passed entries whose operations were completed later."""
 
     def check(self, key: str) -> int:
         """As a purge of this list would."""

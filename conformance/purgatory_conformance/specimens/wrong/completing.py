@@ -90,7 +90,7 @@ class TimeOutTakenLast(SmallPurgatory):
     """The time-out is taken out of the timer when on_complete has returned."""
 
     def complete(self, operation: DelayedOperation) -> None:
-        """Where it throws, the time-out stays."""
+        """The time-out stays if ``on_complete`` throws."""
         operation.completed = True
         self.call_on_complete(operation)
         self.disarm(operation)
@@ -248,7 +248,7 @@ class ExpirationDespiteThrow(SmallPurgatory):
 
 
 class ExpiryThrowLosesQueue(SmallPurgatory):
-    """A callback that throws takes the expiries with it that wait behind it."""
+    """A throwing callback discards the expiries queued behind it."""
 
     def expire(self, operation: DelayedOperation) -> None:
         """The loop over the batch is left."""
@@ -284,7 +284,7 @@ class ExpiryThrowStopsTimer(SmallPurgatory):
             raise
 
     def pop_due(self) -> list[DelayedOperation]:
-        """Nobody is there to do it."""
+        """The timer's thread is dead."""
         return [] if self.dead else super().pop_due()
 
 

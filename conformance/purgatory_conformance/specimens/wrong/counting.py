@@ -155,7 +155,7 @@ class PurgesOneList(SmallPurgatory):
     """A purge looks at one list."""
 
     def purge(self) -> None:
-        """The first one that has anything stale."""
+        """Purges the first list with a stale entry."""
         for key, entries in self.lists.items():
             left = self.purged(entries)
             if left != entries:

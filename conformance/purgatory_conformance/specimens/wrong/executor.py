@@ -14,7 +14,7 @@ class LastInFirstOut(SmallTimer):
 
 
 class ThrowLosesBatch(SmallTimer):
-    """A task that throws takes those with it that wait for the executor."""
+    """A throwing task discards the tasks queued behind it."""
 
     def run(self, task: Task) -> None:
         """The loop over the batch is left."""

@@ -249,7 +249,7 @@ class LastSpellOnly(SmallMemoryPool):
     """The depleted time is that of the last dry spell."""
 
     def end_spell(self) -> None:
-        """Sets where it should add."""
+        """Forgets the time of earlier spells."""
         if self.dry_since_ms is not None:
             self.dry_ms = 0
         super().end_spell()

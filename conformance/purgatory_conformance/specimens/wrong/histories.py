@@ -28,7 +28,7 @@ class FirstTryCallbackUnheard(SmallPurgatory):
     """The exception of a callback does not leave a watch whose first try completes."""
 
     def first_try(self, operation: DelayedOperation, keys: Keys) -> bool:
-        """It is completed, which is all that was asked."""
+        """Swallows the exception of a completed operation."""
         try:
             return super().first_try(operation, keys)
         except ScriptFailure:

@@ -104,7 +104,7 @@ class ForeignIsTaken(SmallMemoryPool):
         return super().make_buffer(asked)
 
     def is_mine(self, buffer: Buffer) -> bool:
-        """Only looks at sizes that it knows."""
+        """Recognises a foreign buffer only by a size granted before."""
         return super().is_mine(buffer) or buffer.capacity not in self.sizes
 
 

@@ -18,7 +18,7 @@ class FirstTryWatches(SmallPurgatory):
     """An operation that the first try completes is watched all the same."""
 
     def first_try(self, operation: DelayedOperation, keys: Keys) -> bool:
-        """It is added before it is tried."""
+        """Adds the operation to the lists before the try."""
         done = super().first_try(operation, keys)
         if done:
             self.enlist(operation, keys)
@@ -29,7 +29,7 @@ class FirstTryCounts(SmallPurgatory):
     """The estimate grows although the first try completes the operation."""
 
     def first_try(self, operation: DelayedOperation, keys: Keys) -> bool:
-        """It is counted before it is tried."""
+        """Counts the operation before the try."""
         done = super().first_try(operation, keys)
         if done:
             self.count_watch(keys)
@@ -56,7 +56,7 @@ class SecondTrySaysNo(SmallPurgatory):
     """The result is false although the second try completed the operation."""
 
     def second_try(self, operation: DelayedOperation) -> bool:
-        """False means that it was watched."""
+        """Answers false for every watched operation."""
         super().second_try(operation)
         return False
 
@@ -153,7 +153,7 @@ class RewatchKeepsTimeOut(SmallPurgatory):
     """Watching again leaves the time-out where it was."""
 
     def arm(self, operation: DelayedOperation) -> None:
-        """It has one."""
+        """Keeps the time-out that is armed already."""
         if operation not in self.armed:
             super().arm(operation)
 
@@ -162,7 +162,7 @@ class RewatchIgnored(SmallPurgatory):
     """Watching again adds no entries."""
 
     def enlist(self, operation: DelayedOperation, keys: Keys) -> None:
-        """It is watched."""
+        """Adds no entries for a watched operation."""
         if not self.is_watched(operation):
             super().enlist(operation, keys)
 
@@ -242,7 +242,7 @@ class FirstTryThrowsArmed(SmallPurgatory):
 
 
 class FirstTryThrowSwallowed(SmallPurgatory):
-    """A first try that throws counts as one that answers false."""
+    """A throwing first try counts as the answer false."""
 
     def first_try(self, operation: DelayedOperation, keys: Keys) -> bool:
         """The second one may do better."""

@@ -112,7 +112,7 @@ class OfferedTwice(SmallTimer):
     """A bucket enters the delay queue once for every task."""
 
     def offer(self, bucket: Bucket, expiry_ms: int) -> None:
-        """Does not ask whether it is there."""
+        """Does not ask whether the bucket is queued already."""
         bucket.expiry_ms = expiry_ms
         self.delay_queue.append(bucket)
 

@@ -72,7 +72,7 @@ class MemoryPoolInstance:
     """One pool with the buffers that steps have named."""
 
     def __init__(self, configuration: Configuration) -> None:
-        """Make a fresh pool, which detects leaks where it is bounded."""
+        """Make a fresh pool; a bounded pool detects leaks."""
         sizes = narrowed(configuration, MemoryPoolConfiguration)
         self.clock = VirtualClock()
         self.pool: LeakDetectingMemoryPool | UnboundedMemoryPool = UnboundedMemoryPool()

@@ -72,10 +72,10 @@ PROFILE = PurgatoryProfile(
 """What the bundled purgatory declares: everything that the suite can ask for."""
 
 PROPOSAL_PROFILE = msgspec.structs.replace(PROFILE, accounting=Accounting.PROPOSAL)
-"""What it declares with the accounting as published."""
+"""The profile of a purgatory with the published accounting."""
 
 INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
-"""What it declares where time-outs run in the thread that made them expire."""
+"""The profile of a purgatory whose time-outs run in the thread that made them expire."""
 
 
 class _ScriptedOperation(DelayedOperation):
@@ -141,7 +141,7 @@ class _RecordingExecutor(SteppedExecutor):
 
 
 class PurgatoryInstance:
-    """One purgatory with its timer, its clock, its executor and the operations of the steps."""
+    """A purgatory with timer, clock and executor, and the operations that steps have named."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class PurgatoryInstance:
     def introduce(
         self, name: str, delay_ms: int = 0, script: Script | None = None
     ) -> _ScriptedOperation:
-        """The operation of this name; a known one stays what it is."""
+        """The operation of this name; a known operation keeps its delay and script."""
         if name not in self._operations:
             made = _ScriptedOperation(name, delay_ms, script or Script(), self)
             self._operations[name] = made

@@ -33,7 +33,7 @@ PROFILE = TimerProfile(
 
 @dataclass(slots=True)
 class _Instance:
-    """One timer with its threads."""
+    """A timer with its threads."""
 
     timer: Timer
     clock: MonotonicClock = field(default_factory=MonotonicClock)

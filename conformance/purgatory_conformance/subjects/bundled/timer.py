@@ -53,7 +53,7 @@ PROFILE = TimerProfile(
 """What the bundled timer declares: everything that the suite can ask for."""
 
 INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
-"""What it declares where tasks run in the thread that made them expire."""
+"""The profile of a timer whose tasks run in the thread that made them expire."""
 
 
 class ScriptFailure(Exception):
@@ -104,7 +104,7 @@ class _RecordingExecutor(SteppedExecutor):
 
 
 class TimerInstance:
-    """One timer with its clock, its executor and the tasks that steps have named."""
+    """A timer with clock and executor, and the tasks that steps have named."""
 
     def __init__(self, configuration: TimerConfiguration, *, inline: bool = False) -> None:
         """Make a fresh timer, with a stepped executor or an inline one."""
@@ -198,7 +198,7 @@ class TimerInstance:
             else:
                 return
         added = self.timer.add(task.run, delay_ms)
-        # It may have run by now, and have added itself: then that is the last one.
+        # The task may have run by now, and have added a later one-shot task: then keep the later.
         if self._one_shots.get(task.name) is last:
             self._one_shots[task.name] = added
 

@@ -1,7 +1,7 @@
 """Cancelling a key: detach its list; settle each operation that was in it.
 
-A completed operation's entries are subtracted; another one loses them from its word, and its
-time-out with the last of them.
+The entries of a completed operation are subtracted from the stale count; an uncompleted operation
+loses the entries from its word, and with the last entry the time-out.
 
 Rules: PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEPS-TIME-OUT.
 """

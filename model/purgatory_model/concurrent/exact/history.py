@@ -34,7 +34,7 @@ from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
 
 DELAY_MS = 1
-"""The delay with which every operation is watched: one that is due some time."""
+"""The delay with which every operation is watched, ms: long enough to wait, and due some time."""
 
 
 def history(
@@ -131,7 +131,7 @@ def _failed(instance: ExactInstance, before: ExactState, step: Step, after: Exac
 
 
 def _result(instance: ExactInstance, me: Thread, step: Step) -> Value:
-    """What a call returns, from what its thread has noted."""
+    """The result of a call, worked out from the notes of its thread."""
     thread = thread_of(step)
     if not instance.programs or thread in (EXECUTOR, *instance.purgers):
         return None

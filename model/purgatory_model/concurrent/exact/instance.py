@@ -45,7 +45,7 @@ VARIANTS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ExactInstance:
-    """What there is and what may happen.
+    """The threads, operations and keys of an instance, and the bounds on their calls and events.
 
     Attributes:
         callers: Threads that watch operations.
@@ -67,8 +67,8 @@ class ExactInstance:
             the history; and a call can be made that finds nothing to do (a key without a list to
             cancel, a completed operation to force, a check without another event), and returns at
             once. No other step depends on it, but there are more states.
-        ordered: Whether lists keep their order, and walks and inserts go by it. Otherwise any
-            order is possible, and that of insertion is one of them.
+        ordered: Whether lists keep their order, and walks and inserts go by it. Otherwise any order
+            is possible, the order of insertion among them.
 
     Raises:
         ValueError: a name is not known, two threads have the same one, or a number is too small.
@@ -117,7 +117,7 @@ class ExactInstance:
 
     @property
     def entries_per_call(self) -> tuple[str, ...]:
-        """The key of each entry that one call makes."""
+        """The key of each entry that a call makes."""
         return tuple(key for key in self.keys for _ in range(self.duplicates))
 
     def initial(self) -> ExactState:

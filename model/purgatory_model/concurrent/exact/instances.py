@@ -70,7 +70,7 @@ FALSE_CLAIMS: dict[str, tuple[ExactInstance, str]] = {
         "uncompleted-has-time-out",
     ),
 }
-"""An instance and a claim that one would believe of it, and that a state of it breaks."""
+"""Each an instance with a plausible claim that some state of the instance breaks."""
 
 
 def _faulty(instance: ExactInstance, variant: str) -> ExactInstance:

@@ -44,7 +44,8 @@ class Delayed:
     """A delayed operation.
 
     Attributes:
-        completed: One half of the atomic word. Who sets it completes the operation.
+        completed: One half of the atomic word. The thread that sets the bit completes the
+            operation.
         entries: The other half: list entries that it has or has been promised; 0 once completed.
         callbacks: How often its callback has run.
         calls: How often it has been given to watch.
@@ -60,18 +61,18 @@ class Delayed:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """Where a thread is, and what it keeps for itself.
+    """A thread's place in its program, and its local variables.
 
     Attributes:
-        stage: What it does next.
+        stage: The step that the thread takes next.
         operation: The operation that it is busy with, 0 for none.
-        key: The key that it checks.
+        key: The key that the thread checks; None outside a check.
         balance: What it has still to add to the shared count of stale entries.
         promised: The keys of the entries that it has still to insert.
-        batch: What is left of the copy that it walks, or of the list that it has detached.
+        batch: The rest of the list that the thread walks as a copy, or has detached.
         unswept: The pairs of key and operation that its purge has still to look at.
-        about: Only for programs: the operations that this call has completed, or those
-            of the list that it has detached.
+        about: Only for programs: the operations that the call has completed, or the operations of
+            the detached list.
         failed: Only for programs: whether something has raised in this call.
     """
 

@@ -26,10 +26,10 @@ Choice: TypeAlias = tuple[tuple[str | int, ...], ExactState]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One thread's turn in one state.
+    """A thread and the state in which it takes its next step.
 
     Attributes:
-        instance: What there is and what may happen.
+        instance: The instance that the thread belongs to.
         state: The state before the step.
         name: The thread's name.
         me: The thread.
@@ -58,7 +58,7 @@ class Turn:
         return self.state.operations[number]
 
     def with_operation(self, number: int, operation: Delayed) -> Map[int, Delayed]:
-        """All operations, one of them changed."""
+        """The operations of the state with one operation changed."""
         return self.state.operations.set(number, operation)
 
     def has(self, feature: str) -> bool:
@@ -70,7 +70,7 @@ class Turn:
         return variant in self.instance.variants
 
     def bag(self, operations: Bag) -> Bag:
-        """A bag as this instance writes it."""
+        """The bag in normal form: unchanged where lists are ordered, otherwise sorted."""
         return operations if self.instance.ordered else tuple(sorted(operations))
 
     def noted(self, operations: Bag) -> Thread:
@@ -104,7 +104,7 @@ def gone_on(me: Thread) -> Thread:
 
 
 def towards_callback(balance: int) -> Stage:
-    """What a winner does next: it posts what it owes before its callback runs."""
+    """The winner's next stage: it posts its balance, if any, before it runs the callback."""
     return "call-back" if balance == 0 else "post"
 
 

@@ -1,7 +1,7 @@
 """Small instances of the memory pool with threads, and claims about it, true and false, to explore.
 
-A claim is a sentence about single states. What is true is explored to the end, what is false as
-far as its shortest counterexample; each true one has a fault under which it fails.
+A claim is a sentence about single states. A true claim is explored to the end, a false claim as far
+as its shortest counterexample; each true claim has a planted fault under which it fails.
 """
 
 from collections.abc import Callable, Mapping
@@ -78,7 +78,7 @@ FALSE_CLAIMS: Mapping[str, tuple[ConcurrentMemoryPool, str]] = {
     "below-bound": (NON_STRICT, "below-bound"),
     "refused-while-short": (NON_STRICT, "refused-while-short"),
 }
-"""An instance and a claim that one would believe of it, and that a state of it breaks."""
+"""Each an instance with a plausible claim that some state of the instance breaks."""
 
 
 def _faulty(variant: str) -> ConcurrentMemoryPool:

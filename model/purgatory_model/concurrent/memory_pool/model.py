@@ -1,13 +1,14 @@
 """The memory pool shared by threads: a count of available bytes, changed by compare-and-swap.
 
 Theory of operation. The threads share one number, the bytes that are available. A thread that asks
-for a buffer *reads* it. Where that is too little the request is *refused*; where it is enough the
-thread *swaps* what it has read for what is left, which fails where somebody has changed the number
-meanwhile: then it reads again. Giving a buffer back adds to the number in one step. Nothing waits.
+for a buffer *reads* it. Where too few bytes are available the request is *refused*; otherwise the
+thread *swaps* the number read for the remainder. The swap fails where another thread has changed
+the number meanwhile: then the thread reads again. Giving a buffer back adds to the number in one
+step. Nothing waits.
 
 A thread has one buffer at a time, and the buffer goes by the name of its thread. A pool that tells
-its own buffers from others (``identity``) finds out a release of anything else. Without this it
-credits whatever it is given.
+its own buffers from others (``identity``) finds out a release of anything else. Without
+``identity`` the pool credits every buffer that it is given.
 
 What is written down besides is not the pool's: how often a thread's buffer was credited, and
 whether there was enough for a request all the time while it was being decided. A refusal is right
@@ -39,12 +40,12 @@ class At(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PoolThread:
-    """A thread, what it knows, and what is noted about it.
+    """A thread: its local variables, and two notes about its latest buffer and request.
 
     Attributes:
-        at: Where it is.
-        request_bytes: What it asks for; 0 outside a request.
-        seen_bytes: What it has read of the count; 0 outside a request.
+        at: The thread's place in its program.
+        request_bytes: The bytes requested; 0 outside a request.
+        seen_bytes: The count of available bytes as last read; 0 outside a request.
         held_bytes: The size of its buffer; 0 for none.
         spent_bytes: The size of a buffer that it has given back and will give back again.
         credited: How often its latest buffer was credited.
@@ -306,7 +307,7 @@ class ConcurrentMemoryPool:
     ) -> ConcurrentPoolState:
         """The count changes; for the undecided requests of others it is noted whether it is enough.
 
-        ``by`` is the thread that changes it.
+        ``by`` is the thread that changes the count.
         """
         threads = tuple(
             (name, self._noted(thread, available_bytes) if name != by else thread)

@@ -128,7 +128,7 @@ def _add_to_timer(
 
 
 def _look_again(state: ProposalState, name: str, caller: Caller) -> tuple[Step, ProposalState]:
-    """Who completed it meanwhile left its time-out to us. Rules: PURGATORY-TIMER-LEFT."""
+    """Cancel the time-out of an operation completed meanwhile. Rules: PURGATORY-TIMER-LEFT."""
     if caller.operation in state.completed:
         state = replace(state, timer=state.timer - {caller.operation})
     return Step("LookAgain", (name, caller.operation)), state.to(name, _IDLE)

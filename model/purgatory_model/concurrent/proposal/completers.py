@@ -104,7 +104,7 @@ def _try(
 
 
 def _drop(state: ProposalState, name: str, completer: Completer) -> tuple[Step, ProposalState]:
-    """What this walk has completed leaves its list. Rules: PURGATORY-CHECK-DROPS."""
+    """An operation that the walk has completed leaves the list. Rules: PURGATORY-CHECK-DROPS."""
     key = _key_of(completer)
     operation = completer.operation
     further = _on(completer, Place.WALK, completer.to_meet[1:])

@@ -21,7 +21,7 @@ from purgatory_spec.operations import Advance, CancelForKey, Check, RunOne, Sati
 from purgatory_spec.outcomes import Value, completed, expired, timed_out, tried
 
 DELAY_MS = 1
-"""The delay with which every operation is watched: one that is due some time."""
+"""The delay with which every operation is watched, ms: long enough to wait, and due some time."""
 
 _TRIES = frozenset(
     {
@@ -89,7 +89,7 @@ def _satisfied(
 
 
 def _result(instance: ProposalInstance, before: ProposalState, step: Step) -> Value:
-    """What a call returns with its last step; None where there is none, or it is not remembered.
+    """The result that a call returns with its last step; None without a result or without programs.
 
     Rules: PURGATORY-WATCH-WAITS, PURGATORY-CHECK-COUNT, PURGATORY-CANCEL-RESULT.
     """

@@ -110,7 +110,7 @@ FALSE_CLAIMS: dict[str, tuple[ProposalInstance, str]] = {
         "stale-is-bounded",
     ),
 }
-"""An instance and a claim that one would believe of it, and that a state of it breaks."""
+"""Each an instance with a plausible claim that some state of the instance breaks."""
 
 FAULTS: dict[str, tuple[ProposalInstance, str]] = {
     "no-second-try": (_faulty(Defect.NO_SECOND_TRY), "no-lost-completion"),

@@ -1,4 +1,4 @@
-"""What the reaper does: it hands over what is due, and purges where the estimate tells it to.
+"""The steps of the reaper: handing over due time-outs, and purging when the estimate calls for it.
 
 A pass reads the estimate, then the timer's size. Where they differ by more than the purge interval
 it reads the timer's size once more, sets the estimate to that, and sweeps the lists one by one.
@@ -73,7 +73,7 @@ def _test(
 
 
 def _read_size_again(state: ProposalState) -> tuple[Step, ProposalState]:
-    """What the estimate will be; the observer notes what this does not see."""
+    """Read the timer's size for the estimate; the observer notes the operations overlooked."""
     size = len(state.timer)
     seen = replace(state, lost=0, overlooked=state.in_executor)
     resetting = Reaper(Place.RESET, size_read=size)
@@ -92,7 +92,7 @@ def _reset(
 def _sweep(
     instance: ProposalInstance, state: ProposalState, reaper: Reaper
 ) -> Iterator[tuple[Step, ProposalState]]:
-    """What is completed leaves one of the lists. Rules: PURGATORY-PURGE-REMOVES."""
+    """Completed operations leave one of the lists. Rules: PURGATORY-PURGE-REMOVES."""
     everything = Defect.SWEEP_TAKES_ALL in instance.defects
     for key in sorted(reaper.keys_left):
         entries = () if everything else without(state.lists[key], state.completed)

@@ -48,7 +48,7 @@ class Defect(StrEnum):
 
 
 class Place(StrEnum):
-    """Where in its work a thread is; each name says what it does next."""
+    """A thread's place in its program, named after the step that comes next."""
 
     IDLE = "idle"
     # A caller.
@@ -99,11 +99,11 @@ class Completer:
     """A thread that checks or cancels.
 
     Attributes:
-        place: What it does next.
+        place: The step that the completer takes next.
         key: The key of its call.
         to_meet: What it has still to try, or to cancel.
         operation: The operation that it is trying or has completed, 0 for none.
-        about: Only where programs are run: what this call has completed, or detached.
+        about: Only where programs are run: the operations that the call has completed, or detached.
     """
 
     place: Place = Place.IDLE
@@ -137,7 +137,7 @@ Thread: TypeAlias = Worker | Reaper
 
 @dataclass(frozen=True, slots=True)
 class ProposalInstance:
-    """Which threads there are, and what may happen.
+    """The threads, operations and keys of an instance, and the bounds on their events.
 
     Attributes:
         callers: Threads that watch.
@@ -192,7 +192,7 @@ class ProposalState:
         holders: Who holds the lock of an operation; free ones are left out.
         callbacks: How often ``on_complete`` was called, for operations for which it was.
         expirations: The operations for which ``on_expiration`` was called.
-        lists: For each key what is in its list.
+        lists: For each key the entries of its list.
         timer: What is in the timer.
         queue: What has expired and the executor has not taken.
         estimate: Kafka's estimated total of operations.

@@ -1,4 +1,4 @@
-"""What Spark needs, looked for before it is started: what is missing is one clear sentence."""
+"""Spark's requirements, checked before Spark is started: whatever is missing, in a sentence."""
 
 import importlib.util
 import os
@@ -24,12 +24,12 @@ WITHOUT_JAVA = "`--engine local` needs no Java"
 def preflight(
     *, needs_java: bool = True, needs_connect: bool = False, without_java: str = WITHOUT_JAVA
 ) -> None:
-    """See that all is there.
+    """Check that the libraries and Java are installed.
 
     Args:
         needs_java: Spark is to run on this machine, not only to be talked to.
-        needs_connect: It is talked to by Spark Connect.
-        without_java: What to do instead where there is no Java, in words.
+        needs_connect: Spark is reached by Spark Connect.
+        without_java: The advice for a machine without Java, in words.
 
     Raises:
         Problem: something is missing; the sentence says what, and how to get it.

@@ -1,8 +1,8 @@
 """Jobs that can be watched and cancelled, on a Spark of this process and through Spark Connect.
 
-Theory of operation. The action runs in a thread of its own; this one looks at how far it is. What
-Ctrl-C does is only remembered while it runs, so that no talk with Spark is cut off half-way: the
-jobs of the action are cancelled by their tag, the action is waited for, and only then
+Theory of operation. The action runs in a separate thread; the calling thread shows the progress.
+What Ctrl-C does is only remembered while it runs, so that no talk with Spark is cut off half-way:
+the jobs of the action are cancelled by their tag, the action is waited for, and only then
 ``KeyboardInterrupt`` is raised. A second Ctrl-C raises it at once.
 
 Spark has no way that works in both places. In this process jobs are told and cancelled by the
@@ -35,7 +35,7 @@ _LOOKS_FOR_TASKS = 50
 
 
 class WatchedJobs(Protocol):
-    """The jobs of one action, wherever they run."""
+    """The jobs of an action, on whatever machine they run."""
 
     def begin(self) -> None:
         """Mark the jobs that this thread starts from now on."""
@@ -141,7 +141,7 @@ def run_watched(spark: "SparkSession", action: Callable[[], T], *, tasks: int, l
         spark: The session that the action uses.
         action: What starts jobs of Spark; it is called in another thread.
         tasks: How many tasks it will take, about.
-        label: What it is, in a word or two.
+        label: The name of the action, in a word or two.
 
     Raises:
         KeyboardInterrupt: Ctrl-C; the jobs are cancelled by then.

@@ -70,7 +70,7 @@ _ALONE = {
 
 
 class _Gateway(Protocol):
-    """What connects this process with the Java machine that it has started."""
+    """The gateway between this process and the Java machine that it has started."""
 
     proc: subprocess.Popen[bytes]
 
@@ -92,7 +92,7 @@ def spark_session(
         master: Where Spark runs, in its own words; ``local[*]`` if empty.
         remote: The address of a Spark Connect server, ``sc://host:port``; nothing is started here.
         settings: Settings of Spark, by name, that go before those chosen here.
-        without_java: What to do instead where there is no Java, in words.
+        without_java: The advice for a machine without Java, in words.
 
     Raises:
         Problem: a library or Java is missing (exit code 5), or Spark does not start (3).
@@ -143,7 +143,7 @@ def _connected(remote: str, settings: Mapping[str, str]) -> Iterator["SparkSessi
 
 
 def _see_server(remote: str) -> None:
-    """See that something listens there: the client itself would try for many minutes.
+    """Check that a server listens at the address: the client itself would try for many minutes.
 
     Raises:
         Problem: nothing does, or the address is none.
@@ -290,7 +290,7 @@ def _end(gateway: _Gateway) -> None:
 
 
 def _said(log: Path) -> str:
-    """What the Java machine complained of, in one line."""
+    """The complaint of the Java machine, in one line."""
     lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
     told = [line for line in lines if line and not line.startswith(("WARNING:", "at "))]
     return " ".join(told[-1:])

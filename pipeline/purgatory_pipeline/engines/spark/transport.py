@@ -57,7 +57,7 @@ class ReadFiles:
     shares: tuple[tuple[int, ...], ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Read what these shares hold; called by Spark in its workers."""
+        """Read the files of the batches' shares; called by Spark in its workers."""
         for batch in batches:
             for share in batch.column("id").to_pylist():
                 for file in self.shares[share]:

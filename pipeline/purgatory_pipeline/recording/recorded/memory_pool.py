@@ -179,7 +179,7 @@ class RecordedMemoryPool:
 
 
 def _memory_of(view: memoryview) -> object | None:
-    """What a view is of; None where it has been released."""
+    """The object whose memory the view shows; None for a released view."""
     try:
         return view.obj
     except ValueError:

@@ -3,7 +3,7 @@
     @recorded
     class Fetch(DelayedOperation): ...
 
-The class that comes of it behaves as before. Its tries, completions and time-outs are written
+The resulting class behaves as the original class. Its tries, completions and time-outs are written
 down, and so is whoever completes it by force, as soon as a ``RecordedPurgatory`` has been given the
 operation; before that nothing is.
 
@@ -107,7 +107,7 @@ class RecordedOperation(DelayedOperation):
 
 
 def recorded(kind: type[_Operation]) -> type[_Operation]:
-    """The class with its callbacks recorded; where it is such a class already, it itself."""
+    """A subclass whose callbacks are recorded; the class itself if it records already."""
     if issubclass(kind, RecordedOperation):
         return kind
     namespace = {"__module__": kind.__module__, "__doc__": kind.__doc__}

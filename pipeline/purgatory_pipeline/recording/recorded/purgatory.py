@@ -51,8 +51,8 @@ class RecordedPurgatory(Purgatory[Key]):
         """Build the purgatory and its timer, and start their threads; see ``Purgatory``.
 
         Args:
-            recorder: Records this purgatory alone, and is to be closed after it. A
-                ``StepRecorder`` where there is a ``clock``.
+            recorder: Records this purgatory alone, and is to be closed after it. With a ``clock``,
+                a ``StepRecorder``.
             name: Appears in the names of threads.
             purge_interval: A purge is due when more than so many entries are stale.
             time_outs: False for operations that never time out.
@@ -60,7 +60,7 @@ class RecordedPurgatory(Purgatory[Key]):
             tick_ms: The timer's resolution, ms.
             wheel_size: Buckets on each level of the timer.
             clock: Where the time comes from; the real clock when absent.
-            executor: Who runs time-outs; one of its own when absent.
+            executor: The executor of time-outs; by default the purgatory's own thread.
             key_name: The name of a key in the trace; no two keys have the same.
 
         Raises:
@@ -233,7 +233,7 @@ def _of_recorded_class(operation: object) -> RecordedOperation:
 def _in_one_order(
     lists: Iterable[list[RecordedOperation]],
 ) -> Iterable[RecordedOperation]:
-    """The operations in an order that all lists agree with, where there is one."""
+    """The operations in an order that agrees with all lists, if such an order exists."""
     graph: TopologicalSorter[RecordedOperation] = TopologicalSorter()
     for operations in lists:
         for operation in operations:

@@ -67,12 +67,12 @@ class RecordedTimer(Timer):
         """Build the timer and start its threads; see ``Timer``.
 
         Args:
-            recorder: Records this timer alone, and is to be closed after it. A ``StepRecorder``
-                where there is a ``clock``.
+            recorder: Records this timer alone, and is to be closed after it. With a ``clock``, a
+                ``StepRecorder``.
             tick_ms: The resolution, ms.
             wheel_size: Buckets on each level.
             clock: Where the time comes from; the real clock when absent.
-            executor: Who runs tasks; one of its own when absent. With a ``clock``, a
+            executor: The executor of tasks; by default the timer's own thread. With a ``clock``, a
                 ``RecordedSteppedExecutor`` or an ``InlineExecutor``.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The calls of a purgatory's behaviour: which steps belong to which, and what they touch.
+"""The calls of a purgatory's behaviour: the steps of each call, and the state's parts they touch.
 
 ============  ======================================================================================
 call          its steps
@@ -75,7 +75,7 @@ class PurgatoryMap:
 
 
 def operation_of(move: Move) -> int:
-    """The operation that a step is about: its label's, or the one in its thread's hands; else 0."""
+    """The operation of a step: named by the label, or held by the step's thread; else 0."""
     for argument in move.step.arguments[1:]:
         if isinstance(argument, int):
             return argument

@@ -45,7 +45,7 @@ _BEGINS = {
 
 _WINS = "completed o, entries o"
 
-# What a step reads, and what it changes; see ``_cells`` for the tries.
+# The parts of the state that a step reads and changes; see ``_cells`` for the tries.
 _CELLS = {
     "BeginWatch": ("", _WINS),
     "SwapWord": ("", _WINS),
@@ -166,7 +166,7 @@ def _observe(shared: Shared) -> dict[str, Value]:
 
 
 def _key(move: Move) -> str:
-    """The key of a step: its label's, or the one that its thread checks."""
+    """The key of a step: named by the label, or else read from the checking thread."""
     named = [each for each in move.step.arguments[1:] if isinstance(each, str)]
     return named[0] if named else move.before.read("key", dict[str, str])[move.thread]
 

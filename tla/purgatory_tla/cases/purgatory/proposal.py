@@ -38,8 +38,8 @@ _BEGINS = {
     "ReadSizeFirst": Kind.ADVANCE,
 }
 
-# What a step reads, and what it changes. The tries of an operation that completes in its own watch
-# are answered by its script, so that they read no events.
+# The parts of the state that a step reads and changes. The tries of an operation that completes in
+# its own watch are answered by its script, so that they read no events.
 _CELLS = {
     "FirstTryCompletes": ("", "completed o"),
     "Insert": ("", "list k o"),
@@ -145,7 +145,7 @@ def _observe(shared: Shared) -> dict[str, Value]:
 
 
 def _key(move: Move) -> str:
-    """The key of a step: its label's, or the one that its completer walks."""
+    """The key of a step: named by the label, or else read from the walking completer."""
     named = [each for each in move.step.arguments[1:] if isinstance(each, str)]
     return named[0] if named else move.before.read("key", dict[str, str])[move.thread]
 

@@ -1,7 +1,7 @@
 """Behaviours of the purgatory as cases: calls in an order, with what each must answer.
 
-Operations are named by their numbers. That an event makes conditions true is ``satisfy`` for each
-operation that was watched before and is not completed; one that completes in its own watch has it
+Operations are named by their numbers. An event of a key becomes ``satisfy`` for each operation that
+was watched before and is not completed; an operation that completes in its own watch has the answer
 in its script. Which entry of a list a walk comes to first, TLA+ leaves open; so the order of
 different operations within a check is not compared.
 """

@@ -8,7 +8,7 @@ module, 120 a type error, 150 a syntax error, 255 anything else). The counterexa
 
 What has not been run: this module was written after Apalache's documentation and is tested with a
 stand-in that answers as documented, since Apalache is in no package index. ``tests`` run the real
-one where it is installed.
+Apalache on machines that have it.
 """
 
 import json
@@ -109,7 +109,7 @@ def typecheck(
     """Check the types of everything in a module.
 
     Args:
-        module: the module's file; what it extends may stand beside it.
+        module: the module's file; extended modules may stand beside it.
         apalache: Apalache's program.
         timeout: seconds after which the run is ended.
 

@@ -1,4 +1,4 @@
-"""TLC: its command line (``running``), its log, what the log means, its traces, its state graph.
+"""TLC: command line (``running``), log, the meaning of the log, traces and state graph.
 
 ``running`` is the entrance, ``outcome`` decides what the messages of ``log`` mean, ``errors`` turns
 them into typed errors, ``traces`` and ``dot_dump`` read what TLC prints. ``class_archive``

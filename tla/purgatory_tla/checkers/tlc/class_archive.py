@@ -2,8 +2,9 @@
 
 Java 13 and later can write the classes that a program has loaded into an archive, which the next
 start maps into memory. The archive is made at the first run of a jar and kept in the user's cache
-folder, under a name for the jar and the Java it is for. It changes nothing that TLC does. Where it
-cannot be made (an older Java, no place to write), an empty file says so and runs do without.
+folder, under a name for the jar and the Java it is for. The archive changes nothing in TLC's
+behaviour. Where it cannot be made (an older Java, no place to write), an empty file says so and
+runs do without.
 """
 
 import contextlib

@@ -133,7 +133,7 @@ _EVALUATION_CODES = frozenset({1000, _STACK_OVERFLOW, *range(2100, 2182), 2266})
 
 
 def _parse_failure(words: str, raw_log: str) -> InvalidSpecification:
-    """What SANY did not understand; it prints it outside of messages."""
+    """The error for text that SANY could not parse, which SANY prints outside of TLC's messages."""
     text = "\n".join(line.strip() for line in words.splitlines() if line.strip())
     line, column, module = _place(text)
     if module is None and (match := _MODULE.search(text)):

@@ -52,7 +52,7 @@ _NO_INITIAL_STATE = re.compile(r"initial states: 0 distinct")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run of TLC: what was asked, what came, how it ended."""
+    """A finished run of TLC: the request, the log, and the exit code."""
 
     module: ModuleText
     configuration: Configuration
@@ -95,7 +95,7 @@ def check_result(run: Run) -> CheckResult:
 
 
 def violation(run: Run) -> tuple[Outcome, str | None] | None:
-    """What is violated, and its name; None where nothing is.
+    """The kind of violation, and the name of the violated property; None without a violation.
 
     Raises:
         CheckerError: an error came, or the run did not finish.

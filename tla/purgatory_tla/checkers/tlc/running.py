@@ -73,7 +73,7 @@ def run(
 
     Raises:
         MissingTool: there is no TLC, or no Java.
-        TimedOut: it took longer than it may.
+        TimedOut: the run exceeded the time-out of the settings.
     """
     (folder / _CONFIGURATION).write_text(configuration.text(), encoding="utf-8")
     for path in module.path.absolute().parent.glob("*.tla"):
