@@ -90,7 +90,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment(Generic[Rule]):
+class SearchState(Generic[Rule]):
     """One explanation of a history so far: the sequential state and the open calls by thread."""
 
     state: Rule
@@ -152,19 +152,19 @@ class Explainer(Generic[Rule]):
         default_factory=dict, compare=False, repr=False
     )
 
-    def begin(self) -> frozenset[Moment[Rule]]:
+    def begin(self) -> frozenset[SearchState[Rule]]:
         """Nothing was called."""
-        return frozenset({Moment(self.rules.initial())})
+        return frozenset({SearchState(self.rules.initial())})
 
     def after(
-        self, memory: frozenset[Moment[Rule]], event: HistoryEvent
-    ) -> frozenset[Moment[Rule]] | None:
+        self, memory: frozenset[SearchState[Rule]], event: HistoryEvent
+    ) -> frozenset[SearchState[Rule]] | None:
         """The explanations that are left."""
         return frozenset(self.ordered_after(dict.fromkeys(memory, ()), event)) or None
 
     def ordered_after(
-        self, moments: dict[Moment[Rule], Order], event: HistoryEvent
-    ) -> dict[Moment[Rule], Order]:
+        self, moments: dict[SearchState[Rule], Order], event: HistoryEvent
+    ) -> dict[SearchState[Rule], Order]:
         """The explanations that are left, each with one order that leads to it.
 
         Raises:
@@ -178,7 +178,7 @@ class Explainer(Generic[Rule]):
             case Returned():
                 return _kept(self._closed(moments), lambda moment: _returned(moment, event))
 
-    def _closed(self, moments: dict[Moment[Rule], Order]) -> dict[Moment[Rule], Order]:
+    def _closed(self, moments: dict[SearchState[Rule], Order]) -> dict[SearchState[Rule], Order]:
         """The moments, and those after any further parts of open calls."""
         found = dict(moments)
         fresh = list(moments)
@@ -190,7 +190,7 @@ class Explainer(Generic[Rule]):
                     fresh.append(after)
         return found
 
-    def _parts(self, moment: Moment[Rule]) -> Iterator[tuple[Taken, Moment[Rule]]]:
+    def _parts(self, moment: SearchState[Rule]) -> Iterator[tuple[Taken, SearchState[Rule]]]:
         for thread, call in moment.calls.items():
             if call.part is None:
                 continue
@@ -198,7 +198,7 @@ class Explainer(Generic[Rule]):
                 after = call.after(effect)
                 if after is not None:
                     taken = Taken(thread, call.operation, call.part)
-                    yield taken, Moment(effect.state, moment.calls.set(thread, after))
+                    yield taken, SearchState(effect.state, moment.calls.set(thread, after))
 
     def _effects(self, state: Rule, operation: Operation, part: str) -> tuple[Effect[Rule], ...]:
         key = (state, operation, part)
@@ -208,15 +208,15 @@ class Explainer(Generic[Rule]):
 
 
 def _kept(
-    moments: dict[Moment[Rule], Order],
-    change: Callable[[Moment[Rule]], Moment[Rule] | None],
-) -> dict[Moment[Rule], Order]:
+    moments: dict[SearchState[Rule], Order],
+    change: Callable[[SearchState[Rule]], SearchState[Rule] | None],
+) -> dict[SearchState[Rule], Order]:
     """The moments after a change, without those that do not survive it."""
     changed = ((change(moment), order) for moment, order in moments.items())
     return {moment: order for moment, order in changed if moment is not None}
 
 
-def _begun(moment: Moment[Rule], thread: str, operation: Operation) -> Moment[Rule]:
+def _begun(moment: SearchState[Rule], thread: str, operation: Operation) -> SearchState[Rule]:
     if thread in moment.calls:
         raise ValueError(
             f"thread {thread!r} calls {operation!r} while it is inside "
@@ -225,13 +225,13 @@ def _begun(moment: Moment[Rule], thread: str, operation: Operation) -> Moment[Ru
     return replace(moment, calls=moment.calls.set(thread, Call(operation)))
 
 
-def _shown(moment: Moment[Rule], thread: str, event: Event) -> Moment[Rule] | None:
+def _shown(moment: SearchState[Rule], thread: str, event: Event) -> SearchState[Rule] | None:
     call = moment.calls.get(thread)
     after = None if call is None else call.shows(event)
     return None if after is None else replace(moment, calls=moment.calls.set(thread, after))
 
 
-def _returned(moment: Moment[Rule], event: Returned) -> Moment[Rule] | None:
+def _returned(moment: SearchState[Rule], event: Returned) -> SearchState[Rule] | None:
     call = moment.calls.get(event.thread)
     if call is None or not call.may_return(event):
         return None
@@ -247,7 +247,7 @@ def explain(history: History, rules: Rules[Rule]) -> Explanation:
         ValueError: a thread calls while it is inside a call, or the rules do not know an operation.
     """
     explainer = Explainer(rules)
-    moments: dict[Moment[Rule], Order] = dict.fromkeys(explainer.begin(), ())
+    moments: dict[SearchState[Rule], Order] = dict.fromkeys(explainer.begin(), ())
     for number, event in enumerate(history):
         after = explainer.ordered_after(moments, event)
         if not after:

@@ -14,7 +14,7 @@ from purgatory_pipeline.engines.interrupts import remembered_interrupt
 from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
 from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.replay.reordered_run import MOST_HELD
-from purgatory_pipeline.results.rows import Verdict
+from purgatory_pipeline.results.rows import RunVerdict
 from purgatory_pipeline.streaming.own_folder import own_folder
 from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.summary.terminal import print_summary
@@ -138,7 +138,7 @@ class _Tables:
         """Write the tables and say in a line what stands; called by Spark."""
         self.write()
         verdicts = self.summary.verdicts
-        counts = ", ".join(f"{grouped(verdicts[each.value])} {each.value}" for each in Verdict)
+        counts = ", ".join(f"{grouped(verdicts[each.value])} {each.value}" for each in RunVerdict)
         of_lines = lines_of(self.summary.events)
         click.echo(f"batch {number}: {runs_of(self.summary.runs)}, {of_lines}: {counts}")
 

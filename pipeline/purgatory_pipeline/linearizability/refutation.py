@@ -21,7 +21,7 @@ _MOST_ENDS = 20_000
 """So many configurations are looked at for what calls could have answered."""
 
 
-class Answer(NamedTuple):
+class ShownAnswer(NamedTuple):
     """What a call could have answered; ``owed`` are events that it would have shown before."""
 
     result: Value
@@ -46,7 +46,7 @@ class Refutation:
     explained: int
     order: list[Taken] = field(default_factory=list)
     open_calls: tuple[RecordedCall, ...] = ()
-    answers: dict[int, tuple[Answer, ...]] = field(default_factory=dict)
+    answers: dict[int, tuple[ShownAnswer, ...]] = field(default_factory=dict)
     is_exact: bool = True
     all_answers: bool = True
 
@@ -98,7 +98,7 @@ def _told(
     search = _search(entries, rules, budget, stuck, explained, goes_on=True)
     calls = [*search.piece.unreturned, *search.piece.calls]
     opened = tuple(call for call in calls if call.returned is None)
-    found: dict[int, set[Answer]] = {call.number: set() for call in opened}
+    found: dict[int, set[ShownAnswer]] = {call.number: set() for call in opened}
     order: list[Taken] | None = None
     all_answers = False
     try:
@@ -107,7 +107,7 @@ def _told(
                 order = in_order(reached.order) if order is None else order
                 for number, progress in reached.calls.items():
                     if progress.part is None and number in found:
-                        answer = Answer(progress.result, progress.raised, progress.owed)
+                        answer = ShownAnswer(progress.result, progress.raised, progress.owed)
                         found[number].add(answer)
             all_answers = search.is_exhausted
     except OutOfBudget:

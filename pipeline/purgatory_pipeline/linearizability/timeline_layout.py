@@ -19,7 +19,7 @@ from purgatory_pipeline.linearizability.calls import (
     thread_of_line,
 )
 from purgatory_pipeline.linearizability.order import Taken
-from purgatory_pipeline.linearizability.refutation import Answer
+from purgatory_pipeline.linearizability.refutation import ShownAnswer
 from purgatory_pipeline.linearizability.share import ShareFound
 from purgatory_pipeline.linearizability.words import Words, calls_of_share
 
@@ -185,7 +185,7 @@ def _bar(
         return None
     answer = "never returns" if call.ended is None else "still open"
     if ended is not None and call.returned is not None:
-        answered = Answer(call.returned.result, call.returned.raised)
+        answered = ShownAnswer(call.returned.result, call.returned.raised)
         answer = words.answer(call.operation, answered)
     events = tuple(
         (places[id(entry)], f"{event.kind.value.replace('_', ' ')} {event.task}")

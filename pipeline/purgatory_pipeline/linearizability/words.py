@@ -16,7 +16,7 @@ from purgatory_model.overlapping.interleaving import Called, Happened
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, calls_of, thread_of_line
 from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.linearizability.real_clock_rules import END
-from purgatory_pipeline.linearizability.refutation import Answer, Refutation
+from purgatory_pipeline.linearizability.refutation import Refutation, ShownAnswer
 from purgatory_pipeline.linearizability.share import ShareFound
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, is_before
 from purgatory_pipeline.traces.lines import PurgatoryInstance, WallClock
@@ -132,7 +132,7 @@ class Words:
             return f"{thread} returns"
         if call.operation is END:
             return "the run ends, and a task has not run that should have"
-        answer = self.answer(call.operation, Answer(event.result, event.raised))
+        answer = self.answer(call.operation, ShownAnswer(event.result, event.raised))
         shown = describe_events(Outcome(events=call.events), silence="")
         after = f", after {shown}" if shown else ""
         return f"{thread} returns from “{self.operation(call.operation)}”: {answer}{after}"
@@ -169,7 +169,7 @@ class Words:
         """An operation."""
         return printable(shortened(self._support.describe_operation(operation), _MOST_LETTERS))
 
-    def answer(self, operation: Operation, answer: Answer) -> str:
+    def answer(self, operation: Operation, answer: ShownAnswer) -> str:
         """What a call answers."""
         outcome = Outcome(answer.result, answer.raised, answer.owed)
         words = self._support.describe_outcome(operation, outcome)

@@ -19,7 +19,7 @@ import msgspec
 from purgatory_pipeline.errors import OutOfOrder, Undecided, Unusable
 from purgatory_pipeline.replay.judge import Finding, TraceJudge
 from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, Verdict, VerdictRow
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_pipeline.traces.lines import Begin, End, Located, Snapshot, TraceLine
 from purgatory_pipeline.traces.parsing import parse
 from purgatory_pipeline.version import MODEL_VERSION
@@ -191,12 +191,12 @@ class RunReplay:
             cause=f"{finding.rule}, {finding.kind}",
         )
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> RunVerdict:
         if self._divergence is not None and not self._is_untold:
-            return Verdict.DIVERGES
+            return RunVerdict.DIVERGES
         if self._undecided:
-            return Verdict.INCONCLUSIVE
-        return Verdict.INCOMPLETE if self._reason else Verdict.CONFORMS
+            return RunVerdict.INCONCLUSIVE
+        return RunVerdict.INCOMPLETE if self._reason else RunVerdict.CONFORMS
 
     @property
     def _reason(self) -> str:

@@ -4,7 +4,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 
-class Verdict(Enum):
+class RunVerdict(Enum):
     """The verdict about a run."""
 
     CONFORMS = "conforms"

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, Verdict, VerdictRow
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_pipeline.summary.reasons import Alike, Reasons
 from purgatory_pipeline.summary.rules import never_tested
 from purgatory_spec.profiles import Component
@@ -52,7 +52,7 @@ class Summary:
     """
 
     most_examples: int = 1
-    verdicts: dict[str, int] = field(default_factory=lambda: {each.value: 0 for each in Verdict})
+    verdicts: dict[str, int] = field(default_factory=lambda: {each.value: 0 for each in RunVerdict})
     events: int = 0
     judged: int = 0
     components: Counter[str] = field(default_factory=Counter)
@@ -84,14 +84,14 @@ class Summary:
         if row.subject in self.subjects or len(self.subjects) < _MOST_SUBJECTS:
             self.subjects[row.subject] += 1
         self.deviated.update(row.deviated)
-        if row.verdict == Verdict.DIVERGES.value:
+        if row.verdict == RunVerdict.DIVERGES.value:
             key = row.rule, row.kind
             cause = self._causes.setdefault(key, Cause(*key))
             self._runs[key] += 1
             self.broken[row.rule] += 1
             if len(cause.examples) < self.most_examples:
                 cause.examples.append(row)
-        elif row.verdict != Verdict.CONFORMS.value:
+        elif row.verdict != RunVerdict.CONFORMS.value:
             self._unfinished.take(row, row.verdict)
 
     def _take_aside(self, row: QuarantineRow) -> None:
@@ -157,16 +157,16 @@ class Summary:
 
         Nothing is known of a component of which no rule was put to the test.
         """
-        if self.verdicts[Verdict.DIVERGES.value]:
+        if self.verdicts[RunVerdict.DIVERGES.value]:
             return EXIT_DIVERGES
-        all_conform = self.verdicts[Verdict.CONFORMS.value] == self.runs > 0
+        all_conform = self.verdicts[RunVerdict.CONFORMS.value] == self.runs > 0
         is_left = self.lines_aside or self.files_aside or self.untested
         return 0 if all_conform and not is_left else EXIT_INCONCLUSIVE
 
     @property
     def headline(self) -> str:
         """The verdict on all of it, in a few words."""
-        if self.verdicts[Verdict.DIVERGES.value]:
+        if self.verdicts[RunVerdict.DIVERGES.value]:
             return "not conformant"
         if not self.runs:
             return "nothing was judged"

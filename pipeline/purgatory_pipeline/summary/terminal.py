@@ -4,7 +4,7 @@ from rich.console import Console
 
 from purgatory_conformance.describing.words import counted, noun, printable
 from purgatory_conformance.reporting.terminal_page import TerminalPage
-from purgatory_pipeline.results.rows import Verdict
+from purgatory_pipeline.results.rows import RunVerdict
 from purgatory_pipeline.summary.reasons import Alike, AnyRow
 from purgatory_pipeline.summary.summary import Cause, Summary
 from purgatory_pipeline.summary.words import (
@@ -27,7 +27,7 @@ from purgatory_spec.requirements import requirement
 _GOOD = "bold #2a8fd6"
 _BAD = "bold #d9720b"
 _FAINT = "dim"
-_STYLES = {Verdict.CONFORMS.value: "#2a8fd6", Verdict.DIVERGES.value: _BAD}
+_STYLES = {RunVerdict.CONFORMS.value: "#2a8fd6", RunVerdict.DIVERGES.value: _BAD}
 
 _MOST_CAUSES = 10
 _MOST_REASONS = 8

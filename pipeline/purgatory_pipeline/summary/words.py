@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from purgatory_conformance.describing.words import counted, joined, noun, printable, shortened
-from purgatory_pipeline.results.rows import QuarantineRow, Verdict, VerdictRow
+from purgatory_pipeline.results.rows import QuarantineRow, RunVerdict, VerdictRow
 from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.traces.sources import SUFFIXES
 
 VERDICT_SIGNS: Mapping[str, str] = {
-    Verdict.CONFORMS.value: "✓",
-    Verdict.DIVERGES.value: "✗",
-    Verdict.INCOMPLETE.value: "…",
-    Verdict.INCONCLUSIVE.value: "?",
+    RunVerdict.CONFORMS.value: "✓",
+    RunVerdict.DIVERGES.value: "✗",
+    RunVerdict.INCOMPLETE.value: "…",
+    RunVerdict.INCONCLUSIVE.value: "?",
 }
 """The sign of each verdict; the word always stands beside it."""
 
@@ -83,14 +83,14 @@ def why(summary: Summary) -> str:
     counts = summary.verdicts
     if not summary.runs:
         return _why_no_run(summary)
-    if counts[Verdict.DIVERGES.value]:
+    if counts[RunVerdict.DIVERGES.value]:
         causes = counted(len(summary.causes), "cause")
-        return f"{runs_of(counts[Verdict.DIVERGES.value])} of {grouped(summary.runs)}, {causes}"
+        return f"{runs_of(counts[RunVerdict.DIVERGES.value])} of {grouped(summary.runs)}, {causes}"
     if not summary.exit_code:
         return f"{runs_of(summary.runs)}, {lines_of(summary.events)}, each allowed by the rules"
     left = [
         f"{runs_of(counts[each.value])} {each.value}"
-        for each in (Verdict.INCOMPLETE, Verdict.INCONCLUSIVE)
+        for each in (RunVerdict.INCOMPLETE, RunVerdict.INCONCLUSIVE)
         if counts[each.value]
     ]
     if aside := set_aside(summary):

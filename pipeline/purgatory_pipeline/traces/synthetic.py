@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import IO, NamedTuple
 
-from purgatory_pipeline.results.rows import Verdict
+from purgatory_pipeline.results.rows import RunVerdict
 from purgatory_pipeline.traces.synthetic_steps import BEGINNINGS, STEPS, Fault
 from purgatory_spec.profiles import Component
 
@@ -187,22 +187,22 @@ def _in_turn(target: IO[bytes], planned: list[_Planned], events: int) -> list[Ex
 def _expected(
     run: str, component: Component, events: int, fault: Fault, wrong: int | None
 ) -> Expected:
-    verdict, rule, lines, aside = Verdict.CONFORMS, "", events, 0
+    verdict, rule, lines, aside = RunVerdict.CONFORMS, "", events, 0
     match fault:
         case Fault.TRUNCATED:
-            verdict, lines = Verdict.INCOMPLETE, events - events // 5
+            verdict, lines = RunVerdict.INCOMPLETE, events - events // 5
         case Fault.GAP:
-            verdict, lines = Verdict.INCOMPLETE, events - 1
+            verdict, lines = RunVerdict.INCOMPLETE, events - 1
         case Fault.CUT_OFF:
-            verdict, lines, aside = Verdict.INCOMPLETE, events - 1, 1
+            verdict, lines, aside = RunVerdict.INCOMPLETE, events - 1, 1
         case Fault.REPEATED:
             lines, aside = events + 1, 1
         case Fault.UNUSABLE:
-            verdict, aside = Verdict.INCOMPLETE, 1
+            verdict, aside = RunVerdict.INCOMPLETE, 1
         case Fault.NONE:
             pass
         case _:
-            verdict, rule = Verdict.DIVERGES, _RULES[component, fault]
+            verdict, rule = RunVerdict.DIVERGES, _RULES[component, fault]
     return Expected(run, component.value, fault.value, lines, verdict.value, wrong, rule, aside)
 
 

@@ -13,7 +13,7 @@ from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
 from purgatory_model.overlapping.explained_runs import ExplainedRuns, check_runs
 from purgatory_model.overlapping.histories import histories
 from purgatory_model.overlapping.interleaving import Called, HistoryEvent, Returned, Step
-from purgatory_model.overlapping.linearizability import Explainer, Moment, explain
+from purgatory_model.overlapping.linearizability import Explainer, SearchState, explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
 from purgatory_model.overlapping.sequential_rules import Effect, Rule, Rules, sequential
@@ -60,7 +60,7 @@ def checked(instance: ExactInstance, programs: Programs) -> ExplainedRuns:
 
 def _of_operation_1(
     rules: Rules[Rule], instance: ExactInstance
-) -> Projected[frozenset[Moment[Rule]]]:
+) -> Projected[frozenset[SearchState[Rule]]]:
     return Projected(Projection("1", frozenset(instance.keys)), Explainer(rules))
 
 

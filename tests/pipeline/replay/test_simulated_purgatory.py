@@ -7,7 +7,7 @@ from purgatory_spec.operations import Check, Watch
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, Rounding
 
-from .simulation import purgatory_calls as calls
+from .simulation import purgatory_threads as calls
 from .simulation.judged import conforms, overlapping, shown_at, verdict_of
 from .simulation.machine import NS_PER_MS, Machine, Script, Thread
 from .simulation.purgatory_faults import RULES, SCENES, can_go_wrong

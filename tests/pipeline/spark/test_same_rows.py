@@ -9,7 +9,7 @@ import pytest
 
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.spark.engine import check_on_spark
-from purgatory_pipeline.results.rows import QuarantineRow, Row, Verdict, VerdictRow
+from purgatory_pipeline.results.rows import QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_pipeline.streaming.batches import Batches
 from purgatory_pipeline.streaming.records import row_of
 from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
@@ -82,7 +82,7 @@ def test_rows_of_all_engines_are_the_same_and_as_planted(
     assert aside == sum(run.quarantined for run in expected) > 0
     assert sum(row.events for row in verdicts.values()) >= AT_LEAST
     planted = Counter(run.verdict for run in expected)
-    assert planted[Verdict.DIVERGES.value] > 30 < planted[Verdict.INCOMPLETE.value]
+    assert planted[RunVerdict.DIVERGES.value] > 30 < planted[RunVerdict.INCOMPLETE.value]
 
 
 @pytest.mark.spark

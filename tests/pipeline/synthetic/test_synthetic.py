@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from purgatory_pipeline.replay import replay
-from purgatory_pipeline.results.rows import QuarantineRow, Verdict, VerdictRow
+from purgatory_pipeline.results.rows import QuarantineRow, RunVerdict, VerdictRow
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.sources import read_file
 from purgatory_pipeline.traces.synthetic import (
@@ -53,7 +53,7 @@ def test_each_fault_of_each_component_has_the_verdict_that_is_foretold(
             foretold.events,
             foretold.quarantined,
         )
-        assert (row.verdict == Verdict.CONFORMS.value) == (fault in (Fault.NONE, Fault.REPEATED))
+        assert (row.verdict == RunVerdict.CONFORMS.value) == (fault in (Fault.NONE, Fault.REPEATED))
 
 
 def test_a_corpus_holds_every_fault_and_the_lines_that_are_foretold(tmp_path: Path) -> None:

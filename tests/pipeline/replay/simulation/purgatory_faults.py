@@ -7,7 +7,7 @@ import msgspec
 
 from purgatory_pipeline.traces.lines import WaitingOperation
 
-from . import purgatory_calls as calls
+from . import purgatory_threads as calls
 from .machine import Script, Thread
 from .purgatory_plan import PurgatoryFault, PurgatoryPlan
 from .purgatory_run import PurgatoryRun, Scene

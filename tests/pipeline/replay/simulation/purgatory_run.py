@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from purgatory_spec.profiles import Accounting
 
-from . import purgatory_calls as calls
+from . import purgatory_threads as calls
 from . import purgatory_time_outs as time_outs
 from .machine import Script, Thread
 from .purgatory import SimulatedPurgatory, purgatory_of

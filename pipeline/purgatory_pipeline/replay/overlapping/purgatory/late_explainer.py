@@ -38,14 +38,14 @@ Ways: TypeAlias = frozenset[Call]
 """The ways in which an open call may stand."""
 
 
-class Moment(NamedTuple):
+class Explanation(NamedTuple):
     """One explanation: how things stand, and the ways of each open call."""
 
     state: Standing
     calls: Map[str, Ways] = Map()
 
 
-Moments: TypeAlias = frozenset[Moment]
+Moments: TypeAlias = frozenset[Explanation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class LateExplainer:
 
     def begin(self) -> Moments:
         """Nothing was called."""
-        return frozenset({Moment(self.rules.initial())})
+        return frozenset({Explanation(self.rules.initial())})
 
     def after(self, moments: Moments, event: HistoryEvent) -> Moments | None:
         """The explanations that are left and needed; None where nothing explains the history.
@@ -79,7 +79,9 @@ class LateExplainer:
             case Returned(thread):
                 left = self._reached(moments, thread, lambda way: way.may_return(event))
                 return (
-                    self._needed(Moment(each.state, each.calls.delete(thread)) for each in left)
+                    self._needed(
+                        Explanation(each.state, each.calls.delete(thread)) for each in left
+                    )
                     or None
                 )
 
@@ -116,11 +118,11 @@ class LateExplainer:
                 result = way.result if effect.result is None else effect.result
                 yield Call(way.operation, part=effect.then, result=result)
 
-    def _with(self, moment: Moment, thread: str, ways: Ways) -> Moment:
+    def _with(self, moment: Explanation, thread: str, ways: Ways) -> Explanation:
         closed = self._closed(moment.state, ways)
-        return Moment(moment.state, moment.calls.set(thread, closed))
+        return Explanation(moment.state, moment.calls.set(thread, closed))
 
-    def _shown(self, moments: Moments, event: Happened) -> Iterator[Moment]:
+    def _shown(self, moments: Moments, event: Happened) -> Iterator[Explanation]:
         for moment in moments:
             shown = (each.shows(event.event) for each in moment.calls[event.thread])
             ways = frozenset(each for each in shown if each is not None)
@@ -129,7 +131,7 @@ class LateExplainer:
 
     def _reached(
         self, moments: Moments, thread: str, suits: Callable[[Call], bool]
-    ) -> Iterator[Moment]:
+    ) -> Iterator[Explanation]:
         """The moments in which a call stands as asked, other calls having done what they had to."""
         found = set(moments)
         fresh = list(moments)
@@ -147,14 +149,14 @@ class LateExplainer:
             if len(found) > MOST_MOMENTS:
                 raise Undecided(f"more than {MOST_MOMENTS} explanations of one operation")
 
-    def _needed(self, moments: Iterable[Moment]) -> Moments:
+    def _needed(self, moments: Iterable[Explanation]) -> Moments:
         """The moments without those that an open call leads to from another of them."""
         kept = frozenset(moments)
         if len(kept) < 2:
             return kept
         return kept - {after for moment in kept for after in self._changed(moment)}
 
-    def _changed(self, moment: Moment) -> Iterator[Moment]:
+    def _changed(self, moment: Explanation) -> Iterator[Explanation]:
         """The moments after one more part of some open call, one that changes something."""
         state = moment.state
         for thread, ways in moment.calls.items():
@@ -164,13 +166,13 @@ class LateExplainer:
                         calls = moment.calls.set(thread, frozenset({after}))
                         yield self._moved(effect.state, calls)
 
-    def _moved(self, state: Standing, calls: Map[str, Ways]) -> Moment:
+    def _moved(self, state: Standing, calls: Map[str, Ways]) -> Explanation:
         """The moment in which things have come to stand so."""
         for thread, ways in calls.items():
             closed = self._closed(state, ways)
             if closed is not ways:
                 calls = calls.set(thread, closed)
-        return Moment(state, calls)
+        return Explanation(state, calls)
 
     def _closed(self, state: Standing, ways: Ways) -> Ways:
         """The ways, and those after steps that change nothing."""

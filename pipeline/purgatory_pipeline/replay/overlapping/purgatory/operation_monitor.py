@@ -21,8 +21,8 @@ from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
 from purgatory_pipeline.replay.overlapping.purgatory.late_explainer import (
+    Explanation,
     LateExplainer,
-    Moment,
     Moments,
 )
 from purgatory_pipeline.replay.overlapping.purgatory.observed_rules import (
@@ -244,10 +244,10 @@ def resumed(system: System, told: WaitingOperation, keys: tuple[int, ...]) -> Me
     explainers = _explainers(system)
     numbered = msgspec.structs.replace(told, entries=tuple(map(_key, keys)))
     states = (each.rules.waiting(numbered) for each in (*explainers.strict, *explainers.lenient))
-    return _known(system, tuple(frozenset({Moment(state)}) for state in states))
+    return _known(system, tuple(frozenset({Explanation(state)}) for state in states))
 
 
-def _has_run_unseen(moment: Moment) -> bool:
+def _has_run_unseen(moment: Explanation) -> bool:
     """Whether its time-out has completed it, and nothing was seen of that."""
     return any(way.owed for way in moment.calls.get(RUN, ()))
 
