@@ -82,7 +82,7 @@ def state_of(snapshot: Snapshot, instance: Instance) -> State:
 
 
 def mismatch(snapshot: Snapshot, instance: Instance, states: Iterable[object]) -> Mismatch | None:
-    """How a snapshot contradicts what is believed; None where it is one of these states.
+    """The contradiction between a snapshot and the believed states; None for a believed state.
 
     Raises:
         Unusable: the snapshot is none of the instance at this time.
