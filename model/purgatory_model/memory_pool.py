@@ -11,8 +11,8 @@ whatever it is given. The model follows it there, and what it then thinks to hav
 longer what is left: that the two belong together is stated apart, as invariants, which are judged
 under every profile.
 
-Each way in which an operation may go names the rule of what it does to the pool, and the rules of
-what is seen besides: the answer, and every observable.
+Each way in which an operation may go names the rule of its effect on the pool, the rules of its
+answer, and those of every observable.
 """
 
 from collections.abc import Iterator, Mapping
@@ -137,6 +137,20 @@ _OTHER_FORMS = {
 _EXCUSED = frozenset({"POOL-CONSERVATION", "POOL-BOUND"})
 
 
+def rule_of_admission(configuration: MemoryPoolConfiguration) -> str:
+    """The rule that says which requests of a legal size are granted."""
+    if configuration.unbounded:
+        return "POOL-UNBOUNDED-GRANTS"
+    return "POOL-STRICT" if configuration.strict else "POOL-NON-STRICT"
+
+
+def rule_of_illegal(size_bytes: int) -> str:
+    """The rule that says that a request of an illegal size is an error."""
+    if size_bytes > 0:
+        return "POOL-OVERSIZE-REQUEST"
+    return "POOL-NEGATIVE-REQUEST" if size_bytes < 0 else "POOL-ZERO-REQUEST"
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryPoolModel:
     """A memory pool of a configuration and a profile, which may follow some variants."""
@@ -238,16 +252,15 @@ class MemoryPoolModel:
         POOL-STRICT, POOL-NON-STRICT, POOL-SPELL-BEGINS, POOL-UNBOUNDED-GRANTS,
         POOL-UNBOUNDED-NEGATIVE.
         """
+        admission = (rule_of_admission(self.configuration),)
         if self.configuration.unbounded:
             if size_bytes < 0:
                 return self._rejected(state, "POOL-UNBOUNDED-NEGATIVE")
-            return self._grant(state, buffer, size_bytes, 0, {"result": _UNBOUNDED["always"]})
+            return self._grant(state, buffer, size_bytes, 0, {"result": admission})
         most_bytes = self.configuration.max_single_bytes
         if not is_legal(size_bytes, most_bytes):
-            return self._rejected(state, _rule_of_illegal(size_bytes))
-        strict = self.configuration.strict
-        admission = ("POOL-STRICT",) if strict else ("POOL-NON-STRICT",)
-        if not is_granted(state.available_bytes, size_bytes, strict):
+            return self._rejected(state, rule_of_illegal(size_bytes))
+        if not is_granted(state.available_bytes, size_bytes, self.configuration.strict):
             why = {**_REFUSAL, "result": admission}
             return self._way(state, with_spell(state), "POOL-REFUSAL", why=why, result=False)
         why = {"result": admission, MemoryPoolObservable.BUFFER: ("POOL-EXACT-BUFFER",)}
@@ -374,10 +387,3 @@ class MemoryPoolModel:
             rejected=rejected,
             rules={**rules, **effect, **why},
         )
-
-
-def _rule_of_illegal(size_bytes: int) -> str:
-    """The rule of a request that is an error."""
-    if size_bytes > 0:
-        return "POOL-OVERSIZE-REQUEST"
-    return "POOL-NEGATIVE-REQUEST" if size_bytes < 0 else "POOL-ZERO-REQUEST"

@@ -1,9 +1,50 @@
-"""What was expected and what was seen instead, in words."""
+"""The expectation that is most like what was seen, and where the two differ, in words."""
 
+from collections import Counter
 from collections.abc import Iterable
+from typing import TypeVar
 
+from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.reasons import Reason
+
+State = TypeVar("State")
+
+
+def nearest_to(outcome: Outcome, expectations: Iterable[Expectation[State]]) -> Expectation[State]:
+    """The expectation that is most like an outcome."""
+    return max(expectations, key=lambda expectation: _likeness(expectation, outcome))
+
+
+def followed(expectation: Expectation[State], outcome: Outcome) -> tuple[tuple[Event, ...], State]:
+    """The expected events, in the observed order where that is allowed, and the state after."""
+    if in_groups(outcome.events, expectation.groups):
+        events = outcome.events
+    else:
+        groups = (sorted(group, key=lambda event: event.task) for group in expectation.groups)
+        events = tuple(event for group in groups for event in group)
+    return events, expectation.complete(events)
+
+
+def _likeness(
+    expectation: Expectation[State], outcome: Outcome
+) -> tuple[bool, bool, int, int, bool, int]:
+    events, after = followed(expectation, outcome)
+    wanted, seen = Counter(events), Counter(outcome.events)
+    alike = 0
+    for ours, theirs in zip(events, outcome.events, strict=False):
+        if ours != theirs:
+            break
+        alike += 1
+    shown = expectation.observe(after).items()
+    return (
+        expectation.rejected is outcome.rejected,
+        in_groups(outcome.events, expectation.groups),
+        -(wanted - seen).total() - (seen - wanted).total(),
+        alike,
+        result_matches(expectation.result, outcome.result),
+        sum(observables_match({name: value}, outcome.observed) for name, value in shown),
+    )
 
 
 def rejection_words(expected: Reason | None, outcome: Outcome) -> tuple[str, str]:

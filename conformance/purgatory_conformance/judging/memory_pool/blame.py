@@ -9,7 +9,7 @@ it: cases are shrunk before they are reported, so that what was done before is e
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from purgatory_conformance.judging.differences import observable_words, rejection_words
+from purgatory_conformance.judging.differences import nearest_to, observable_words, rejection_words
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.memory_pool.history import (
     EVIDENCE,
@@ -51,8 +51,8 @@ def blame(
     expectations: tuple[Expectation[MemoryPoolState], ...],
 ) -> Divergence:
     """The divergence of a step that no expectation allows."""
-    nearest = _nearest(expectations, outcome)
-    way = _nearest(history.model.expectations(before, operation), outcome)
+    nearest = nearest_to(outcome, expectations)
+    way = nearest_to(outcome, history.model.expectations(before, operation))
     after = nearest.complete(())
     step = _Step(history, before, operation, outcome, nearest, way)
     rules, kind, expected, seen = _first_difference(step, nearest.observe(after))
@@ -78,22 +78,6 @@ def blame_state(
     return Divergence(
         invariant.rule, "invariant", invariant.sentence, seen, operation, outcome, before, after
     )
-
-
-def _nearest(
-    expectations: tuple[Expectation[MemoryPoolState], ...], outcome: Outcome
-) -> Expectation[MemoryPoolState]:
-    """The expectation that is most like the outcome."""
-
-    def likeness(expectation: Expectation[MemoryPoolState]) -> tuple[bool, bool, int]:
-        wanted = expectation.observe(expectation.complete(())).items()
-        return (
-            expectation.rejected is outcome.rejected,
-            result_matches(expectation.result, outcome.result),
-            sum(observables_match({name: value}, outcome.observed) for name, value in wanted),
-        )
-
-    return max(expectations, key=likeness)
 
 
 def _first_difference(

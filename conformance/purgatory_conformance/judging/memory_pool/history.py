@@ -37,7 +37,6 @@ EVIDENCE = (
 A case is shrunk before its failure is blamed: what it did not need is gone.
 """
 
-
 _RELEASES = (Release, ReleaseForeign, ReleaseNothing)
 
 
@@ -81,18 +80,20 @@ class MemoryPoolHistory:
         if not bounded or self._is_close(before, after, way):
             visited.update(way.rules.get("result", ()), self.unseen)
             self.unseen.clear()
-        if bounded and isinstance(operation, Allocate) and way.rejected is None:
+        if not bounded:
+            return visited
+        if isinstance(operation, Allocate) and way.rejected is None:
             wanted_bytes = before.outstanding_bytes + operation.size_bytes
             if wanted_bytes >= bound_of(self.model.configuration):
                 visited.add("POOL-BOUND")
         might_end = way.result is True or isinstance(operation, _RELEASES)
-        for name in self._telling(before, way, after, might_end) if bounded else ():
+        for name in self._telling(before, way, after, might_end):
             if name in self.model.profile.observables:
                 visited.update(way.rules_of(name))
-        if way.rejected is None:
-            self.erred = self.erred and not might_end
-        else:
-            self.erred = self.erred or isinstance(operation, Allocate)
+        if isinstance(operation, Allocate) and way.rejected is not None:
+            self.erred = True
+        elif might_end and way.rejected is None:
+            self.erred = False
         if before.spell_began_ms is None and after.spell_began_ms is not None:
             self.began_with_some_left = before.available_bytes > 0
         return visited - self.model.excused

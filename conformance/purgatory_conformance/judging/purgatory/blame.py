@@ -6,10 +6,10 @@ part that differs is blamed, on the most particular rule that the facts about th
 involved point to. Cases are shrunk before they are reported, so that what is left is evidence.
 """
 
-from collections import Counter
-
 from purgatory_conformance.judging.differences import (
     events_words,
+    followed,
+    nearest_to,
     observable_words,
     rejection_words,
     result_words,
@@ -21,7 +21,7 @@ from purgatory_conformance.judging.purgatory.history import PurgatoryHistory
 from purgatory_conformance.judging.purgatory.step import PurgatoryStep, State
 from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
 from purgatory_spec.operations import Operation, Watch
-from purgatory_spec.outcomes import Event, Outcome
+from purgatory_spec.outcomes import Outcome
 
 
 def blame(
@@ -32,8 +32,8 @@ def blame(
     expectations: tuple[Expectation[State], ...],
 ) -> Divergence:
     """The divergence of a step that no expectation allows."""
-    nearest = max(expectations, key=lambda expectation: _likeness(expectation, outcome))
-    events, after = _followed(nearest, outcome)
+    nearest = nearest_to(outcome, expectations)
+    events, after = followed(nearest, outcome)
     step = PurgatoryStep(history.model, before, operation, outcome, events, after)
     rule, kind, expected, seen = _first_difference(history, step, nearest)
     also = () if _is_watch_from_outside(rule, operation) else _FROM_OUTSIDE.get(rule, ())
@@ -65,37 +65,6 @@ An operation that its own on_complete has watched may be one that was not comple
 def _is_watch_from_outside(rule: str, operation: Operation) -> bool:
     """Whether a completed operation was watched by a step, and not by its own callback."""
     return rule == "PURGATORY-WATCH-COMPLETED" and isinstance(operation, Watch)
-
-
-def _followed(expectation: Expectation[State], outcome: Outcome) -> tuple[tuple[Event, ...], State]:
-    """The expected events, in the observed order where that is allowed, and the state after."""
-    if in_groups(outcome.events, expectation.groups):
-        events = outcome.events
-    else:
-        groups = (sorted(group, key=lambda event: event.task) for group in expectation.groups)
-        events = tuple(event for group in groups for event in group)
-    return events, expectation.complete(events)
-
-
-def _likeness(
-    expectation: Expectation[State], outcome: Outcome
-) -> tuple[bool, bool, int, int, bool, int]:
-    events, after = _followed(expectation, outcome)
-    wanted, seen = Counter(events), Counter(outcome.events)
-    alike = 0
-    for ours, theirs in zip(events, outcome.events, strict=False):
-        if ours != theirs:
-            break
-        alike += 1
-    shown = expectation.observe(after).items()
-    return (
-        expectation.rejected is outcome.rejected,
-        in_groups(outcome.events, expectation.groups),
-        -(wanted - seen).total() - (seen - wanted).total(),
-        alike,
-        result_matches(expectation.result, outcome.result),
-        sum(observables_match({name: value}, outcome.observed) for name, value in shown),
-    )
 
 
 def _first_difference(
