@@ -10,6 +10,9 @@ A pool that does not tell its own buffers from others (release validation ``none
 whatever it is given. The model follows it there, and what it then thinks to have available is no
 longer what is left: that the two belong together is stated apart, as invariants, which are judged
 under every profile.
+
+Each way in which an operation may go names the rule of its effect on the pool, the rules of its
+answer, and those of every observable.
 """
 
 from collections.abc import Iterator, Mapping
@@ -104,7 +107,48 @@ VARIANTS: Mapping[str, str] = {
 }
 """The variants by name, each with a sentence: what pools do that are known to break a rule."""
 
+Why = Mapping[str, tuple[str, ...]]
+"""The rules that the parts of an expectation follow from; see ``Expectation``."""
+
+_BOUNDED: Why = {
+    MemoryPoolObservable.AVAILABLE: ("POOL-CONSERVATION",),
+    MemoryPoolObservable.USED: ("POOL-USED",),
+    MemoryPoolObservable.SIZE: ("POOL-SIZE",),
+    MemoryPoolObservable.OUT_OF_MEMORY: ("POOL-OUT-OF-MEMORY",),
+    MemoryPoolObservable.DEPLETED_SPELLS: ("POOL-SPELL-BEGINS",),
+    MemoryPoolObservable.DEPLETED_TIME: ("POOL-DEPLETED-TIME",),
+    "always": ("POOL-CONSERVATION",),
+}
+_IN_SPELL: Why = {
+    **_BOUNDED,
+    MemoryPoolObservable.DEPLETED_SPELLS: ("POOL-SPELL-ENDS", "POOL-SPELL-BEGINS"),
+}
+_REFUSAL: Why = {
+    MemoryPoolObservable.DEPLETED_SPELLS: ("POOL-SPELL-BEGINS",),
+    "rejected": ("POOL-REFUSAL",),
+}
+_UNBOUNDED: Why = {"always": ("POOL-UNBOUNDED-GRANTS",)}
+
+_OTHER_FORMS = {
+    ReleaseForm.SLICE: "POOL-RELEASE-SLICE",
+    ReleaseForm.COPY: "POOL-RELEASE-COPY",
+}
+
 _EXCUSED = frozenset({"POOL-CONSERVATION", "POOL-BOUND"})
+
+
+def rule_of_admission(configuration: MemoryPoolConfiguration) -> str:
+    """The rule that says which requests of a legal size are granted."""
+    if configuration.unbounded:
+        return "POOL-UNBOUNDED-GRANTS"
+    return "POOL-STRICT" if configuration.strict else "POOL-NON-STRICT"
+
+
+def rule_of_illegal(size_bytes: int) -> str:
+    """The rule that says that a request of an illegal size is an error."""
+    if size_bytes > 0:
+        return "POOL-OVERSIZE-REQUEST"
+    return "POOL-NEGATIVE-REQUEST" if size_bytes < 0 else "POOL-ZERO-REQUEST"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +206,7 @@ class MemoryPoolModel:
             case Release(buffer, form):
                 return self._release(state, buffer, form)
             case ReleaseForeign(size_bytes):
-                return self._release_other(state, size_bytes)
+                return self._release_other(state, size_bytes, "POOL-RELEASE-FOREIGN")
             case ReleaseNothing():
                 return (self._release_nothing(state),)
             case Lose(buffer):
@@ -170,7 +214,7 @@ class MemoryPoolModel:
             case Construct(size_bytes, max_single_bytes):
                 return (self._construct(state, size_bytes, max_single_bytes),)
             case Elapse(to_ms):
-                return (self._way(at(state, to_ms)),)
+                return (self._way(state, at(state, to_ms)),)
             case _:
                 raise ValueError(f"a memory pool has no operation {operation_name(operation)}")
 
@@ -208,18 +252,24 @@ class MemoryPoolModel:
         POOL-STRICT, POOL-NON-STRICT, POOL-SPELL-BEGINS, POOL-UNBOUNDED-GRANTS,
         POOL-UNBOUNDED-NEGATIVE.
         """
+        admission = (rule_of_admission(self.configuration),)
         if self.configuration.unbounded:
             if size_bytes < 0:
-                return self._way(state, rejected=Reason.INVALID_ARGUMENT)
-            return self._grant(state, buffer, size_bytes, debit_bytes=0)
-        if not is_legal(size_bytes, self.configuration.max_single_bytes):
-            return self._way(state, rejected=Reason.INVALID_ARGUMENT)
+                return self._rejected(state, "POOL-UNBOUNDED-NEGATIVE")
+            return self._grant(state, buffer, size_bytes, 0, {"result": admission})
+        most_bytes = self.configuration.max_single_bytes
+        if not is_legal(size_bytes, most_bytes):
+            return self._rejected(state, rule_of_illegal(size_bytes))
         if not is_granted(state.available_bytes, size_bytes, self.configuration.strict):
-            return self._way(with_spell(state), result=False)
-        return self._grant(state, buffer, size_bytes, debit_bytes=size_bytes)
+            why = {**_REFUSAL, "result": admission}
+            return self._way(state, with_spell(state), "POOL-REFUSAL", why=why, result=False)
+        why = {"result": admission, MemoryPoolObservable.BUFFER: ("POOL-EXACT-BUFFER",)}
+        if size_bytes == most_bytes:
+            why["rejected"] = ("POOL-OVERSIZE-REQUEST",)
+        return self._grant(state, buffer, size_bytes, size_bytes, why)
 
     def _grant(
-        self, state: MemoryPoolState, buffer: str, size_bytes: int, debit_bytes: int
+        self, state: MemoryPoolState, buffer: str, size_bytes: int, debit_bytes: int, why: Why
     ) -> Expectation[MemoryPoolState]:
         """Hand out a buffer. Rules: POOL-EXACT-BUFFER, POOL-CONSERVATION, POOL-SPELL-ENDS."""
         ended = without_spell(state)
@@ -228,7 +278,7 @@ class MemoryPoolModel:
             available_bytes=ended.available_bytes - debit_bytes,
             held=ended.held.set(buffer, size_bytes),
         )
-        return self._way(after, result=True, granted_bytes=size_bytes)
+        return self._way(state, after, why=why, result=True, granted_bytes=size_bytes)
 
     def _release(
         self, state: MemoryPoolState, buffer: str, form: ReleaseForm
@@ -238,20 +288,22 @@ class MemoryPoolModel:
         Rules: POOL-RELEASE, POOL-RELEASE-AGAIN, POOL-RELEASE-SLICE, POOL-RELEASE-COPY,
         POOL-UNBOUNDED-RELEASE.
         """
+        is_held = buffer in state.held
+        rule = _OTHER_FORMS.get(form, "POOL-RELEASE" if is_held else "POOL-RELEASE-AGAIN")
         size_bytes = state.held.get(buffer, state.returned.get(buffer))
         if size_bytes is None:
-            return (self._way(state, rejected=Reason.UNKNOWN_NAME),)
-        if form is not ReleaseForm.ITSELF or buffer not in state.held:
-            return self._release_other(state, size_bytes)
+            return (self._rejected(state, reason=Reason.UNKNOWN_NAME),)
+        if rule != "POOL-RELEASE":
+            return self._release_other(state, size_bytes, rule)
         returned = replace(
             state, held=state.held.delete(buffer), returned=state.returned.set(buffer, size_bytes)
         )
         if self.configuration.unbounded:
-            return (self._way(returned),)
-        return (self._way(without_spell(credited(returned, size_bytes))),)
+            return (self._way(state, returned, "POOL-UNBOUNDED-RELEASE"),)
+        return (self._way(state, without_spell(credited(returned, size_bytes)), rule),)
 
     def _release_other(
-        self, state: MemoryPoolState, size_bytes: int
+        self, state: MemoryPoolState, size_bytes: int, rule: str
     ) -> tuple[Expectation[MemoryPoolState], ...]:
         """Give the pool a buffer that it has not granted, or has got back.
 
@@ -259,18 +311,18 @@ class MemoryPoolModel:
         POOL-UNBOUNDED-RELEASE.
         """
         if self.configuration.unbounded:
-            return (self._way(state),)
-        refused = self._way(state, rejected=Reason.INVALID_ARGUMENT)
+            return (self._way(state, state, "POOL-UNBOUNDED-RELEASE"),)
         if self.knows_its_own:
-            return (refused,)
+            return (self._rejected(state, rule),)
         ended = without_spell(state)
-        return (self._way(credited(ended, size_bytes)), refused, self._way(ended))
+        taken = self._way(state, credited(ended, size_bytes))
+        return (taken, self._rejected(state), self._way(state, ended))
 
     def _release_nothing(self, state: MemoryPoolState) -> Expectation[MemoryPoolState]:
         """Give back no buffer. Rules: POOL-RELEASE-NOTHING, POOL-UNBOUNDED-RELEASE."""
         if self.configuration.unbounded:
-            return self._way(state)
-        return self._way(state, rejected=Reason.INVALID_ARGUMENT)
+            return self._way(state, state, "POOL-UNBOUNDED-RELEASE")
+        return self._rejected(state, "POOL-RELEASE-NOTHING")
 
     def _lose(
         self, state: MemoryPoolState, buffer: str
@@ -280,14 +332,15 @@ class MemoryPoolModel:
         Rules: POOL-LEAK.
         """
         if buffer not in state.held:
-            return (self._way(state, rejected=Reason.UNKNOWN_NAME),)
+            return (self._rejected(state, reason=Reason.UNKNOWN_NAME),)
         lost = replace(state, held=state.held.delete(buffer))
         if self.configuration.unbounded:
-            return (self._way(lost),)
+            return (self._way(state, lost),)
         found = credited(lost, state.held[buffer])
+        way = self._way(state, found, "POOL-LEAK")
         if state.spell_began_ms is None or not self._shows_spells:
-            return (self._way(found),)
-        return (self._way(found), self._way(without_spell(found)))
+            return (way,)
+        return (way, self._way(state, without_spell(found), "POOL-LEAK"))
 
     @property
     def _shows_spells(self) -> bool:
@@ -299,21 +352,38 @@ class MemoryPoolModel:
     ) -> Expectation[MemoryPoolState]:
         """Try to make another pool; this one is left alone. Rules: POOL-CONSTRUCT."""
         if are_sizes(size_bytes, max_single_bytes):
-            return self._way(state)
-        return self._way(state, rejected=Reason.INVALID_ARGUMENT)
+            return self._way(state, state, "POOL-CONSTRUCT")
+        return self._rejected(state, "POOL-CONSTRUCT")
+
+    def _rejected(
+        self, state: MemoryPoolState, rule: str = "", reason: Reason = Reason.INVALID_ARGUMENT
+    ) -> Expectation[MemoryPoolState]:
+        return self._way(state, state, rule, rejected=reason)
 
     def _way(
         self,
+        before: MemoryPoolState,
         after: MemoryPoolState,
+        rule: str = "",
         *,
+        why: Why = Map(),
         result: bool | None = None,
         rejected: Reason | None = None,
         granted_bytes: int | None = None,
     ) -> Expectation[MemoryPoolState]:
+        """A way to go; ``rule`` is that of the effect, where it has one of its own.
+
+        Rules: POOL-CONSERVATION, POOL-UNBOUNDED-GRANTS.
+        """
+        rules = _BOUNDED if before.spell_began_ms is None else _IN_SPELL
+        if self.configuration.unbounded:
+            rules = _UNBOUNDED
+        effect = {"effect": (rule,)} if rule else {}
         return Expectation(
             groups=(),
             complete=lambda _: after,
             observe=lambda state: self.observe(state, granted_bytes),
             result=result,
             rejected=rejected,
+            rules={**rules, **effect, **why},
         )

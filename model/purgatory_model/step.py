@@ -9,10 +9,13 @@ From the expectations follow both faces of the model. ``accept`` takes what was 
 the states in which it leaves the component: it compares sets and never enumerates orders.
 ``successors`` gives every outcome with its state, for small instances. The two agree by
 construction of the expectations and by a tested property.
+
+An expectation also says why: the rules that each of its parts follows from. Whoever judges reads
+there which rules a right step has put to the test, and which one a wrong step breaks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Generic, TypeVar
 
@@ -29,6 +32,10 @@ class Expectation(Generic[State]):
     ``result`` None means that the result is not compared. ``complete`` gives the state after the
     operation for the events in the order in which they happened; ``observe`` gives the
     observables of that state by name.
+
+    ``rules`` are those that a part follows from, the most particular first. The parts are
+    "rejected", "result" and each observable; "effect" is what the operation does to the state, and
+    "always" what holds of every step. Expectations that differ in rules alone are equal.
     """
 
     groups: tuple[frozenset[Event], ...]
@@ -36,6 +43,11 @@ class Expectation(Generic[State]):
     observe: Callable[[State], Mapping[str, Value]]
     result: Value = None
     rejected: Reason | None = None
+    rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+
+    def rules_of(self, part: str) -> tuple[str, ...]:
+        """The rules of a part, or of the effect where the part has none of its own."""
+        return self.rules.get(part) or self.rules.get("effect") or self.rules["always"]
 
 
 def in_groups(events: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -> bool:
@@ -73,11 +85,13 @@ def in_order_of(seen: tuple[Event, ...], groups: tuple[frozenset[Event], ...]) -
 
 def accepted(expectations: Iterable[Expectation[State]], outcome: Outcome) -> frozenset[State]:
     """The states in which an observed outcome leaves the component; empty means divergence."""
-    return frozenset(matching(expectations, outcome))
+    return frozenset(state for _, state in matching(expectations, outcome))
 
 
-def matching(expectations: Iterable[Expectation[State]], outcome: Outcome) -> Iterator[State]:
-    """The same states one by one, some perhaps twice: to hash a large state takes its time."""
+def matching(
+    expectations: Iterable[Expectation[State]], outcome: Outcome
+) -> Iterator[tuple[Expectation[State], State]]:
+    """The same states one by one, some perhaps twice, each with the expectation that was met."""
     for expectation in expectations:
         if outcome.rejected is not expectation.rejected:
             continue
@@ -87,7 +101,7 @@ def matching(expectations: Iterable[Expectation[State]], outcome: Outcome) -> It
             continue
         state = expectation.complete(outcome.events)
         if observables_match(expectation.observe(state), outcome.observed):
-            yield state
+            yield expectation, state
 
 
 def result_matches(expected: Value, seen: Value) -> bool:

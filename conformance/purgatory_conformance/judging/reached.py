@@ -13,11 +13,14 @@ def reached(
     states: Iterable[State],
     expectations_of: Callable[[State], Iterable[Expectation[State]]],
     outcome: Outcome,
-) -> tuple[State, ...]:
-    """What the model accepts, from any of the states, each once; empty means divergence.
+) -> tuple[tuple[Expectation[State], State], ...]:
+    """What the model accepts, from any of the states, each once, with an expectation of it.
 
-    A single state, which is what there nearly always is, is not hashed: that would take as long as
-    the state is large.
+    Empty means divergence. A single state, which is what there nearly always is, is not hashed:
+    that would take as long as the state is large.
     """
-    found = [after for state in states for after in matching(expectations_of(state), outcome)]
-    return tuple(found) if len(found) < 2 else tuple(dict.fromkeys(found))
+    found = [pair for state in states for pair in matching(expectations_of(state), outcome)]
+    if len(found) < 2:
+        return tuple(found)
+    ways = {after: way for way, after in reversed(found)}
+    return tuple((ways[after], after) for after in dict.fromkeys(after for _, after in found))

@@ -5,36 +5,26 @@ made it. Where it does not, the fault is seen later, in a request that is grante
 mistake: until then a rule waits in ``unseen``.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from purgatory_model.claims.memory_pool import bound_of
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
-from purgatory_model.memory_pool_arithmetic import is_legal
-from purgatory_spec.operations import (
-    Allocate,
-    Construct,
-    Lose,
-    Operation,
-    Release,
-    ReleaseForeign,
-    ReleaseForm,
-    ReleaseNothing,
-)
-from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import MemoryPoolObservable
+from purgatory_model.step import Expectation
+from purgatory_spec.operations import Allocate, Operation, Release, ReleaseForeign, ReleaseNothing
+from purgatory_spec.profiles import MemoryPoolObservable as Observable
 
-_RULES_OF_FORMS = {
-    ReleaseForm.SLICE: "POOL-RELEASE-SLICE",
-    ReleaseForm.COPY: "POOL-RELEASE-COPY",
-}
-
-EVIDENCE = (
-    "POOL-LEAK",
+OTHER_RELEASES = (
     "POOL-RELEASE-FOREIGN",
     "POOL-RELEASE-COPY",
     "POOL-RELEASE-SLICE",
     "POOL-RELEASE-AGAIN",
     "POOL-RELEASE-NOTHING",
+)
+
+EVIDENCE = (
+    "POOL-LEAK",
+    *OTHER_RELEASES,
     "POOL-CONSTRUCT",
     "POOL-OVERSIZE-REQUEST",
     "POOL-NEGATIVE-REQUEST",
@@ -46,6 +36,8 @@ EVIDENCE = (
 
 A case is shrunk before its failure is blamed: what it did not need is gone.
 """
+
+_RELEASES = (Release, ReleaseForeign, ReleaseNothing)
 
 
 @dataclass(slots=True)
@@ -62,155 +54,75 @@ class MemoryPoolHistory:
     began_with_some_left: bool = False
     """Whether the refusal that began the dry spell was made with something available."""
 
+    def shows(self, *observables: Observable) -> bool:
+        """Whether the subject shows one of these."""
+        return not self.model.profile.observables.isdisjoint(observables)
+
     @property
     def shows_account(self) -> bool:
         """Whether the subject shows what is available, in one way or another."""
-        shown = {MemoryPoolObservable.AVAILABLE, MemoryPoolObservable.USED}
-        return bool(shown & self.model.profile.observables)
-
-    def shows(self, observable: MemoryPoolObservable) -> bool:
-        """Whether the subject shows this."""
-        return observable in self.model.profile.observables
-
-    def rule_of(self, before: MemoryPoolState, operation: Operation) -> str | None:
-        """The rule that says what becomes of the pool by an operation, if there is one."""
-        if self.model.configuration.unbounded:
-            return _rule_without_bound(operation)
-        match operation:
-            case Allocate(_, size_bytes):
-                return self._rule_of_request(before, size_bytes)
-            case Release(_, form) if form in _RULES_OF_FORMS:
-                return self._if_identity(_RULES_OF_FORMS[form])
-            case Release(buffer):
-                return (
-                    "POOL-RELEASE"
-                    if buffer in before.held
-                    else self._if_identity("POOL-RELEASE-AGAIN")
-                )
-            case ReleaseForeign():
-                return self._if_identity("POOL-RELEASE-FOREIGN")
-            case ReleaseNothing():
-                return "POOL-RELEASE-NOTHING"
-            case Lose():
-                return "POOL-LEAK"
-            case Construct():
-                return "POOL-CONSTRUCT"
-            case _:
-                return None
+        return self.shows(Observable.AVAILABLE, Observable.USED)
 
     def note(
         self,
         before: MemoryPoolState,
         operation: Operation,
-        outcome: Outcome,
+        way: Expectation[MemoryPoolState],
         after: MemoryPoolState,
     ) -> set[str]:
-        """Take in a step that was right; returns the rules that it put to the test."""
-        visited: set[str] = set()
-        rule = self.rule_of(before, operation)
-        if rule is not None:
-            if outcome.rejected is None and rule != "POOL-CONSTRUCT" and not self.shows_account:
-                self.unseen.add(rule)
-            else:
-                visited.add(rule)
-            self.done.add(rule)
-        if self.model.configuration.unbounded:
-            visited |= self.unseen
+        """Take in a step that went a right way; returns the rules that it put to the test."""
+        bounded = not self.model.configuration.unbounded
+        visited = set(way.rules.get("rejected", ()))
+        effect = way.rules.get("effect", ())
+        self.done.update(effect)
+        is_seen = way.rejected is not None or "POOL-CONSTRUCT" in effect or self.shows_account
+        (visited if is_seen else self.unseen).update(effect)
+        if not bounded or self._is_close(before, after, way):
+            visited.update(way.rules.get("result", ()), self.unseen)
             self.unseen.clear()
+        if not bounded:
             return visited
-        if isinstance(operation, Allocate):
-            visited |= self._request(before, operation.size_bytes, outcome)
-        visited |= self._account(before, after)
-        visited |= self._spells(before, operation, outcome, after)
+        if isinstance(operation, Allocate) and way.rejected is None:
+            wanted_bytes = before.outstanding_bytes + operation.size_bytes
+            if wanted_bytes >= bound_of(self.model.configuration):
+                visited.add("POOL-BOUND")
+        might_end = way.result is True or isinstance(operation, _RELEASES)
+        for name in self._telling(before, way, after, might_end):
+            if name in self.model.profile.observables:
+                visited.update(way.rules_of(name))
+        if isinstance(operation, Allocate) and way.rejected is not None:
+            self.erred = True
+        elif might_end and way.rejected is None:
+            self.erred = False
+        if before.spell_began_ms is None and after.spell_began_ms is not None:
+            self.began_with_some_left = before.available_bytes > 0
         return visited - self.model.excused
 
-    def _if_identity(self, rule: str) -> str | None:
-        return rule if self.model.knows_its_own else None
-
-    def _rule_of_request(self, before: MemoryPoolState, size_bytes: int) -> str | None:
-        if size_bytes <= 0:
-            return "POOL-NEGATIVE-REQUEST" if size_bytes < 0 else "POOL-ZERO-REQUEST"
-        if not is_legal(size_bytes, self.model.configuration.max_single_bytes):
-            return "POOL-OVERSIZE-REQUEST"
-        (way,) = self.model.expectations(before, Allocate("", size_bytes))
-        return "POOL-REFUSAL" if way.result is False else None
-
-    def _request(self, before: MemoryPoolState, asked: int, outcome: Outcome) -> set[str]:
-        """The rules of a request: of admission where the numbers are close, and of the buffer."""
+    def _is_close(
+        self, before: MemoryPoolState, after: MemoryPoolState, way: Expectation[MemoryPoolState]
+    ) -> bool:
+        """Whether a request is refused, or would have been with a largest buffer less."""
         configuration = self.model.configuration
-        most = configuration.max_single_bytes
-        if not is_legal(asked, most):
-            return set()
-        visited: set[str] = set()
-        granted = outcome.result is True
-        left = before.available_bytes - (asked if configuration.strict else 1)
-        if not granted or left < most:
-            visited.add("POOL-STRICT" if configuration.strict else "POOL-NON-STRICT")
-            visited |= self.unseen
-            self.unseen.clear()
-        if granted and asked == most:
-            visited.add("POOL-OVERSIZE-REQUEST")
-        if granted and self.shows(MemoryPoolObservable.BUFFER):
-            visited.add("POOL-EXACT-BUFFER")
-        if before.outstanding_bytes + asked >= bound_of(configuration):
-            visited.add("POOL-BOUND")
-        return visited
+        left = after.available_bytes if configuration.strict else before.available_bytes - 1
+        return way.result is False or (way.result is True and left < configuration.max_single_bytes)
 
-    def _account(self, before: MemoryPoolState, after: MemoryPoolState) -> set[str]:
-        """The rules of the numbers that are shown, where they are not those of a fresh pool."""
-        visited: set[str] = set()
-        if not before.outstanding_bytes and not after.outstanding_bytes:
-            return visited
-        shown = {
-            MemoryPoolObservable.AVAILABLE: "POOL-CONSERVATION",
-            MemoryPoolObservable.USED: "POOL-USED",
-            MemoryPoolObservable.SIZE: "POOL-SIZE",
-        }
-        visited |= {rule for observable, rule in shown.items() if self.shows(observable)}
-        close = after.available_bytes <= self.model.configuration.max_single_bytes
-        if close and self.shows(MemoryPoolObservable.OUT_OF_MEMORY):
-            visited.add("POOL-OUT-OF-MEMORY")
-        return visited
-
-    def _spells(
+    def _telling(
         self,
         before: MemoryPoolState,
-        operation: Operation,
-        outcome: Outcome,
+        way: Expectation[MemoryPoolState],
         after: MemoryPoolState,
-    ) -> set[str]:
-        """The rules of dry spells: where one ends, or would, if it had begun or ended wrongly."""
-        visited: set[str] = set()
-        shows_spells = self.shows(MemoryPoolObservable.DEPLETED_SPELLS)
-        under_way = before.spell_began_ms is not None
-        might_end = isinstance(operation, Release | ReleaseForeign | ReleaseNothing) or (
-            outcome.result is True
-        )
-        if might_end and shows_spells:
-            if under_way:
-                visited |= {"POOL-SPELL-BEGINS", "POOL-SPELL-ENDS"}
-            elif before.available_bytes <= 0 or self.erred:
-                visited.add("POOL-SPELL-BEGINS")
-        if self.shows(MemoryPoolObservable.DEPLETED_TIME) and before.spell_began_ms is not None:
-            began_ms = before.spell_began_ms
-            if after.now_ms > began_ms and (might_end or after.now_ms > before.now_ms):
-                visited.add("POOL-DEPLETED-TIME")
-        if isinstance(operation, Allocate) and outcome.rejected is not None:
-            self.erred = True
-        elif might_end and outcome.rejected is None:
-            self.erred = False
-        if not under_way and after.spell_began_ms is not None:
-            self.began_with_some_left = before.available_bytes > 0
-        return visited
-
-
-def _rule_without_bound(operation: Operation) -> str | None:
-    match operation:
-        case Allocate(_, size_bytes):
-            return "POOL-UNBOUNDED-NEGATIVE" if size_bytes < 0 else "POOL-UNBOUNDED-GRANTS"
-        case Release() | ReleaseForeign() | ReleaseNothing():
-            return "POOL-UNBOUNDED-RELEASE"
-        case Construct():
-            return "POOL-CONSTRUCT"
-        case _:
-            return None
+        might_end: bool,
+    ) -> Iterator[Observable]:
+        """The observables that would show a breach: they are not those of a fresh pool."""
+        if way.result is True:
+            yield Observable.BUFFER
+        if before.held or after.held:
+            yield from (Observable.AVAILABLE, Observable.USED, Observable.SIZE)
+            if after.available_bytes <= self.model.configuration.max_single_bytes:
+                yield Observable.OUT_OF_MEMORY
+        began_ms = before.spell_began_ms
+        if might_end and (began_ms is not None or before.available_bytes <= 0 or self.erred):
+            yield Observable.DEPLETED_SPELLS
+        has_lasted = began_ms is not None and began_ms < after.now_ms
+        if has_lasted and (might_end or before.now_ms < after.now_ms):
+            yield Observable.DEPLETED_TIME

@@ -72,24 +72,24 @@ class MemoryPoolJudge:
         if self._forgetful and isinstance(operation, Release):
             self._recall(operation.buffer)
         before = self.state
-        after = reached(
+        found = reached(
             self.states, lambda state: self.model.expectations(state, operation), outcome
         )
-        if not after:
+        if not found:
             expectations = self.model.expectations(before, operation)
             return Judgement(divergence=self.blamed(operation, outcome, expectations))
-        sound = tuple(state for state in after if not broken_where_shown(self.model, state))
+        sound = [each for each in found if not broken_where_shown(self.model, each[1])]
+        way, state = min(sound or found, key=lambda each: _order(each[1]))
         if not sound:
-            state = min(after, key=_order)
             (invariant, *_) = broken_where_shown(self.model, state)
             divergence = blame_state(self.model, before, operation, outcome, state, invariant)
             return Judgement(divergence=divergence)
         if len(sound) > STATES_CAP:
             raise TooManyStates
-        self.states = sound
-        visited = self._history.note(before, operation, outcome, self.state)
+        self.states = tuple(after for _, after in sound)
+        visited = self._history.note(before, operation, way, state)
         if self._forgetful:
-            self.states = without_returned_buffers(sound)
+            self.states = without_returned_buffers(self.states)
         return Judgement(visited=visited)
 
     def _recall(self, buffer: str) -> None:

@@ -6,9 +6,14 @@ part that differs is blamed, on the most particular rule that the facts about th
 involved point to. Cases are shrunk before they are reported, so that what is left is evidence.
 """
 
-from collections import Counter
-from collections.abc import Iterable
-
+from purgatory_conformance.judging.differences import (
+    events_words,
+    followed,
+    nearest_to,
+    observable_words,
+    rejection_words,
+    result_words,
+)
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.purgatory.count_blame import rule_of_counts, rule_of_result
 from purgatory_conformance.judging.purgatory.event_blame import rule_of_events, rule_of_rejection
@@ -16,8 +21,7 @@ from purgatory_conformance.judging.purgatory.history import PurgatoryHistory
 from purgatory_conformance.judging.purgatory.step import PurgatoryStep, State
 from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
 from purgatory_spec.operations import Operation, Watch
-from purgatory_spec.outcomes import Event, Outcome, Value
-from purgatory_spec.reasons import Reason
+from purgatory_spec.outcomes import Outcome
 
 
 def blame(
@@ -28,8 +32,8 @@ def blame(
     expectations: tuple[Expectation[State], ...],
 ) -> Divergence:
     """The divergence of a step that no expectation allows."""
-    nearest = max(expectations, key=lambda expectation: _likeness(expectation, outcome))
-    events, after = _followed(nearest, outcome)
+    nearest = nearest_to(outcome, expectations)
+    events, after = followed(nearest, outcome)
     step = PurgatoryStep(history.model, before, operation, outcome, events, after)
     rule, kind, expected, seen = _first_difference(history, step, nearest)
     also = () if _is_watch_from_outside(rule, operation) else _FROM_OUTSIDE.get(rule, ())
@@ -63,37 +67,6 @@ def _is_watch_from_outside(rule: str, operation: Operation) -> bool:
     return rule == "PURGATORY-WATCH-COMPLETED" and isinstance(operation, Watch)
 
 
-def _followed(expectation: Expectation[State], outcome: Outcome) -> tuple[tuple[Event, ...], State]:
-    """The expected events, in the observed order where that is allowed, and the state after."""
-    if in_groups(outcome.events, expectation.groups):
-        events = outcome.events
-    else:
-        groups = (sorted(group, key=lambda event: event.task) for group in expectation.groups)
-        events = tuple(event for group in groups for event in group)
-    return events, expectation.complete(events)
-
-
-def _likeness(
-    expectation: Expectation[State], outcome: Outcome
-) -> tuple[bool, bool, int, int, bool, int]:
-    events, after = _followed(expectation, outcome)
-    wanted, seen = Counter(events), Counter(outcome.events)
-    alike = 0
-    for ours, theirs in zip(events, outcome.events, strict=False):
-        if ours != theirs:
-            break
-        alike += 1
-    shown = expectation.observe(after).items()
-    return (
-        expectation.rejected is outcome.rejected,
-        in_groups(outcome.events, expectation.groups),
-        -(wanted - seen).total() - (seen - wanted).total(),
-        alike,
-        result_matches(expectation.result, outcome.result),
-        sum(observables_match({name: value}, outcome.observed) for name, value in shown),
-    )
-
-
 def _first_difference(
     history: PurgatoryHistory, step: PurgatoryStep, nearest: Expectation[State]
 ) -> tuple[str, str, str, str]:
@@ -101,42 +74,14 @@ def _first_difference(
     outcome = step.outcome
     if outcome.rejected is not nearest.rejected:
         rule = rule_of_rejection(history, step, nearest.rejected)
-        seen = _rejection_words(outcome.rejected)
-        seen = f"{seen} ({outcome.detail})" if outcome.detail else seen
-        return rule, "rejection", _rejection_words(nearest.rejected), seen
+        return rule, "rejection", *rejection_words(nearest.rejected, outcome)
     if not in_groups(outcome.events, nearest.groups):
         rule, kind = rule_of_events(history, step)
-        return rule, kind, _events_words(step.events), _events_words(outcome.events)
+        return rule, kind, events_words(step.events), events_words(outcome.events)
     if not result_matches(nearest.result, outcome.result):
         rule = rule_of_result(history, step, nearest.result)
-        words = _value(nearest.result), _value(outcome.result)
-        return rule, "result", f"result {words[0]}", f"result {words[1]}"
+        return rule, "result", *result_words(nearest.result, outcome)
     wanted = nearest.observe(step.after)
     differing = [n for n, v in wanted.items() if not observables_match({n: v}, outcome.observed)]
     rule, name = rule_of_counts(history, step, wanted, differing)
-    value = outcome.observed.get(name)
-    seen = f"{name} = {_value(value) if name in outcome.observed else 'nothing'}"
-    if value == wanted[name]:
-        seen = f"{name} of another type: {value!r}"
-    return rule, name, f"{name} = {_value(wanted[name])}", seen
-
-
-def _rejection_words(reason: Reason | None) -> str:
-    return "accepted" if reason is None else f"rejected: {reason.value}"
-
-
-def _events_words(events: Iterable[Event]) -> str:
-    words = [
-        f"{e.task} {e.kind.value}" + (f" ({e.reason.value})" if e.reason else "") for e in events
-    ]
-    return ", ".join(words) if words else "no event"
-
-
-def _value(value: Value) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return f"[{', '.join(value)}]"
-    return str(value)
+    return rule, name, *observable_words(name, wanted[name], outcome)

@@ -90,17 +90,18 @@ class PurgatoryJudge:
         if self._forgetful and isinstance(operation, Force):
             self._recall(operation.operation, outcome)
         before = self.state
-        after = reached(
+        found = reached(
             self.states,
             lambda state: self.model.expectations(state, operation, outcome.events),
             outcome,
         )
-        if not after:
+        if not found:
             expectations = self.model.expectations(before, operation, outcome.events) or tuple(
                 composed_expectations(self.model, before, operation, outcome.events)
             )
             divergence = blame(self._history, before, operation, outcome, expectations)
             return Judgement(divergence=divergence)
+        after = tuple(state for _, state in found)
         if len(after) > STATES_CAP:
             raise TooManyStates
         self.states = after

@@ -97,12 +97,13 @@ class TimerJudge:
 
     def _base(self, operation: Operation, outcome: Outcome, visited: set[str]) -> Divergence | None:
         before = self.state
-        after = reached(
+        found = reached(
             self.states, lambda state: self.model.expectations(state, operation), outcome
         )
-        if not after:
+        if not found:
             expectations = self.model.expectations(before, operation)
             return blame(self._history, before, operation, outcome, expectations)
+        after = tuple(state for _, state in found)
         if len(after) > STATES_CAP:
             raise TooManyStates
         self.states = after

@@ -1,6 +1,7 @@
 """Which rule of the pool is broken by what nothing explains, and what was expected and seen."""
 
 from purgatory_model.claims.memory_pool import bound_of
+from purgatory_model.memory_pool import rule_of_admission, rule_of_illegal
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.overlapping.memory_pool.moments import PoolCall, PoolOutcome
 from purgatory_spec.operations import (
@@ -40,20 +41,6 @@ def of_credit(call: PoolCall) -> Finding:
     )
 
 
-def admission_rule(configuration: MemoryPoolConfiguration) -> str:
-    """The rule that says which requests a pool grants."""
-    if configuration.unbounded:
-        return "POOL-UNBOUNDED-GRANTS"
-    return "POOL-STRICT" if configuration.strict else "POOL-NON-STRICT"
-
-
-def rule_of_size(size_bytes: int) -> str:
-    """The rule by which a request of such a size is rejected."""
-    if size_bytes == 0:
-        return "POOL-ZERO-REQUEST"
-    return "POOL-NEGATIVE-REQUEST" if size_bytes < 0 else "POOL-OVERSIZE-REQUEST"
-
-
 def rule_of_release(call: PoolCall) -> str:
     """The rule of what a call gives back."""
     match call.operation:
@@ -82,12 +69,12 @@ def _rules_of_outcome(
 ) -> tuple[str, tuple[str, ...]]:
     if not isinstance(call.operation, Allocate):
         return rule_of_release(call), ()
-    admission = admission_rule(configuration)
+    admission = rule_of_admission(configuration)
     if configuration.unbounded:
         return admission, ()
     size_bytes = call.operation.size_bytes
     if any(each.rejected for each in right):
-        return rule_of_size(size_bytes), ()
+        return rule_of_illegal(size_bytes), ()
     too_much = outstanding_bytes + size_bytes > bound_of(configuration)
     if seen.result is True and too_much:
         return "POOL-BOUND", (admission, "POOL-CONSERVATION")

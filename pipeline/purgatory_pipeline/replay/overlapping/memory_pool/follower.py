@@ -11,7 +11,7 @@ Such a moment is marked. Where nothing else explains the run, POOL-CONSERVATION 
 from collections import Counter
 from dataclasses import dataclass, field
 
-from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.memory_pool import MemoryPoolModel, rule_of_admission, rule_of_illegal
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.overlapping.memory_pool import blame
@@ -207,9 +207,9 @@ class MemoryPoolFollower:
             return
         configuration = self.instance.configuration
         if not configuration.unbounded and seen.rejected is not None:
-            self.visits[blame.rule_of_size(call.operation.size_bytes)] += 1
+            self.visits[rule_of_illegal(call.operation.size_bytes)] += 1
             return
-        self.visits[blame.admission_rule(configuration)] += 1
+        self.visits[rule_of_admission(configuration)] += 1
         if not configuration.unbounded:
             self.visits["POOL-BOUND"] += 1
             if seen.result is False:

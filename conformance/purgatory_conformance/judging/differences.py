@@ -1,0 +1,90 @@
+"""The expectation that is most like what was seen, and where the two differ, in words."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TypeVar
+
+from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
+from purgatory_spec.outcomes import Event, Outcome, Value
+from purgatory_spec.reasons import Reason
+
+State = TypeVar("State")
+
+
+def nearest_to(outcome: Outcome, expectations: Iterable[Expectation[State]]) -> Expectation[State]:
+    """The expectation that is most like an outcome."""
+    return max(expectations, key=lambda expectation: _likeness(expectation, outcome))
+
+
+def followed(expectation: Expectation[State], outcome: Outcome) -> tuple[tuple[Event, ...], State]:
+    """The expected events, in the observed order where that is allowed, and the state after."""
+    if in_groups(outcome.events, expectation.groups):
+        events = outcome.events
+    else:
+        groups = (sorted(group, key=lambda event: event.task) for group in expectation.groups)
+        events = tuple(event for group in groups for event in group)
+    return events, expectation.complete(events)
+
+
+def _likeness(
+    expectation: Expectation[State], outcome: Outcome
+) -> tuple[bool, bool, int, int, bool, int]:
+    events, after = followed(expectation, outcome)
+    wanted, seen = Counter(events), Counter(outcome.events)
+    alike = 0
+    for ours, theirs in zip(events, outcome.events, strict=False):
+        if ours != theirs:
+            break
+        alike += 1
+    shown = expectation.observe(after).items()
+    return (
+        expectation.rejected is outcome.rejected,
+        in_groups(outcome.events, expectation.groups),
+        -(wanted - seen).total() - (seen - wanted).total(),
+        alike,
+        result_matches(expectation.result, outcome.result),
+        sum(observables_match({name: value}, outcome.observed) for name, value in shown),
+    )
+
+
+def rejection_words(expected: Reason | None, outcome: Outcome) -> tuple[str, str]:
+    """The expected rejection, or none, and the one that was seen, with what was said of it."""
+    words = [
+        "accepted" if r is None else f"rejected: {r.value}" for r in (expected, outcome.rejected)
+    ]
+    return words[0], f"{words[1]} ({outcome.detail})" if outcome.detail else words[1]
+
+
+def result_words(expected: Value, outcome: Outcome) -> tuple[str, str]:
+    """The expected result, and the one that was seen."""
+    return f"result {_value_words(expected)}", f"result {_value_words(outcome.result)}"
+
+
+def observable_words(name: str, expected: Value, outcome: Outcome) -> tuple[str, str]:
+    """The expected value of an observable, and the one that was seen."""
+    seen = f"{name} = nothing"
+    if name in outcome.observed:
+        value = outcome.observed[name]
+        is_alike = value == expected
+        seen = (
+            f"{name} of another type: {value!r}" if is_alike else f"{name} = {_value_words(value)}"
+        )
+    return f"{name} = {_value_words(expected)}", seen
+
+
+def events_words(events: Iterable[Event]) -> str:
+    """Events in their order."""
+    words = [
+        f"{e.task} {e.kind.value}" + (f" ({e.reason.value})" if e.reason else "") for e in events
+    ]
+    return ", ".join(words) if words else "no event"
+
+
+def _value_words(value: Value) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return f"[{', '.join(value)}]"
+    return str(value)
