@@ -4,12 +4,13 @@
     python -m purgatory_assurance.mutation --module wheel --module bucket
     python -m purgatory_assurance.mutation --write docs/reference/mutation.md
 
+The last one writes the page, and ``results/mutation.json`` beside it, from which the page follows.
+
 Exit code 1 where a mutant survives that nobody has reviewed, where a reviewed one does not survive
 any more, or where too few are killed of all modules together.
 """
 
 import gc
-import json
 import os
 import platform
 import sys
@@ -26,6 +27,7 @@ from purgatory_assurance.mutation.figures import (
     run_record,
     terminal_table,
     write_between_marks,
+    write_run,
 )
 from purgatory_assurance.mutation.judging import (
     CASES,
@@ -143,9 +145,8 @@ def main(
     # Once more, should somebody have changed the tree meanwhile.
     _check_originals(chosen, judge, workers, limit)
     seconds = time.monotonic() - began
-    work.mkdir(parents=True, exist_ok=True)
-    report = json.dumps(run_record(results, found, seconds), indent=1, ensure_ascii=False)
-    (work / "mutation.json").write_text(report + "\n", encoding="utf-8")
+    run = run_record(results, found, _measured_on(seconds))
+    write_run(work / "mutation.json", run)
     click.echo(terminal_table(rows(results, chosen)))
     click.echo(f"{seconds:.0f} s")
     complete = set(chosen) == set(MODULES)
@@ -153,7 +154,8 @@ def main(
     for problem in wrong:
         click.echo(problem)
     if write is not None and complete:
-        write_between_marks(write, page_text(results, found, reviewed, _measured_on(seconds)))
+        write_run(write.parent / "results" / "mutation.json", run)
+        write_between_marks(write, page_text(run, reviewed))
     sys.exit(1 if wrong else 0)
 
 

@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
-from purgatory_assurance.mutation.mutants import Mutants
+import msgspec
+
+from purgatory_assurance.mutation.mutants import Mutant, Mutants
 from purgatory_assurance.mutation.reviewed import Reviewed, share
 from purgatory_assurance.mutation.runner import End, Result
 from purgatory_assurance.mutation.scope import LEFT_OUT, MODULES, MODULES_LEFT_OUT
@@ -31,8 +32,8 @@ class Row:
         return self.mutants - self.killed
 
 
-class MutantRecord(TypedDict):
-    """A judged mutant, for machines."""
+class MutantRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A judged mutant, as the file of a run keeps it."""
 
     module: str
     definition: str
@@ -44,16 +45,55 @@ class MutantRecord(TypedDict):
     detail: str
 
 
-class RunRecord(TypedDict):
-    """A run, for machines."""
+class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A run, as its file keeps it: all that the page of figures follows from.
 
-    mutants: int
-    killed: int
-    share: float
-    seconds: float
-    by_end: dict[str, int]
+    Attributes:
+        measured_on: A sentence about the cases, the time and the machine.
+        not_judged: The count of changes that are no mutants, by module and kind.
+        left_out: The count of changes in each function and line left out, in the order of the list.
+        results: The judged mutants, in the order of the modules.
+    """
+
+    measured_on: str
     not_judged: dict[str, dict[str, int]]
+    left_out: list[int]
     results: list[MutantRecord]
+
+    def judged(self) -> list[Result]:
+        """The results, as the run had them, but for the sources of the mutants."""
+        return [
+            Result(
+                Mutant(
+                    module=each.module,
+                    definition=each.definition,
+                    operator=each.operator,
+                    line_number=each.line_number,
+                    line=each.line,
+                    mutated=each.mutated,
+                    source="",
+                ),
+                End(each.end),
+                each.detail,
+            )
+            for each in self.results
+        ]
+
+
+def write_run(path: Path, run: RunRecord) -> None:
+    """Write the file of a run: JSON, a line for each mutant."""
+    lines = msgspec.json.format(msgspec.json.encode(run), indent=0).decode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(lines.replace(',\n"', ', "').replace("{\n", "{") + "\n", encoding="utf-8")
+
+
+def read_run(path: Path) -> RunRecord:
+    """Read the file of a run.
+
+    Raises:
+        msgspec.DecodeError: the file is none of a run.
+    """
+    return msgspec.json.decode(path.read_bytes(), type=RunRecord)
 
 
 def rows(results: Sequence[Result], modules: Iterable[str]) -> list[Row]:
@@ -80,16 +120,14 @@ def terminal_table(table: Iterable[Row]) -> str:
 
 
 def run_record(
-    results: Sequence[Result], found: Mapping[str, Mutants], seconds: float
+    results: Sequence[Result], found: Mapping[str, Mutants], measured_on: str
 ) -> RunRecord:
-    """Everything that a run has found, for machines."""
+    """Everything that a run has found."""
+    counts = {each: found[each.module].left_out[each] for each in LEFT_OUT if each.module in found}
     return RunRecord(
-        mutants=len(results),
-        killed=sum(result.end.killed for result in results),
-        share=share(results),
-        seconds=round(seconds, 1),
-        by_end={end.value: count for end, count in _by_end(results).items()},
+        measured_on=measured_on,
         not_judged={module: _not_judged(mutants) for module, mutants in found.items()},
+        left_out=[counts.get(each, 0) for each in LEFT_OUT],
         results=[
             MutantRecord(
                 module=each.mutant.module,
@@ -121,31 +159,25 @@ def _not_judged(mutants: Mutants) -> dict[str, int]:
     }
 
 
-def page_text(
-    results: Sequence[Result],
-    found: Mapping[str, Mutants],
-    reviewed: Sequence[Reviewed],
-    measured_on: str,
-) -> str:
+def page_text(run: RunRecord, reviewed: Sequence[Reviewed]) -> str:
     """The text between the marks of a page: figures, unjudged mutants, survivors."""
+    results = run.judged()
     return "\n".join(
         [
-            *_figures(results, found, measured_on),
-            *_what_is_smaller(found),
-            *_what_is_not_judged(found),
+            *_figures(results, run),
+            *_what_is_smaller(run.not_judged),
+            *_what_is_not_judged(run),
             *_survivors(results, reviewed),
         ]
     )
 
 
-def _figures(
-    results: Sequence[Result], found: Mapping[str, Mutants], measured_on: str
-) -> Iterator[str]:
-    table = rows(results, found)
+def _figures(results: Sequence[Result], run: RunRecord) -> Iterator[str]:
+    table = rows(results, run.not_judged)
     total = table[-1]
     yield (
         f"**{total.killed:,} of {total.mutants:,} mutants are killed: {total.share:.1%}.** "
-        f"{measured_on}"
+        f"{run.measured_on}"
     )
     yield from ("", "| module | mutants | killed | survived | share |", "|---|---:|---:|---:|---:|")
     for row in table:
@@ -173,20 +205,19 @@ def _what_is_smaller(modules: Iterable[str]) -> Iterator[str]:
         yield f"| {constant} | {size.value} | {', '.join(names)} | {size.why} |"
 
 
-def _what_is_not_judged(found: Mapping[str, Mutants]) -> Iterator[str]:
+def _what_is_not_judged(run: RunRecord) -> Iterator[str]:
     yield from ("", "## What is not judged", "")
     counts = Counter[str]()
-    for mutants in found.values():
-        counts.update(_not_judged(mutants))
+    for of_a_module in run.not_judged.values():
+        counts.update(of_a_module)
     yield (
         "Not among the mutants, by the program that makes them: "
         + "; ".join(f"{count} {kind}" for kind, count in counts.items())
         + "."
     )
     yield from ("", "| left out | changes | why |", "|---|---:|---|")
-    for each in LEFT_OUT:
-        if each.module in found:
-            count = found[each.module].left_out[each]
+    for each, count in zip(LEFT_OUT, run.left_out, strict=True):
+        if each.module in run.not_judged:
             where = _where(each.module, each.definition)
             line = f", {_code(each.line)}" if each.line else ""
             yield f"| {where}{line} | {count} | {each.reason} |"

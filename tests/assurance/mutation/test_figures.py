@@ -1,13 +1,27 @@
 """What the page says of a run."""
 
+from pathlib import Path
+
+import msgspec
 import pytest
 
 pytest.importorskip("cosmic_ray")
 
-from purgatory_assurance.mutation.figures import page_text
+from purgatory_assurance.mutation.figures import (
+    BEGIN,
+    END,
+    page_text,
+    read_run,
+    run_record,
+    write_run,
+)
 from purgatory_assurance.mutation.mutants import Mutant, Mutants
-from purgatory_assurance.mutation.reviewed import Reviewed
+from purgatory_assurance.mutation.reviewed import Reviewed, read_reviewed
 from purgatory_assurance.mutation.runner import End, Result
+
+ROOT = Path(__file__).parents[3]
+REVIEWED = ROOT / "assurance" / "purgatory_assurance" / "mutation" / "survivors.toml"
+REFERENCE = ROOT / "docs" / "reference"
 
 SURVIVOR = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a | b", "")
 
@@ -22,9 +36,8 @@ def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None
     results = [Result(killed, End.RAISED, "KeyError"), Result(SURVIVOR, End.SURVIVED, "")]
     reviewed = [Reviewed("task_queue", "TaskQueue.take", "a == b", ("a | b",), "free")]
 
-    lines = page_text(
-        results, {"task_queue": Mutants([killed, SURVIVOR])}, reviewed, "Today."
-    ).splitlines()
+    run = run_record(results, {"task_queue": Mutants([killed, SURVIVOR])}, "Today.")
+    lines = page_text(run, reviewed).splitlines()
 
     assert "**1 of 2 mutants are killed: 50.0%.** Today." in lines
     assert [line for line in lines if "| 2 |" in line and "so that" not in line] == [
@@ -35,3 +48,34 @@ def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None
     assert lines[-1] == (
         "| `task_queue`, `TaskQueue.take` | <code>a == b</code> | <code>a &#124; b</code> | free |"
     )
+
+
+def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """
+    Given: a run with one survivor
+    When:  its file is written and read
+    Then:  the run is the same, and each mutant has a line of the file
+    """
+    found = {"task_queue": Mutants([SURVIVOR])}
+    run = run_record([Result(SURVIVOR, End.SURVIVED, "")], found, "Today.")
+    write_run(tmp_path / "results" / "mutation.json", run)
+    assert read_run(tmp_path / "results" / "mutation.json") == run
+    text = (tmp_path / "results" / "mutation.json").read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if "TaskQueue.take" in line] == [
+        line for line in text.splitlines() if '"a | b"' in line
+    ]
+
+
+def test_the_page_follows_from_the_file_of_the_last_run() -> None:
+    """
+    Given: the file of the last whole run, kept beside the page
+    When:  the figures of the page are made of it
+    Then:  they are what the page says; of a file with another end of one mutant they are not
+    """
+    run = read_run(REFERENCE / "results" / "mutation.json")
+    page = (REFERENCE / "mutation.md").read_text(encoding="utf-8")
+    shown = page.partition(BEGIN)[2].partition(END)[0].strip()
+    assert page_text(run, read_reviewed(REVIEWED)) == shown
+
+    run.results[0] = msgspec.structs.replace(run.results[0], end=End.SURVIVED.value)
+    assert page_text(run, read_reviewed(REVIEWED)) != shown
