@@ -25,7 +25,6 @@ from purgatory_assurance.mutation.figures import (
     rows,
     run_record,
     terminal_table,
-    write_between_marks,
 )
 from purgatory_assurance.mutation.judging import (
     CASES,
@@ -40,6 +39,7 @@ from purgatory_assurance.mutation.mutants import Mutant, Mutants, mutants_of
 from purgatory_assurance.mutation.reviewed import LEAST_SHARE, problems, read_reviewed
 from purgatory_assurance.mutation.runner import Judge, Result, judge_all
 from purgatory_assurance.mutation.scope import LEFT_OUT, MODULES, Trial
+from purgatory_conformance.reporting.marked_pages import write_between_marks
 
 _FOLDER = Path(__file__).resolve().parents[3] / "impl" / IMPLEMENTATION
 _REVIEWED = Path(__file__).with_name("survivors.toml")
@@ -153,7 +153,8 @@ def main(
     for problem in wrong:
         click.echo(problem)
     if write is not None and complete:
-        write_between_marks(write, page_text(results, found, reviewed, _measured_on(seconds)))
+        text = page_text(results, found, reviewed, _measured_on(seconds))
+        write_between_marks(write, "mutation", text)
     sys.exit(1 if wrong else 0)
 
 

@@ -4,7 +4,6 @@ import html
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypedDict
 
 from purgatory_assurance.mutation.mutants import Mutants
@@ -12,8 +11,6 @@ from purgatory_assurance.mutation.reviewed import Reviewed, share
 from purgatory_assurance.mutation.runner import End, Result
 from purgatory_assurance.mutation.scope import LEFT_OUT, MODULES, MODULES_LEFT_OUT
 from purgatory_conformance.scheduling.yield_points import Size
-
-BEGIN, END = "<!-- mutation: begin -->", "<!-- mutation: end -->"
 
 
 @dataclass(frozen=True)
@@ -214,16 +211,3 @@ def _code(text: str) -> str:
     if not text:
         return "*nothing*"
     return f"<code>{html.escape(text, quote=False).replace('|', '&#124;')}</code>"
-
-
-def write_between_marks(page: Path, text: str) -> None:
-    """Replace what stands between the marks of a page.
-
-    Raises:
-        ValueError: the page lacks the marks.
-    """
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} lacks the marks {BEGIN} and {END}")
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
