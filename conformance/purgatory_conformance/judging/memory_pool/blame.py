@@ -8,6 +8,7 @@ it: cases are shrunk before they are reported, so that what was done before is e
 
 from dataclasses import dataclass
 
+from purgatory_conformance.judging.blame_words import rejection_words, value_words
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.memory_pool.history import EVIDENCE, MemoryPoolHistory
 from purgatory_model.claims.memory_pool import Invariant, bound_of
@@ -16,7 +17,6 @@ from purgatory_model.step import Expectation, observables_match, result_matches
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import MemoryPoolObservable
-from purgatory_spec.reasons import Reason
 
 _RULES_OF_OBSERVABLES = {
     MemoryPoolObservable.SIZE.value: "POOL-SIZE",
@@ -130,9 +130,9 @@ def _first_difference(step: _Step) -> tuple[tuple[str, ...], str, str, str]:
     """Rules, kind, expected and seen of the first part that differs."""
     outcome, nearest = step.outcome, step.nearest
     if outcome.rejected is not nearest.rejected:
-        seen = _rejection_words(outcome.rejected)
+        seen = rejection_words(outcome.rejected)
         seen = f"{seen} ({outcome.detail})" if outcome.detail else seen
-        return _rules_of_rejection(step), "rejection", _rejection_words(nearest.rejected), seen
+        return _rules_of_rejection(step), "rejection", rejection_words(nearest.rejected), seen
     if outcome.events:
         return (step.rule,), "event", "no event", f"{len(outcome.events)} events"
     if not result_matches(nearest.result, outcome.result):
@@ -141,10 +141,10 @@ def _first_difference(step: _Step) -> tuple[tuple[str, ...], str, str, str]:
     wanted = nearest.observe(step.after)
     name = next(n for n, v in wanted.items() if not observables_match({n: v}, outcome.observed))
     value = outcome.observed.get(name, "nothing")
-    seen = f"{name} = {_value(value)}"
+    seen = f"{name} = {value_words(value)}"
     if value == wanted[name]:
         seen = f"{name} of another type: {value!r}"
-    return (_rule_of_observable(step, name),), name, f"{name} = {_value(wanted[name])}", seen
+    return (_rule_of_observable(step, name),), name, f"{name} = {value_words(wanted[name])}", seen
 
 
 def _rules_of_rejection(step: _Step) -> tuple[str, ...]:
@@ -212,19 +212,7 @@ def _rule_of_spells(step: _Step) -> str:
     return "POOL-SPELL-BEGINS" if is_refusal else "POOL-SPELL-ENDS"
 
 
-def _rejection_words(reason: Reason | None) -> str:
-    return "accepted" if reason is None else f"rejected: {reason.value}"
-
-
 def _result_words(result: object) -> str:
     if isinstance(result, bool):
         return "a buffer" if result else "no buffer"
     return "no result" if result is None else f"result {result}"
-
-
-def _value(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

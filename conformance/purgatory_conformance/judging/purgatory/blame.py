@@ -7,8 +7,8 @@ involved point to. Cases are shrunk before they are reported, so that what is le
 """
 
 from collections import Counter
-from collections.abc import Iterable
 
+from purgatory_conformance.judging.blame_words import events_words, rejection_words, value_words
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.purgatory.count_blame import rule_of_counts, rule_of_result
 from purgatory_conformance.judging.purgatory.event_blame import rule_of_events, rule_of_rejection
@@ -16,8 +16,7 @@ from purgatory_conformance.judging.purgatory.history import PurgatoryHistory
 from purgatory_conformance.judging.purgatory.step import PurgatoryStep, State
 from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
 from purgatory_spec.operations import Operation, Watch
-from purgatory_spec.outcomes import Event, Outcome, Value
-from purgatory_spec.reasons import Reason
+from purgatory_spec.outcomes import Event, Outcome
 
 
 def blame(
@@ -101,42 +100,21 @@ def _first_difference(
     outcome = step.outcome
     if outcome.rejected is not nearest.rejected:
         rule = rule_of_rejection(history, step, nearest.rejected)
-        seen = _rejection_words(outcome.rejected)
+        seen = rejection_words(outcome.rejected)
         seen = f"{seen} ({outcome.detail})" if outcome.detail else seen
-        return rule, "rejection", _rejection_words(nearest.rejected), seen
+        return rule, "rejection", rejection_words(nearest.rejected), seen
     if not in_groups(outcome.events, nearest.groups):
         rule, kind = rule_of_events(history, step)
-        return rule, kind, _events_words(step.events), _events_words(outcome.events)
+        return rule, kind, events_words(step.events), events_words(outcome.events)
     if not result_matches(nearest.result, outcome.result):
         rule = rule_of_result(history, step, nearest.result)
-        words = _value(nearest.result), _value(outcome.result)
+        words = value_words(nearest.result), value_words(outcome.result)
         return rule, "result", f"result {words[0]}", f"result {words[1]}"
     wanted = nearest.observe(step.after)
     differing = [n for n, v in wanted.items() if not observables_match({n: v}, outcome.observed)]
     rule, name = rule_of_counts(history, step, wanted, differing)
     value = outcome.observed.get(name)
-    seen = f"{name} = {_value(value) if name in outcome.observed else 'nothing'}"
+    seen = f"{name} = {value_words(value) if name in outcome.observed else 'nothing'}"
     if value == wanted[name]:
         seen = f"{name} of another type: {value!r}"
-    return rule, name, f"{name} = {_value(wanted[name])}", seen
-
-
-def _rejection_words(reason: Reason | None) -> str:
-    return "accepted" if reason is None else f"rejected: {reason.value}"
-
-
-def _events_words(events: Iterable[Event]) -> str:
-    words = [
-        f"{e.task} {e.kind.value}" + (f" ({e.reason.value})" if e.reason else "") for e in events
-    ]
-    return ", ".join(words) if words else "no event"
-
-
-def _value(value: Value) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return f"[{', '.join(value)}]"
-    return str(value)
+    return rule, name, f"{name} = {value_words(wanted[name])}", seen

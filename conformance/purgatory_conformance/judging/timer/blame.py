@@ -11,11 +11,11 @@ failure than that its delay is zero. In this order the rules are asked.
 """
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
 
+from purgatory_conformance.judging.blame_words import events_words, rejection_words, value_words
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.timer.divergent_step import DivergentStep
 from purgatory_conformance.judging.timer.history import History, State
@@ -80,22 +80,22 @@ def _first_difference(step: DivergentStep) -> tuple[str, str, str, str]:
     """Rule, kind, expected and seen of the first part that differs."""
     outcome, nearest = step.outcome, step.nearest
     if outcome.rejected is not nearest.rejected:
-        seen = _rejection_words(outcome.rejected)
+        seen = rejection_words(outcome.rejected)
         seen = f"{seen} ({outcome.detail})" if outcome.detail else seen
-        return _rule_of_rejection(step), "rejection", _rejection_words(nearest.rejected), seen
+        return _rule_of_rejection(step), "rejection", rejection_words(nearest.rejected), seen
     if not in_groups(outcome.events, nearest.groups):
         rule, kind = _rule_of_events(step)
-        return rule, kind, _events_words(step.events), _events_words(outcome.events)
+        return rule, kind, events_words(step.events), events_words(outcome.events)
     if not result_matches(nearest.result, outcome.result):
-        results = _value(nearest.result), _value(outcome.result)
+        results = value_words(nearest.result), value_words(outcome.result)
         return rule_of_result(step), "result", f"result {results[0]}", f"result {results[1]}"
     wanted = nearest.observe(step.after)
     name = next(n for n, v in wanted.items() if not observables_match({n: v}, outcome.observed))
     value = outcome.observed.get(name, "nothing")
-    seen = f"{name} = {_value(value)}"
+    seen = f"{name} = {value_words(value)}"
     if value == wanted[name]:
         seen = f"{name} of another type: {value!r}"
-    return rule_of_observable(step, name), name, f"{name} = {_value(wanted[name])}", seen
+    return rule_of_observable(step, name), name, f"{name} = {value_words(wanted[name])}", seen
 
 
 def _edge_of_arithmetic(step: DivergentStep) -> str | None:
@@ -265,22 +265,3 @@ def _rule_of_late(step: DivergentStep, task: str) -> str:
             # It waits although it was due, so that the own clock lagged: not every delay does this.
             rules -= {"TIMER-NEGATIVE-DELAY", "TIMER-ZERO-DELAY"}
     return next((rule for rule in _RULES_OF_LATENESS if rule in rules), "TIMER-NOT-LATE")
-
-
-def _rejection_words(reason: Reason | None) -> str:
-    return "accepted" if reason is None else f"rejected: {reason.value}"
-
-
-def _events_words(events: Iterable[Event]) -> str:
-    words = [
-        f"{e.task} {e.kind.value}" + (f" ({e.reason.value})" if e.reason else "") for e in events
-    ]
-    return ", ".join(words) if words else "no event"
-
-
-def _value(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
