@@ -21,6 +21,7 @@ from pathlib import Path
 import click
 
 from purgatory_conformance.opening import open_subject
+from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
@@ -28,8 +29,6 @@ from purgatory_spec.requirements import component_of_rule
 SEED = 1
 STEPS_PER_CASE = 28
 """About how many steps a generated case has; the figures say how many there really were."""
-
-BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
 @dataclass(frozen=True)
@@ -112,19 +111,6 @@ def table(figures: list[tuple[str, Figure]]) -> str:
     return "\n".join(lines)
 
 
-def write_between_marks(page: Path, text: str) -> None:
-    """Replace what stands between the marks of a page.
-
-    Raises:
-        click.ClickException: the page lacks the marks.
-    """
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise click.ClickException(f"{page} lacks the marks {BEGIN} and {END}")
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
-
-
 @click.command()
 @click.option("--steps", type=click.IntRange(1), default=50_000, show_default=True)
 @click.option("--times", type=click.IntRange(2), default=10, show_default=True, help="For memory.")
@@ -171,7 +157,7 @@ def main(
     if write is None:
         click.echo(text)
     else:
-        write_between_marks(write, text)
+        write_between_marks(write, "figures", text)
 
 
 if __name__ == "__main__":

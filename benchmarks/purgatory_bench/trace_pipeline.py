@@ -29,7 +29,7 @@ from pathlib import Path
 
 import click
 
-from purgatory_bench.conformance_throughput import write_between_marks
+from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.spark.engine import check_on_spark
 from purgatory_pipeline.engines.spark.session import spark_session
@@ -286,7 +286,7 @@ def main(events: int, work: Path, write: Path | None, one: str, folder: Path | N
     if write is None:
         click.echo(text)
     else:
-        write_between_marks(write, text)
+        write_between_marks(write, "figures", text)
     if words := missed(found):
         raise click.ClickException("; ".join(words))
 

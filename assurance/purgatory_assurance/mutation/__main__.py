@@ -26,7 +26,6 @@ from purgatory_assurance.mutation.figures import (
     rows,
     run_record,
     terminal_table,
-    write_between_marks,
     write_run,
 )
 from purgatory_assurance.mutation.judging import (
@@ -42,6 +41,7 @@ from purgatory_assurance.mutation.mutants import Mutant, Mutants, mutants_of
 from purgatory_assurance.mutation.reviewed import LEAST_SHARE, problems, read_reviewed
 from purgatory_assurance.mutation.runner import Judge, Result, judge_all
 from purgatory_assurance.mutation.scope import LEFT_OUT, MODULES, Trial
+from purgatory_conformance.reporting.marked_pages import write_between_marks
 
 _FOLDER = Path(__file__).resolve().parents[3] / "impl" / IMPLEMENTATION
 _REVIEWED = Path(__file__).with_name("survivors.toml")
@@ -155,7 +155,7 @@ def main(
         click.echo(problem)
     if write is not None and complete:
         write_run(write.parent / "results" / "mutation.json", run)
-        write_between_marks(write, page_text(run, reviewed))
+        write_between_marks(write, "mutation", page_text(run, reviewed))
     sys.exit(1 if wrong else 0)
 
 

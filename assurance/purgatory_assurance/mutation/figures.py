@@ -14,8 +14,6 @@ from purgatory_assurance.mutation.runner import End, Result
 from purgatory_assurance.mutation.scope import LEFT_OUT, MODULES, MODULES_LEFT_OUT
 from purgatory_conformance.scheduling.yield_points import Size
 
-BEGIN, END = "<!-- mutation: begin -->", "<!-- mutation: end -->"
-
 
 @dataclass(frozen=True)
 class Row:
@@ -245,16 +243,3 @@ def _code(text: str) -> str:
     if not text:
         return "*nothing*"
     return f"<code>{html.escape(text, quote=False).replace('|', '&#124;')}</code>"
-
-
-def write_between_marks(page: Path, text: str) -> None:
-    """Replace what stands between the marks of a page.
-
-    Raises:
-        ValueError: the page lacks the marks.
-    """
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} lacks the marks {BEGIN} and {END}")
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")

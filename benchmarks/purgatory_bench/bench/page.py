@@ -11,6 +11,7 @@ from purgatory_bench.bench.report import circumstances, goals_text
 from purgatory_bench.bench.results import Results
 from purgatory_bench.bench.workload_tables import workload_tables
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_conformance.reporting.marked_pages import between_marks
 
 PAGE: Final = Path("reference") / "performance.md"
 PLOTS: Final = Path("assets") / "performance"
@@ -38,29 +39,18 @@ def publish(docs: Path, files: Sequence[Results]) -> list[Path]:
     text = page.read_text(encoding="utf-8")
     drawn = draw_plots(files, docs / PLOTS)
     figures = Figures(files)
-    text = between(text, "goals", f"{goals_text(files)}\n\n{circumstances(files)}", page)
-    for region, found in (
-        ("measures", measure_tables(figures)),
-        ("workload", workload_tables(figures)),
-    ):
-        if found:
-            text = between(text, region, _with_plots(found, drawn[region]), page)
+    try:
+        text = between_marks(text, "goals", f"{goals_text(files)}\n\n{circumstances(files)}")
+        for region, found in (
+            ("measures", measure_tables(figures)),
+            ("workload", workload_tables(figures)),
+        ):
+            if found:
+                text = between_marks(text, region, _with_plots(found, drawn[region]))
+    except ValueError as problem:
+        raise Problem(f"{page} {problem}", EXIT_USAGE) from None
     page.write_text(text, encoding="utf-8")
     return [page, *(plot for plots in drawn.values() for plot in plots)]
-
-
-def between(text: str, region: str, inside: str, page: Path) -> str:
-    """A text with something else between the marks of a region.
-
-    Raises:
-        Problem: the text lacks one of the marks.
-    """
-    begin, end = f"<!-- {region}: begin -->", f"<!-- {region}: end -->"
-    before, first, rest = text.partition(begin)
-    _, second, after = rest.partition(end)
-    if not first or not second:
-        raise Problem(f"{page} lacks the marks {begin} and {end}", EXIT_USAGE)
-    return f"{before}{begin}\n\n{inside}\n\n{end}{after}"
 
 
 def _with_plots(text: str, plots: Sequence[Path]) -> str:

@@ -47,12 +47,15 @@ def _likeness(
     )
 
 
+def reason_words(reason: Reason | None) -> str:
+    """Whether an operation was accepted, and else the reason why not."""
+    return "accepted" if reason is None else f"rejected: {reason.value}"
+
+
 def rejection_words(expected: Reason | None, outcome: Outcome) -> tuple[str, str]:
     """The expected rejection, or none, and the one that was seen, with what was said of it."""
-    words = [
-        "accepted" if r is None else f"rejected: {r.value}" for r in (expected, outcome.rejected)
-    ]
-    return words[0], f"{words[1]} ({outcome.detail})" if outcome.detail else words[1]
+    seen = reason_words(outcome.rejected)
+    return reason_words(expected), f"{seen} ({outcome.detail})" if outcome.detail else seen
 
 
 def result_words(expected: Value, outcome: Outcome) -> tuple[str, str]:

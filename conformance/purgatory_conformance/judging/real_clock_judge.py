@@ -11,11 +11,11 @@ one; so a fault may be overlooked there, but none is invented.
 
 from dataclasses import dataclass, field
 
+from purgatory_conformance.judging.expiry_interval import ExpiryInterval
 from purgatory_conformance.judging.judgement import Divergence, Judgement
-from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_spec.operations import Add, Cancel, Operation
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import Rounding, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import TimerConfiguration, TimerProfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +118,11 @@ class RealClockJudge:
     def _interval(self, outcome: Outcome, delay_ms: int, rules: frozenset[str]) -> _Interval:
         assert outcome.called_ms is not None
         assert outcome.returned_ms is not None
-        tick = self.configuration.tick_ms
-        early, late = outcome.called_ms + delay_ms, outcome.returned_ms + delay_ms
-        if self.profile.rounding is Rounding.UP:
-            early, late = ceiling_to(early, tick), ceiling_to(late, tick)
-        else:
-            early = floor_to(early, tick)
-        late = max(late, outcome.returned_ms) + self.profile.lateness_ms
-        return _Interval(early, late, tick > 1, rules)
+        tick_ms = self.configuration.tick_ms
+        interval = ExpiryInterval(tick_ms, self.profile.rounding, self.profile.lateness_ms)
+        early_ms = interval.early(outcome.called_ms, delay_ms)
+        late_ms = interval.late(outcome.returned_ms, delay_ms)
+        return _Interval(early_ms, late_ms, tick_ms > 1, rules)
 
     def _end(self, task: str, now_ms: int, rules: frozenset[str]) -> None:
         interval = self._armed.pop(task, None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from purgatory_conformance.generation.memory_pool.world import MemoryPoolWorld, is_offered
+from purgatory_conformance.reducing.times import smaller
 from purgatory_spec.operations import (
     Allocate,
     Construct,
@@ -103,7 +104,7 @@ def _shorter_times(case: MemoryPoolCase) -> Iterator[MemoryPoolCase]:
             continue
         gap = operation.to_ms - now
         now = operation.to_ms
-        for rest in _smaller(gap):
+        for rest in smaller(gap):
             later = (_shifted(op, rest - gap) for op in case.operations[index:])
             yield replace(case, operations=(*case.operations[:index], *later))
 
@@ -124,7 +125,7 @@ def _plainer(configuration: MemoryPoolConfiguration, operation: Operation) -> It
         case Lose(buffer):
             yield Release(buffer)
         case ReleaseForeign(size_bytes):
-            yield from (ReleaseForeign(size) for size in _smaller(size_bytes) if size > 0)
+            yield from (ReleaseForeign(size) for size in smaller(size_bytes) if size > 0)
         case Construct(size_bytes, most):
             plain_sizes: Iterable[tuple[int, int]] = ((1, 1), (1, 2), (0, 1), (1, 0), (1, -1))
             for size, largest in plain_sizes:
@@ -132,12 +133,6 @@ def _plainer(configuration: MemoryPoolConfiguration, operation: Operation) -> It
                     yield Construct(size, largest)
         case _:
             return
-
-
-def _smaller(number: int) -> Iterator[int]:
-    for size in dict.fromkeys((0, 1, number // 2, number - 1)):
-        if 0 <= size < number:
-            yield size
 
 
 def _magnitude(operation: Operation) -> int:

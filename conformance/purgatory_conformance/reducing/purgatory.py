@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from purgatory_conformance.reducing.purgatory_names import keys_of, names_of, rank, with_words
+from purgatory_conformance.reducing.times import clock_goes_on, smaller
 from purgatory_spec.operations import (
     Advance,
     CallbackAction,
@@ -72,7 +73,7 @@ class PurgatoryCase:
 
     def is_usable(self, profile: PurgatoryProfile) -> bool:
         """Whether a subject of this profile can be asked the case."""
-        if not _clock_goes_on(self.configuration.start_ms, self.operations):
+        if not clock_goes_on(self.configuration.start_ms, self.operations):
             return False
         doubled = any(_seconds(keys) for keys in self._key_tuples())
         if doubled and PurgatoryFeature.DUPLICATE_KEYS not in profile.features:
@@ -106,7 +107,7 @@ def _simpler_configurations(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
     change = msgspec.structs.replace
     if not given.time_outs:
         yield replace(case, configuration=change(given, time_outs=True))
-    for interval in _smaller(given.purge_interval):
+    for interval in smaller(given.purge_interval):
         yield replace(case, configuration=change(given, purge_interval=interval))
     if given.tick_ms > 1:
         yield replace(case, configuration=change(given, tick_ms=1))
@@ -261,25 +262,18 @@ def _shorter_times(case: PurgatoryCase) -> Iterator[PurgatoryCase]:
         before, after = case.operations[:index], case.operations[index + 1 :]
         if isinstance(operation, Advance | Elapse):
             gap, now = operation.to_ms - now, operation.to_ms
-            for rest in _smaller(gap):
+            for rest in smaller(gap):
                 moved = tuple(_shifted(op, rest - gap) for op in (operation, *after))
                 yield replace(case, operations=before + moved)
                 alone = (_shifted(operation, rest - gap), *after)
                 yield replace(case, operations=before + alone)
         elif isinstance(operation, Watch):
-            for rest in (*((1,) if operation.delay_ms < 1 else ()), *_smaller(operation.delay_ms)):
+            for rest in (*((1,) if operation.delay_ms < 1 else ()), *smaller(operation.delay_ms)):
                 shorter = msgspec.structs.replace(operation, delay_ms=rest)
                 by_ms = rest - operation.delay_ms
                 sooner = tuple(_shifted(op, by_ms) for op in after)
                 yield replace(case, operations=(*before, shorter, *sooner))
                 yield replace(case, operations=(*before, shorter, *after))
-
-
-def _smaller(number: int) -> Iterator[int]:
-    sign = -1 if number < 0 else 1
-    for size in dict.fromkeys((0, 1, abs(number) // 2, abs(number) - 1)):
-        if 0 <= size < abs(number):
-            yield sign * size
 
 
 def _shifted(operation: Operation, by_ms: int) -> Operation:
@@ -303,16 +297,6 @@ def _scaled(operation: Operation, tick_ms: int) -> Operation:
             return msgspec.structs.replace(operation, delay_ms=delay_ms // tick_ms)
         case _:
             return operation
-
-
-def _clock_goes_on(start_ms: int, operations: tuple[Operation, ...]) -> bool:
-    now = start_ms
-    for operation in operations:
-        if isinstance(operation, Advance | Elapse):
-            if operation.to_ms < now:
-                return False
-            now = operation.to_ms
-    return True
 
 
 def _names_are_introduced(operations: tuple[Operation, ...], *, may_rewatch: bool) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from purgatory_conformance.reducing.times import clock_goes_on, smaller
 from purgatory_spec.operations import (
     Add,
     AddInside,
@@ -70,7 +71,7 @@ def simpler_timer_cases(profile: TimerProfile, case: TimerCase) -> Iterator[Time
             changed[index] = other
             if isinstance(other, Add) and Feature.CHANGE_DELAY not in profile.features:
                 changed = [_with_delay(op, other.task, other.delay_ms) for op in changed]
-            if _clock_goes_on(case.configuration.start_ms, changed):
+            if clock_goes_on(case.configuration.start_ms, changed):
                 yield replace(case, operations=tuple(changed))
     for outside in _taken_out_of_scripts(case.operations):
         yield replace(case, operations=outside)
@@ -87,7 +88,7 @@ def _shorter_times(profile: TimerProfile, case: TimerCase) -> Iterator[TimerCase
             longer = tuple(_shifted(op, 0, gap) for op in after)
             if Feature.CHANGE_DELAY in profile.features or not _adds_again(case.operations):
                 yield replace(case, operations=before + longer)
-            for rest in (*_smaller(gap), *_less_whole_turns(gap, case.configuration)):
+            for rest in (*smaller(gap), *_less_whole_turns(gap, case.configuration)):
                 moved = tuple(_shifted(op, rest - gap) for op in (operation, *after))
                 yield replace(case, operations=before + moved)
         elif isinstance(operation, Add):
@@ -99,7 +100,7 @@ def _shorter_times(profile: TimerProfile, case: TimerCase) -> Iterator[TimerCase
                 changed = (*before, Add(operation.task, rest, operation.script), *sooner)
                 if Feature.CHANGE_DELAY not in profile.features:
                     changed = tuple(_with_delay(op, operation.task, rest) for op in changed)
-                if _clock_goes_on(case.configuration.start_ms, changed):
+                if clock_goes_on(case.configuration.start_ms, changed):
                     yield replace(case, operations=changed)
 
 
@@ -147,7 +148,7 @@ def _simpler_configurations(case: TimerCase) -> Iterator[TimerCase]:
         if size < given.wheel_size:
             yield replace(case, configuration=msgspec.structs.replace(given, wheel_size=size))
     for start in (0, 1, given.start_ms // 2) if given.start_ms > 0 else (0, -1):
-        if abs(start) < abs(given.start_ms) and _clock_goes_on(start, case.operations):
+        if abs(start) < abs(given.start_ms) and clock_goes_on(start, case.operations):
             yield replace(case, configuration=msgspec.structs.replace(given, start_ms=start))
     if given.start_ms:
         moved = tuple(_shifted(op, -given.start_ms) for op in case.operations)
@@ -173,20 +174,13 @@ def _simpler_operations(operation: Operation) -> Iterator[Operation]:
             for number in _plainer_delays(delay_ms):
                 yield Add(task, number, script)
         case Advance(to_ms):
-            for number in _smaller(to_ms):
+            for number in smaller(to_ms):
                 yield Advance(number)
         case Elapse(to_ms):
-            for number in _smaller(to_ms):
+            for number in smaller(to_ms):
                 yield Elapse(number)
         case _:
             return
-
-
-def _smaller(number: int) -> Iterator[int]:
-    sign = -1 if number < 0 else 1
-    for size in dict.fromkeys((0, 1, abs(number) // 2, abs(number) - 1)):
-        if 0 <= size < abs(number):
-            yield sign * size
 
 
 def _less_whole_turns(time_ms: int, configuration: TimerConfiguration) -> Iterator[int]:
@@ -204,7 +198,7 @@ def _plainer_delays(delay_ms: int) -> Iterator[int]:
     """Plainer delays: an ordinary one for zero and below, where rules of their own begin."""
     if delay_ms <= 0:
         yield 1
-    yield from _smaller(delay_ms)
+    yield from smaller(delay_ms)
 
 
 def _with_delay(operation: Operation, task: str, delay_ms: int) -> Operation:
@@ -246,16 +240,6 @@ def _scaled(operation: Operation, tick_ms: int) -> Operation:
             return Add(task, delay_ms // tick_ms, inside)
         case _:
             return operation
-
-
-def _clock_goes_on(start_ms: int, operations: "list[Operation] | tuple[Operation, ...]") -> bool:
-    now = start_ms
-    for operation in operations:
-        if isinstance(operation, Advance | Elapse):
-            if operation.to_ms < now:
-                return False
-            now = operation.to_ms
-    return True
 
 
 def _magnitude(operation: Operation) -> int:

@@ -10,4 +10,6 @@ A purgatory is explained operation by operation: ``projection`` takes out of a h
 one delayed operation, ``calls`` and ``exact_calls`` say what calls do to it that overlap, for the
 published accounting and for the exact one, and ``delayed_operation_rules`` derives what whole calls
 do: the parts of the exact accounting, with nothing in between.
+
+``timer_calls`` says which calls of a timer take effect at two instants.
 """

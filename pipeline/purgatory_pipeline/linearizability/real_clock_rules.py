@@ -16,14 +16,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from purgatory_model.arithmetic import ceiling_to, floor_to
+from purgatory_conformance.judging.expiry_interval import ExpiryInterval
 from purgatory_model.overlapping.sequential_rules import Effect
+from purgatory_model.pending_tasks import PendingTasks
+from purgatory_model.timer import TimerModel, TimerState, timer_model
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.traces.lines import PendingTask, Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Cancel, RunOne, Shutdown, Wait
 from purgatory_spec.outcomes import ran
-from purgatory_spec.profiles import NegativeDelay, Rounding, TimerConfiguration, TimerProfile
-from purgatory_spec.reasons import Reason
+
+_AS_TIMER = {closed: TimerState(0, PendingTasks(), closed=closed) for closed in (False, True)}
+"""A timer that is open, and one that was shut down."""
 
 END = Wait(0)
 """Stands for the end of a run: what is overdue then was not run in time."""
@@ -55,16 +58,14 @@ class RealClockRules:
 
     Attributes:
         task: Its name.
-        configuration: Of its timer.
-        profile: Of its timer.
-        lateness_ms: How late an expiry may be seen.
+        model: Of its timer, which says what an add is refused for.
+        interval: How expiries follow from readings of the clock.
         first: What it is like when the history begins.
     """
 
     task: str
-    configuration: TimerConfiguration
-    profile: TimerProfile
-    lateness_ms: int
+    model: TimerModel[PendingTasks]
+    interval: ExpiryInterval
     first: TaskOnRealClock = TaskOnRealClock()
 
     def initial(self) -> TaskOnRealClock:
@@ -94,37 +95,16 @@ class RealClockRules:
     def _add(
         self, state: TaskOnRealClock, call: RecordedCall, delay_ms: int
     ) -> Iterator[Effect[TaskOnRealClock]]:
-        reason = self._refusal(state, delay_ms)
+        reason = self.model.refusal(_AS_TIMER[state.closed], delay_ms)
         if reason is not None:
             yield Effect(state, raised=reason)
             return
-        called_ms = _time_of(call.called)
-        returned_ms = None if call.ended is None else _time_of(call.ended)
-        armed = self._arming(
-            called_ms + delay_ms, None if returned_ms is None else returned_ms + delay_ms
-        )
-        if armed.late_ms is not None and returned_ms is not None:
-            armed = armed._replace(late_ms=max(armed.late_ms, returned_ms + self.lateness_ms))
+        late_ms = None
+        if call.ended is not None:
+            late_ms = self.interval.late(_time_of(call.ended), delay_ms)
+        armed = Arming(self.interval.early(_time_of(call.called), delay_ms), late_ms)
         for ended in _ended(state, call):
             yield Effect(replace(ended, armed=armed))
-
-    def _refusal(self, state: TaskOnRealClock, delay_ms: int) -> Reason | None:
-        if state.closed:
-            return Reason.CLOSED
-        if delay_ms > self.profile.largest_delay_ms:
-            return Reason.TOO_LARGE
-        if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
-            return Reason.INVALID_ARGUMENT
-        return None
-
-    def _arming(self, early_ms: int, late_ms: int | None) -> Arming:
-        """The arming of an expiry between two times."""
-        tick = self.configuration.tick_ms
-        up = self.profile.rounding is Rounding.UP
-        early_ms = ceiling_to(early_ms, tick) if up else floor_to(early_ms, tick)
-        if late_ms is None:
-            return Arming(early_ms, None)
-        return Arming(early_ms, (ceiling_to(late_ms, tick) if up else late_ms) + self.lateness_ms)
 
     def _run(self, state: TaskOnRealClock, at_ms: int) -> Iterator[Effect[TaskOnRealClock]]:
         """It runs: for an arming that was handed over before, or for the present one."""
@@ -177,12 +157,15 @@ def real_clock_rules(
     task: str, instance: TimerInstance, lateness_ms: int, snapshot: Snapshot | None
 ) -> RealClockRules:
     """The rules of a task of a run on a real clock."""
-    rules = RealClockRules(task, instance.configuration, instance.profile, lateness_ms)
+    configuration, profile = instance.configuration, instance.profile
+    interval = ExpiryInterval(configuration.tick_ms, profile.rounding, lateness_ms)
+    rules = RealClockRules(task, timer_model(configuration, profile), interval)
     if snapshot is None:
         return rules
     pending: dict[str, PendingTask] = {each.task: each for each in snapshot.tasks}
     armed = None
     if task in pending:
-        armed = rules._arming(pending[task].early_ms, pending[task].late_ms)
+        told = pending[task]
+        armed = Arming(interval.early(told.early_ms), interval.late(told.late_ms))
     queued = tuple(Arming(0, None) for name in snapshot.queued if name == task)
     return replace(rules, first=TaskOnRealClock(armed, queued, snapshot.closed))

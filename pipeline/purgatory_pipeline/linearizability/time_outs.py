@@ -10,12 +10,11 @@ PURGATORY-TIME-OUT, TIMER-NOT-EARLY.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from purgatory_model.arithmetic import ceiling_to, floor_to
+from purgatory_conformance.judging.expiry_interval import ExpiryInterval
 from purgatory_model.overlapping.interleaving import Called, Returned
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.traces.lines import PurgatoryInstance, WaitingOperation
 from purgatory_spec.operations import RunOne, Watch
-from purgatory_spec.profiles import Rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +52,8 @@ class TimeOuts:
                 times.append(entry.at_ms + event.operation.delay_ms)
         if not times:
             return None
-        up = self.instance.profile.rounding is Rounding.UP
-        tick = self.instance.configuration.tick_ms
-        return ceiling_to(min(times), tick) if up else floor_to(min(times), tick)
+        tick_ms, rounding = self.instance.configuration.tick_ms, self.instance.profile.rounding
+        return ExpiryInterval(tick_ms, rounding).early(min(times))
 
 
 def is_before(entry: Entry, earliest_ms: int | None) -> bool:

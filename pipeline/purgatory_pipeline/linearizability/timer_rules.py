@@ -1,9 +1,6 @@
 """The rules of a timer on a manual clock, for a search.
 
-Two calls are not one effect where calls overlap. An add reads the clock, and the task is armed
-later: the clock may have gone on meanwhile, so that the task is due already when it is armed. An
-advance to a time sets the clock, and expires what is due later. Both reach the same as one effect
-where nothing comes in between. Every part does what the model of the timer says.
+Calls that overlap take effect as ``overlapping.timer_calls`` of the model says.
 
 Where the executor is not stepped, the calls show that tasks ran, not that they were handed over. A
 call then runs what it hands over. In the executor's own thread a task runs outside every call
@@ -16,21 +13,19 @@ from typing import TypeAlias
 
 import msgspec
 
-from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
+from purgatory_model.overlapping.sequential_rules import Effect
+from purgatory_model.overlapping.timer_calls import timer_part
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.step import Expectation, in_groups, in_order_of, orders
 from purgatory_model.timer import TimerModel, TimerState, timer_model
 from purgatory_pipeline.linearizability.calls import RecordedCall
 from purgatory_pipeline.snapshots.timer import timer_state
 from purgatory_pipeline.traces.lines import Snapshot, TimerInstance
-from purgatory_spec.operations import Add, Advance, Elapse, Operation, RunOne
+from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind
 from purgatory_spec.profiles import Executor, Observable
 
 State: TypeAlias = TimerState[PendingTasks]
-
-_EXPIRES_AT = "arm, expiring at "
-_ADVANCE = "advance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +46,11 @@ class TimerCalls:
 
     def effects(self, state: State, call: RecordedCall, part: str) -> Iterator[Effect[State]]:
         """The ways in which a part of a call may take effect."""
-        match call.operation:
-            case Add(delay_ms=delay_ms) if part == WHOLE:
-                reason = self.model.refusal(state, delay_ms)
-                if reason is not None:
-                    yield Effect(state, raised=reason)
-                else:
-                    yield Effect(state, then=f"{_EXPIRES_AT}{state.now_ms + delay_ms}")
-            case Add(task, _, script):
-                delay_ms = int(part.removeprefix(_EXPIRES_AT)) - state.now_ms
-                yield from self._done(state, call, Add(task, delay_ms, script))
-            case Advance(to_ms) if part == WHOLE:
-                yield Effect(_at(state, to_ms), then=_ADVANCE)
-            case Advance():
-                yield from self._done(state, call, Advance(state.now_ms))
-            case Elapse(to_ms):
-                yield Effect(_at(state, to_ms))
-            case operation:
-                yield from self._done(state, call, operation)
+        taken = timer_part(self.model, state, call.operation, part)
+        if isinstance(taken, Effect):
+            yield taken
+        else:
+            yield from self._done(state, call, taken)
 
     def _done(
         self, state: State, call: RecordedCall, operation: Operation
@@ -156,8 +138,3 @@ def timer_calls(instance: TimerInstance, snapshot: Snapshot | None) -> TimerCall
     return TimerCalls(
         model, model.initial() if snapshot is None else timer_state(snapshot, instance)
     )
-
-
-def _at(state: State, to_ms: int) -> State:
-    """With the clock at a reading; one that is set by two threads does not go back here."""
-    return replace(state, now_ms=max(state.now_ms, to_ms))

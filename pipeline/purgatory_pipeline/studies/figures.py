@@ -21,4 +21,4 @@ _FIGURES: Final[dict[str, Callable[[Rows], Iterator[str]]]] = {
 
 def figures_of(study: str, rows: Rows) -> str:
     """Answer and table of a study, in Markdown."""
-    return "\n".join([*_FIGURES[study](rows), ""])
+    return "\n".join(_FIGURES[study](rows))

@@ -8,6 +8,7 @@ docs/assets/studies/*.svg               the plots
 from pathlib import Path
 from typing import Final
 
+from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.studies.catalogue import STUDIES
 from purgatory_pipeline.studies.figures import figures_of
@@ -65,12 +66,10 @@ def with_figures(text: str, study: str, rows: Rows) -> str:
     Raises:
         PipelineError: the page has no marks for the study.
     """
-    begin, end = f"<!-- {study}: begin -->\n", f"<!-- {study}: end -->\n"
-    before, found, rest = text.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not found or not closed:
-        raise PipelineError(f"the page has no place for {study}: {begin.strip()} {end.strip()}")
-    return f"{before}{begin}\n{figures_of(study, rows)}\n{end}{after}"
+    try:
+        return between_marks(text, study, figures_of(study, rows))
+    except ValueError as problem:
+        raise PipelineError(f"the page {problem}") from None
 
 
 def _enough(study: str, rows: list[Row]) -> list[Row]:

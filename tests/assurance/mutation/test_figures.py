@@ -8,8 +8,6 @@ import pytest
 pytest.importorskip("cosmic_ray")
 
 from purgatory_assurance.mutation.figures import (
-    BEGIN,
-    END,
     page_text,
     read_run,
     run_record,
@@ -18,6 +16,7 @@ from purgatory_assurance.mutation.figures import (
 from purgatory_assurance.mutation.mutants import Mutant, Mutants
 from purgatory_assurance.mutation.reviewed import Reviewed, read_reviewed
 from purgatory_assurance.mutation.runner import End, Result
+from purgatory_conformance.reporting.marked_pages import between_marks
 
 ROOT = Path(__file__).parents[3]
 REVIEWED = ROOT / "assurance" / "purgatory_assurance" / "mutation" / "survivors.toml"
@@ -74,8 +73,8 @@ def test_the_page_follows_from_the_file_of_the_last_run() -> None:
     """
     run = read_run(REFERENCE / "results" / "mutation.json")
     page = (REFERENCE / "mutation.md").read_text(encoding="utf-8")
-    shown = page.partition(BEGIN)[2].partition(END)[0].strip()
-    assert page_text(run, read_reviewed(REVIEWED)) == shown
+    reviewed = read_reviewed(REVIEWED)
+    assert between_marks(page, "mutation", page_text(run, reviewed)) == page
 
     run.results[0] = msgspec.structs.replace(run.results[0], end=End.SURVIVED.value)
-    assert page_text(run, read_reviewed(REVIEWED)) != shown
+    assert between_marks(page, "mutation", page_text(run, reviewed)) != page

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from purgatory_bench.bench.noise import noise_of
-from purgatory_bench.bench.page import between, publish
+from purgatory_bench.bench.page import publish
 from purgatory_bench.bench.plots import draw_plots
 from purgatory_bench.bench.report import report
 from purgatory_bench.bench.results import (
@@ -210,5 +210,8 @@ def test_the_page_is_filled_between_its_marks(tmp_path: Path) -> None:
 def test_a_page_without_marks_is_a_problem(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="has no page"):
         publish(tmp_path, [measured()])
-    with pytest.raises(Problem, match="lacks the marks"):
-        between("<!-- goals: begin --> and no end", "goals", "x", Path("page.md"))
+    page = tmp_path / "reference" / "performance.md"
+    page.parent.mkdir()
+    page.write_text("<!-- goals: begin --> and no end", encoding="utf-8")
+    with pytest.raises(Problem, match=r"performance\.md lacks the marks <!-- goals: begin -->"):
+        publish(tmp_path, [measured()])

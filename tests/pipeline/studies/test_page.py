@@ -84,8 +84,8 @@ def lines_of(svg: str) -> list[str]:
 
 
 def test_a_page_without_a_place_is_a_problem() -> None:
-    with pytest.raises(PipelineError, match="no place for keys"):
-        with_figures("words", "keys", Rows([]))
+    with pytest.raises(PipelineError, match="the page lacks the marks <!-- keys: begin -->"):
+        with_figures("words", "keys", Rows(summary("keys")))
 
 
 def test_rows_are_found_by_their_settings() -> None:

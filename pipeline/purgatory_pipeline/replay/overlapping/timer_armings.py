@@ -16,33 +16,10 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import NamedTuple
 
-from purgatory_model.arithmetic import ceiling_to, floor_to
 from purgatory_pipeline.errors import Undecided
-from purgatory_spec.profiles import Rounding
 
 MOST_SITUATIONS = 4096
 """How many situations of one task are followed."""
-
-
-class Interval(NamedTuple):
-    """How the expiry of an add follows from readings of the clock, ms."""
-
-    tick_ms: int
-    rounding: Rounding
-    lateness_ms: int
-
-    def early(self, called_ms: int, delay_ms: int) -> int:
-        """The earliest reading at which the task may run."""
-        if self.rounding is Rounding.UP:
-            return ceiling_to(called_ms + delay_ms, self.tick_ms)
-        return floor_to(called_ms + delay_ms, self.tick_ms)
-
-    def late(self, returned_ms: int, delay_ms: int) -> int:
-        """The latest reading at which the task may run."""
-        late = returned_ms + delay_ms
-        if self.rounding is Rounding.UP:
-            late = ceiling_to(late, self.tick_ms)
-        return max(late, returned_ms) + self.lateness_ms
 
 
 class Arming(NamedTuple):

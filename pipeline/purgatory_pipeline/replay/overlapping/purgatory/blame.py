@@ -35,22 +35,22 @@ def of_try(
     """An operation is tried that must not be, or once too often."""
     seen = f"{name} is tried{_in(call)}"
     if call is not None and call.began_closed and isinstance(call.operation, Watch):
-        return _finding("PURGATORY-SHUTDOWN-CLOSED", "tried", "rejected: closed, untried", seen)
+        return Finding("PURGATORY-SHUTDOWN-CLOSED", "tried", "rejected: closed, untried", seen)
     if fate in _COMPLETED or (followed is not None and followed.is_completed):
-        return _finding(
+        return Finding(
             "PURGATORY-COMPLETED-NOT-TRIED", "tried", f"{name} is completed: no try", seen
         )
     if fate is Fate.CANCELLED or (followed is not None and followed.was_cancelled):
-        return _finding("PURGATORY-CANCEL-LEAVES", "tried", f"{name} is cancelled: no try", seen)
+        return Finding("PURGATORY-CANCEL-LEAVES", "tried", f"{name} is cancelled: no try", seen)
     if followed is None:
-        return _finding(
+        return Finding(
             "PURGATORY-EXACTLY-ONCE", "tried", f"no try of {name}: it is not watched", seen
         )
     if call is not None and isinstance(call.operation, Watch):
-        return _finding(
+        return Finding(
             "PURGATORY-WATCH-SECOND-TRY", "tried", f"at most two tries of {name} in its watch", seen
         )
-    return _finding(
+    return Finding(
         "PURGATORY-CHECK-ORDER", "tried", f"one try of {name} for each of its entries", seen
     )
 
@@ -61,7 +61,7 @@ def of_completion(
     """An operation is completed that must not be."""
     seen = f"{name} is completed{_in(call)}"
     if fate in _COMPLETED or (followed is not None and followed.is_completed):
-        return _finding("PURGATORY-EXACTLY-ONCE", "completed", f"{name} is completed already", seen)
+        return Finding("PURGATORY-EXACTLY-ONCE", "completed", f"{name} is completed already", seen)
     if fate is Fate.CANCELLED or (followed is not None and followed.was_cancelled):
         timed_out = (
             call is None
@@ -69,30 +69,30 @@ def of_completion(
             or (followed is not None and followed not in call.concerned)
         )
         rule = "PURGATORY-CANCEL-LAST-KEY" if timed_out else "PURGATORY-CANCEL-LEAVES"
-        return _finding(rule, "completed", f"{name} is cancelled: nothing completes it", seen)
+        return Finding(rule, "completed", f"{name} is cancelled: nothing completes it", seen)
     if followed is None:
-        return _finding(
+        return Finding(
             "PURGATORY-EXACTLY-ONCE",
             "completed",
             f"no completion of {name}: fired without being pending",
             seen,
         )
     if call is None or followed not in call.concerned:
-        return _finding(
+        return Finding(
             "PURGATORY-TIME-OUT",
             "completed",
             f"{name} owes no time-out",
             seen,
             also=("PURGATORY-SHUTDOWN-DROPS", "PURGATORY-EXACTLY-ONCE"),
         )
-    return _finding(
+    return Finding(
         _OVERLAPPING, "completed", f"{name} is completed by a try of it, or by force", seen
     )
 
 
 def of_expiration(name: str, call: PurgatoryCall | None) -> Finding:
     """``on_expiration`` is called where no time-out has completed the operation just before."""
-    return _finding(
+    return Finding(
         "PURGATORY-CALLBACK-ORDER",
         "timed_out",
         f"on_expiration of {name} comes after its time-out has completed it, and once",
@@ -103,7 +103,7 @@ def of_expiration(name: str, call: PurgatoryCall | None) -> Finding:
 
 def without_expiration(followed: FollowedOperation, seen: str) -> Finding:
     """Something else is seen before ``on_expiration`` of what timed out was called."""
-    return _finding(
+    return Finding(
         "PURGATORY-CALLBACK-ORDER",
         "completed",
         f"on_expiration of {followed.name}, which its time-out has completed",
@@ -117,7 +117,7 @@ def early(followed: FollowedOperation, call: PurgatoryCall | None, at_ms: int) -
         expected = f"nothing completes {followed.name}: it has no time-out"
     else:
         expected = f"{followed.name} does not time out before {followed.early_ms}"
-    return _finding(
+    return Finding(
         "PURGATORY-TIME-OUT",
         "early",
         expected,
@@ -131,7 +131,7 @@ def late(followed: FollowedOperation, seen: str) -> Finding:
     rules = ["PURGATORY-TIME-OUT", "TIMER-LATENESS", "PURGATORY-NOT-LOST"]
     if followed.was_cancelled:
         rules.insert(0, "PURGATORY-CANCEL-KEEPS-TIME-OUT")
-    return _finding(
+    return Finding(
         rules[0],
         "late",
         f"{followed.name} times out not after {followed.late_ms}, if nothing completes it",
@@ -155,14 +155,14 @@ def of_rejection(call: PurgatoryCall, rejected: Reason) -> Finding:
     seen = f"rejected: {rejected.value}"
     if call.tries:
         seen += ", after it was tried"
-    return _finding(rule, "rejection", "accepted, or rejected untried", seen)
+    return Finding(rule, "rejection", "accepted, or rejected untried", seen)
 
 
 def of_taken(call: PurgatoryCall, watch: Watch) -> Finding:
     """A watch is taken that should have been rejected."""
     if call.began_closed:
-        return _finding("PURGATORY-SHUTDOWN-CLOSED", "rejection", "rejected: closed", "accepted")
-    return _finding(
+        return Finding("PURGATORY-SHUTDOWN-CLOSED", "rejection", "rejected: closed", "accepted")
+    return Finding(
         "PURGATORY-NO-KEYS", "rejection", "rejected: invalid_argument", "accepted", watch.operation
     )
 
@@ -178,7 +178,7 @@ def of_result(call: PurgatoryCall, expected: str, result: Value) -> Finding:
             rule = "PURGATORY-CANCEL-RESULT"
         case _:
             rule = _OVERLAPPING
-    return _finding(rule, "result", expected, _words(result))
+    return Finding(rule, "result", expected, _words(result))
 
 
 def of_watch(call: PurgatoryCall, followed: FollowedOperation, *, result: bool) -> Finding:
@@ -187,9 +187,9 @@ def of_watch(call: PurgatoryCall, followed: FollowedOperation, *, result: bool) 
     if result != completed_it:
         rule = "PURGATORY-WATCH-FIRST-TRY" if call.tries < 2 else "PURGATORY-WATCH-SECOND-TRY"
         expected = "true" if completed_it else "false: this call has not completed it"
-        return _finding(rule, "result", expected, _words(result), also=("PURGATORY-WATCH-WAITS",))
+        return Finding(rule, "result", expected, _words(result), also=("PURGATORY-WATCH-WAITS",))
     if call.tries == 1:
-        return _finding(
+        return Finding(
             "PURGATORY-WATCH-SECOND-TRY",
             "not tried",
             f"{followed.name} is tried once more, after it was added to all lists",
@@ -197,10 +197,10 @@ def of_watch(call: PurgatoryCall, followed: FollowedOperation, *, result: bool) 
             also=("PURGATORY-WATCH-FIRST-TRY",),
         )
     if call.tries == 0:
-        return _finding(
+        return Finding(
             "PURGATORY-WATCH-FIRST-TRY", "not tried", f"{followed.name} is tried", "it was not"
         )
-    return _finding(
+    return Finding(
         "PURGATORY-WATCH-WAITS",
         "result",
         "a result that some order of the overlapping calls gives",
@@ -211,12 +211,12 @@ def of_watch(call: PurgatoryCall, followed: FollowedOperation, *, result: bool) 
 
 def of_count(call: PurgatoryCall, result: Value) -> Finding:
     """A check counts wrongly."""
-    return _finding("PURGATORY-CHECK-COUNT", "result", str(call.completions), _words(result))
+    return Finding("PURGATORY-CHECK-COUNT", "result", str(call.completions), _words(result))
 
 
 def of_check(followed: FollowedOperation, result: Value) -> Finding:
     """A check returns and has not done with an operation what it had to."""
-    return _finding(
+    return Finding(
         "PURGATORY-NOT-LOST",
         "not tried",
         f"{followed.name}, which waits under the key, is tried, and completed if that is possible",
@@ -233,14 +233,12 @@ def of_cancellation(followed: FollowedOperation, count: int) -> Finding:
         rule, expected = "PURGATORY-CANCEL-RESULT", f"no, or fewer, {followed.name}"
     else:
         rule, expected = "PURGATORY-CANCEL-RESULT", f"{followed.name}, which waits under the key"
-    return _finding(
-        rule, "result", expected, f"{followed.name} {count} times", also=(_OVERLAPPING,)
-    )
+    return Finding(rule, "result", expected, f"{followed.name} {count} times", also=(_OVERLAPPING,))
 
 
 def of_unknown(name: str) -> Finding:
     """A cancellation returns an operation that nobody has watched."""
-    return _finding(
+    return Finding(
         "PURGATORY-CANCEL-RESULT", "result", f"no {name}: it was never watched", f"{name}"
     )
 
@@ -252,13 +250,13 @@ def of_force(call: PurgatoryCall, followed: FollowedOperation, *, result: bool) 
         "PURGATORY-FORCE" if completed_it or not followed.is_completed else "PURGATORY-FORCE-AGAIN"
     )
     expected = "true" if not result else "false"
-    return _finding(rule, "result", expected, _words(result), also=("PURGATORY-EXACTLY-ONCE",))
+    return Finding(rule, "result", expected, _words(result), also=("PURGATORY-EXACTLY-ONCE",))
 
 
 def of_snapshot(followed: FollowedOperation, told: WaitingOperation) -> Finding:
     """A snapshot tells something else of an operation than what is known."""
     owed = told.early_ms is not None or told.queued > 0
-    return _finding(
+    return Finding(
         "PURGATORY-WATCH-WAITS" if not told.entries else "PURGATORY-TIME-OUT",
         "snapshot",
         f"{followed.name} as the calls before have left it",
@@ -278,14 +276,3 @@ def _words(result: Value) -> str:
     if isinstance(result, bool):
         return "true" if result else "false"
     return "no result" if result is None else str(result)
-
-
-def _finding(
-    rule: str,
-    kind: str,
-    expected: str,
-    seen: str,
-    operation: str = "",
-    also: tuple[str, ...] = (),
-) -> Finding:
-    return Finding(rule, kind, expected, seen, operation, also=also)

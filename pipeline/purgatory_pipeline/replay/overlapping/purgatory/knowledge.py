@@ -12,6 +12,7 @@ one of these.
 from collections import Counter
 from dataclasses import dataclass, field
 
+from purgatory_conformance.judging.expiry_interval import ExpiryInterval
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.overlapping.deadlines import Deadlines
 from purgatory_pipeline.replay.overlapping.judge import lateness_ms
@@ -24,7 +25,6 @@ from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import 
 )
 from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import Seen, System, fresh
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
-from purgatory_pipeline.replay.overlapping.timer_armings import Interval
 from purgatory_pipeline.traces.lines import Begin, PurgatoryInstance
 from purgatory_spec.outcomes import EventKind
 
@@ -62,7 +62,7 @@ class PurgatoryKnowledge:
     visits: Counter[str]
     deviated: set[str]
     system: System = field(init=False)
-    interval: Interval = field(init=False)
+    interval: ExpiryInterval = field(init=False)
     operations: FollowedOperations = field(default_factory=FollowedOperations)
     deadlines: Deadlines = field(default_factory=Deadlines)
     passing: PassingRules = field(default_factory=PassingRules)
@@ -85,7 +85,9 @@ class PurgatoryKnowledge:
                 raise Unusable(f"a purgatory cannot be judged without {kind.value}")
         self._variants = {each.variant: each.rule for each in self.begin.deviations}
         profile, configuration = self.instance.profile, self.instance.configuration
-        self.interval = Interval(configuration.tick_ms, profile.rounding, lateness_ms(self.begin))
+        self.interval = ExpiryInterval(
+            configuration.tick_ms, profile.rounding, lateness_ms(self.begin)
+        )
         self.system = System(
             profile.accounting,
             _ANY_KEY_TAKES_TIME_OUT in self._variants,

@@ -113,9 +113,9 @@ def _resume_time_out(
     """Between which readings the time-out of an operation comes that a snapshot tells of."""
     lateness_ms = known.interval.lateness_ms
     if waiting.early_ms is not None:
-        followed.early_ms = known.interval.early(waiting.early_ms, 0)
+        followed.early_ms = known.interval.early(waiting.early_ms)
     if waiting.late_ms is not None:
-        late_ms = known.interval.late(waiting.late_ms, 0)
+        late_ms = known.interval.late(waiting.late_ms)
         followed.late_ms = max(late_ms, now_ms + lateness_ms)
     if waiting.queued:
         followed.early_ms = 0  # A line may be a little older than the snapshot.
@@ -174,8 +174,8 @@ def _may_time_out_then(
     """Whether the time-out of an operation may have the expiry that a snapshot tells."""
     if told.early_ms is None or told.late_ms is None:
         return True
-    early_ms = known.interval.early(told.late_ms, 0)
-    late_ms = known.interval.late(told.early_ms, 0)
+    early_ms = known.interval.early(told.late_ms)
+    late_ms = known.interval.late(told.early_ms)
     is_too_early = followed.early_ms is not None and early_ms < followed.early_ms
     return not is_too_early and (followed.late_ms is None or late_ms <= followed.late_ms)
 

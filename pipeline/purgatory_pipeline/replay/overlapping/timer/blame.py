@@ -1,5 +1,6 @@
 """Which rule of the timer is broken by what nothing explains, and what was expected and seen."""
 
+from purgatory_conformance.judging.differences import reason_words
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.overlapping.timer.knowledge import Fate, TimerKnowledge
 from purgatory_pipeline.replay.overlapping.timer_armings import Arming, FollowedTask
@@ -24,13 +25,13 @@ def of_run(
         if last_ms < arming.early_ms:
             expected = f"{task} not before {arming.early_ms}"
             also = () if followed is None else tuple(sorted(followed.ended_by))
-            return _finding("TIMER-NOT-EARLY", "early", expected, seen, also=also)
+            return Finding("TIMER-NOT-EARLY", "early", expected, seen, also=also)
     for arming in armings:
         if arming.late_ms is not None and first_ms > arming.late_ms:
             expected = f"{task} not after {arming.late_ms}"
-            return _finding("TIMER-LATENESS", "late", expected, seen)
+            return Finding("TIMER-LATENESS", "late", expected, seen)
     rule = _rule_of_run(known, followed, known.recent.get(task))
-    return _finding(rule, "ran", f"no run of {task}: it is not pending", seen, also=_others(rule))
+    return Finding(rule, "ran", f"no run of {task}: it is not pending", seen, also=_others(rule))
 
 
 def _rule_of_run(known: TimerKnowledge, followed: FollowedTask | None, fate: Fate | None) -> str:
@@ -46,7 +47,7 @@ def _rule_of_run(known: TimerKnowledge, followed: FollowedTask | None, fate: Fat
 
 def of_overdue(task: str, overdue: Arming, now_ms: int) -> Finding:
     """A task has not run in time."""
-    return _finding(
+    return Finding(
         "TIMER-LATENESS",
         "late",
         f"{task} not after {overdue.late_ms}",
@@ -58,7 +59,7 @@ def of_overdue(task: str, overdue: Arming, now_ms: int) -> Finding:
 
 def of_add(delay_ms: int, allowed: frozenset[Reason | None], rejected: Reason | None) -> Finding:
     """An add that is rejected, or not, against the rules."""
-    expected = " or ".join(sorted(_words(reason) for reason in allowed))
+    expected = " or ".join(sorted(reason_words(reason) for reason in allowed))
     blamed = next((reason for reason in allowed if reason is not None), rejected)
     rule = "TIMER-NOT-LATE"
     if rejected is Reason.CLOSED and blamed is not Reason.CLOSED:
@@ -67,12 +68,12 @@ def of_add(delay_ms: int, allowed: frozenset[Reason | None], rejected: Reason | 
         rule = "TIMER-NEGATIVE-DELAY"
     elif blamed in RULES_OF_REFUSALS and blamed is not Reason.INVALID_ARGUMENT:
         rule = RULES_OF_REFUSALS[blamed]
-    return _finding(rule, "rejection", expected, _words(rejected))
+    return Finding(rule, "rejection", expected, reason_words(rejected))
 
 
 def of_rejection(rule: str, rejected: Reason) -> Finding:
     """A call is rejected that never is."""
-    return _finding(rule, "rejection", "accepted", _words(rejected))
+    return Finding(rule, "rejection", "accepted", reason_words(rejected))
 
 
 def of_snapshot(task: str, *, is_armed: bool) -> Finding:
@@ -80,13 +81,13 @@ def of_snapshot(task: str, *, is_armed: bool) -> Finding:
     words = (f"{task} is armed", f"{task} is not")
     if not is_armed:
         words = (f"{task} is not armed", f"{task} is")
-    return _finding("TIMER-EXACTLY-ONCE", "snapshot", *words, task)
+    return Finding("TIMER-EXACTLY-ONCE", "snapshot", *words, task)
 
 
 def of_closed_snapshot(*, is_closed: bool) -> Finding:
     """A snapshot tells wrongly whether the timer was shut down."""
     words = ("it is shut down", "it is not") if is_closed else ("it is not shut down", "it is")
-    return _finding("TIMER-SHUTDOWN-DROPS", "snapshot", *words, "snapshot")
+    return Finding("TIMER-SHUTDOWN-DROPS", "snapshot", *words, "snapshot")
 
 
 def of_told_times(
@@ -98,23 +99,8 @@ def of_told_times(
         seen = f"pending, due between {pending.early_ms} and {pending.late_ms}; {seen}"
     armings = sorted(each.early_ms for each in followed.armings())
     expected = f"{task} runs not before " + " or ".join(map(str, armings))
-    return _finding("TIMER-EXACTLY-ONCE", "snapshot", expected, seen, f"snapshot of {task}")
-
-
-def _words(reason: Reason | None) -> str:
-    return "accepted" if reason is None else f"rejected: {reason.value}"
+    return Finding("TIMER-EXACTLY-ONCE", "snapshot", expected, seen, f"snapshot of {task}")
 
 
 def _others(rule: str) -> tuple[str, ...]:
     return () if rule == "TIMER-EXACTLY-ONCE" else ("TIMER-EXACTLY-ONCE",)
-
-
-def _finding(
-    rule: str,
-    kind: str,
-    expected: str,
-    seen: str,
-    operation: str = "",
-    also: tuple[str, ...] = (),
-) -> Finding:
-    return Finding(rule, kind, expected, seen, operation, also=also)

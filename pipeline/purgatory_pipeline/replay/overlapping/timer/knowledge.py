@@ -8,11 +8,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from purgatory_conformance.judging.expiry_interval import ExpiryInterval
 from purgatory_pipeline.replay.overlapping.deadlines import Deadlines
 from purgatory_pipeline.replay.overlapping.judge import lateness_ms
 from purgatory_pipeline.replay.overlapping.passing_rules import PassingRules
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
-from purgatory_pipeline.replay.overlapping.timer_armings import Arming, FollowedTask, Interval
+from purgatory_pipeline.replay.overlapping.timer_armings import Arming, FollowedTask
 from purgatory_pipeline.traces.lines import Begin, TimerInstance
 
 _TAKEN_AFTER_SHUTDOWN = "taken_after_shutdown"
@@ -49,7 +50,7 @@ class TimerKnowledge:
     instance: TimerInstance
     visits: Counter[str]
     deviated: set[str]
-    interval: Interval = field(init=False)
+    interval: ExpiryInterval = field(init=False)
     tasks: dict[str, FollowedTask] = field(default_factory=dict)
     recent: RecentNames[Fate] = field(default_factory=RecentNames)
     deadlines: Deadlines = field(default_factory=Deadlines)
@@ -64,7 +65,7 @@ class TimerKnowledge:
         """Nothing is armed."""
         configuration, profile = self.instance.configuration, self.instance.profile
         late = lateness_ms(self.begin)
-        self.interval = Interval(configuration.tick_ms, profile.rounding, late)
+        self.interval = ExpiryInterval(configuration.tick_ms, profile.rounding, late)
         self._variants = {each.variant: each.rule for each in self.begin.deviations}
 
     @property

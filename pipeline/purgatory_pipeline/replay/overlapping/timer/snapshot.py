@@ -24,8 +24,8 @@ def resume(
     late = known.interval.lateness_ms
     for pending in snapshot.tasks:
         arming = Arming(
-            known.interval.early(pending.early_ms, 0),
-            max(known.interval.late(pending.late_ms, 0), now_ms + late),
+            known.interval.early(pending.early_ms),
+            max(known.interval.late(pending.late_ms), now_ms + late),
             known.next_number(),
         )
         known.tasks[pending.task] = FollowedTask([Situation(arming)])
@@ -118,6 +118,6 @@ def _may_stand(
 
 def _is_of(known: TimerKnowledge, armed: Arming, pending: PendingTask) -> bool:
     """Whether an arming may have the expiry that a snapshot tells."""
-    if known.interval.early(pending.late_ms, 0) < armed.early_ms:
+    if known.interval.early(pending.late_ms) < armed.early_ms:
         return False
-    return armed.late_ms is None or known.interval.late(pending.early_ms, 0) <= armed.late_ms
+    return armed.late_ms is None or known.interval.late(pending.early_ms) <= armed.late_ms
