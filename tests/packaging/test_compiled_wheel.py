@@ -72,6 +72,7 @@ def test_it_conforms(folder: Path) -> None:
     assert output.count("✓ conformant:") == 3
 
 
+@pytest.mark.large
 def test_with_the_accounting_of_the_proposal_it_forgets_what_that_forgets(folder: Path) -> None:
     command: list[str | Path] = [
         scripts(folder) / "purgatory",
@@ -93,6 +94,7 @@ def test_it_passes_the_tests_of_the_implementation(python: Path) -> None:
     assert passed > 400
 
 
+@pytest.mark.large
 def test_no_schedule_breaks_it(folder: Path) -> None:
     """Given all scenarios of the scheduler.
 
@@ -107,6 +109,7 @@ def test_no_schedule_breaks_it(folder: Path) -> None:
     assert schedules > 2000
 
 
+@pytest.mark.large
 def test_races_that_can_be_planted_in_it_are_found(folder: Path) -> None:
     """The control of the test before: with a race, some schedule breaks it."""
     command: list[str | Path] = [scripts(folder) / "purgatory", "schedule", "races"]
@@ -116,6 +119,7 @@ def test_races_that_can_be_planted_in_it_are_found(folder: Path) -> None:
     assert "7 others cannot be planted in the compiled build" in output
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("component", ["timer", "purgatory", "memory_pool"])
 def test_many_threads_do_not_break_it(folder: Path, python: Path, component: str) -> None:
     output = run([python, *STRESS, "--component", component, "--rounds", "20"], folder)

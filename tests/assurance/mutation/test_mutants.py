@@ -131,7 +131,7 @@ def test_what_is_left_out_exists(left_out: LeftOut) -> None:
     assert left_out.line in {"", *(line.strip() for line in source.splitlines())}
 
 
-@pytest.mark.slow
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.parametrize("module", MODULES)
 def test_whatever_is_left_out_would_have_mutants(module: str) -> None:

@@ -37,7 +37,7 @@ def test_it_conforms_on_completion() -> None:
     assert campaign.visits["PURGATORY-CHECK-COUNT"] >= BUDGET.minimum_visits
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_its_lists_and_purges_conform_where_the_exact_rule_says_when() -> None:
     """Given the old design, which shows its lists, and purges when too many entries are stale.
 
@@ -49,7 +49,7 @@ def test_its_lists_and_purges_conform_where_the_exact_rule_says_when() -> None:
     assert campaign.visits["PURGATORY-PURGE-REMOVES"] >= BUDGET.minimum_visits
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_of_its_own_accord_it_purges_by_size() -> None:
     """Given the old design, which shows its lists and purges as it does.
 
@@ -70,7 +70,7 @@ def test_of_its_own_accord_it_purges_by_size() -> None:
         assert divergence.kind == "entries"
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_completed_operations_stay_in_its_queue() -> None:
     """Given the old design, which shows its lists and the size of its queue.
 

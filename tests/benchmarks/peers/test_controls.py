@@ -31,14 +31,14 @@ def built(
     shutil.rmtree(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_the_controls_hold(built: Copy) -> None:
     said = built.controls()
     assert (said.code, said.failed) == (0, set()), said.output
     assert built.peer.fault.refused_by in said.held, said.output
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_planted_fault_is_refused_by_its_control_alone(built: Copy, tmp_path: Path) -> None:
     copy = Copy(built.peer, built.checkout, tmp_path, built.work)
     copy.peer.fault.plant(copy.folder)

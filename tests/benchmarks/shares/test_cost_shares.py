@@ -11,6 +11,7 @@ from purgatory_bench.python_peer.messages import CannotMeasure
 from purgatory_bench.python_peer.new_design import Request
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("measure", [parts_of_purgatory, parts_of_expiry])
 def test_parts_are_the_users_and_ours(measure: Callable[[int, int], list[Part]]) -> None:
     parts = measure(200, 3)

@@ -74,14 +74,8 @@ def test_a_judge_that_keeps_names_grows(component: Component) -> None:
     assert late > early * 1.7
 
 
-@pytest.mark.parametrize(
-    "component",
-    [
-        pytest.param(Component.TIMER, marks=pytest.mark.slow),
-        pytest.param(Component.PURGATORY, marks=pytest.mark.large),
-        pytest.param(Component.MEMORY_POOL, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.large
+@pytest.mark.parametrize("component", Component)
 def test_a_judge_does_not_grow_in_200_000_steps(component: Component) -> None:
     found = sizes(component, 200_402, (1_200, 100_800, 200_400))
     assert max(found) < min(found) * 1.1

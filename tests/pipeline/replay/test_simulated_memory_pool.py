@@ -198,7 +198,11 @@ def test_it_says_what_the_model_says_of_each_small_run() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("strict", "calls"),
-    [pytest.param(False, 3125, marks=pytest.mark.large), (False, 625), (True, 625)],
+    [
+        pytest.param(False, 3125, marks=pytest.mark.large),
+        pytest.param(False, 625, marks=pytest.mark.large),
+        (True, 625),
+    ],
     ids=["not strict, 50,000", "not strict", "strict"],
 )
 def test_a_large_run_conforms(strict: bool, calls: int) -> None:

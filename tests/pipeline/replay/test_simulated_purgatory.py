@@ -165,7 +165,9 @@ def test_what_may_just_be_timing_out_is_no_lost_wake_up() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("accounting", Accounting)
+@pytest.mark.parametrize(
+    "accounting", [Accounting.EXACT, pytest.param(Accounting.PROPOSAL, marks=pytest.mark.large)]
+)
 def test_a_large_run_conforms(accounting: Accounting) -> None:
     """
     Given 8 threads that watch, check, force and cancel under four keys
