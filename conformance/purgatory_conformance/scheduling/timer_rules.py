@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.overlapping.timer_calls import timer_part
 from purgatory_model.timer import TimerModel, TimerState
@@ -32,7 +33,7 @@ class TimerRules:
         """A timer that was just made."""
         return self.model.initial()
 
-    def effects(self, state: State, operation: Operation, part: str) -> Iterator[Effect[State]]:
+    def effects(self, state: State, operation: Operation, part: Part) -> Iterator[Effect[State]]:
         """The ways in which a part of a call may take effect."""
         taken = timer_part(self.model, state, operation, part)
         if isinstance(taken, Effect):

@@ -30,7 +30,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
+from purgatory_model.overlapping.parts import WHOLE, Part, Stage
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -45,10 +46,6 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, Value, completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
-
-_TRY_AGAIN, _ARM, _LOOK_AGAIN = "try again", "arm", "look again"
-_TRY, _LEAVE_TIMER, _DROP_THEN_LEAVE, _DROP = "try", "leave the timer", "drop, then leave", "drop"
-_GIVE_UP, _PURGE = "give up", "purge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +103,13 @@ class OverlappingCalls:
         """It was never watched."""
         return OverlappedOperation()
 
-    def effects(self, state: OverlappedOperation, operation: Operation, part: str) -> _Effects:
+    def effects(self, state: OverlappedOperation, operation: Operation, part: Part) -> _Effects:
         """The ways in which a part of a call may take effect. Rules: PURGATORY-OVERLAPPING-CALLS.
 
         Raises:
             ValueError: the operation is none that a projection keeps.
         """
-        if part == _LEAVE_TIMER and not isinstance(operation, Check):
+        if part.stage is Stage.LEAVE_TIMER and not isinstance(operation, Check):
             yield Effect(state.disarmed())
             return
         match operation:
@@ -135,19 +132,19 @@ class OverlappingCalls:
             case _:
                 raise ValueError(f"no delayed operation knows {operation_name(operation)}")
 
-    def _watch(self, state: OverlappedOperation, keys: tuple[str, ...], part: str) -> _Effects:
+    def _watch(self, state: OverlappedOperation, keys: tuple[str, ...], part: Part) -> _Effects:
         """Try, enter the lists, try again, arm.
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS,
         PURGATORY-NO-KEYS, PURGATORY-SHUTDOWN-CLOSED.
         """
-        if part in keys:
-            yield from self._enter(state, keys, part)
-        elif part == _TRY_AGAIN:
+        if part.number is not None:
+            yield from self._enter(state, keys, part.number)
+        elif part.stage is Stage.TRY_AGAIN:
             yield self._second_try(state)
-        elif part == _ARM:
+        elif part.stage is Stage.ARM:
             yield from self._arm(state)
-        elif part == _LOOK_AGAIN:
+        elif part.stage is Stage.LOOK_AGAIN:
             yield Effect(state.disarmed() if state.completed else state, result=False)
         elif state.closed:
             yield Effect(state, raised=Reason.CLOSED)
@@ -165,17 +162,18 @@ class OverlappingCalls:
         elif self.arms_first:
             promised = replace(state, promised=frozenset(keys))
             for after, events in self._armed(promised):
-                yield Effect(after, (tried(self.name), *events), then=keys[0])
+                yield Effect(after, (tried(self.name), *events), then=Part(Stage.ENTER, 0))
         else:
-            yield Effect(state, (tried(self.name),), then=keys[0])
+            yield Effect(state, (tried(self.name),), then=Part(Stage.ENTER, 0))
 
-    def _enter(self, state: OverlappedOperation, keys: tuple[str, ...], key: str) -> _Effects:
+    def _enter(self, state: OverlappedOperation, keys: tuple[str, ...], number: int) -> _Effects:
         """Enter one list, or none any longer where somebody has completed the operation."""
-        following = (*keys, _TRY_AGAIN)[keys.index(key) + 1]
+        key, last = keys[number], number + 1 == len(keys)
+        following = Part(Stage.TRY_AGAIN) if last else Part(Stage.ENTER, number + 1)
         listed = replace(state, entries=state.entries | {key}, promised=state.promised - {key})
         yield Effect(listed, then=following)
         if state.completed:
-            yield Effect(replace(state, promised=frozenset()), then=_TRY_AGAIN)
+            yield Effect(replace(state, promised=frozenset()), then=Part(Stage.TRY_AGAIN))
 
     def _second_try(self, state: OverlappedOperation) -> _Effect:
         if state.completed:
@@ -184,12 +182,12 @@ class OverlappingCalls:
             return self._completing(state, result=True)
         if self.arms_first:
             return Effect(state, (tried(self.name),), result=False)
-        return Effect(state, (tried(self.name),), then=_ARM)
+        return Effect(state, (tried(self.name),), then=Part(Stage.ARM))
 
     def _arm(self, state: OverlappedOperation) -> _Effects:
         """Who completes the operation just before it is armed finds no time-out to cancel."""
         for after, events in self._armed(state):
-            yield Effect(after, events, then=_LOOK_AGAIN)
+            yield Effect(after, events, then=Part(Stage.LOOK_AGAIN))
         if state.completed:
             yield Effect(state, result=False)
 
@@ -201,48 +199,48 @@ class OverlappingCalls:
         yield replace(state, queued=state.queued + 1), (expired(self.name),)
 
     def _completing(
-        self, state: OverlappedOperation, result: Value, then: str = _LEAVE_TIMER
+        self, state: OverlappedOperation, result: Value, then: Stage = Stage.LEAVE_TIMER
     ) -> _Effect:
         """A try completes it; its time-out leaves the timer next.
 
         Rules: PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT.
         """
         events = (tried(self.name), completed(self.name))
-        return Effect(replace(state, completed=True), events, result, then=then)
+        return Effect(replace(state, completed=True), events, result, then=Part(then))
 
-    def _check(self, state: OverlappedOperation, key: str, part: str) -> _Effects:
+    def _check(self, state: OverlappedOperation, key: str, part: Part) -> _Effects:
         """Meet it, try it, drop it.
 
         Rules: PURGATORY-CHECK-COUNT, PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED,
         PURGATORY-NOT-LOST, PURGATORY-CHECK-UNKNOWN.
         """
-        if part == _LEAVE_TIMER:
-            yield Effect(state.disarmed(), then=_DROP)
-        elif part == _DROP_THEN_LEAVE:
-            yield Effect(state.without(key), then=_DROP)
-        elif part == _DROP:
+        if part.stage is Stage.LEAVE_TIMER:
+            yield Effect(state.disarmed(), then=Part(Stage.DROP))
+        elif part.stage is Stage.DROP_THEN_LEAVE:
+            yield Effect(state.without(key), then=Part(Stage.DROP))
+        elif part.stage is Stage.DROP:
             yield Effect(state.disarmed().without(key))
         elif part == WHOLE and key not in state.entries:
             yield Effect(state, result=0)
         elif state.completed:
             yield Effect(state.without(key), result=0)
-            if part == _TRY:
+            if part.stage is Stage.TRY:
                 yield Effect(state, result=0)
         elif part == WHOLE:
-            yield Effect(state, then=_TRY)
+            yield Effect(state, then=Part(Stage.TRY))
         elif state.satisfied:
             yield self._completing(state, result=1)
-            yield self._completing(state, result=1, then=_DROP_THEN_LEAVE)
+            yield self._completing(state, result=1, then=Stage.DROP_THEN_LEAVE)
         else:
             yield Effect(state, (tried(self.name),), result=0)
 
-    def _cancel(self, state: OverlappedOperation, key: str, part: str) -> _Effect:
+    def _cancel(self, state: OverlappedOperation, key: str, part: Part) -> _Effect:
         """Take its entry; then give up the key, and with the last one the time-out.
 
         Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
         PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-CANCEL-UNKNOWN.
         """
-        if part == _GIVE_UP:
+        if part.stage is Stage.GIVE_UP:
             left = replace(state, promised=state.promised - {key})
             elsewhere = left.entries | left.promised and not self.any_key_takes_time_out
             # The time-out of a completed operation is left to whoever has completed it.
@@ -250,16 +248,16 @@ class OverlappingCalls:
         if key not in state.entries:
             return Effect(state, result=())
         taken = replace(state.without(key), promised=state.promised | {key})
-        return Effect(taken, result=(self.name,), then=_GIVE_UP)
+        return Effect(taken, result=(self.name,), then=Part(Stage.GIVE_UP))
 
     def _force(self, state: OverlappedOperation) -> _Effect:
         """Complete it, once. Rules: PURGATORY-FORCE, PURGATORY-FORCE-AGAIN."""
         if state.completed:
             return Effect(state, result=False)
         after = replace(state, completed=True)
-        return Effect(after, (completed(self.name),), result=True, then=_LEAVE_TIMER)
+        return Effect(after, (completed(self.name),), result=True, then=Part(Stage.LEAVE_TIMER))
 
-    def _advance(self, state: OverlappedOperation, part: str) -> _Effects:
+    def _advance(self, state: OverlappedOperation, part: Part) -> _Effects:
         """Hand over what is in the timer, and perhaps purge, list by list.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES, PURGATORY-SHUTDOWN-DROPS.
@@ -272,7 +270,7 @@ class OverlappingCalls:
             yield Effect(queued, (expired(self.name),))
         if state.completed:
             for key in sorted(state.entries):
-                yield Effect(state.without(key), then=_PURGE)
+                yield Effect(state.without(key), then=Part(Stage.PURGE))
 
     def _run_one(self, state: OverlappedOperation) -> _Effects:
         """Run its time-out, or another one's.
@@ -287,4 +285,4 @@ class OverlappingCalls:
             yield Effect(ran)
         else:
             events: tuple[Event, ...] = (completed(self.name), timed_out(self.name))
-            yield Effect(replace(ran, completed=True), events, then=_LEAVE_TIMER)
+            yield Effect(replace(ran, completed=True), events, then=Part(Stage.LEAVE_TIMER))

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from purgatory_model.overlapping.exact_calls import CountedOperation, OverlappingExactCalls
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, undivided
 from purgatory_spec.operations import Advance, Operation, Watch
 from purgatory_spec.outcomes import expired
@@ -29,7 +30,7 @@ class DelayedOperationRules:
         return CountedOperation()
 
     def effects(
-        self, state: CountedOperation, operation: Operation, part: str
+        self, state: CountedOperation, operation: Operation, part: Part
     ) -> Iterator[Effect[CountedOperation]]:
         """The ways in which a call may take effect; it has one part.
 

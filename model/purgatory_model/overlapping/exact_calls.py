@@ -25,7 +25,8 @@ callback calls or throws.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
+from purgatory_model.overlapping.parts import WHOLE, Part, Stage
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -40,10 +41,6 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, Value, completed, expired, timed_out, tried
 from purgatory_spec.reasons import Reason
-
-_ARM, _LIST, _TRY_AGAIN, _LEAVE_TIMER = "arm", "list", "try again", "leave the timer"
-_MEET, _LOOK, _DROP, _LEAVE, _PASS = "meet", "look", "drop", "leave", "pass"
-_SETTLE, _PURGE = "settle", "purge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,7 @@ class OverlappingExactCalls:
         """It was never watched."""
         return CountedOperation()
 
-    def effects(self, state: CountedOperation, operation: Operation, part: str) -> _Effects:
+    def effects(self, state: CountedOperation, operation: Operation, part: Part) -> _Effects:
         """The ways in which a part of a call may take effect.
 
         Raises:
@@ -109,24 +106,24 @@ class OverlappingExactCalls:
             case _:
                 raise ValueError(f"these rules do not speak of {operation_name(operation)}")
 
-    def _watch(self, state: CountedOperation, keys: tuple[str, ...], part: str) -> _Effects:
+    def _watch(self, state: CountedOperation, keys: tuple[str, ...], part: Part) -> _Effects:
         """Try and arm, enter the lists, try again.
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS,
         PURGATORY-NO-KEYS, PURGATORY-SHUTDOWN-CLOSED.
         """
-        match part.split():
-            case _ if part == WHOLE and state.closed:
+        match part:
+            case Part(Stage.WHOLE) if state.closed:
                 yield Effect(state, raised=Reason.CLOSED)
-            case _ if part == WHOLE and not keys:
+            case Part(Stage.WHOLE) if not keys:
                 yield Effect(state, raised=Reason.INVALID_ARGUMENT)
-            case _ if part == WHOLE:
+            case Part(Stage.WHOLE):
                 yield from self._first_try(state)
-            case _ if part == _ARM:
+            case Part(Stage.ARM):
                 yield from self._arm(state, len(keys))
-            case [each, number] if each == _LIST:
-                yield from self._enter(state, keys, int(number))
-            case _ if part == _TRY_AGAIN:
+            case Part(Stage.ENTER, int(number)):
+                yield from self._enter(state, keys, number)
+            case Part(Stage.TRY_AGAIN):
                 yield self._second_try(state)
             case _:
                 yield Effect(_disarmed(state))
@@ -137,9 +134,9 @@ class OverlappingExactCalls:
             for tries in range(3):
                 yield Effect(state, (tried(self.name),) * tries, result=False)
         elif state.satisfied:
-            yield self._completing(state, True, _LEAVE_TIMER)
+            yield self._completing(state, True, Part(Stage.LEAVE_TIMER))
         else:
-            yield Effect(state, (tried(self.name),), then=_ARM)
+            yield Effect(state, (tried(self.name),), then=Part(Stage.ARM))
 
     def _arm(self, state: CountedOperation, count: int) -> _Effects:
         """Arm or move the time-out, or hand over what is due at once.
@@ -150,12 +147,13 @@ class OverlappingExactCalls:
             yield Effect(state, result=False)
             return
         armed = replace(state, armed=True, word=state.word + count)
-        yield Effect(armed, then=f"{_LIST} 0")
-        yield Effect(_handed_over(armed), (expired(self.name),), then=f"{_LIST} 0")
+        yield Effect(armed, then=Part(Stage.ENTER, 0))
+        yield Effect(_handed_over(armed), (expired(self.name),), then=Part(Stage.ENTER, 0))
 
     def _enter(self, state: CountedOperation, keys: tuple[str, ...], number: int) -> _Effects:
         """Enter one list, or no more where somebody has completed the operation."""
-        following = _TRY_AGAIN if number + 1 == len(keys) else f"{_LIST} {number + 1}"
+        last = number + 1 == len(keys)
+        following = Part(Stage.TRY_AGAIN) if last else Part(Stage.ENTER, number + 1)
         entries = tuple(sorted((*state.entries, keys[number])))
         yield Effect(replace(state, entries=entries), then=following)
         if state.completed:
@@ -165,21 +163,21 @@ class OverlappingExactCalls:
         if state.completed:
             return Effect(state, result=False)
         if state.satisfied:
-            return self._completing(state, True, _LEAVE_TIMER)
+            return self._completing(state, True, Part(Stage.LEAVE_TIMER))
         return Effect(state, (tried(self.name),), result=False)
 
     def _completing(
         self,
         state: CountedOperation,
         result: Value,
-        then: str,
+        then: Part,
         events: tuple[Event, ...] | None = None,
     ) -> Effect[CountedOperation]:
         """It is completed; what follows takes its time-out. Rules: PURGATORY-CALLBACK-ORDER."""
         shown = (tried(self.name), completed(self.name)) if events is None else events
         return Effect(replace(state, completed=True, word=0), shown, result, then=then)
 
-    def _check(self, state: CountedOperation, key: str, part: str) -> _Effects:
+    def _check(self, state: CountedOperation, key: str, part: Part) -> _Effects:
         """Meet the entries; try, drop and pass them one by one.
 
         Rules: PURGATORY-CHECK-COUNT, PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED,
@@ -187,37 +185,37 @@ class OverlappingExactCalls:
         """
         if part == WHOLE:
             count = state.entries.count(key)
-            yield Effect(state, result=None if count else 0, then=_next(_MEET, count))
+            yield Effect(state, result=None if count else 0, then=_next(Stage.MEET, count))
             return
-        step, _, number = part.partition(" ")
-        left = int(number)
-        if step == _DROP:
-            yield Effect(_without_one(state, key), then=f"{_LEAVE} {left}")
-        elif step == _LEAVE:
-            yield Effect(_disarmed(state), then=_next(_PASS, left - 1))
-        elif step == _PASS:
-            yield Effect(_without_one(state, key), then=_next(_PASS, left - 1))
+        stage, left = part.stage, part.number
+        assert left is not None
+        if stage is Stage.DROP:
+            yield Effect(_without_one(state, key), then=Part(Stage.LEAVE_TIMER, left))
+        elif stage is Stage.LEAVE_TIMER:
+            yield Effect(_disarmed(state), then=_next(Stage.PASS, left - 1))
+        elif stage is Stage.PASS:
+            yield Effect(_without_one(state, key), then=_next(Stage.PASS, left - 1))
         else:
-            yield from self._met(state, key, left, again=step == _LOOK)
+            yield from self._met(state, key, left, again=stage is Stage.LOOK_AGAIN)
 
     def _met(self, state: CountedOperation, key: str, left: int, *, again: bool) -> _Effects:
         """One of the entries that a check has met, before it has completed the operation itself.
 
         Where it was tried in vain a check may look again, and drop it if it is completed by then.
         """
-        then = _next(_MEET, left - 1)
+        then = _next(Stage.MEET, left - 1)
         result = 0 if then is None else None
         if state.completed:
             yield Effect(_without_one(state, key), result=result, then=then)
         elif again:
             yield Effect(state, result=result, then=then)
         elif state.satisfied:
-            yield self._completing(state, 1, f"{_DROP} {left}")
+            yield self._completing(state, 1, Part(Stage.DROP, left))
         else:
             yield Effect(state, (tried(self.name),), result=result, then=then)
-            yield Effect(state, (tried(self.name),), then=f"{_LOOK} {left}")
+            yield Effect(state, (tried(self.name),), then=Part(Stage.LOOK_AGAIN, left))
 
-    def _cancel(self, state: CountedOperation, key: str, part: str) -> Effect[CountedOperation]:
+    def _cancel(self, state: CountedOperation, key: str, part: Part) -> Effect[CountedOperation]:
         """Take the list, then lower the word.
 
         Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
@@ -226,22 +224,23 @@ class OverlappingExactCalls:
         if part == WHOLE:
             count = state.entries.count(key)
             entries = tuple(each for each in state.entries if each != key)
-            then = _next(_SETTLE, count)
+            then = _next(Stage.SETTLE, count)
             return Effect(replace(state, entries=entries), result=(self.name,) * count, then=then)
         if state.completed:
             return Effect(state)
-        lowered = replace(state, word=state.word - int(part.partition(" ")[2]))
+        assert part.number is not None
+        lowered = replace(state, word=state.word - part.number)
         return Effect(lowered if lowered.word else _disarmed(lowered))
 
-    def _force(self, state: CountedOperation, part: str) -> Effect[CountedOperation]:
+    def _force(self, state: CountedOperation, part: Part) -> Effect[CountedOperation]:
         """Complete it, once. Rules: PURGATORY-FORCE, PURGATORY-FORCE-AGAIN."""
         if part != WHOLE:
             return Effect(_disarmed(state))
         if state.completed:
             return Effect(state, result=False)
-        return self._completing(state, True, _LEAVE_TIMER, (completed(self.name),))
+        return self._completing(state, True, Part(Stage.LEAVE_TIMER), (completed(self.name),))
 
-    def _advance(self, state: CountedOperation, part: str) -> _Effects:
+    def _advance(self, state: CountedOperation, part: Part) -> _Effects:
         """Hand over what is in the timer, and perhaps purge, list by list.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES, PURGATORY-SHUTDOWN-DROPS,
@@ -255,9 +254,9 @@ class OverlappingExactCalls:
         if state.completed:
             for key in sorted(set(state.entries)):
                 entries = tuple(each for each in state.entries if each != key)
-                yield Effect(replace(state, entries=entries), then=_PURGE)
+                yield Effect(replace(state, entries=entries), then=Part(Stage.PURGE))
 
-    def _run(self, state: CountedOperation, part: str) -> _Effects:
+    def _run(self, state: CountedOperation, part: Part) -> _Effects:
         """Run its time-out, or another one's.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-CALLBACK-ORDER, PURGATORY-LOST-EXPIRY.
@@ -273,12 +272,12 @@ class OverlappingExactCalls:
             yield Effect(ran)
         else:
             events = (completed(self.name), timed_out(self.name))
-            yield self._completing(ran, None, _LEAVE_TIMER, events)
+            yield self._completing(ran, None, Part(Stage.LEAVE_TIMER), events)
 
 
-def _next(step: str, left: int) -> str | None:
+def _next(stage: Stage, left: int) -> Part | None:
     """The part that deals with the next of so many entries; none where none is left."""
-    return f"{step} {left}" if left else None
+    return Part(stage, left) if left else None
 
 
 def _disarmed(state: CountedOperation) -> CountedOperation:

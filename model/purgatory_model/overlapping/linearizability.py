@@ -35,7 +35,8 @@ from purgatory_model.overlapping.interleaving import (
     HistoryEvent,
     Returned,
 )
-from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rule, Rules
+from purgatory_model.overlapping.parts import WHOLE, Part
+from purgatory_model.overlapping.sequential_rules import Effect, Rule, Rules
 from purgatory_model.step import result_matches
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Value
@@ -53,7 +54,7 @@ class Call:
     """
 
     operation: Operation
-    part: str | None = WHOLE
+    part: Part | None = WHOLE
     seen: tuple[Event, ...] = ()
     owed: tuple[Event, ...] = ()
     result: Value = None
@@ -103,7 +104,7 @@ class Taken:
 
     thread: str
     operation: Operation
-    part: str = WHOLE
+    part: Part = WHOLE
 
 
 Order: TypeAlias = tuple[Taken, ...]
@@ -148,7 +149,7 @@ class Explainer(Generic[Rule]):
     """A monitor that follows all explanations by sequential rules."""
 
     rules: Rules[Rule]
-    known: dict[tuple[Rule, Operation, str], tuple[Effect[Rule], ...]] = field(
+    known: dict[tuple[Rule, Operation, Part], tuple[Effect[Rule], ...]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -200,7 +201,7 @@ class Explainer(Generic[Rule]):
                     taken = Taken(thread, call.operation, call.part)
                     yield taken, SearchState(effect.state, moment.calls.set(thread, after))
 
-    def _effects(self, state: Rule, operation: Operation, part: str) -> tuple[Effect[Rule], ...]:
+    def _effects(self, state: Rule, operation: Operation, part: Part) -> tuple[Effect[Rule], ...]:
         key = (state, operation, part)
         if key not in self.known:
             self.known[key] = tuple(self.rules.effects(state, operation, part))

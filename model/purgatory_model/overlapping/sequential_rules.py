@@ -9,15 +9,13 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
+from purgatory_model.overlapping.parts import Part
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.reasons import Reason
 
 Rule = TypeVar("Rule", bound=Hashable)
 """The state of sequential rules."""
-
-WHOLE = "whole"
-"""The first part of every call, and the only one of a call that is not divided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Effect(Generic[Rule]):
     events: tuple[Event, ...] = ()
     result: Value = None
     raised: Reason | None = None
-    then: str | None = None
+    then: Part | None = None
 
 
 class Rules(Protocol[Rule]):
@@ -46,7 +44,7 @@ class Rules(Protocol[Rule]):
     def initial(self) -> Rule:
         """Where they begin."""
 
-    def effects(self, state: Rule, operation: Operation, part: str) -> Iterable[Effect[Rule]]:
+    def effects(self, state: Rule, operation: Operation, part: Part) -> Iterable[Effect[Rule]]:
         """The ways in which a part of a call may take effect; the first one is ``WHOLE``."""
 
 
@@ -67,7 +65,7 @@ class _Undivided(Generic[Rule]):
     def initial(self) -> Rule:
         return self.rules.initial()
 
-    def effects(self, state: Rule, operation: Operation, part: str) -> Iterator[Effect[Rule]]:
+    def effects(self, state: Rule, operation: Operation, part: Part) -> Iterator[Effect[Rule]]:
         for effect in self.rules.effects(state, operation, part):
             if effect.then is None:
                 yield effect
@@ -89,7 +87,7 @@ class _Sequential(Generic[Rule]):
     def initial(self) -> Rule:
         return self.model.initial()
 
-    def effects(self, state: Rule, operation: Operation, part: str) -> Iterator[Effect[Rule]]:
+    def effects(self, state: Rule, operation: Operation, part: Part) -> Iterator[Effect[Rule]]:
         for outcome, after in self.model.successors(state, operation):
             yield Effect(after, outcome.events, outcome.result, outcome.rejected)
 

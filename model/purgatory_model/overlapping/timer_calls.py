@@ -7,16 +7,15 @@ and expires what is due later. With nothing in between, both do what one step do
 
 from dataclasses import replace
 
-from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
+from purgatory_model.overlapping.parts import WHOLE, Part, Stage
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.pending_tasks import Kept
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_spec.operations import Add, Advance, Elapse, Operation
 
-_EXPIRES_AT, _ADVANCE = "arm, expiring at ", "advance"
-
 
 def timer_part(
-    model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, part: str
+    model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, part: Part
 ) -> Effect[TimerState[Kept]] | Operation:
     """The effect of a part of a call, or the step that the model takes in this part.
 
@@ -27,13 +26,14 @@ def timer_part(
             reason = model.refusal(state, delay_ms)
             if reason is not None:
                 return Effect(state, raised=reason)
-            return Effect(state, then=f"{_EXPIRES_AT}{state.now_ms + delay_ms}")
+            return Effect(state, then=Part(Stage.ARM_EXPIRING_AT, state.now_ms + delay_ms))
         case Add(task, _, script):
-            return Add(task, int(part.removeprefix(_EXPIRES_AT)) - state.now_ms, script)
-        case Advance() if part == _ADVANCE:
+            assert part.number is not None
+            return Add(task, part.number - state.now_ms, script)
+        case Advance() if part.stage is Stage.MOVE_CLOCK_ON:
             return Advance(state.now_ms)
         case Advance(to_ms) | Elapse(to_ms):
-            then = _ADVANCE if isinstance(operation, Advance) else None
+            then = Part(Stage.MOVE_CLOCK_ON) if isinstance(operation, Advance) else None
             return Effect(replace(state, now_ms=max(state.now_ms, to_ms)), then=then)
         case _:
             return operation

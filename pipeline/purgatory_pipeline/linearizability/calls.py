@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeVar
 
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event
@@ -49,7 +50,7 @@ class CallRules(Protocol[Rule]):
     def initial(self) -> Rule:
         """Where they begin."""
 
-    def effects(self, state: Rule, call: RecordedCall, part: str) -> Iterable[Effect[Rule]]:
+    def effects(self, state: Rule, call: RecordedCall, part: Part) -> Iterable[Effect[Rule]]:
         """The ways in which a part of a call may take effect; the first one is ``WHOLE``.
 
         Those that contradict the call's events or its answer may be left out.

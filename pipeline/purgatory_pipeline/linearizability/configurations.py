@@ -5,7 +5,8 @@ from typing import Generic, NamedTuple, TypeAlias
 
 from immutables import Map
 
-from purgatory_model.overlapping.sequential_rules import WHOLE, Effect
+from purgatory_model.overlapping.parts import WHOLE, Part
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.step import result_matches
 from purgatory_pipeline.linearizability.calls import RecordedCall, Rule
 from purgatory_pipeline.linearizability.order import Order
@@ -21,7 +22,7 @@ class Progress:
     which only a call that has not returned may have.
     """
 
-    part: str | None = WHOLE
+    part: Part | None = WHOLE
     used: int = 0
     owed: tuple[Event, ...] = ()
     result: Value = None

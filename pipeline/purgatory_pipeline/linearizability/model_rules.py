@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic
 
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, Rules
 from purgatory_pipeline.linearizability.calls import RecordedCall, Rule
 
@@ -18,6 +19,6 @@ class ModelRules(Generic[Rule]):
         """Where they begin."""
         return self.rules.initial()
 
-    def effects(self, state: Rule, call: RecordedCall, part: str) -> Iterable[Effect[Rule]]:
+    def effects(self, state: Rule, call: RecordedCall, part: Part) -> Iterable[Effect[Rule]]:
         """The ways in which a part of a call may take effect."""
         return self.rules.effects(state, call.operation, part)

@@ -2,12 +2,14 @@
 
 from typing import NamedTuple
 
+from purgatory_model.overlapping.parts import Part
+
 
 class Taken(NamedTuple):
     """A part of a call that took effect; ``call`` is the call's number."""
 
     call: int
-    part: str
+    part: Part
 
 
 class Order(NamedTuple):

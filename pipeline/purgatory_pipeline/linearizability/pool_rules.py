@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_pipeline.linearizability.calls import RecordedCall
 from purgatory_pipeline.snapshots.memory_pool import memory_pool_state
@@ -38,7 +39,7 @@ class PoolRules:
         return self.first
 
     def effects(
-        self, state: MemoryPoolState, call: RecordedCall, part: str
+        self, state: MemoryPoolState, call: RecordedCall, part: Part
     ) -> Iterator[Effect[MemoryPoolState]]:
         """The ways in which a call may take effect."""
         for expectation in self.model.expectations(state, call.operation):

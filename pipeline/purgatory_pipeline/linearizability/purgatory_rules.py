@@ -18,7 +18,8 @@ from typing import Generic, TypeAlias, TypeVar
 
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping.exact_calls import CountedOperation, OverlappingExactCalls
-from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rules
+from purgatory_model.overlapping.parts import WHOLE, Part, Stage
+from purgatory_model.overlapping.sequential_rules import Effect, Rules
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
@@ -31,8 +32,6 @@ from purgatory_spec.profiles import Accounting, Executor
 Watched = TypeVar("Watched", OverlappedOperation, CountedOperation)
 
 OperationShare: TypeAlias = Share[OverlappedOperation] | Share[CountedOperation]
-
-_RUN, _THEN = "run: ", ", then: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +69,10 @@ class OperationCalls(Generic[Watched]):
         """The operation when the history begins."""
         return self.first
 
-    def effects(self, state: Watched, call: RecordedCall, part: str) -> Iterator[Effect[Watched]]:
+    def effects(self, state: Watched, call: RecordedCall, part: Part) -> Iterator[Effect[Watched]]:
         """The ways in which a part of a call may take effect."""
-        if part.startswith(_RUN):
-            yield from self._run_inside(state, *part.removeprefix(_RUN).partition(_THEN))
+        if part.inside:
+            yield from self._run_inside(state, part)
             return
         for before in self._before(state, call, part):
             for effect in self.rules.effects(before, call.operation, part):
@@ -92,7 +91,7 @@ class OperationCalls(Generic[Watched]):
     def _may_time_out_in(self, call: RecordedCall) -> bool:
         return may_time_out_in(call, self.earliest_ms)
 
-    def _before(self, state: Watched, call: RecordedCall, part: str) -> Iterator[Watched]:
+    def _before(self, state: Watched, call: RecordedCall, part: Part) -> Iterator[Watched]:
         """The states in which unseen steps may leave the operation before a part takes effect."""
         yield state
         if not self.real_clock:
@@ -111,19 +110,19 @@ class OperationCalls(Generic[Watched]):
         shown = tuple(event for event in effect.events if event.kind is not EventKind.EXPIRED)
         handed_over = len(shown) < len(effect.events)
         if handed_over and self.executor is Executor.INLINE:
-            return replace(effect, events=shown, then=_RUN + WHOLE + _THEN + (effect.then or ""))
+            run = Part(Stage.WHOLE, inside=True, following=effect.then)
+            return replace(effect, events=shown, then=run)
         return replace(effect, events=shown)
 
-    def _run_inside(
-        self, state: Watched, part: str, then: str, following: str
-    ) -> Iterator[Effect[Watched]]:
+    def _run_inside(self, state: Watched, part: Part) -> Iterator[Effect[Watched]]:
         """Run what the call has handed over, and then go on with the call, if it is not over."""
-        for effect in self.rules.effects(state, RunOne(), part):
-            if part == WHOLE and effect.state == state:
+        own = part._replace(inside=False, following=None)
+        for effect in self.rules.effects(state, RunOne(), own):
+            if own == WHOLE and effect.state == state:
                 continue
-            after = (
-                following or None if effect.then is None else _RUN + effect.then + then + following
-            )
+            after = part.following
+            if effect.then is not None:
+                after = effect.then._replace(inside=True, following=part.following)
             yield replace(effect, then=after)
 
 

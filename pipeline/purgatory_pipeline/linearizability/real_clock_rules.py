@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from purgatory_conformance.judging.expiry_interval import ExpiryInterval
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerModel, TimerState, timer_model
@@ -73,7 +74,7 @@ class RealClockRules:
         return self.first
 
     def effects(
-        self, state: TaskOnRealClock, call: RecordedCall, part: str
+        self, state: TaskOnRealClock, call: RecordedCall, part: Part
     ) -> Iterator[Effect[TaskOnRealClock]]:
         """The ways in which a call may take effect."""
         match call.operation:

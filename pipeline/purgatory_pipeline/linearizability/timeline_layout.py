@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from purgatory_conformance.drawing.time_axis import LETTER_WIDTH, TimeAxis, time_axis
 from purgatory_model.overlapping.interleaving import Called
-from purgatory_model.overlapping.sequential_rules import WHOLE
+from purgatory_model.overlapping.parts import WHOLE
 from purgatory_pipeline.linearizability.calls import (
     Entry,
     RecordedCall,
@@ -219,7 +219,7 @@ def _effects(order: Sequence[Taken], bars: Sequence[Bar]) -> list[_Effect]:
         if bar is None:
             continue
         behind = max(behind, bar.began)
-        part = "" if taken.part == WHOLE else taken.part
+        part = "" if taken.part == WHOLE else str(taken.part)
         found.append(_Effect(number, bar, part, behind))
     return found
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.overlapping.timer_calls import timer_part
 from purgatory_model.pending_tasks import PendingTasks
@@ -44,7 +45,7 @@ class TimerCalls:
         """The timer when the history begins."""
         return self.first
 
-    def effects(self, state: State, call: RecordedCall, part: str) -> Iterator[Effect[State]]:
+    def effects(self, state: State, call: RecordedCall, part: Part) -> Iterator[Effect[State]]:
         """The ways in which a part of a call may take effect."""
         taken = timer_part(self.model, state, call.operation, part)
         if isinstance(taken, Effect):

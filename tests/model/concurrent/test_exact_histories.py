@@ -14,6 +14,7 @@ from purgatory_model.overlapping.explained_runs import ExplainedRuns, check_runs
 from purgatory_model.overlapping.histories import histories
 from purgatory_model.overlapping.interleaving import Called, HistoryEvent, Returned, Step
 from purgatory_model.overlapping.linearizability import Explainer, SearchState, explain
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.projection import Projected, Projection
 from purgatory_model.overlapping.sequential_rules import Effect, Rule, Rules, sequential
@@ -249,7 +250,7 @@ class RulesFrom:
         return self.first
 
     def effects(
-        self, state: PurgatoryState[Store], operation: Operation, part: str
+        self, state: PurgatoryState[Store], operation: Operation, part: Part
     ) -> Iterable[Effect[PurgatoryState[Store]]]:
         """The model's effects."""
         return sequential(self.model).effects(state, operation, part)

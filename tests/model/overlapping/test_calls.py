@@ -15,8 +15,9 @@ from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.delayed_operation_rules import DelayedOperationRules
 from purgatory_model.overlapping.interleaving import History, Step
 from purgatory_model.overlapping.linearizability import explain
+from purgatory_model.overlapping.parts import WHOLE
 from purgatory_model.overlapping.projection import Projection
-from purgatory_model.overlapping.sequential_rules import WHOLE, sequential
+from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import Add, Operation, Watch
 from purgatory_spec.profiles import Accounting, Executor, PurgatoryConfiguration, PurgatoryProfile

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, sequential, undivided
+from purgatory_model.overlapping.parts import WHOLE, Part
+from purgatory_model.overlapping.sequential_rules import Effect, sequential, undivided
 from purgatory_model.overlapping.timer_calls import timer_part
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerState, timer_model
@@ -33,7 +34,7 @@ class Parts:
     def initial(self) -> State:
         return MODEL.initial()
 
-    def effects(self, state: State, operation: Operation, part: str) -> Iterator[Effect[State]]:
+    def effects(self, state: State, operation: Operation, part: Part) -> Iterator[Effect[State]]:
         taken = timer_part(MODEL, state, operation, part)
         if isinstance(taken, Effect):
             yield taken

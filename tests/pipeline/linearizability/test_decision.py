@@ -8,6 +8,7 @@ import pytest
 
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability import decision
 from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
@@ -114,7 +115,7 @@ class Forgetful:
     def initial(self) -> int:
         return 0
 
-    def effects(self, state: int, call: RecordedCall, part: str) -> Iterator[Effect[int]]:
+    def effects(self, state: int, call: RecordedCall, part: Part) -> Iterator[Effect[int]]:
         yield Effect(state + 1)
 
 

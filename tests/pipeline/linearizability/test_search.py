@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
 from purgatory_model.overlapping.linearizability import explain
+from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import RecordedCall, calls_of
@@ -178,7 +179,7 @@ def test_without_memory_every_order_would_be_tried() -> None:
             return ()
 
         def effects(
-            self, state: tuple[str, ...], call: RecordedCall, part: str
+            self, state: tuple[str, ...], call: RecordedCall, part: Part
         ) -> Iterator[Effect[tuple[str, ...]]]:
             model = pool.initial()
             for name in state:
@@ -201,7 +202,7 @@ def test_the_order_explains_the_history() -> None:
     history = entries_of(requests(3, (False, True, True)))
     decided = decide(history, ModelRules(sequential(TWO_BYTES)), Budget())
     assert isinstance(decided, Explained)
-    assert decided.order == [Taken(1, "whole"), Taken(2, "whole"), Taken(0, "whole")]
+    assert decided.order == [Taken(1, WHOLE), Taken(2, WHOLE), Taken(0, WHOLE)]
 
 
 def test_a_call_that_returned_comes_before_one_that_begins() -> None:
@@ -250,4 +251,4 @@ def test_a_call_that_took_effect_in_time_is_taken_for_done() -> None:
         ]
         decided = decide(entries, ModelRules(sequential(TWO_BYTES)), Budget())
         assert isinstance(decided, Explained)
-        assert (Taken(0, "whole") in decided.order) == first
+        assert (Taken(0, WHOLE) in decided.order) == first

@@ -25,6 +25,7 @@ from immutables import Map
 
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
 from purgatory_model.overlapping.linearizability import Call
+from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_pipeline.errors import Undecided
 from purgatory_pipeline.replay.overlapping.purgatory.observed_rules import ObservedRules, Standing
@@ -53,7 +54,7 @@ class LateExplainer:
     """Follows the explanations of one operation's history by some rules."""
 
     rules: ObservedRules
-    _known: dict[tuple[Standing, Operation, str], tuple[Effect[Standing], ...]] = field(
+    _known: dict[tuple[Standing, Operation, Part], tuple[Effect[Standing], ...]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -198,7 +199,7 @@ class LateExplainer:
                 yield effect, after
 
     def _effects(
-        self, state: Standing, operation: Operation, part: str
+        self, state: Standing, operation: Operation, part: Part
     ) -> tuple[Effect[Standing], ...]:
         key = state, operation, part
         known = self._known.get(key)

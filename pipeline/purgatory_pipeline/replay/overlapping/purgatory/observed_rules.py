@@ -22,7 +22,8 @@ from typing import TypeAlias
 
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping.exact_calls import CountedOperation, OverlappingExactCalls
-from purgatory_model.overlapping.sequential_rules import WHOLE, Effect, Rules
+from purgatory_model.overlapping.parts import WHOLE, Part
+from purgatory_model.overlapping.sequential_rules import Effect, Rules
 from purgatory_pipeline.snapshots.delayed_operation import counted_operation, listed_operation
 from purgatory_pipeline.traces.lines import WaitingOperation
 from purgatory_spec.operations import (
@@ -76,7 +77,7 @@ class ObservedRules:
         return listed_operation(told, closed=False)
 
     def effects(
-        self, state: Standing, operation: Operation, part: str
+        self, state: Standing, operation: Operation, part: Part
     ) -> Iterator[Effect[Standing]]:
         """The ways in which a part of a call, or of something unseen, may take effect."""
         if state.completed:
@@ -89,7 +90,9 @@ class ObservedRules:
             events = tuple(event for event in effect.events if event.kind not in self.unseen)
             yield effect if len(events) == len(effect.events) else replace(effect, events=events)
 
-    def _live(self, state: Standing, operation: Operation, part: str) -> Iterator[Effect[Standing]]:
+    def _live(
+        self, state: Standing, operation: Operation, part: Part
+    ) -> Iterator[Effect[Standing]]:
         for effect in self._model(state, operation, part):
             if effect.state.completed:
                 yield self._completing(effect)
@@ -109,7 +112,7 @@ class ObservedRules:
         return replace(effect, state=completed, then=None)
 
     def _once_completed(
-        self, state: Standing, operation: Operation, part: str
+        self, state: Standing, operation: Operation, part: Part
     ) -> Iterator[Effect[Standing]]:
         """What calls do to an operation that is completed."""
         most_tries = 0
@@ -140,7 +143,7 @@ class ObservedRules:
                 if effect.events:
                     yield Effect(effect.state, then=WHOLE)
 
-    def _model(self, state: Standing, operation: Operation, part: str) -> list[Effect[Standing]]:
+    def _model(self, state: Standing, operation: Operation, part: Part) -> list[Effect[Standing]]:
         rules: Rules[Standing] = self.rules  # type: ignore[assignment]
         return list(rules.effects(state, operation, part))
 
