@@ -3,32 +3,35 @@
 Theory of operation. A call that nothing interrupts is one effect, as in the sequential model. Where
 calls overlap, some of them take effect in *parts*, each at an instant of its own between call and
 return, in a fixed order; between two parts anything else may happen to the operation. Every part
-does what the sequential rules say of it. These are the parts:
+does what the sequential rules say of it. One thing more is to be remembered, the operation's
+*word*: how many entries it has, in lists or in lists that are being cancelled, and how many a watch
+that has armed its time-out is still to give it. These are the parts:
 
-    watch      try; for each key: enter its list; try again; arm the time-out, then look whether
-               the operation was completed meanwhile, and if so disarm it. Where the time-out is
-               armed *first*, that is before the lists, there is nothing to look for afterwards.
-    complete   (the end of a try, of force or of a time-out that comes first) the operation is
-               completed; then its time-out leaves the timer and, where a check has completed it,
-               its entry is dropped, in either order
-    check      meet the operation in the list; try it
-    cancel     take the list; then give up the key, and with the last key the time-out. What a
-               watch under way is still to enter counts as a key, if its time-out is armed, and
-               so does what another cancellation is about to give up.
+    watch      try; for each key: enter its list; try again. Who sees the operation completed enters
+               no more. The time-out is armed *first*, between the first try and the lists, or else
+               at the end; there the watch looks once more whether the operation was completed
+               meanwhile, and if so disarms it
+    check      meet the entries in the list; for each: try it, and drop it where somebody has
+               completed it, before or perhaps since
+    complete   the operation is completed; then its time-out leaves the timer and, where a check has
+               completed it, its entry is dropped, in either order
+    cancel     take the list; then take its entries out of the word, and with the last one the
+               time-out: an entry that is still to come keeps it
     purge      list by list
 
 So a completed operation may stay for a moment in the timer, and in the list that is checked, and
 may even be handed over to the executor; the run then does nothing. With nothing in between, parts
-add up to the sequential call.
+add up to the sequential call (``delayed_operation_rules``). Rules: PURGATORY-OVERLAPPING-CALLS.
+
+The exact accounting arms first, the published order at the end.
 
 The rules explain projections of histories on one operation (``projection``). Time is left out: an
-armed time-out may be handed over by any ``Advance`` or by none, and ``RunOne`` may run another
-operation's. No operation is watched again, and no callback calls or throws.
+armed time-out may be handed over as it is armed, by any ``Advance``, or by none, and ``RunOne`` may
+run another operation's. No callback calls or throws.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from purgatory_model.overlapping.parts import WHOLE, Part, Stage
 from purgatory_model.overlapping.sequential_rules import Effect
@@ -50,38 +53,29 @@ from purgatory_spec.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class OverlappedOperation:
-    """What the future of one delayed operation depends on, also in the middle of calls.
+    """What the future of one delayed operation depends on.
 
     Attributes:
         satisfied: Whether every try from now on completes it.
         completed: Whether it is completed.
-        entries: The keys in whose lists it is.
-        promised: The keys that count as its own though it is not in their lists: still to be
-            entered by a watch that has armed the time-out, or just being cancelled.
+        entries: The keys in whose lists it is, once for each entry, in alphabetical order.
         armed: Whether it is in the timer.
         queued: How often it is in the executor's queue.
         closed: Whether the purgatory has been shut down.
+        word: Its entries: in lists, in lists that are being cancelled, and those that a watch which
+            arms first is still to give it; of no meaning once it is completed.
     """
 
     satisfied: bool = False
     completed: bool = False
-    entries: frozenset[str] = frozenset()
-    promised: frozenset[str] = frozenset()
+    entries: tuple[str, ...] = ()
     armed: bool = False
     queued: int = 0
     closed: bool = False
-
-    def disarmed(self) -> "OverlappedOperation":
-        """Out of the timer."""
-        return replace(self, armed=False)
-
-    def without(self, key: str) -> "OverlappedOperation":
-        """Without its entry under a key."""
-        return replace(self, entries=self.entries - {key})
+    word: int = 0
 
 
-_Effect: TypeAlias = Effect[OverlappedOperation]
-_Effects: TypeAlias = Iterator[_Effect]
+_Effects = Iterator[Effect[OverlappedOperation]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +98,11 @@ class OverlappingCalls:
         return OverlappedOperation()
 
     def effects(self, state: OverlappedOperation, operation: Operation, part: Part) -> _Effects:
-        """The ways in which a part of a call may take effect. Rules: PURGATORY-OVERLAPPING-CALLS.
+        """The ways in which a part of a call may take effect.
 
         Raises:
             ValueError: the operation is none that a projection keeps.
         """
-        if part.stage is Stage.LEAVE_TIMER and not isinstance(operation, Check):
-            yield Effect(state.disarmed())
-            return
         match operation:
             case Watch(keys=keys):
                 yield from self._watch(state, keys, part)
@@ -120,163 +111,194 @@ class OverlappingCalls:
             case CancelForKey(key):
                 yield self._cancel(state, key, part)
             case Force():
-                yield self._force(state)
+                yield self._force(state, part)
+            case Satisfy():
+                yield Effect(replace(state, satisfied=True))
             case Advance():
                 yield from self._advance(state, part)
             case RunOne():
-                yield from self._run_one(state)
-            case Satisfy():
-                yield Effect(replace(state, satisfied=True))
+                yield from self._run(state, part)
             case Shutdown():
-                yield Effect(replace(state.disarmed(), closed=True))
+                yield Effect(replace(_disarmed(state), closed=True))
             case _:
                 raise ValueError(f"no delayed operation knows {operation_name(operation)}")
 
     def _watch(self, state: OverlappedOperation, keys: tuple[str, ...], part: Part) -> _Effects:
-        """Try, enter the lists, try again, arm.
+        """Try and arm, enter the lists, try again.
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS,
         PURGATORY-NO-KEYS, PURGATORY-SHUTDOWN-CLOSED.
         """
-        if part.number is not None:
-            yield from self._enter(state, keys, part.number)
-        elif part.stage is Stage.TRY_AGAIN:
-            yield self._second_try(state)
-        elif part.stage is Stage.ARM:
-            yield from self._arm(state)
-        elif part.stage is Stage.LOOK_AGAIN:
-            yield Effect(state.disarmed() if state.completed else state, result=False)
-        elif state.closed:
-            yield Effect(state, raised=Reason.CLOSED)
-        elif not keys:
-            yield Effect(state, raised=Reason.INVALID_ARGUMENT)
-        else:
-            yield from self._first_try(state, keys)
+        match part:
+            case Part(Stage.WHOLE) if state.closed:
+                yield Effect(state, raised=Reason.CLOSED)
+            case Part(Stage.WHOLE) if not keys:
+                yield Effect(state, raised=Reason.INVALID_ARGUMENT)
+            case Part(Stage.WHOLE):
+                yield from self._first_try(state)
+            case Part(Stage.ARM):
+                yield from self._arm(state, len(keys))
+            case Part(Stage.ENTER, int(number)):
+                yield from self._enter(state, keys, number)
+            case Part(Stage.TRY_AGAIN):
+                yield self._second_try(state)
+            case Part(Stage.LOOK_AGAIN):
+                yield Effect(_disarmed(state) if state.completed else state, result=False)
+            case _:
+                yield Effect(_disarmed(state))
 
-    def _first_try(self, state: OverlappedOperation, keys: tuple[str, ...]) -> _Effects:
+    def _first_try(self, state: OverlappedOperation) -> _Effects:
+        """Try; whether one that is completed is tried is free. Rules: PURGATORY-WATCH-COMPLETED."""
         if state.completed:
-            for count in range(3):
-                yield Effect(state, (tried(self.name),) * count, result=False)
+            for tries in range(3):
+                yield Effect(state, (tried(self.name),) * tries, result=False)
         elif state.satisfied:
-            yield self._completing(state, result=True)
-        elif self.arms_first:
-            promised = replace(state, promised=frozenset(keys))
-            for after, events in self._armed(promised):
-                yield Effect(after, (tried(self.name), *events), then=Part(Stage.ENTER, 0))
+            yield self._completing(state, True, Part(Stage.LEAVE_TIMER))
         else:
-            yield Effect(state, (tried(self.name),), then=Part(Stage.ENTER, 0))
+            then = Part(Stage.ARM) if self.arms_first else Part(Stage.ENTER, 0)
+            yield Effect(state, (tried(self.name),), then=then)
+
+    def _arm(self, state: OverlappedOperation, count: int) -> _Effects:
+        """Arm or move the time-out, or hand over what is due at once.
+
+        Who completes the operation just before it is armed at the end finds no time-out to cancel.
+
+        Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH.
+        """
+        if state.completed:
+            yield Effect(state, result=False)
+        if not (state.completed and self.arms_first):
+            then = Part(Stage.ENTER, 0) if self.arms_first else Part(Stage.LOOK_AGAIN)
+            promised = replace(state, word=state.word + count) if self.arms_first else state
+            yield Effect(replace(promised, armed=True), then=then)
+            yield Effect(_handed_over(promised), (expired(self.name),), then=then)
 
     def _enter(self, state: OverlappedOperation, keys: tuple[str, ...], number: int) -> _Effects:
-        """Enter one list, or none any longer where somebody has completed the operation."""
-        key, last = keys[number], number + 1 == len(keys)
+        """Enter one list, or no more where somebody has completed the operation."""
+        last = number + 1 == len(keys)
         following = Part(Stage.TRY_AGAIN) if last else Part(Stage.ENTER, number + 1)
-        listed = replace(state, entries=state.entries | {key}, promised=state.promised - {key})
-        yield Effect(listed, then=following)
+        entries = tuple(sorted((*state.entries, keys[number])))
+        word = state.word if self.arms_first else state.word + 1
+        yield Effect(replace(state, entries=entries, word=word), then=following)
         if state.completed:
-            yield Effect(replace(state, promised=frozenset()), then=Part(Stage.TRY_AGAIN))
+            yield Effect(state, result=False)
 
-    def _second_try(self, state: OverlappedOperation) -> _Effect:
+    def _second_try(self, state: OverlappedOperation) -> Effect[OverlappedOperation]:
         if state.completed:
             return Effect(state, result=False)
         if state.satisfied:
-            return self._completing(state, result=True)
+            return self._completing(state, True, Part(Stage.LEAVE_TIMER))
         if self.arms_first:
             return Effect(state, (tried(self.name),), result=False)
         return Effect(state, (tried(self.name),), then=Part(Stage.ARM))
 
-    def _arm(self, state: OverlappedOperation) -> _Effects:
-        """Who completes the operation just before it is armed finds no time-out to cancel."""
-        for after, events in self._armed(state):
-            yield Effect(after, events, then=Part(Stage.LOOK_AGAIN))
-        if state.completed:
-            yield Effect(state, result=False)
-
-    def _armed(
-        self, state: OverlappedOperation
-    ) -> Iterator[tuple[OverlappedOperation, tuple[Event, ...]]]:
-        """With its time-out armed or, where that is due at once, handed over."""
-        yield replace(state, armed=True), ()
-        yield replace(state, queued=state.queued + 1), (expired(self.name),)
-
     def _completing(
-        self, state: OverlappedOperation, result: Value, then: Stage = Stage.LEAVE_TIMER
-    ) -> _Effect:
-        """A try completes it; its time-out leaves the timer next.
-
-        Rules: PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT.
-        """
-        events = (tried(self.name), completed(self.name))
-        return Effect(replace(state, completed=True), events, result, then=Part(then))
+        self,
+        state: OverlappedOperation,
+        result: Value,
+        then: Part,
+        events: tuple[Event, ...] | None = None,
+    ) -> Effect[OverlappedOperation]:
+        """It is completed; what follows takes its time-out. Rules: PURGATORY-CALLBACK-ORDER."""
+        shown = (tried(self.name), completed(self.name)) if events is None else events
+        return Effect(replace(state, completed=True, word=0), shown, result, then=then)
 
     def _check(self, state: OverlappedOperation, key: str, part: Part) -> _Effects:
-        """Meet it, try it, drop it.
+        """Meet the entries; try, drop and pass them one by one.
 
         Rules: PURGATORY-CHECK-COUNT, PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED,
-        PURGATORY-NOT-LOST, PURGATORY-CHECK-UNKNOWN.
+        PURGATORY-NOT-LOST, PURGATORY-CHECK-UNKNOWN, PURGATORY-DUPLICATE-KEYS.
         """
-        if part.stage is Stage.LEAVE_TIMER:
-            yield Effect(state.disarmed(), then=Part(Stage.DROP))
-        elif part.stage is Stage.DROP_THEN_LEAVE:
-            yield Effect(state.without(key), then=Part(Stage.DROP))
-        elif part.stage is Stage.DROP:
-            yield Effect(state.disarmed().without(key))
-        elif part == WHOLE and key not in state.entries:
-            yield Effect(state, result=0)
-        elif state.completed:
-            yield Effect(state.without(key), result=0)
-            if part.stage is Stage.TRY:
-                yield Effect(state, result=0)
-        elif part == WHOLE:
-            yield Effect(state, then=Part(Stage.TRY))
-        elif state.satisfied:
-            yield self._completing(state, result=1)
-            yield self._completing(state, result=1, then=Stage.DROP_THEN_LEAVE)
+        if part == WHOLE:
+            count = state.entries.count(key)
+            met = Stage.PASS if state.completed else Stage.MEET
+            decided = 0 if state.completed or not count else None
+            yield Effect(state, result=decided, then=_next(met, count))
+            return
+        stage, left = part.stage, part.number
+        assert left is not None
+        if stage is Stage.DROP:
+            yield Effect(_without_one(state, key), then=Part(Stage.LEAVE_TIMER, left))
+        elif stage is Stage.LEAVE_TIMER_FIRST:
+            yield Effect(_disarmed(state), then=Part(Stage.PASS, left))
+        elif stage is Stage.LEAVE_TIMER:
+            yield Effect(_disarmed(state), then=_next(Stage.PASS, left - 1))
+        elif stage is Stage.PASS:
+            yield Effect(_without_one(state, key), then=_next(Stage.PASS, left - 1))
         else:
-            yield Effect(state, (tried(self.name),), result=0)
+            yield from self._met(state, key, left, again=stage is Stage.LOOK_AGAIN)
 
-    def _cancel(self, state: OverlappedOperation, key: str, part: Part) -> _Effect:
-        """Take its entry; then give up the key, and with the last one the time-out.
+    def _met(self, state: OverlappedOperation, key: str, left: int, *, again: bool) -> _Effects:
+        """One of the entries that a check has met, before it has completed the operation itself.
+
+        Where it was tried in vain a check may look again, and drop it if it is completed by then.
+        """
+        then = _next(Stage.MEET, left - 1)
+        result = 0 if then is None else None
+        if state.completed:
+            yield Effect(_without_one(state, key), result=result, then=then)
+            yield Effect(state, result=result, then=then)
+        elif again:
+            yield Effect(state, result=result, then=then)
+        elif state.satisfied:
+            yield self._completing(state, 1, Part(Stage.DROP, left))
+            yield self._completing(state, 1, Part(Stage.LEAVE_TIMER_FIRST, left))
+        else:
+            yield Effect(state, (tried(self.name),), result=result, then=then)
+            yield Effect(state, (tried(self.name),), then=Part(Stage.LOOK_AGAIN, left))
+
+    def _cancel(
+        self, state: OverlappedOperation, key: str, part: Part
+    ) -> Effect[OverlappedOperation]:
+        """Take the list, then lower the word.
 
         Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
         PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-CANCEL-UNKNOWN.
         """
-        if part.stage is Stage.GIVE_UP:
-            left = replace(state, promised=state.promised - {key})
-            elsewhere = left.entries | left.promised and not self.any_key_takes_time_out
-            # The time-out of a completed operation is left to whoever has completed it.
-            return Effect(left if elsewhere or state.completed else left.disarmed())
-        if key not in state.entries:
-            return Effect(state, result=())
-        taken = replace(state.without(key), promised=state.promised | {key})
-        return Effect(taken, result=(self.name,), then=Part(Stage.GIVE_UP))
+        if part == WHOLE:
+            count = state.entries.count(key)
+            entries = tuple(each for each in state.entries if each != key)
+            then = _next(Stage.SETTLE, count)
+            return Effect(replace(state, entries=entries), result=(self.name,) * count, then=then)
+        if state.completed:
+            return Effect(state)
+        assert part.number is not None
+        lowered = replace(state, word=state.word - part.number)
+        elsewhere = lowered.word and not self.any_key_takes_time_out
+        return Effect(lowered if elsewhere else _disarmed(lowered))
 
-    def _force(self, state: OverlappedOperation) -> _Effect:
+    def _force(self, state: OverlappedOperation, part: Part) -> Effect[OverlappedOperation]:
         """Complete it, once. Rules: PURGATORY-FORCE, PURGATORY-FORCE-AGAIN."""
+        if part != WHOLE:
+            return Effect(_disarmed(state))
         if state.completed:
             return Effect(state, result=False)
-        after = replace(state, completed=True)
-        return Effect(after, (completed(self.name),), result=True, then=Part(Stage.LEAVE_TIMER))
+        return self._completing(state, True, Part(Stage.LEAVE_TIMER), (completed(self.name),))
 
     def _advance(self, state: OverlappedOperation, part: Part) -> _Effects:
         """Hand over what is in the timer, and perhaps purge, list by list.
 
-        Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES, PURGATORY-SHUTDOWN-DROPS.
+        Rules: PURGATORY-TIME-OUT, PURGATORY-PURGE-REMOVES, PURGATORY-SHUTDOWN-DROPS,
+        PURGATORY-SHUTDOWN-AGAIN.
         """
         yield Effect(state)
         if part == WHOLE and state.closed:
             yield Effect(state, raised=Reason.CLOSED)
         if part == WHOLE and state.armed:
-            queued = replace(state, armed=False, queued=state.queued + 1)
-            yield Effect(queued, (expired(self.name),))
+            yield Effect(_handed_over(state), (expired(self.name),))
         if state.completed:
-            for key in sorted(state.entries):
-                yield Effect(state.without(key), then=Part(Stage.PURGE))
+            for key in sorted(set(state.entries)):
+                entries = tuple(each for each in state.entries if each != key)
+                yield Effect(replace(state, entries=entries), then=Part(Stage.PURGE))
 
-    def _run_one(self, state: OverlappedOperation) -> _Effects:
+    def _run(self, state: OverlappedOperation, part: Part) -> _Effects:
         """Run its time-out, or another one's.
 
         Rules: PURGATORY-TIME-OUT, PURGATORY-CALLBACK-ORDER, PURGATORY-LOST-EXPIRY.
         """
+        if part != WHOLE:
+            yield Effect(_disarmed(state))
+            return
         yield Effect(state)
         if not state.queued:
             return
@@ -284,5 +306,28 @@ class OverlappingCalls:
         if state.completed:
             yield Effect(ran)
         else:
-            events: tuple[Event, ...] = (completed(self.name), timed_out(self.name))
-            yield Effect(replace(ran, completed=True), events, then=Part(Stage.LEAVE_TIMER))
+            events = (completed(self.name), timed_out(self.name))
+            yield self._completing(ran, None, Part(Stage.LEAVE_TIMER), events)
+
+
+def _next(stage: Stage, left: int) -> Part | None:
+    """The part that deals with the next of so many entries; none where none is left."""
+    return Part(stage, left) if left else None
+
+
+def _disarmed(state: OverlappedOperation) -> OverlappedOperation:
+    """Out of the timer."""
+    return replace(state, armed=False)
+
+
+def _handed_over(state: OverlappedOperation) -> OverlappedOperation:
+    """Out of the timer, and once more in the executor's queue."""
+    return replace(state, armed=False, queued=state.queued + 1)
+
+
+def _without_one(state: OverlappedOperation, key: str) -> OverlappedOperation:
+    """Without one of its entries under a key, if it still has any."""
+    if key not in state.entries:
+        return state
+    place = state.entries.index(key)
+    return replace(state, entries=state.entries[:place] + state.entries[place + 1 :])

@@ -8,7 +8,6 @@ class Stage(StrEnum):
     """What takes effect in a part, in the words of a report."""
 
     WHOLE = "whole"
-    TRY = "try"
     TRY_AGAIN = "try again"
     LOOK_AGAIN = "look again"
     ENTER = "enter list"
@@ -16,11 +15,10 @@ class Stage(StrEnum):
     ARM_EXPIRING_AT = "arm, expiring at"
     MOVE_CLOCK_ON = "advance"
     LEAVE_TIMER = "leave the timer"
+    LEAVE_TIMER_FIRST = "leave the timer first"
     MEET = "meet"
     PASS = "pass"
     DROP = "drop"
-    DROP_THEN_LEAVE = "drop, then leave"
-    GIVE_UP = "give up"
     SETTLE = "settle"
     PURGE = "purge"
 

@@ -137,7 +137,6 @@ def _explain_purgatory(
         any_key_takes_time_out=any(
             each.rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT" for each in begin.deviations
         ),
-        counts_entries=operations.counts_entries,
         snapshot=finding.history.snapshot,
         time_outs=operations.time_outs,
     ):

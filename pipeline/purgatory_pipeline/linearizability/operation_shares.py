@@ -73,7 +73,6 @@ class OperationShares:
         waiting: The operations that are live where the history begins.
         time_outs: When operations may time out at the earliest.
         beyond: Why the rules of calls that overlap do not speak of it; empty where they do.
-        counts_entries: Whether an operation is watched again, or twice under one key.
     """
 
     entries: Sequence[Entry]
@@ -82,7 +81,6 @@ class OperationShares:
     waiting: Sequence[WaitingOperation] = ()
     time_outs: TimeOuts = field(default_factory=TimeOuts)
     beyond: str = ""
-    counts_entries: bool = False
     _calls: list[RecordedCall] = field(default_factory=list)
     _places: dict[int, int] = field(default_factory=dict)
     _by_key: dict[str, list[int]] = field(default_factory=dict)
@@ -97,7 +95,6 @@ class OperationShares:
             self._found[operation.operation] = _Watched(
                 list(operation.entries), completed=operation.completed, began_before=True
             )
-            self._look_at_keys(operation.entries)
             self._look_at_script(operation.operation, operation.script)
         self._calls = calls_of(self.entries)
         self._places = {id(entry): place for place, entry in enumerate(self.entries)}
@@ -120,8 +117,6 @@ class OperationShares:
         match call.operation:
             case Watch(operation=name, keys=keys, script=script):
                 watched = self._named(name, call)
-                self.counts_entries |= bool(watched.keys)
-                self._look_at_keys(keys)
                 if watched.keys and watched.completed and not self.keeps_names:
                     self.beyond = f"the name {name!r} is given to a further operation"
                 watched.keys += keys
@@ -146,9 +141,6 @@ class OperationShares:
             shown.completed |= event.kind is EventKind.COMPLETED
             if event.kind is EventKind.REJECTED:
                 self.beyond = f"a callback of {event.task!r} was rejected"
-
-    def _look_at_keys(self, keys: tuple[str, ...]) -> None:
-        self.counts_entries |= len(set(keys)) < len(keys)
 
     def _look_at_script(self, name: str, script: Script) -> None:
         if script != Script():

@@ -13,25 +13,21 @@ also runs.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
-from purgatory_model.overlapping.exact_calls import CountedOperation, OverlappingExactCalls
 from purgatory_model.overlapping.parts import WHOLE, Part, Stage
-from purgatory_model.overlapping.sequential_rules import Effect, Rules
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
-from purgatory_pipeline.snapshots.delayed_operation import counted_operation, listed_operation
+from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
 from purgatory_pipeline.traces.lines import Snapshot, WaitingOperation
 from purgatory_spec.operations import CancelForKey, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, Executor
 
-Watched = TypeVar("Watched", OverlappedOperation, CountedOperation)
-
-OperationShare: TypeAlias = Share[OverlappedOperation] | Share[CountedOperation]
+OperationShare: TypeAlias = Share[OverlappedOperation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class OperationCalls(Generic[Watched]):
+class OperationCalls:
     """The rules of one operation, with what a trace does not show.
 
     Attributes:
@@ -59,17 +55,19 @@ class OperationCalls(Generic[Watched]):
         earliest_ms: When it may be handed over at the earliest; None where that is unknown.
     """
 
-    rules: Rules[Watched]
+    rules: OverlappingCalls
     executor: Executor
     real_clock: bool
-    first: Watched
+    first: OverlappedOperation
     earliest_ms: int | None = None
 
-    def initial(self) -> Watched:
+    def initial(self) -> OverlappedOperation:
         """The operation when the history begins."""
         return self.first
 
-    def effects(self, state: Watched, call: RecordedCall, part: Part) -> Iterator[Effect[Watched]]:
+    def effects(
+        self, state: OverlappedOperation, call: RecordedCall, part: Part
+    ) -> Iterator[Effect[OverlappedOperation]]:
         """The ways in which a part of a call may take effect."""
         if part.inside:
             yield from self._run_inside(state, part)
@@ -83,7 +81,7 @@ class OperationCalls(Generic[Watched]):
                     queued = replace(effect.state, queued=effect.state.queued + 1)
                     yield self._as_shown(replace(effect, state=queued), call.operation)
 
-    def _comes_too_late(self, after: Watched, call: RecordedCall) -> bool:
+    def _comes_too_late(self, after: OverlappedOperation, call: RecordedCall) -> bool:
         """Whether an operation that a call has just disarmed may have been handed over before."""
         disarmed = not after.armed and not after.completed and not after.queued
         return disarmed and self.real_clock and self._may_time_out_in(call)
@@ -91,19 +89,24 @@ class OperationCalls(Generic[Watched]):
     def _may_time_out_in(self, call: RecordedCall) -> bool:
         return may_time_out_in(call, self.earliest_ms)
 
-    def _before(self, state: Watched, call: RecordedCall, part: Part) -> Iterator[Watched]:
+    def _before(
+        self, state: OverlappedOperation, call: RecordedCall, part: Part
+    ) -> Iterator[OverlappedOperation]:
         """The states in which unseen steps may leave the operation before a part takes effect."""
         yield state
         if not self.real_clock:
             return
         operation = call.operation
         if isinstance(operation, CancelForKey) and part == WHOLE and state.completed:
-            yield _purged(state, operation.key)
+            left = tuple(each for each in state.entries if each != operation.key)
+            yield replace(state, entries=left)
         may_run = isinstance(operation, RunOne) and self._may_time_out_in(call)
         if may_run and part == WHOLE and state.armed:
             yield replace(state, armed=False, queued=state.queued + 1)
 
-    def _as_shown(self, effect: Effect[Watched], operation: Operation) -> Effect[Watched]:
+    def _as_shown(
+        self, effect: Effect[OverlappedOperation], operation: Operation
+    ) -> Effect[OverlappedOperation]:
         """The effect as this executor shows it; what a call hands over inline it then runs."""
         if self.executor is Executor.STEPPED:
             return effect
@@ -114,7 +117,9 @@ class OperationCalls(Generic[Watched]):
             return replace(effect, events=shown, then=run)
         return replace(effect, events=shown)
 
-    def _run_inside(self, state: Watched, part: Part) -> Iterator[Effect[Watched]]:
+    def _run_inside(
+        self, state: OverlappedOperation, part: Part
+    ) -> Iterator[Effect[OverlappedOperation]]:
         """Run what the call has handed over, and then go on with the call, if it is not over."""
         own = part._replace(inside=False, following=None)
         for effect in self.rules.effects(state, RunOne(), own):
@@ -126,20 +131,12 @@ class OperationCalls(Generic[Watched]):
             yield replace(effect, then=after)
 
 
-def _purged(state: Watched, key: str) -> Watched:
-    """Without its entries under a key."""
-    if isinstance(state, CountedOperation):
-        return replace(state, entries=tuple(each for each in state.entries if each != key))
-    return replace(state, entries=state.entries - {key})
-
-
 def statements(
     accounting: Accounting,
     executor: Executor,
     *,
     real_clock: bool,
     any_key_takes_time_out: bool,
-    counts_entries: bool,
     snapshot: Snapshot | None = None,
     time_outs: TimeOuts = TimeOuts(),  # noqa: B008
 ) -> tuple[Statement, ...]:
@@ -150,35 +147,23 @@ def statements(
         executor: Where an expired operation runs.
         real_clock: Whether the run is on one.
         any_key_takes_time_out: Whether that deviation is declared.
-        counts_entries: Whether an operation is watched again, or twice under one key, which only
-            the exact accounting's rules speak of.
         snapshot: What is live where the run begins, if it begins in the middle.
         time_outs: When operations may time out at the earliest.
     """
     closed = snapshot is not None and snapshot.closed
     waiting = {} if snapshot is None else {each.operation: each for each in snapshot.operations}
 
-    def statement(
-        words: str,
-        rules_of: Callable[[str], Rules[Watched]],
-        first_of: Callable[[WaitingOperation, bool], Watched],
-    ) -> Statement:
-        def share_of(name: str, entries: Sequence[Entry]) -> Share[Watched]:
-            first = first_of(waiting.get(name, WaitingOperation(name)), closed)
+    def statement(words: str, *, arms_first: bool) -> Statement:
+        def share_of(name: str, entries: Sequence[Entry]) -> OperationShare:
+            rules = OverlappingCalls(name, arms_first, any_key_takes_time_out)
+            first = delayed_operation(waiting.get(name, WaitingOperation(name)), closed=closed)
             earliest_ms = time_outs.earliest_ms(name, entries)
-            calls = OperationCalls(rules_of(name), executor, real_clock, first, earliest_ms)
+            calls = OperationCalls(rules, executor, real_clock, first, earliest_ms)
             return Share(name, entries, calls)
 
         return Statement(words, share_of)
 
-    def arming(name: str, *, first: bool) -> OverlappingCalls:
-        return OverlappingCalls(name, first, any_key_takes_time_out)
-
-    counted = statement("the exact accounting", OverlappingExactCalls, counted_operation)
-    if counts_entries:
-        return (counted,)
-    listed = (
-        statement("the time-out armed last", partial(arming, first=False), listed_operation),
-        statement("the time-out armed first", partial(arming, first=True), listed_operation),
-    )
-    return (counted, *listed) if accounting is Accounting.EXACT else (*listed, counted)
+    armed_first = statement("the time-out armed first", arms_first=True)
+    armed_last = statement("the time-out armed last", arms_first=False)
+    exact = accounting is Accounting.EXACT
+    return (armed_first, armed_last) if exact else (armed_last, armed_first)

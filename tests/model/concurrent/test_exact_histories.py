@@ -8,8 +8,8 @@ import pytest
 from purgatory_model.concurrent.exact.instance import ExactInstance
 from purgatory_model.concurrent.exact.model import ConcurrentExact
 from purgatory_model.concurrent.exact.state import ExactState
+from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.delayed_operation_rules import DelayedOperationRules
-from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
 from purgatory_model.overlapping.explained_runs import ExplainedRuns, check_runs
 from purgatory_model.overlapping.histories import histories
 from purgatory_model.overlapping.interleaving import Called, HistoryEvent, Returned, Step
@@ -56,7 +56,7 @@ TWICE = (Watch("1", ("k1", "k1"), 1),)
 def checked(instance: ExactInstance, programs: Programs) -> ExplainedRuns:
     """Whether every history is explained for operation 1, whatever timer and executor do."""
     runs = Programmed(ConcurrentExact(instance), {**NOBODY, **programs})
-    return check_runs(runs, _of_operation_1(OverlappingExactCalls("1"), instance))
+    return check_runs(runs, _of_operation_1(OverlappingCalls("1", arms_first=True), instance))
 
 
 def _of_operation_1(
@@ -176,7 +176,9 @@ def test_of_two_operations_each_is_explained_by_itself(name: str) -> None:
         "completer": (Check("k1"), Check("k1")),
     }
     runs = Programmed(ConcurrentExact(instance), {**NOBODY, **programs}, background=frozenset())
-    monitor = Projected(Projection(name, frozenset({"k1"})), Explainer(OverlappingExactCalls(name)))
+    monitor = Projected(
+        Projection(name, frozenset({"k1"})), Explainer(OverlappingCalls(name, arms_first=True))
+    )
     assert check_runs(runs, monitor).unexplained is None
 
 

@@ -94,12 +94,20 @@ PURGATORIES = {
     ),
     # Nobody named it, so that nothing but the count is wrong.
     "a check of an empty list counts one": Known(EXACT, 1, (step("u", Check("k"), 1),)),
-    # The exact accounting arms before the lists; only its rules count two entries under one key.
     "twice under a key, and due at once": Known(
         EXACT,
         None,
         (
             step("t", Watch("a", ("k", "k"), 0), False, tried("a"), expired("a"), tried("a")),
+            step("e", RunOne(), None, completed("a"), timed_out("a")),
+        ),
+    ),
+    "twice under a key, due at once, and armed last": Known(
+        EXACT,
+        None,
+        (
+            step("t", Watch("a", ("k", "k"), 0), False, *WAITS, expired("a")),
+            step("t", Check("k"), 0, *WAITS),
             step("e", RunOne(), None, completed("a"), timed_out("a")),
         ),
     ),

@@ -10,7 +10,7 @@ from purgatory_model.concurrent.exact.instance import ExactInstance
 from purgatory_model.concurrent.exact.model import ConcurrentExact
 from purgatory_model.concurrent.memory_pool.model import ConcurrentMemoryPool
 from purgatory_model.concurrent.proposal.model import ConcurrentProposal, Feature, ProposalInstance
-from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
+from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.histories import histories
 from purgatory_model.overlapping.interleaving import Called, Happened, History, Returned
 from purgatory_model.overlapping.linearizability import explain
@@ -239,7 +239,7 @@ def test_of_divided_calls_the_search_says_what_the_models_explainer_says() -> No
     """
     chance = Random(11)
     projection = Projection("1", frozenset(EXACT.keys))
-    rules = OverlappingExactCalls("1")
+    rules = OverlappingCalls("1", arms_first=True)
     stopped = 0
     for seed in range(120):
         history = exact(EXACT, BUSY, seed)

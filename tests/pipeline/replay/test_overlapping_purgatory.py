@@ -9,7 +9,7 @@ import pytest
 
 from purgatory_model.concurrent.exact.instance import ExactInstance
 from purgatory_model.concurrent.exact.model import ConcurrentExact
-from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
+from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.histories import histories
 from purgatory_model.overlapping.interleaving import Called, Happened, History, Returned
 from purgatory_model.overlapping.linearizability import Explainer
@@ -444,7 +444,7 @@ def test_a_history_with_one_fault_is_wrong_as_the_model_says(name: str) -> None:
     """
     rejected = 0
     projection = Projection("1", frozenset(PROGRAMS[name][0]))
-    monitor = Projected(projection, Explainer(OverlappingExactCalls("1")))
+    monitor = Projected(projection, Explainer(OverlappingCalls("1", arms_first=True)))
     for history in islice(model_histories(name), 0, None, 20):
         for mutant in mutants(history):
             memory = monitor.begin()

@@ -23,7 +23,6 @@ from purgatory_spec.operations import (
     Watch,
     operation_name,
 )
-from purgatory_spec.profiles import Accounting
 
 
 def called(known: PurgatoryKnowledge, operation: Operation, at_ms: int) -> PurgatoryCall:
@@ -64,7 +63,6 @@ def key_called(known: PurgatoryKnowledge, call: PurgatoryCall, key: str, word: s
 def _watch_called(known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch) -> None:
     if not watch.keys or call.began_closed:
         return
-    again = watch.operation in known.operations.by_name
     followed = known.named(watch.operation, is_new=True)
     enter(known, followed, watch.keys)
     if known.operations.satisfied.take(watch.operation) and followed.memory is not None:
@@ -74,9 +72,6 @@ def _watch_called(known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch) 
         followed.free_slot(slot)
     may_time_out(known, followed, call.called_ms, watch.delay_ms)
     numbers = tuple(followed.keys[key] for key in watch.keys)
-    unspoken = again or len(set(numbers)) < len(numbers)
-    if unspoken and known.system.accounting is Accounting.PROPOSAL:
-        followed.memory = None
     known.concern(call, followed, ("watch", numbers))
 
 

@@ -1,8 +1,8 @@
 """The model's rules for one delayed operation, as far as the trace of a real system shows it.
 
-Theory of operation. The rules of ``overlapping.calls`` and ``overlapping.exact_calls`` say what
-every call does, also those of threads in the background. In the trace of a real system the latter
-are not seen. Nor is it always seen what a try will answer. So these rules permit more:
+Theory of operation. The rules of ``overlapping.calls`` say what every call does, also those of
+threads in the background. In the trace of a real system the latter are not seen. Nor is it always
+seen what a try will answer. So these rules permit more:
 
 - from the moment that an operation is due on (``DUE``) it may be handed over, and run, unseen;
 - a try may complete an operation that nobody said was satisfied: the condition is the program's.
@@ -21,11 +21,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
-from purgatory_model.overlapping.exact_calls import CountedOperation, OverlappingExactCalls
 from purgatory_model.overlapping.parts import WHOLE, Part
-from purgatory_model.overlapping.sequential_rules import Effect, Rules
-from purgatory_pipeline.snapshots.delayed_operation import counted_operation, listed_operation
-from purgatory_pipeline.traces.lines import WaitingOperation
+from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -39,7 +36,7 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import EventKind, tried
 
-Standing: TypeAlias = OverlappedOperation | CountedOperation
+Standing: TypeAlias = OverlappedOperation
 """How things stand with one delayed operation."""
 
 THE_OPERATION = "operation"
@@ -63,18 +60,12 @@ class ObservedRules:
         unseen: The kinds of events that the trace leaves out.
     """
 
-    rules: OverlappingCalls | OverlappingExactCalls
+    rules: OverlappingCalls
     unseen: frozenset[EventKind]
 
     def initial(self) -> Standing:
         """It was never watched."""
         return self.rules.initial()
-
-    def waiting(self, told: WaitingOperation) -> Standing:
-        """How things stand with an operation, by a snapshot."""
-        if isinstance(self.rules, OverlappingExactCalls):
-            return counted_operation(told, closed=False)
-        return listed_operation(told, closed=False)
 
     def effects(
         self, state: Standing, operation: Operation, part: Part
@@ -93,7 +84,7 @@ class ObservedRules:
     def _live(
         self, state: Standing, operation: Operation, part: Part
     ) -> Iterator[Effect[Standing]]:
-        for effect in self._model(state, operation, part):
+        for effect in self.rules.effects(state, operation, part):
             if effect.state.completed:
                 yield self._completing(effect)
             elif isinstance(operation, Shutdown):
@@ -102,7 +93,7 @@ class ObservedRules:
             elif not isinstance(operation, RunOne) and not _hands_over(effect):
                 yield effect
         if isinstance(operation, Watch | Check) and not state.satisfied:
-            for effect in self._model(replace(state, satisfied=True), operation, part):
+            for effect in self.rules.effects(replace(state, satisfied=True), operation, part):
                 if effect.state.completed:
                     yield self._completing(effect)
 
@@ -139,13 +130,9 @@ class ObservedRules:
             if not (state.armed or state.queued):
                 yield Effect(state)
         elif state.armed:
-            for effect in self._model(state, _ADVANCE, WHOLE):
+            for effect in self.rules.effects(state, _ADVANCE, WHOLE):
                 if effect.events:
                     yield Effect(effect.state, then=WHOLE)
-
-    def _model(self, state: Standing, operation: Operation, part: Part) -> list[Effect[Standing]]:
-        rules: Rules[Standing] = self.rules  # type: ignore[assignment]
-        return list(rules.effects(state, operation, part))
 
 
 def _hands_over(effect: Effect[Standing]) -> bool:

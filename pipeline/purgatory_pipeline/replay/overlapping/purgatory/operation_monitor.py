@@ -18,7 +18,6 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from purgatory_model.overlapping.calls import OverlappingCalls
-from purgatory_model.overlapping.exact_calls import OverlappingExactCalls
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
 from purgatory_pipeline.replay.overlapping.purgatory.late_explainer import (
     Explanation,
@@ -32,6 +31,7 @@ from purgatory_pipeline.replay.overlapping.purgatory.observed_rules import (
     ObservedRules,
     is_settled,
 )
+from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
 from purgatory_pipeline.traces.lines import WaitingOperation
 from purgatory_spec.operations import (
     CancelForKey,
@@ -212,23 +212,13 @@ def memories() -> int:
 
 @lru_cache(maxsize=16)
 def _explainers(system: System) -> _Explainers:
-    strict = [
-        LateExplainer(ObservedRules(rules, system.unseen))
-        for rules in (
-            (OverlappingExactCalls(THE_OPERATION),)
-            if system.accounting is Accounting.EXACT
-            else (OverlappingCalls(THE_OPERATION), OverlappingCalls(THE_OPERATION, arms_first=True))
-        )
-    ]
-    lenient = [
-        LateExplainer(
-            ObservedRules(
-                OverlappingCalls(THE_OPERATION, arms_first=first, any_key_takes_time_out=True),
-                system.unseen,
-            )
-        )
-        for first in (False, True)
-    ]
+    def explainer(*, arms_first: bool, any_key_takes_time_out: bool) -> LateExplainer:
+        rules = OverlappingCalls(THE_OPERATION, arms_first, any_key_takes_time_out)
+        return LateExplainer(ObservedRules(rules, system.unseen))
+
+    orders = (True,) if system.accounting is Accounting.EXACT else (False, True)
+    strict = [explainer(arms_first=each, any_key_takes_time_out=False) for each in orders]
+    lenient = [explainer(arms_first=each, any_key_takes_time_out=True) for each in (False, True)]
     return _Explainers(tuple(strict), tuple(lenient) if system.any_key_takes_time_out else ())
 
 
@@ -243,8 +233,8 @@ def resumed(system: System, told: WaitingOperation, keys: tuple[int, ...]) -> Me
     """What is known of an operation that waits, by a snapshot; its keys by their numbers."""
     explainers = _explainers(system)
     numbered = msgspec.structs.replace(told, entries=tuple(map(_key, keys)))
-    states = (each.rules.waiting(numbered) for each in (*explainers.strict, *explainers.lenient))
-    return _known(system, tuple(frozenset({Explanation(state)}) for state in states))
+    moments = frozenset({Explanation(delayed_operation(numbered))})
+    return _known(system, (moments,) * len((*explainers.strict, *explainers.lenient)))
 
 
 def _has_run_unseen(moment: Explanation) -> bool:

@@ -32,7 +32,6 @@ from purgatory_spec.operations import (
     Shutdown,
     Watch,
 )
-from purgatory_spec.profiles import Accounting
 
 
 def resume(
@@ -101,8 +100,7 @@ def _resume_one(
     for key in waiting.entries:
         known.operations.enter(followed, key)
     numbers = tuple(followed.keys[key] for key in waiting.entries)
-    twice = len(set(numbers)) < len(numbers) and known.system.accounting is Accounting.PROPOSAL
-    if not (loosely or twice):
+    if not loosely:
         followed.memory = resumed(known.system, waiting, numbers)
     _resume_time_out(known, followed, waiting, now_ms)
 
