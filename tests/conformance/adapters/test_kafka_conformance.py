@@ -18,6 +18,8 @@ from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, Configuration
 from purgatory_spec.requirements import component_of_rule
 
+from .releases import releases
+
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 WORK = Path(__file__).resolve().parents[3] / "purgatory-work"
@@ -48,7 +50,7 @@ def _is_timers(rule: str) -> bool:
     return component_of_rule(rule) is Component.TIMER
 
 
-@pytest.mark.parametrize("release", ["4.4.0", "4.0.0"])
+@pytest.mark.parametrize("release", releases("4.4.0", "4.0.0"))
 def test_system_timer_is_conformant_with_declared_deviations(release: str) -> None:
     """
     Given Kafka's SystemTimer on a virtual clock

@@ -8,6 +8,7 @@ import pytest
 from purgatory_conformance.subjects.kafka import KafkaMode
 
 from .adapter_process import Adapter, Reply, started
+from .releases import releases
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
@@ -28,7 +29,7 @@ INVALID = {
 }
 
 
-@pytest.fixture(scope="module", params=["4.4.0", "4.0.0", "3.9.1"])
+@pytest.fixture(scope="module", params=releases("4.4.0", "4.0.0", "3.9.1"))
 def release(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

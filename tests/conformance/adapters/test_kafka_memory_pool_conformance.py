@@ -10,11 +10,12 @@ from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component
 
 from .kafka_campaign import Falsify, judged
+from .releases import releases
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("release", ["4.4.0", "4.0.0", "3.9.1"])
+@pytest.mark.parametrize("release", releases("4.4.0", "4.0.0", "3.9.1"))
 def test_simple_pool_is_conformant_with_one_declared_deviation(release: str) -> None:
     """
     Given Kafka's SimpleMemoryPool, in both modes, and the pool that is none
@@ -29,7 +30,7 @@ def test_simple_pool_is_conformant_with_one_declared_deviation(release: str) -> 
     assert campaign.too_few == []
 
 
-@pytest.mark.parametrize("release", ["4.4.0", "4.0.0", "3.9.1"])
+@pytest.mark.parametrize("release", releases("4.4.0", "4.0.0", "3.9.1"))
 def test_leak_tracking_pool_is_conformant(release: str) -> None:
     """
     Given Kafka's GarbageCollectedMemoryPool

@@ -7,6 +7,7 @@ import pytest
 from purgatory_conformance.subjects.kafka import KafkaMode
 
 from .adapter_process import Adapter, Reply, started
+from .releases import releases
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
@@ -16,7 +17,7 @@ ROOM = 1000
 """A purge interval that nothing here reaches."""
 
 
-@pytest.fixture(scope="module", params=["4.4.0", "4.0.0", "3.9.1", "2.4.1"])
+@pytest.fixture(scope="module", params=releases("4.4.0", "4.0.0", "3.9.1", "2.4.1"))
 def release(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

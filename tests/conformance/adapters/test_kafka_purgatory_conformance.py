@@ -10,6 +10,7 @@ from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import Component
 
 from .kafka_campaign import Falsify, judged
+from .releases import releases
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
@@ -24,7 +25,7 @@ BEFORE_4_0 = {"PURGATORY-NO-KEYS", "PURGATORY-WATCH-COMPLETED"}
 
 @pytest.mark.parametrize(
     ("release", "deviations"),
-    [("4.4.0", DEVIATIONS), ("4.0.0", DEVIATIONS), ("3.9.1", DEVIATIONS | BEFORE_4_0)],
+    releases(*("4.4.0", "4.0.0", "3.9.1"), also=(DEVIATIONS, DEVIATIONS, DEVIATIONS | BEFORE_4_0)),
 )
 def test_purgatory_is_conformant_with_declared_deviations(
     release: str, deviations: set[str]

@@ -1,0 +1,20 @@
+"""The releases of Kafka that a test asks: the newest always, the others with the large tests."""
+
+from collections.abc import Sequence
+
+import pytest
+from _pytest.mark import ParameterSet
+
+
+def releases(*names: str, also: Sequence[object] = ()) -> list[ParameterSet]:
+    """Parameters of a test, one for each release, the newest first.
+
+    Args:
+        names: The releases, for example ``4.4.0``.
+        also: A further value for each release, in the same order.
+    """
+    values = zip(names, also, strict=True) if also else ((name,) for name in names)
+    return [
+        pytest.param(*each, marks=pytest.mark.large if place else ())
+        for place, each in enumerate(values)
+    ]
