@@ -1,1 +1,12 @@
-"""Measurements: what the implementation costs beside its peers, and what the tools cost."""
+"""Measurements: what the implementation costs beside its peers, and what the tools cost.
+
+    bench                     ``purgatory bench``: peers in interleaved rounds, goals, plots
+    python_peer               the peers in Python, behind the protocol of all peers
+    baselines                 the design of the purgatory before the timing wheel
+    cost_shares               where the time of an operation goes
+    conformance_throughput    steps a second of the conformance suite
+    trace_pipeline, trace_recording, record_corpora   the pipeline and its recorder
+    kafka_mass_expiry         Kafka's mass expiry, counted
+
+Begin with ``bench.catalogue``: what is measured. Checks with a verdict are in ``assurance/``.
+"""

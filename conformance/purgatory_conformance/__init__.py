@@ -10,11 +10,15 @@ speaks the adapter protocol, or one of those that are bundled. The shelves, each
     own_model      a model of one's own against the rules
     scheduling     the bundled code under chosen interleavings of its threads
     exploring      claims about the models, and the counterexamples to false ones
+    opening        from a subject's name on the command line to the subject
+    reporting      verdicts and stories, for terminals, pages and machines
     running        campaigns: golden vectors, generated cases, shrinking, causes, hints
-    support        what the suite needs to know of one component, in one place for each
-    reporting      verdicts, stories and pictures, for terminals, pages and machines
     specimens      small implementations, right and wrong, that test the suite
     subjects       what is judged, and how it is reached
+    support        what the suite needs to know of one component, in one place for each
+    drawing        a failing case of a timer as a picture
+    reducing       smaller cases of a failing one
+    describing     operations, outcomes, profiles and states in words
     generation     cases, drawn from tables of situations
     judging        is a step right, which rules did it put to the test, which one does it break
 

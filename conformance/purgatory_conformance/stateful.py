@@ -98,7 +98,7 @@ class RuleBroken(AssertionError):
 
 @dataclass(frozen=True)
 class _Judged:
-    """What a machine tests: how it is opened, by what it is judged."""
+    """The subject of a machine, with the judge's profile and deviations."""
 
     open: Callable[[], OpenSubject]
     profile: Profile
@@ -366,7 +366,7 @@ def memory_pool_machine(
 def _judged(
     component: Component, tests: Tested, choices: Choices | None, deviations: Sequence[Deviation]
 ) -> _Judged:
-    """What is tested, and how; raises where that cannot be."""
+    """The tested subject with its judge."""
     variants = support_of(component).variants
     for each in deviations:
         if each.variant not in variants:

@@ -160,7 +160,7 @@ class MemoryPoolModel:
     variants: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        """Reject a variant that there is not."""
+        """Reject the name of an unknown variant."""
         unknown = self.variants - VARIANTS.keys()
         if unknown:
             raise ValueError(f"there is no variant {min(unknown)!r}")

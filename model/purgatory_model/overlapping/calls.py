@@ -199,12 +199,12 @@ class OverlappingCalls:
         then: Part,
         events: tuple[Event, ...] | None = None,
     ) -> Effect[OverlappedOperation]:
-        """It is completed; what follows takes its time-out. Rules: PURGATORY-CALLBACK-ORDER."""
+        """Complete the operation; the time-out goes next. Rules: PURGATORY-CALLBACK-ORDER."""
         shown = (tried(self.name), completed(self.name)) if events is None else events
         return Effect(replace(state, completed=True, word=0), shown, result, then=then)
 
     def _check(self, state: OverlappedOperation, key: str, part: Part) -> _Effects:
-        """Meet the entries; try, drop and pass them one by one.
+        """Meet the entries of the key; try the operation, drop completed entries, one by one.
 
         Rules: PURGATORY-CHECK-COUNT, PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED,
         PURGATORY-NOT-LOST, PURGATORY-CHECK-UNKNOWN, PURGATORY-DUPLICATE-KEYS.

@@ -166,7 +166,7 @@ class Explainer(Generic[Rule]):
     def ordered_after(
         self, moments: dict[SearchState[Rule], Order], event: HistoryEvent
     ) -> dict[SearchState[Rule], Order]:
-        """The explanations that are left, each with one order that leads to it.
+        """The remaining explanations, each with one order of parts that leads there.
 
         Raises:
             ValueError: a thread calls while it is inside a call.

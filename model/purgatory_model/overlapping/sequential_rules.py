@@ -2,7 +2,7 @@
 
 Rules say what a call does. Most calls are one *effect*: a change of the state, some events, and a
 result, all at one instant. A call may also be divided into *parts*, each of which takes effect at
-an instant of its own. Every part but the last names the one that follows it.
+an instant of its own. Every part but the last names the next part.
 """
 
 from collections.abc import Hashable, Iterable, Iterator

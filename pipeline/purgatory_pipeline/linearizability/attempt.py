@@ -1,4 +1,4 @@
-"""One way to explain a run, share by share: which shares it explains, and which it cannot.
+"""One way to explain a run, share by share: explained shares and refuted shares.
 
 No share may keep the others from being looked at. Each is allowed few configurations at first, and
 ten times as many from round to round, while time is left. One that nothing explains refutes the
@@ -59,13 +59,13 @@ class Attempt:
 
     @property
     def refuted(self) -> list[ShareFound]:
-        """Those that nothing explains, the one that fails first in front."""
+        """The shares without an explanation, the earliest failure first."""
         failing = (each for each in self.found.values() if each.refutation is not None)
         return sorted(failing, key=lambda each: each.fails_at)
 
     @property
     def undecided(self) -> list[ShareFound]:
-        """Those of which it is not known."""
+        """The undecided shares."""
         return [each for each in self.found.values() if each.undecided is not None]
 
     @property

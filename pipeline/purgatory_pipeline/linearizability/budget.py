@@ -19,7 +19,7 @@ class OutOfTime(OutOfBudget):
 
 
 class OutOfAllowance(OutOfBudget):
-    """What one search was allowed is used up; there may be more for it later."""
+    """The allowance of one search is used up; a later attempt may get a larger allowance."""
 
 
 @dataclass(slots=True)

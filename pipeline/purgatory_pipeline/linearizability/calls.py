@@ -45,7 +45,7 @@ class RecordedCall:
 
 
 class CallRules(Protocol[Rule]):
-    """Sequential rules that know the call that they are asked for: what it showed, and when."""
+    """Sequential rules that know the recorded call: its events, its answer, and their times."""
 
     def initial(self) -> Rule:
         """Where they begin."""

@@ -100,7 +100,7 @@ def _explain(finding: Finding, begin: Begin, budget: Budget) -> None:
 
 
 def _judge(finding: Finding, attempt: Attempt) -> None:
-    """What an attempt says of the run, if it is the one that comes furthest."""
+    """The finding of the attempt that explains the longest beginning of the run."""
     finding.statement = attempt.words
     finding.undecided = len(attempt.undecided)
     if attempt.refuted:

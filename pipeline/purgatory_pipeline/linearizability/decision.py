@@ -4,7 +4,7 @@ Theory of operation. Where every call that returns has returned the history is *
 cut: what follows depends only on the states in which the pieces before may leave the rules, and on
 how far calls are that never return. A piece is searched from all these states. Where finding them
 all is costly the search goes on with those that it has, and comes back for more only if nothing
-explains what follows. A piece that holds nothing any more is forgotten, and with it what it met.
+explains what follows. A piece without open calls is forgotten.
 """
 
 from collections import deque
@@ -56,7 +56,7 @@ class Undecided(OutOfBudget):
     Attributes:
         cause: What was used up.
         explained: How many entries of the history are explained nevertheless, at least.
-        order: An order that explains these.
+        order: An order of parts that explains the entries.
     """
 
     def __init__(self, cause: OutOfBudget, explained: int = 0, order: Sequence[Taken] = ()) -> None:
@@ -75,7 +75,7 @@ def decide(
     Args:
         entries: Calls, events and returns; none of them outside a call.
         rules: What is allowed.
-        budget: What it may cost.
+        budget: The allowance of the search.
 
     Raises:
         Undecided: the budget is used up before it is known.
@@ -141,7 +141,7 @@ def _furthest(
 
 
 class _Cut(Generic[Rule]):
-    """A piece, where it stands, and its search."""
+    """A piece of a history, the place of its first entry, and its search."""
 
     def __init__(
         self,

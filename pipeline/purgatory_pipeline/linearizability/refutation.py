@@ -35,9 +35,9 @@ class Refutation:
 
     Attributes:
         explained: How many entries the longest beginning has that is explained, at the most.
-        order: An order that explains it.
-        open_calls: The calls that are open there, by their numbers.
-        answers: What each of them could have answered there, by its number.
+        order: An order of parts that explains the entries before.
+        open_calls: The open calls at that entry, by number.
+        answers: The possible answers of each open call, by number.
         is_exact: Whether that beginning is explained; otherwise the budget was used up before that
             was known, and it may be a shorter one.
         all_answers: Whether the answers are all there are.

@@ -42,7 +42,7 @@ class Piece:
     Attributes:
         first: The number of the first call that begins in it.
         unreturned: Calls that never return and began before it.
-        calls: The calls that begin in it.
+        calls: The calls that begin in the piece.
         order: Their beginnings, each by its number, and their ends, each by the complement of it.
     """
 

@@ -14,9 +14,9 @@ from purgatory_pipeline.linearizability.refutation import Refutation, refute
 
 @dataclass(frozen=True, slots=True)
 class ShareFound:
-    """What was found of one share.
+    """The result of one share.
 
-    ``refutation`` is None where it is explained; ``order`` then explains it. Where that was not
+    ``refutation`` is None for an explained share; ``order`` is the explanation. Where that was not
     known when the budget was used up, ``undecided`` says how far it is explained.
     """
 
@@ -35,7 +35,7 @@ class ShareFound:
 
     @property
     def last_explained(self) -> Entry | None:
-        """Of one that is not decided the last entry up to which it is explained."""
+        """For an undecided share, the last entry of the explained beginning."""
         if self.undecided is None or self.undecided.explained == 0:
             return None
         return self.entries[self.undecided.explained - 1]
@@ -79,7 +79,7 @@ class Share(Generic[Rule]):
         """Look for an order; where there is none, find out why.
 
         Args:
-            budget: What it may cost.
+            budget: The allowance of the search.
             allowance: How many configurations it may take to know whether there is one.
         """
         budget.allow(allowance)

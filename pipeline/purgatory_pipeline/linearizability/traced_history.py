@@ -25,7 +25,7 @@ class TracedHistory:
 
     Attributes:
         run: Its name.
-        begin: Its first line; None where that is missing.
+        begin: The first line of the run; None where the line is missing.
         snapshot: What was live where the run begins, if it begins in the middle.
         entries: The history.
         places: Where each line stands, by its number: the file, and the line in it, from 1 on.

@@ -138,7 +138,7 @@ class Words:
         return f"{thread} returns from “{self.operation(call.operation)}”: {answer}{after}"
 
     def opened(self, call: RecordedCall, refutation: Refutation) -> str:
-        """A call that was open, and what it could have answered."""
+        """An open call, and its possible answers."""
         thread = printable(thread_of_line(call.thread))
         said = f"{thread} in “{self.operation(call.operation)}” since seq {call.called.seq}"
         answers = refutation.answers.get(call.number, ())
@@ -151,7 +151,7 @@ class Words:
         return f"{said}; could have answered {least}{' or '.join([*shown, *rest])}"
 
     def _comes_early(self, share: ShareFound, call: RecordedCall) -> str:
-        """That a time-out was told before its time, where it was."""
+        """A remark about a time-out before its earliest time; empty without such a time-out."""
         begin = self.finding.history.begin
         instance = None if begin is None else begin.instance
         if not isinstance(instance, PurgatoryInstance) or not isinstance(call.operation, RunOne):

@@ -161,7 +161,7 @@ class SequentialJudge:
             self._reject_impossible_buffer(line, narrowed(self._judge.state, MemoryPoolState))
 
     def _reject_impossible_buffer(self, line: Step, state: MemoryPoolState) -> None:
-        """See that a name stands for one buffer, and that one is known that is given back."""
+        """Check that a name stands for one buffer, and that a returned buffer is known."""
         match line.operation:
             case Allocate(buffer) if line.result is True and buffer in state.held:
                 raise Unusable(f"{buffer!r} is the name of a buffer that is outstanding already")

@@ -55,7 +55,7 @@ class MemoryPoolHistory:
     """Whether the refusal that began the dry spell was made with something available."""
 
     def shows(self, *observables: Observable) -> bool:
-        """Whether the subject shows one of these."""
+        """Whether the subject shows at least one of some observables."""
         return not self.model.profile.observables.isdisjoint(observables)
 
     @property

@@ -1,4 +1,4 @@
-"""What may be the case with one task of a timer, where calls that concern it may overlap.
+"""The possible situations of one task of a timer whose calls may overlap.
 
 Theory of operation. A *situation* is one way in which things may stand: whether the task is armed,
 which earlier armings were ended when they may already have been handed over, so that each may
@@ -60,7 +60,7 @@ IDLE = Situation()
 
 
 class TimerCall(NamedTuple):
-    """An open add or cancel: its number, and what it arms."""
+    """An open add or cancel: the number of the call, and the arming."""
 
     number: int
     task: str
@@ -182,7 +182,7 @@ class FollowedTask:
         return list(found)
 
     def _keep(self, situations: dict[Situation, None]) -> None:
-        """Follow these situations, those as one that differ in ended armings alone."""
+        """Follow these situations; situations that differ in ended armings alone become one."""
         if len(situations) < 2:
             self.situations = list(situations)
             return

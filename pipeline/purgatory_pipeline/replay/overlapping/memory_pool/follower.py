@@ -173,7 +173,7 @@ class MemoryPoolFollower:
     def _size_of(self, buffer: str) -> int | None:
         """The size of a buffer that is given back; None of one that nobody was granted.
 
-        A pool that knows its own rejects one that was given back long ago, whatever its size.
+        A pool that identifies its buffers rejects a buffer returned long ago, whatever the size.
         """
         size_bytes = self._held.get(buffer, self._returned.get(buffer))
         knows = self.instance.profile.release_validation is ReleaseValidation.IDENTITY

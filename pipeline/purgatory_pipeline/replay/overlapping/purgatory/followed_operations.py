@@ -102,7 +102,7 @@ class FollowedOperations:
 
     by_name: dict[str, FollowedOperation] = field(default_factory=dict)
     recent: RecentNames[Fate] = field(default_factory=RecentNames)
-    """What became of those that are forgotten."""
+    """The ends of forgotten tasks."""
     satisfied: RecentNames[bool] = field(default_factory=RecentNames)
     """Operations that were satisfied before they were watched."""
     stale_keys: RecentNames[bool] = field(

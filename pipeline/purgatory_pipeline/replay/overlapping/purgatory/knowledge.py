@@ -128,7 +128,7 @@ class PurgatoryKnowledge:
         return followed
 
     def concern(self, call: PurgatoryCall, followed: FollowedOperation, seen: Seen) -> None:
-        """Tell an operation of a call that begins, and is one that concerns it."""
+        """Tell an operation of the beginning of a call that concerns the operation."""
         slot = call.concerned[followed] = followed.take_slot()
         if followed.memory is not None:
             word, *rest = seen

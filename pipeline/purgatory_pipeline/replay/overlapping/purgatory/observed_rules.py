@@ -10,7 +10,7 @@ seen what a try will answer. So these rules permit more:
 
 And they distinguish less. Once an operation is completed, nothing depends on where its entries and
 its time-out are but one thing: whether a cancellation still returns it, which a purge decides that
-nobody sees. So all that is left of it is that it is completed. A try may still begin that was
+nobody sees. So the operation's completion is the only fact kept. A try may still begin that was
 decided upon before.
 
 One thing more is asked: whether, by a time, it may still wait for its time-out (``LATE``).

@@ -120,7 +120,7 @@ class Memory:
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """What it knows, without the table."""
+        """The knowledge of the monitor, without the shared table."""
         return _known, (self.system, self.moments)
 
     @property
@@ -131,7 +131,7 @@ class Memory:
     def may_stand(self, keys: tuple[int, ...], *, completed: bool, owed: bool | None) -> bool:
         """Whether it may have an entry for each of these keys, and owe a time-out or not.
 
-        Where ``owed`` is None, whether it owes one is not asked.
+        Where ``owed`` is None, an owed time-out is not asked for.
         """
         entries = sorted(map(_key, keys))
         return any(
@@ -188,7 +188,7 @@ _MEMORIES: dict[tuple[System, tuple[Moments, ...]], Memory] = {}
 
 
 def _known(system: System, moments: tuple[Moments, ...]) -> Memory:
-    """The memory of this, the one that there is already if there is one."""
+    """The memory with this content; an existing equal memory if there is one."""
     key = system, moments
     memory = _MEMORIES.get(key)
     if memory is None:

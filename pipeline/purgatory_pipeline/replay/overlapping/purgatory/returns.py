@@ -179,7 +179,7 @@ def _checked(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) -> F
 
 
 def _share(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) -> Finding | None:
-    """Tell each operation that a check concerns what of its result is its share."""
+    """Tell each operation of a check its share of the check's result."""
     for followed, slot in call.concerned.items():
         share = int(followed.completed_in is call)
         if not known.tell(followed, ("returned", slot, share)):

@@ -20,7 +20,7 @@ _TAKEN_AFTER_SHUTDOWN = "taken_after_shutdown"
 
 
 class Fate(NamedTuple):
-    """What became of a task that is done with: the rules that ended its arming, whether it ran."""
+    """The end of a finished task: the rules that ended the arming, and whether the task ran."""
 
     ended_by: frozenset[str]
     ran: bool
@@ -36,8 +36,8 @@ class TimerKnowledge:
         visits: How often each rule was put to the test so far.
         deviated: The rules of declared deviations that were seen so far.
         interval: How expiries follow from readings of the clock.
-        tasks: Those that are followed, by name.
-        recent: What became of those that are forgotten.
+        tasks: The followed tasks, by name.
+        recent: The ends of forgotten tasks.
         deadlines: When they have to have run, and the lines that say so to have come.
         passing: What must not run any more, and has not so far.
         number: The number of the latest call or arming.
