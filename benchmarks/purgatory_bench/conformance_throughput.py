@@ -4,7 +4,8 @@
     python -m purgatory_bench.conformance_throughput --write docs/reference/figures.md
 
 Every figure comes from a process of its own, so that none inherits the memory of another. The
-first form prints a Markdown table; the second puts it between the marks of a page.
+first form prints a Markdown table; the second puts it between the marks of a page, and what was
+measured into a file beside the page, ``results/conformance-throughput.json``.
 """
 
 import json
@@ -19,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
+import msgspec
 
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.reporting.marked_pages import write_between_marks
@@ -93,12 +95,18 @@ def measured_apart(subject: str, component: Component, steps: int, work: Path) -
     return Figure(**json.loads(done.stdout))
 
 
-def table(figures: list[tuple[str, Figure]]) -> str:
-    """The figures as a Markdown table, with what they were measured on."""
-    version = f"{platform.python_implementation()} {platform.python_version()}"
-    machine = f"{version}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+@dataclass(frozen=True)
+class Measured:
+    """A run of the command: the machine, and the figures with their labels in the table."""
+
+    machine: str
+    figures: list[tuple[str, Figure]]
+
+
+def table(measured: Measured) -> str:
+    """The figures as a Markdown table, with the machine that they were measured on."""
     lines = [
-        f"Measured on {machine}.",
+        f"Measured on {measured.machine}.",
         "",
         "| subject | steps | start, s | judging, s | steps a second | peak memory, MiB |",
         "|---|---:|---:|---:|---:|---:|",
@@ -106,9 +114,14 @@ def table(figures: list[tuple[str, Figure]]) -> str:
     lines += [
         f"| {label} | {f.steps:,} | {f.start_seconds:.2f} | {f.seconds:.1f} "
         f"| {f.steps_per_second:,.0f} | {f.peak_mib:.0f} |"
-        for label, f in figures
+        for label, f in measured.figures
     ]
     return "\n".join(lines)
+
+
+def _machine() -> str:
+    version = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{version}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors"
 
 
 @click.command()
@@ -153,11 +166,14 @@ def main(
     figures = [
         (label, measured_apart(name, part, count, work)) for label, name, part, count in wanted
     ]
-    text = table(figures)
+    measured = Measured(_machine(), figures)
     if write is None:
-        click.echo(text)
+        click.echo(table(measured))
     else:
-        write_between_marks(write, "figures", text)
+        file = write.parent / "results" / "conformance-throughput.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(msgspec.json.format(msgspec.json.encode(measured)) + b"\n")
+        write_between_marks(write, "figures", table(measured))
 
 
 if __name__ == "__main__":

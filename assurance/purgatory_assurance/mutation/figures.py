@@ -80,9 +80,10 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def write_run(path: Path, run: RunRecord) -> None:
     """Write the file of a run: JSON, a line for each mutant."""
-    lines = msgspec.json.format(msgspec.json.encode(run), indent=0).decode()
+    head = msgspec.json.encode(msgspec.structs.replace(run, results=[])).decode()
+    mutants = ",\n".join(msgspec.json.encode(each).decode() for each in run.results)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(lines.replace(',\n"', ', "').replace("{\n", "{") + "\n", encoding="utf-8")
+    path.write_text(f"{head.removesuffix(']}')}\n{mutants}\n]}}\n", encoding="utf-8")
 
 
 def read_run(path: Path) -> RunRecord:
