@@ -243,11 +243,21 @@ _ADMISSION = "POOL-STRICT POOL-NON-STRICT"
 
 MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
     _row("ask for a small buffer", 4, "POOL-EXACT-BUFFER POOL-USED POOL-UNBOUNDED-GRANTS", _small),
-    _row("ask for some buffer", 8, " POOL-EXACT-BUFFER POOL-CONSERVATION POOL-SIZE", _some),
+    _row(
+        "ask for some buffer",
+        8,
+        f"{_ADMISSION} POOL-EXACT-BUFFER POOL-CONSERVATION POOL-SIZE",
+        _some,
+    ),
     _row("release a buffer", 8, "POOL-RELEASE POOL-CONSERVATION POOL-UNBOUNDED-RELEASE", _release),
-    _row("ask for the largest buffer", 4, "POOL-OVERSIZE-REQUEST ", _largest),
+    _row("ask for the largest buffer", 4, f"{_ADMISSION} POOL-OVERSIZE-REQUEST", _largest),
     _row("ask for what is left", 4, _ADMISSION, _what_is_left),
-    _row("go to the bound", 3, "POOL-BOUND POOL-REFUSAL POOL-OUT-OF-MEMORY ", _to_the_bound),
+    _row(
+        "go to the bound",
+        3,
+        f"{_ADMISSION} POOL-BOUND POOL-REFUSAL POOL-OUT-OF-MEMORY",
+        _to_the_bound,
+    ),
     _row(
         "refuse, then release",
         4,
@@ -305,7 +315,7 @@ MEMORY_POOL_TABLE: tuple[MemoryPoolRow, ...] = (
 """The rows for the memory pool, the simplest first: shrinking goes towards the top."""
 
 _BEYOND_INT_TABLE = (
-    _row("ask for few bytes", 3, " POOL-EXACT-BUFFER", _few),
+    _row("ask for few bytes", 3, f"{_ADMISSION} POOL-EXACT-BUFFER", _few),
     _row("release a buffer", 3, "POOL-RELEASE", _release),
     _row("ask beyond an int", 2, "POOL-OVERSIZE-REQUEST POOL-NEGATIVE-REQUEST", _beyond_int),
 )
