@@ -2,6 +2,6 @@
 
 ``subject`` has the interface. ``in_process`` drives a Python object; ``adapter_process`` speaks the
 protocol with a program; ``kafka`` builds and starts the adapter of Apache Kafka; ``bundled`` is the
-implementation of this project. ``registry`` finds a subject by the word given to a command,
-``declaration`` reads ``purgatory.toml``.
+implementation of this project. ``declaration`` reads ``purgatory.toml``; ``open_subject`` is a
+subject with what its declaration says. ``opening``, above this shelf, finds a subject by its name.
 """

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 import pytest
-from _pytest.mark import ParameterSet
 
 
-def releases(*names: str, also: Sequence[object] = ()) -> list[ParameterSet]:
+def releases(*names: str, also: Sequence[object] = ()) -> "list[pytest.ParameterSet]":
     """Parameters of a test, one for each release, the newest first.
 
     Args:

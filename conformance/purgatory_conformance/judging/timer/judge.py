@@ -33,7 +33,7 @@ class TimerJudge:
     """Follows one case. After a divergence it must not be used further.
 
     A forgetful one keeps nothing of a task that is neither pending nor in the executor's queue;
-    what it gives up in naming and counting rules, see ``timer_history``.
+    what it gives up in naming and counting rules, see ``history``.
     """
 
     def __init__(
