@@ -1,0 +1,344 @@
+"""What a stranger would write between a design of their own and the suite: calls become steps.
+
+Nothing of a design is known here but the few methods that each component has in any language, and
+what a design raises when it refuses.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from purgatory_spec.operations import (
+    Add,
+    AddInside,
+    Advance,
+    Allocate,
+    Answer,
+    Cancel,
+    CancelForKey,
+    CancelForKeyInside,
+    CancelInside,
+    Check,
+    CheckInside,
+    Elapse,
+    Force,
+    ForceInside,
+    Operation,
+    Release,
+    ReleaseForeign,
+    Satisfy,
+    Script,
+    Throw,
+    Watch,
+    WatchInside,
+    operation_name,
+)
+from purgatory_spec.outcomes import (
+    Event,
+    EventKind,
+    Outcome,
+    Value,
+    completed,
+    ran,
+    timed_out,
+    tried,
+)
+from purgatory_spec.reasons import Reason
+
+
+class ScriptFailure(Exception):
+    """The user's own code fails."""
+
+
+REASONS: tuple[tuple[type[Exception], Reason], ...] = (
+    (ScriptFailure, Reason.THROWN),
+    (OverflowError, Reason.TOO_LARGE),
+    (KeyError, Reason.UNKNOWN_NAME),
+    (ValueError, Reason.INVALID_ARGUMENT),
+)
+"""What a design raises when it refuses, with the reason that stands for it."""
+
+
+class Instance:
+    """One instance of a design: the events of a step are gathered while the design is called."""
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
+        self.events: list[Event] = []
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out an operation; what the design refuses is rejected."""
+        self.events = []
+        try:
+            result = self.call(operation)
+        except Exception as error:
+            return Outcome(
+                rejected=reason_of(error),
+                events=tuple(self.events),
+                observed=self.shown(),
+                detail=repr(error),
+            )
+        return Outcome(result, events=tuple(self.events), observed=self.shown())
+
+    def call(self, operation: Operation) -> Value:
+        """Call the design."""
+        raise NotImplementedError
+
+    def shown(self) -> dict[str, Value]:
+        """The observables."""
+        return {}
+
+    def act_all(self, name: str, actions: Iterable[object]) -> None:
+        """Act as a script says; what is refused is an event, and the script goes on."""
+        for action in actions:
+            if isinstance(action, Throw):
+                raise ScriptFailure
+            try:
+                self.act(action)
+            except Exception as error:
+                self.events.append(Event(EventKind.REJECTED, name, reason=reason_of(error)))
+
+    def act(self, action: object) -> None:
+        """One action of a script."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def reason_of(error: Exception) -> Reason:
+    """Why a design refused; what it does not raise on purpose is ``internal``."""
+    return next((r for kind, r in REASONS if isinstance(error, kind)), Reason.INTERNAL)
+
+
+class Timer(Protocol):
+    """A timer of any design: it runs what is due when it is advanced."""
+
+    run: Callable[[str], None]
+    """Called with each task that expires."""
+
+    def add(self, task: str, delay_ms: int) -> None:
+        """Arm a task, or move its arming."""
+
+    def cancel(self, task: str) -> None:
+        """Disarm a task."""
+
+    def elapse(self, now_ms: int) -> None:
+        """Set the clock."""
+
+    def advance(self) -> None:
+        """Expire what is due."""
+
+    def size(self) -> int:
+        """The number of pending tasks."""
+
+
+class TimerInstance(Instance):
+    """A timer behind the steps; callbacks may add and cancel."""
+
+    def __init__(self, timer: Timer) -> None:
+        """Every task that runs is told to this adapter."""
+        super().__init__()
+        self.timer = timer
+        self.timer.run = self.run
+        self.scripts: dict[str, tuple[object, ...]] = {}
+
+    def run(self, task: str) -> None:
+        """Run a task: what its script throws stays here."""
+        self.events.append(ran(task))
+        try:
+            self.act_all(task, self.scripts.get(task, ()))
+        except ScriptFailure:
+            return
+
+    def call(self, operation: Operation) -> Value:
+        """Call the timer."""
+        match operation:
+            case Add(task, delay_ms, script):
+                before = self.scripts.get(task, ())
+                self.scripts[task] = script
+                try:
+                    self.timer.add(task, delay_ms)
+                except Exception:
+                    self.scripts[task] = before
+                    raise
+            case Cancel(task):
+                self.timer.cancel(task)
+            case Elapse(to_ms):
+                self.timer.elapse(to_ms)
+            case Advance(to_ms):
+                self.timer.elapse(to_ms)
+                self.timer.advance()
+            case _:
+                raise NotImplementedError(operation_name(operation))
+        return None
+
+    def act(self, action: object) -> None:
+        """A running task adds and cancels."""
+        match action:
+            case AddInside(task, delay_ms):
+                self.timer.add(task, delay_ms)
+            case CancelInside(task):
+                self.timer.cancel(task)
+            case _:
+                raise NotImplementedError(repr(action))
+
+    def shown(self) -> dict[str, Value]:
+        """The size."""
+        return {"size": self.timer.size()}
+
+
+class Delayed:
+    """A delayed operation as a user of a purgatory writes one: three methods and a delay."""
+
+    def __init__(self, purgatory: "PurgatoryInstance", name: str, delay_ms: int, script: Script):
+        """It waits until it is satisfied, or until its script completes it."""
+        self.purgatory, self.name, self.delay_ms, self.script = purgatory, name, delay_ms, script
+        self.answers = list(script.tries)
+        self.satisfied = False
+
+    def can_complete(self) -> bool:
+        """Whether the operation can be completed now."""
+        self.purgatory.events.append(tried(self.name))
+        answer = Answer.WAIT
+        if self.answers:
+            answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if self.satisfied or answer is Answer.COMPLETE:
+            return True
+        if answer is Answer.THROW:
+            raise ScriptFailure
+        return False
+
+    def on_complete(self) -> None:
+        """The operation was completed."""
+        self.purgatory.events.append(completed(self.name))
+        self.purgatory.act_all(self.name, self.script.on_complete)
+
+    def on_expiration(self) -> None:
+        """The operation was completed by its time-out."""
+        self.purgatory.events.append(timed_out(self.name))
+        self.purgatory.act_all(self.name, self.script.on_expiration)
+
+
+class Purgatory(Protocol):
+    """A purgatory of any design."""
+
+    def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
+        """Complete an operation, or watch it."""
+
+    def check(self, key: str) -> int:
+        """Complete what can be completed under a key."""
+
+    def force(self, operation: Delayed) -> bool:
+        """Complete an operation."""
+
+    def cancel(self, key: str) -> list[str]:
+        """Watch nothing under a key any longer."""
+
+    def elapse(self, now_ms: int) -> None:
+        """Set the clock."""
+
+    def advance(self) -> None:
+        """Complete what is due."""
+
+    def entries(self) -> int:
+        """The lengths of all lists, together."""
+
+
+class PurgatoryInstance(Instance):
+    """A purgatory behind the steps."""
+
+    def __init__(self, purgatory: Purgatory) -> None:
+        """Operations are made when they are first named."""
+        super().__init__()
+        self.purgatory = purgatory
+        self.operations: dict[str, Delayed] = {}
+
+    def named(self, name: str, delay_ms: int = 0, script: Script | None = None) -> Delayed:
+        """The operation of a name."""
+        if name not in self.operations:
+            self.operations[name] = Delayed(self, name, delay_ms, script or Script())
+        return self.operations[name]
+
+    def call(self, operation: Operation) -> Value:
+        """Call the purgatory."""
+        match operation:
+            case Watch(name, keys, delay_ms, script):
+                return self.purgatory.watch(self.named(name, delay_ms, script), keys)
+            case Check(key):
+                return self.purgatory.check(key)
+            case Force(name):
+                return self.purgatory.force(self.named(name))
+            case CancelForKey(key):
+                return tuple(self.purgatory.cancel(key))
+            case Satisfy(name):
+                self.named(name).satisfied = True
+            case Elapse(to_ms):
+                self.purgatory.elapse(to_ms)
+            case Advance(to_ms):
+                self.purgatory.elapse(to_ms)
+                self.purgatory.advance()
+            case _:
+                raise NotImplementedError(operation_name(operation))
+        return None
+
+    def act(self, action: object) -> None:
+        """A callback watches, checks, cancels and forces."""
+        match action:
+            case WatchInside(name, keys, delay_ms):
+                self.purgatory.watch(self.named(name, delay_ms), keys)
+            case CheckInside(key):
+                self.purgatory.check(key)
+            case ForceInside(name):
+                self.purgatory.force(self.named(name))
+            case CancelForKeyInside(key):
+                self.purgatory.cancel(key)
+            case _:
+                raise NotImplementedError(repr(action))
+
+    def shown(self) -> dict[str, Value]:
+        """The entries."""
+        return {"entries": self.purgatory.entries()}
+
+
+class MemoryPool(Protocol):
+    """A memory pool of any design."""
+
+    def ask(self, size_bytes: int) -> bytearray | None:
+        """A buffer, or None."""
+
+    def give_back(self, buffer: bytearray) -> None:
+        """Release a buffer."""
+
+    def free_bytes(self) -> int:
+        """The bytes that are left."""
+
+
+class MemoryPoolInstance(Instance):
+    """A memory pool behind the steps."""
+
+    def __init__(self, pool: MemoryPool) -> None:
+        """Buffers go by their names."""
+        super().__init__()
+        self.pool = pool
+        self.buffers: dict[str, bytearray] = {}
+
+    def call(self, operation: Operation) -> Value:
+        """Call the pool."""
+        match operation:
+            case Allocate(name, size_bytes):
+                buffer = self.pool.ask(size_bytes)
+                if buffer is None:
+                    return False
+                self.buffers[name] = buffer
+                return True
+            case Release(name):
+                self.pool.give_back(self.buffers[name])
+            case ReleaseForeign(size_bytes):
+                self.pool.give_back(bytearray(size_bytes))
+            case _:
+                raise NotImplementedError(operation_name(operation))
+        return None
+
+    def shown(self) -> dict[str, Value]:
+        """What is left."""
+        return {"available_bytes": self.pool.free_bytes()}

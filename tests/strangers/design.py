@@ -1,0 +1,31 @@
+"""A stranger: a legal design that is neither Kafka's nor ours, and two planted defects of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from purgatory_conformance.components import PROFILES
+from purgatory_conformance.subjects.in_process import InProcessSubject, Instance, subject_of
+from purgatory_spec.profiles import Component
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """A design, the profile in the words that its author would write, how it is made.
+
+    ``defects`` are broken subclasses of the design, each with the rules of which one is blamed.
+    """
+
+    component: Component
+    profile: Mapping[str, str | int | Sequence[str]]
+    design: type[Any]
+    make: Callable[[type[Any], Any], Instance]
+    defects: Mapping[type[Any], set[str]]
+
+    def subject(self, design: type[Any] | None = None) -> InProcessSubject:
+        """The design, or a broken one in its place, as the suite judges it."""
+        made = design or self.design
+        profile = msgspec.convert(self.profile, PROFILES[self.component])
+        return subject_of(lambda configuration: self.make(made, configuration), profile)

@@ -1,0 +1,128 @@
+"""A purgatory with lists that are never changed: a new tuple takes the place of the old one."""
+
+from contextlib import suppress
+
+from purgatory_spec.profiles import Component
+
+from ..adapters import Delayed, PurgatoryInstance, ScriptFailure
+from ..design import Stranger
+from .time_outs import TimeOuts
+
+
+class CopyOnWritePurgatory:
+    """A check walks through the tuple that it found, and drops from it when it is through."""
+
+    def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
+        self.purge_interval = purge_interval
+        self.lists: dict[str, tuple[Delayed, ...]] = {}
+        self.done: set[Delayed] = set()
+        self.time_outs = TimeOuts(tick_ms, now_ms)
+
+    def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
+        if not keys:
+            raise ValueError("at least one key")
+        if operation in self.done:
+            return False
+        if self.attempt(operation):
+            return True
+        for key in keys:
+            self.lists[key] = (*self.lists.get(key, ()), operation)
+        self.time_outs.arm(operation)
+        return self.second_try(operation)
+
+    def second_try(self, operation: Delayed) -> bool:
+        return self.attempt(operation)
+
+    def attempt(self, operation: Delayed) -> bool:
+        return operation.can_complete() and self.force(operation)
+
+    def force(self, operation: Delayed) -> bool:
+        if operation in self.done:
+            return False
+        self.done.add(operation)
+        self.time_outs.disarm(operation)
+        operation.on_complete()
+        return True
+
+    def check(self, key: str) -> int:
+        found = self.lists.get(key, ())
+        completed = [o for o in found if o not in self.done and self.attempt(o)]
+        self.replace(key, tuple(o for o in self.lists.get(key, ()) if o not in self.done))
+        return len(completed)
+
+    def replace(self, key: str, operations: tuple[Delayed, ...]) -> None:
+        self.lists[key] = operations
+        if not operations:
+            del self.lists[key]
+
+    def cancel(self, key: str) -> list[str]:
+        cancelled = self.lists.pop(key, ())
+        watched = {operation for others in self.lists.values() for operation in others}
+        for operation in cancelled:
+            if operation not in watched:
+                self.time_outs.disarm(operation)
+        return [operation.name for operation in cancelled]
+
+    def elapse(self, now_ms: int) -> None:
+        self.time_outs.now_ms = now_ms
+
+    def advance(self) -> None:
+        for operation in self.time_outs.due():
+            with suppress(ScriptFailure):
+                if self.force(operation):
+                    operation.on_expiration()
+        if sum(o in self.done for each in self.lists.values() for o in each) > self.purge_interval:
+            self.purge()
+
+    def purge(self) -> None:
+        for key, operations in list(self.lists.items()):
+            self.replace(key, tuple(o for o in operations if o not in self.done))
+
+    def entries(self) -> int:
+        return sum(map(len, self.lists.values()))
+
+
+class NoSecondTry(CopyOnWritePurgatory):
+    """An event between the first try and the last list is missed."""
+
+    def second_try(self, operation: Delayed) -> bool:
+        return False
+
+
+class PurgesHalf(CopyOnWritePurgatory):
+    """A purge goes through every other list."""
+
+    def purge(self) -> None:
+        for key, operations in list(self.lists.items())[::2]:
+            self.replace(key, tuple(o for o in operations if o not in self.done))
+
+
+STRANGER = Stranger(
+    Component.PURGATORY,
+    {
+        "accounting": "exact",
+        "check_drops": "at_end",
+        "negative_delay": "as_zero",
+        "features": [
+            "force",
+            "cancel_for_key",
+            "rewatch",
+            "duplicate_keys",
+            "elapse",
+            "script_throw",
+            "script_watch",
+            "script_check",
+            "script_cancel_for_key",
+            "script_force",
+        ],
+        "observables": ["entries"],
+    },
+    CopyOnWritePurgatory,
+    lambda design, asked: PurgatoryInstance(
+        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
+    ),
+    {
+        NoSecondTry: {"PURGATORY-WATCH-SECOND-TRY"},
+        PurgesHalf: {"PURGATORY-PURGE-REMOVES"},
+    },
+)

@@ -1,0 +1,122 @@
+"""A purgatory whose check drops, when it is through, whatever is completed by then."""
+
+from collections import defaultdict
+from contextlib import suppress
+
+from purgatory_spec.profiles import Component
+
+from ..adapters import Delayed, PurgatoryInstance, ScriptFailure
+from ..design import Stranger
+from .time_outs import TimeOuts
+
+
+class DropAtEndPurgatory:
+    """Sweeps all lists in every advance, so that nothing completed is left after one."""
+
+    def __init__(self, tick_ms: int, now_ms: int) -> None:
+        self.lists: dict[str, list[Delayed]] = defaultdict(list)
+        self.done: set[Delayed] = set()
+        self.time_outs = TimeOuts(tick_ms, now_ms)
+
+    def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
+        if not keys:
+            raise ValueError("at least one key")
+        if operation in self.done:
+            return False
+        if self.attempt(operation):
+            return True
+        for key in keys:
+            self.lists[key].append(operation)
+        self.time_outs.arm(operation)
+        return self.attempt(operation)
+
+    def attempt(self, operation: Delayed) -> bool:
+        return operation.can_complete() and self.force(operation)
+
+    def force(self, operation: Delayed) -> bool:
+        if operation in self.done:
+            return False
+        self.done.add(operation)
+        self.time_outs.disarm(operation)
+        operation.on_complete()
+        return True
+
+    def check(self, key: str) -> int:
+        count = 0
+        for operation in list(self.lists[key]):
+            if operation not in self.done:
+                count += self.attempt(operation)
+        self.drop(key)
+        return count
+
+    def drop(self, key: str) -> None:
+        self.lists[key] = [each for each in self.lists[key] if each not in self.done]
+
+    def cancel(self, key: str) -> list[str]:
+        cancelled = self.lists.pop(key, [])
+        for operation in cancelled:
+            if not any(operation in others for others in self.lists.values()):
+                self.time_outs.disarm(operation)
+        return [operation.name for operation in cancelled]
+
+    def elapse(self, now_ms: int) -> None:
+        self.time_outs.now_ms = now_ms
+
+    def advance(self) -> None:
+        for operation in self.time_outs.due():
+            with suppress(ScriptFailure):
+                self.expire(operation)
+        for key in list(self.lists):
+            self.drop(key)
+
+    def expire(self, operation: Delayed) -> None:
+        if self.force(operation):
+            operation.on_expiration()
+
+    def entries(self) -> int:
+        return sum(map(len, self.lists.values()))
+
+
+class DropsWhatWaits(DropAtEndPurgatory):
+    """A check empties the list."""
+
+    def drop(self, key: str) -> None:
+        self.lists[key] = []
+
+
+class CountsTheCompleted(DropAtEndPurgatory):
+    """A check's result is what it dropped."""
+
+    def check(self, key: str) -> int:
+        before = len(self.lists[key])
+        super().check(key)
+        return before - len(self.lists[key])
+
+
+STRANGER = Stranger(
+    Component.PURGATORY,
+    {
+        "accounting": "any",
+        "check_drops": "at_end",
+        "negative_delay": "as_zero",
+        "features": [
+            "force",
+            "cancel_for_key",
+            "rewatch",
+            "duplicate_keys",
+            "elapse",
+            "script_throw",
+            "script_watch",
+            "script_check",
+            "script_cancel_for_key",
+            "script_force",
+        ],
+        "observables": ["entries"],
+    },
+    DropAtEndPurgatory,
+    lambda design, asked: PurgatoryInstance(design(asked.tick_ms, asked.start_ms)),
+    {
+        DropsWhatWaits: {"PURGATORY-CHECK-DROPS"},
+        CountsTheCompleted: {"PURGATORY-CHECK-COUNT"},
+    },
+)

@@ -1,0 +1,120 @@
+"""A purgatory that keeps nothing completed: an operation leaves all its lists as it completes."""
+
+from contextlib import suppress
+
+from purgatory_spec.profiles import Component
+
+from ..adapters import Delayed, PurgatoryInstance, ScriptFailure
+from ..design import Stranger
+from .time_outs import TimeOuts
+
+
+class EagerPurgatory:
+    """Each operation knows the keys that it is watched under."""
+
+    def __init__(self, tick_ms: int, now_ms: int) -> None:
+        self.lists: dict[str, list[Delayed]] = {}
+        self.keys: dict[Delayed, list[str]] = {}
+        self.done: set[Delayed] = set()
+        self.time_outs = TimeOuts(tick_ms, now_ms)
+
+    def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
+        if not keys:
+            raise ValueError("at least one key")
+        if operation in self.done:
+            return False
+        if operation.can_complete():
+            return self.force(operation)
+        self.time_outs.arm(operation)
+        for key in keys:
+            self.lists.setdefault(key, []).append(operation)
+            self.keys.setdefault(operation, []).append(key)
+        return operation.can_complete() and self.force(operation)
+
+    def force(self, operation: Delayed) -> bool:
+        if operation in self.done:
+            return False
+        self.done.add(operation)
+        self.time_outs.disarm(operation)
+        self.leave(operation)
+        operation.on_complete()
+        return True
+
+    def leave(self, operation: Delayed) -> None:
+        for key in self.keys.pop(operation, []):
+            self.lists[key].remove(operation)
+            if not self.lists[key]:
+                del self.lists[key]
+
+    def check(self, key: str) -> int:
+        count = 0
+        for operation in tuple(self.lists.get(key, ())):
+            if operation not in self.done and operation.can_complete():
+                count += self.force(operation)
+        return count
+
+    def cancel(self, key: str) -> list[str]:
+        cancelled = self.lists.pop(key, [])
+        for operation in cancelled:
+            self.keys[operation].remove(key)
+            if not self.keys[operation]:
+                self.lose(operation)
+        return [operation.name for operation in cancelled]
+
+    def lose(self, operation: Delayed) -> None:
+        self.time_outs.disarm(operation)
+
+    def elapse(self, now_ms: int) -> None:
+        self.time_outs.now_ms = now_ms
+
+    def advance(self) -> None:
+        for operation in self.time_outs.due():
+            with suppress(ScriptFailure):
+                if self.force(operation):
+                    operation.on_expiration()
+
+    def entries(self) -> int:
+        return sum(map(len, self.lists.values()))
+
+
+class LeavesOneList(EagerPurgatory):
+    """An operation under several keys leaves the list of the first alone."""
+
+    def leave(self, operation: Delayed) -> None:
+        for key in self.keys.pop(operation, [])[:1]:
+            self.lists[key].remove(operation)
+
+
+class KeepsCancelledTimeOuts(EagerPurgatory):
+    """What nobody waits for any longer still expires."""
+
+    def lose(self, operation: Delayed) -> None:
+        return
+
+
+STRANGER = Stranger(
+    Component.PURGATORY,
+    {
+        "check_drops": "everywhere",
+        "negative_delay": "as_zero",
+        "features": [
+            "force",
+            "cancel_for_key",
+            "rewatch",
+            "duplicate_keys",
+            "elapse",
+            "script_throw",
+            "script_watch",
+            "script_check",
+            "script_cancel_for_key",
+            "script_force",
+        ],
+        "observables": ["entries"],
+    },
+    EagerPurgatory,
+    lambda design, asked: PurgatoryInstance(design(asked.tick_ms, asked.start_ms)),
+    {
+        LeavesOneList: {"PURGATORY-ENTRIES"},
+        KeepsCancelledTimeOuts: {"PURGATORY-CANCEL-LAST-KEY"},
+    },
+)

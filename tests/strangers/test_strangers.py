@@ -1,0 +1,83 @@
+"""Legal designs that are neither Kafka's nor ours are conformant; what is planted in them is found.
+
+Each is judged by the profile that its author would write, through steps that an adapter of the same
+author would make of calls. Nothing in the suite knows of them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec.profiles import Component
+
+from .design import Stranger
+from .memory_pools import semaphore, unchecked
+from .purgatories import actor, copy_on_write, drop_at_end, eager_removal, one_lock
+from .timers import (
+    binary_heap,
+    calendar_queue,
+    deadlines,
+    hashed_wheel,
+    hierarchical_wheel,
+    sorted_list,
+    ticker,
+)
+
+STRANGERS: Mapping[str, Stranger] = {
+    stranger.design.__name__: stranger
+    for stranger in (
+        actor.STRANGER,
+        binary_heap.STRANGER,
+        calendar_queue.STRANGER,
+        copy_on_write.STRANGER,
+        deadlines.STRANGER,
+        drop_at_end.STRANGER,
+        eager_removal.STRANGER,
+        hashed_wheel.STRANGER,
+        hierarchical_wheel.STRANGER,
+        one_lock.STRANGER,
+        semaphore.STRANGER,
+        sorted_list.STRANGER,
+        ticker.STRANGER,
+        unchecked.STRANGER,
+    )
+}
+DEFECTS = [(name, defect) for name, stranger in STRANGERS.items() for defect in stranger.defects]
+
+_SEEDS = range(20)
+
+
+def _judged(subject: InProcessSubject, component: Component, suite: str, seed: int) -> Campaign:
+    return run_campaign(
+        subject, component, seed=seed, budget=SUITES[suite], vectors=vectors(component)
+    )
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_a_legal_design_is_conformant(name: str) -> None:
+    stranger = STRANGERS[name]
+    campaign = _judged(stranger.subject(), stranger.component, "quick", seed=1)
+    assert campaign.verdict is Verdict.CONFORMANT, campaign.why
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("suite", ["quick", "standard"])
+@pytest.mark.parametrize("name", STRANGERS)
+def test_a_legal_design_is_conformant_by_every_seed(name: str, suite: str) -> None:
+    stranger = STRANGERS[name]
+    for seed in _SEEDS:
+        campaign = _judged(stranger.subject(), stranger.component, suite, seed)
+        assert campaign.verdict is Verdict.CONFORMANT, (seed, campaign.why)
+
+
+@pytest.mark.parametrize(("name", "defect"), DEFECTS)
+def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[Any]) -> None:
+    stranger = STRANGERS[name]
+    campaign = _judged(stranger.subject(defect), stranger.component, "quick", seed=1)
+    assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
+    blamed = {cause.rule for cause in campaign.causes}
+    assert blamed <= stranger.defects[defect], [c.shrunk.operations for c in campaign.causes]
