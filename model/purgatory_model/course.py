@@ -50,12 +50,17 @@ class Moment(Generic[Kept]):
 
 @dataclass(frozen=True, slots=True)
 class Course(Generic[Kept]):
-    """What a call has done so far, and how it ended if it has."""
+    """What a call has done so far, and how it ended if it has.
+
+    ``due`` are the operations that an advance hands over to an inline executor and that have not
+    run, tick by tick. They may have been handed over together, or may be handed over one by one.
+    """
 
     moment: Moment[Kept]
     events: tuple[Event, ...] = ()
     result: Value = None
     raised: Reason | None = None
+    due: tuple[frozenset[str], ...] = ()
     seen: tuple[Event, ...] | None = field(default=None, compare=False)
 
     @property
@@ -95,6 +100,11 @@ class Course(Generic[Kept]):
     def with_timer(self, timer: TimerState[Kept]) -> "Course[Kept]":
         """This course with another state of the timer."""
         return replace(self, moment=replace(self.moment, timer=timer))
+
+    def without_due(self, name: str) -> "Course[Kept]":
+        """This course with an operation that is no longer due."""
+        due = tuple(left for group in self.due if (left := group - {name}))
+        return replace(self, due=due)
 
     def with_lists(self, lists: WatcherLists) -> "Course[Kept]":
         """This course with other watcher lists."""

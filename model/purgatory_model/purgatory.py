@@ -23,8 +23,8 @@ from purgatory_model.purgatory_calls import Calls
 from purgatory_model.purgatory_state import OperationState, PurgatoryState
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, accepted, possible
-from purgatory_model.timer import TimerModel, TimerState, timer_model
-from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_model.timer import TimerModel, TimerState
+from purgatory_model.timing_wheel import declared_timer_model
 from purgatory_model.watcher_lists import swept
 from purgatory_spec.operations import (
     Advance,
@@ -43,11 +43,11 @@ from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.profiles import (
     LARGEST_LONG,
     Accounting,
+    CheckDrops,
     Executor,
     PurgatoryConfiguration,
     PurgatoryObservable,
     PurgatoryProfile,
-    Structure,
     TimerProfile,
 )
 from purgatory_spec.reasons import Reason
@@ -55,54 +55,42 @@ from purgatory_spec.reasons import Reason
 Groups = tuple[frozenset[str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Running(Generic[Kept]):
-    """What still has to run: the groups, in any order inside each, and then the queue."""
-
-    course: Course[Kept]
-    groups: Groups
-
-
-def run_all(course: Course[Kept], groups: Groups, calls: Calls[Kept]) -> Courses[Kept]:
-    """Run everything that was handed over; the result or exception of the call stays the same.
+def run_all(course: Course[Kept], calls: Calls[Kept]) -> Courses[Kept]:
+    """Run everything that is due; the result or exception of the call stays the same.
 
     Args:
-        course: A call that has come to its end.
-        groups: The operations that an advance has handed over, tick by tick.
+        course: A call that has come to its end, with what an advance hands over.
         calls: How to run one.
     """
     ended: list[Course[Kept]] = []
-    running: tuple[_Running[Kept], ...] = (_Running(course, groups),)
+    running: Courses[Kept] = (course,)
     while running:
-        going: list[_Running[Kept]] = []
+        going: list[Course[Kept]] = []
         for each in running:
-            if each.groups or each.course.moment.timer.queue:
+            if each.due or each.moment.timer.queue:
                 going += _run_next(each, calls)
             else:
-                ended.append(replace(each.course, result=course.result, raised=course.raised))
-        running = likely(going, lambda each: each.course)
+                ended.append(replace(each, result=course.result, raised=course.raised))
+        running = likely(going, itself)
     return likely(ended, itself)
 
 
-def _run_next(running: _Running[Kept], calls: Calls[Kept]) -> Iterator[_Running[Kept]]:
-    """Run one operation: any of the first group, or the head of the queue.
+def _run_next(course: Course[Kept], calls: Calls[Kept]) -> Iterator[Course[Kept]]:
+    """Run one operation: any of the first tick, or the head of the queue.
 
     Rules: PURGATORY-LOST-EXPIRY.
     """
-    if not running.groups:
-        for ran in calls.run_one(running.course):
-            yield _Running(ran, ())
-        return
-    group, later = running.groups[0], running.groups[1:]
-    lost = frozenset(name for name in group if running.course.operation(name).completed)
+    group = course.due[0] if course.due else frozenset[str]()
+    lost = [name for name in group if course.operation(name).completed]
     if lost:  # their runs do nothing and show nothing, so that one order stands for all
-        left = group - lost
-        yield _Running(running.course, (left, *later) if left else later)
+        for name in lost:
+            course = course.without_due(name)
+        yield course
         return
     for name in sorted(group):
-        left = group - {name}
-        for ran in calls.run(running.course, name):
-            yield _Running(ran, (left, *later) if left else later)
+        yield from calls.run(course.without_due(name), name)
+    if course.moment.timer.queue:
+        yield from calls.run_one(course)
 
 
 __all__ = ["OperationState", "PurgatoryModel", "PurgatoryState", "purgatory_model"]
@@ -181,6 +169,8 @@ class PurgatoryModel(Generic[Kept]):
         PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-ESTIMATE-EXACT, PURGATORY-SHUTDOWN-DROPS.
         """
         shown = self.profile.observables
+        if self.profile.accounting is Accounting.ANY:
+            shown -= {PurgatoryObservable.ESTIMATE}
         if state.closed:
             shown -= _MEANINGLESS_AFTER_SHUTDOWN
         estimate = PurgatoryObservable.ESTIMATE
@@ -202,8 +192,12 @@ class PurgatoryModel(Generic[Kept]):
     def purge_is_due(self, state: PurgatoryState[Kept]) -> bool:
         """Whether there is more than the interval to purge. Rules: PURGATORY-PURGE-START."""
         if self.profile.accounting is Accounting.PROPOSAL:
-            return state.estimate - state.timer_size > self.configuration.purge_interval
-        return state.stale_entries > self.configuration.purge_interval
+            stale = state.estimate - state.timer_size
+        elif self.profile.accounting is Accounting.EXACT:
+            stale = state.stale_entries
+        else:
+            stale = 0 if state.timer.queue else len(state.stale_operations)
+        return stale > self.configuration.purge_interval
 
     def purged(self, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
         """The state after a purge.
@@ -268,7 +262,9 @@ class PurgatoryModel(Generic[Kept]):
         """
         if not isinstance(operation, Advance):
             return (False,)
-        return (True, False) if state.closed else (None,)
+        if state.closed:
+            return (True, False)
+        return (True, None) if self.profile.accounting is Accounting.ANY else (None,)
 
     def _purged_if(self, state: PurgatoryState[Kept], purge: bool | None) -> PurgatoryState[Kept]:
         due = self.purge_is_due(state) if purge is None else purge
@@ -278,9 +274,20 @@ class PurgatoryModel(Generic[Kept]):
         """The ends of a call, once an inline executor has run what was handed over."""
         ended: tuple[Course[Kept], ...] = (course,)
         if self.profile.executor is Executor.INLINE:
-            ended = run_all(course, handed, self._calls)
+            ended = run_all(replace(course, due=handed), self._calls)
         for each in ended:
-            yield _End(each.moment.state(), each.events, each.result, each.raised)
+            yield _End(self._left(each.moment.state()), each.events, each.result, each.raised)
+
+    def _left(self, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
+        """What is left when a call has ended where operations leave all lists as they complete.
+
+        In the middle of the call nothing shows whether they have left.
+
+        Rules: PURGATORY-CHECK-DROPS.
+        """
+        if self.profile.check_drops is not CheckDrops.EVERYWHERE or not state.stale_entries:
+            return state
+        return replace(state, lists=swept(state.lists, state.completed))
 
     @property
     def _calls(self) -> Calls[Kept]:
@@ -322,6 +329,8 @@ def timer_profile(profile: PurgatoryProfile) -> TimerProfile:
         same_tick_order=profile.same_tick_order,
         executor=Executor.STEPPED,
         structure=profile.structure,
+        already_due=profile.already_due,
+        negative_delay=profile.negative_delay,
         largest_delay_ms=LARGEST_LONG,
     )
 
@@ -338,7 +347,5 @@ def purgatory_model(
     """
     if profile.executor is Executor.THREAD:
         raise ValueError("a purgatory is judged with a stepped or an inline executor")
-    make = timing_wheel_model if profile.structure is Structure.TIMING_WHEEL else timer_model
-    timer: object = make(configuration.timer, timer_profile(profile))
-    assert isinstance(timer, TimerModel)
+    timer = declared_timer_model(configuration.timer, timer_profile(profile))
     return PurgatoryModel(configuration, profile, timer, variants)

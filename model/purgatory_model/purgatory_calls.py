@@ -43,7 +43,9 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import completed, timed_out, tried
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     Executor,
+    NegativeDelay,
     PurgatoryConfiguration,
     PurgatoryProfile,
     ThrowingTry,
@@ -58,11 +60,13 @@ class Walk(Generic[Kept]):
     """A walk under way: the last number passed, the count of completions, whether a try threw.
 
     ``found`` are the entries that were in the list at first; ``last`` is None before the first one.
+    ``at_end`` says that entries of completed operations are dropped when the walk is through.
     """
 
     course: Course[Kept]
     key: str
     found: tuple[Entry, ...]
+    at_end: bool = False
     last: int | None = None
     completed: int = 0
     thrown: bool = False
@@ -82,7 +86,9 @@ class Walk(Generic[Kept]):
         return replace(self, last=entry.number)
 
     def dropped(self, entry: Entry) -> "Walk[Kept]":
-        """The walk behind an entry that is no longer in the list."""
+        """The walk behind an entry of a completed operation."""
+        if self.at_end:
+            return self.past(entry)
         lists = self.course.moment.lists.drop(self.key, entry)
         return replace(self.past(entry), course=self.course.with_lists(lists))
 
@@ -98,21 +104,46 @@ class Walk(Generic[Kept]):
             return self.course.raises(Reason.THROWN)
         return self.course.returns(self.completed)
 
+    def ends(self) -> Iterator[Course[Kept]]:
+        """The end of the walk, or ends that drop: of all entries, or of those that were found.
+
+        A walk that an exception cuts short need not drop anything. Rules: PURGATORY-CHECK-DROPS.
+        """
+        if not self.at_end:
+            yield self.ended()
+            return
+        if self.course.raised is not None:
+            yield self.course
+        present = self.course.moment.lists.of(self.key)
+        completed = [each for each in present if self.course.operation(each.operation).completed]
+        found = [entry for entry in completed if entry in self.found]
+        for entries in (completed, found):
+            lists = self.course.moment.lists
+            for entry in entries:
+                lists = lists.drop(self.key, entry)
+            yield replace(self, course=self.course.with_lists(lists)).ended()
+
 
 def walk(
-    course: Course[Kept], key: str, attempt: Attempt[Kept], throwing_try: ThrowingTry
+    course: Course[Kept], key: str, attempt: Attempt[Kept], profile: PurgatoryProfile
 ) -> Courses[Kept]:
     """Check a key: meet its entries one by one, and try uncompleted operations by ``attempt``."""
     ended: list[Course[Kept]] = []
-    walks: tuple[Walk[Kept], ...] = (Walk(course, key, course.moment.lists.of(key)),)
+    found = course.moment.lists.of(key)
+    walks = tuple(
+        Walk(course, key, found, at_end)
+        for at_end, drops in ((False, CheckDrops.AT_END), (True, CheckDrops.AS_PASSED))
+        if profile.check_drops is not drops
+        and not (at_end and profile.check_drops is CheckDrops.EVERYWHERE)
+    )
     while walks:
         going: list[Walk[Kept]] = []
         for each in walks:
             entry = each.next
             if entry is None or each.course.raised is not None:
-                ended.append(each.ended())
+                ended += each.ends()
             else:
-                going += _pass(each, entry, attempt, throwing_try)
+                going += _pass(each, entry, attempt, profile.throwing_try)
         walks = likely(going, lambda each: each.course)
     return likely(ended, itself)
 
@@ -199,16 +230,27 @@ class Calls(Generic[Kept]):
         if not keys:
             unplanned = "no_keys_internal" in self.variants
             return (course.raises(Reason.INTERNAL if unplanned else Reason.INVALID_ARGUMENT),)
-        if course.operation(name).completed and "completed_watched" not in self.variants:
+        operation = course.operation(name)
+        if operation.completed and "completed_watched" not in self.variants:
             return self._watch_completed(course, name)
-        return and_then(
+        rejects = self.profile.negative_delay is NegativeDelay.REJECT and operation.delay_ms < 0
+        ended = and_then(
             self.attempt(course, name),
-            lambda tried: (tried,) if tried.result is True else self._add(tried, name, keys),
+            lambda tried: (
+                (tried,)
+                if tried.result is True
+                else (tried.raises(Reason.INVALID_ARGUMENT),)
+                if rejects
+                else self._add(tried, name, keys)
+            ),
         )
+        if rejects:
+            return likely((course.raises(Reason.INVALID_ARGUMENT), *ended), itself)
+        return ended
 
     def check(self, course: Course[Kept], key: str) -> Courses[Kept]:
         """Try what is watched under a key."""
-        return walk(course, key, self.attempt, self.profile.throwing_try)
+        return walk(course, key, self.attempt, self.profile)
 
     def cancel_for_key(self, course: Course[Kept], key: str) -> Courses[Kept]:
         """Take a key's list away.
@@ -217,12 +259,16 @@ class Calls(Generic[Kept]):
         PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-CANCEL-UNKNOWN.
         """
         names = tuple(entry.operation for entry in course.moment.lists.of(key))
-        after = course.with_lists(course.moment.lists.detach(key))
+        afters = [course.with_lists(course.moment.lists.detach(key)).returns(names)]
         for name in distinct(names):
-            kept = after.moment.lists.watches(name)
+            kept = afters[0].moment.lists.watches(name)
             if not kept or "time_out_taken_with_key" in self.variants:
-                after = self._disarm(after, name)
-        return (after.returns(names),)
+                afters = [
+                    self._disarm(before, name)
+                    for after in afters
+                    for before in self._perhaps_withdrawn(after, name)
+                ]
+        return tuple(afters)
 
     def run_one(self, course: Course[Kept]) -> Courses[Kept]:
         """The executor runs the head of its queue, if there is one."""
@@ -297,8 +343,12 @@ class Calls(Generic[Kept]):
         if operation.completed or not self.configuration.time_outs:
             yield course
             return
-        timer = course.moment.timer
-        for expectation in self.timer.expectations(timer, Add(name, operation.delay_ms)):
+        for before in self._perhaps_withdrawn(course, name):
+            yield from self._armed(before, name, operation.delay_ms)
+
+    def _armed(self, course: Course[Kept], name: str, delay_ms: int) -> Iterator[Course[Kept]]:
+        """The time-out of an operation is added to the timer."""
+        for expectation in self.timer.expectations(course.moment.timer, Add(name, delay_ms)):
             events = tuple(event for group in expectation.groups for event in group)
             armed = course.with_timer(expectation.complete(events))
             if expectation.rejected is not None:
@@ -314,6 +364,12 @@ class Calls(Generic[Kept]):
         """An inline executor may run what is due in the middle of the call that arms it."""
         for ran in self.run(course, name):
             yield replace(ran, result=course.result, raised=course.raised)
+
+    def _perhaps_withdrawn(self, course: Course[Kept], name: str) -> Iterator[Course[Kept]]:
+        """What an inline executor is still to run may have been handed over, or be withdrawn."""
+        yield course
+        if any(name in group for group in course.due):
+            yield course.without_due(name)
 
     def _disarm(self, course: Course[Kept], name: str) -> Course[Kept]:
         """Take the time-out out of the timer. Rules: PURGATORY-TIMER-LEFT."""

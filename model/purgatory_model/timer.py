@@ -18,7 +18,7 @@ from typing import Generic
 from immutables import Map
 
 from purgatory_model.arithmetic import ceiling_to, floor_to
-from purgatory_model.pending_tasks import Kept, PendingTasks, Tasks
+from purgatory_model.pending_tasks import Kept, PendingTasks, Tasks, TickedTasks
 from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, accepted, possible
 from purgatory_spec.operations import (
@@ -38,6 +38,8 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, expired, ran
 from purgatory_spec.profiles import (
+    Executor,
+    LargerDelay,
     NegativeDelay,
     Observable,
     Rounding,
@@ -135,6 +137,24 @@ class TimerModel(Generic[Kept]):
             return ceiling_to(expiry_ms, tick)
         return floor_to(expiry_ms, tick)
 
+    def delay_meant(self, delay_ms: int) -> int:
+        """The delay (ms) that an accepted delay stands for.
+
+        Rules: TIMER-NEGATIVE-DELAY, TIMER-LARGEST-DELAY.
+        """
+        if self.profile.negative_delay is NegativeDelay.AS_ZERO:
+            delay_ms = max(delay_ms, 0)
+        if self.profile.larger_delay is LargerDelay.SATURATE:
+            delay_ms = min(delay_ms, self.profile.largest_delay_ms)
+        return delay_ms
+
+    def due_tick_of(self, state: TimerState[Kept], delay_ms: int) -> int:
+        """The due tick of a task that is added now and accepted (ms)."""
+        due_tick = self.due_tick(state.now_ms + self.delay_meant(delay_ms))
+        if isinstance(state.store, TickedTasks):
+            return state.store.place(due_tick)
+        return due_tick
+
     def refusal(self, state: TimerState[Kept], delay_ms: int) -> Reason | None:
         """Why an add is rejected, or None.
 
@@ -142,7 +162,8 @@ class TimerModel(Generic[Kept]):
         """
         if state.closed:
             return Reason.CLOSED
-        if delay_ms > self.profile.largest_delay_ms:
+        too_large = delay_ms > self.profile.largest_delay_ms
+        if too_large and self.profile.larger_delay is not LargerDelay.SATURATE:
             return Reason.TOO_LARGE
         if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
             return Reason.INVALID_ARGUMENT
@@ -169,7 +190,7 @@ class TimerModel(Generic[Kept]):
         reason = self.refusal(state, delay_ms)
         if reason is not None:
             return [_Branch(state, rejected=reason)]
-        expiry_ms = state.now_ms + delay_ms
+        expiry_ms = state.now_ms + self.delay_meant(delay_ms)
         before = self._disarm(state, task)
         inserted = before.store.insert(task, expiry_ms, self.due_tick(expiry_ms), state.now_ms)
         branches: list[_Branch[Kept]] = []
@@ -250,17 +271,50 @@ class TimerModel(Generic[Kept]):
     def _act(self, state: TimerState[Kept], action: Action) -> list[_Branch[Kept]]:
         """One action of a running task.
 
-        Rules: TIMER-ADD-INSIDE, TIMER-CANCEL-INSIDE, TIMER-ADVANCE-INSIDE.
+        Without a stepped executor, what is due with the running task may have been handed over
+        with it, or may be handed over one task at a time: then an add or a cancel still moves or
+        cancels it.
+
+        Rules: TIMER-ADD-INSIDE, TIMER-CANCEL-INSIDE, TIMER-ADVANCE-INSIDE, TIMER-CANCEL-TOO-LATE.
         """
+        befores = [state]
+        if isinstance(action, AddInside | CancelInside) and (
+            self.profile.executor is not Executor.STEPPED and action.task in state.queue
+        ):
+            queue = tuple(task for task in state.queue if task != action.task)
+            befores.append(replace(state, queue=queue))
         match action:
             case AddInside(task, delay_ms):
-                return self._arm(state, task, delay_ms)
+                armed = [
+                    branch if branch.rejected is None else replace(branch, state=state)
+                    for before in befores
+                    for branch in self._arm(before, task, delay_ms)
+                ]
+                return [*armed, *self._interposed(armed, task, delay_ms)]
             case CancelInside(task):
-                return [_Branch(self._disarm(state, task))]
+                return [_Branch(self._disarm(before, task)) for before in befores]
             case AdvanceInside():
                 return self._advance(state)
             case Throw():
                 return [_Branch(state)]
+
+    def _interposed(
+        self, armed: list[_Branch[Kept]], task: str, delay_ms: int
+    ) -> Iterator[_Branch[Kept]]:
+        """What a task adds that is due already may run before tasks that are due with its own.
+
+        So it does where what is due is handed over one task at a time. Rules: TIMER-ALREADY-DUE.
+        """
+        for branch in armed:
+            state = branch.state
+            is_due = self.due_tick(state.now_ms + self.delay_meant(delay_ms)) <= state.now_ms
+            stepped = self.profile.executor is Executor.STEPPED
+            if stepped or not is_due or branch.groups or branch.rejected is not None:
+                continue
+            left = self._disarm(state, task)
+            for place in range(len(state.queue) + 1):
+                queue = (*state.queue[:place], task, *state.queue[place:])
+                yield _Branch(replace(left, queue=queue))
 
     def _expectation(self, branch: _Branch[Kept]) -> Expectation[TimerState[Kept]]:
         def complete(events: tuple[Event, ...]) -> TimerState[Kept]:
@@ -298,3 +352,12 @@ def timer_model(
 ) -> TimerModel[PendingTasks]:
     """The model of any timer."""
     return TimerModel(configuration, profile, PendingTasks())
+
+
+def ticked_timer_model(
+    configuration: TimerConfiguration, profile: TimerProfile
+) -> TimerModel[TickedTasks]:
+    """The model of a timer that does each tick once."""
+    tick_ms = configuration.tick_ms
+    first = TickedTasks(tick_ms, floor_to(configuration.start_ms, tick_ms))
+    return TimerModel(configuration, profile, first)

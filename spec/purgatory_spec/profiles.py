@@ -44,17 +44,49 @@ class Executor(Enum):
 
 
 class Structure(Enum):
-    """What the implementation is built as, so far as its behaviour shows it."""
+    """What the implementation is built as, so far as its behaviour shows it.
+
+    ``delay_queue_wheel``: Kafka's design, a hierarchical timing wheel whose own clock is the expiry
+    of the last bucket popped from a delay queue, and so lags when the timer is idle (rule
+    TIMER-OWN-CLOCK). ``any``: everything else, a wheel that turns with the clock among it.
+    """
 
     ANY = "any"
-    TIMING_WHEEL = "timing_wheel"
+    DELAY_QUEUE_WHEEL = "delay_queue_wheel"
 
 
 class NegativeDelay(Enum):
-    """What a negative delay means (rule TIMER-NEGATIVE-DELAY)."""
+    """What a negative delay means (rule TIMER-NEGATIVE-DELAY).
+
+    ``not_offered``: it cannot be expressed, or nobody promises anything, and nobody asks for one.
+    """
 
     ALREADY_DUE = "already_due"
+    AS_ZERO = "as_zero"
     REJECT = "reject"
+    NOT_OFFERED = "not_offered"
+
+
+class LargerDelay(Enum):
+    """What a delay above ``largest_delay_ms`` means (rule TIMER-LARGEST-DELAY).
+
+    ``not_offered``: it cannot be expressed, or there is no limit, and nobody asks for one.
+    """
+
+    REJECT = "reject"
+    SATURATE = "saturate"
+    NOT_OFFERED = "not_offered"
+
+
+class AlreadyDue(Enum):
+    """When a task expires that is due as it is added (rule TIMER-ALREADY-DUE).
+
+    ``free``: at once, or in the next advance. ``next_tick``: with the tick behind that of the last
+    advance, as in a timer that a ticker drives, which does each tick once.
+    """
+
+    FREE = "free"
+    NEXT_TICK = "next_tick"
 
 
 class Feature(StrEnum):
@@ -116,9 +148,11 @@ class TimerProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     clock: Clock = Clock.MANUAL
     executor: Executor = Executor.INLINE
     structure: Structure = Structure.ANY
+    already_due: AlreadyDue = AlreadyDue.FREE
     negative_delay: NegativeDelay = NegativeDelay.ALREADY_DUE
+    larger_delay: LargerDelay = LargerDelay.REJECT
     largest_delay_ms: int = LARGEST_INT
-    """The largest delay that must be accepted; a larger one must be rejected as ``too_large``."""
+    """The largest delay that must be accepted, and must expire when it should."""
     lateness_ms: int = 50
     """Real clock only: how late, in milliseconds, an expiry may be seen."""
     features: frozenset[Feature] = frozenset()
@@ -157,11 +191,28 @@ class Accounting(Enum):
     """How finished operations that are still watched are counted, and so when a purge is due.
 
     ``proposal``: the published estimate, counted on watch and reset before a purge. ``exact``: the
-    signed count of stale entries (rules PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-STALE-EXACT).
+    signed count of stale entries (rules PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-ESTIMATE-EXACT).
+    ``any``: something else, which purges when it likes, and never too late (rule
+    PURGATORY-PURGE-START).
     """
 
     PROPOSAL = "proposal"
     EXACT = "exact"
+    ANY = "any"
+
+
+class CheckDrops(Enum):
+    """Which entries of completed operations leave the lists (rule PURGATORY-CHECK-DROPS).
+
+    ``as_passed``: those that are completed when a check has passed them. ``at_end``: those that are
+    completed when the check is through. ``either``: the one or the other. ``everywhere``: an
+    operation leaves all its lists as it completes, whoever completes it.
+    """
+
+    EITHER = "either"
+    AS_PASSED = "as_passed"
+    AT_END = "at_end"
+    EVERYWHERE = "everywhere"
 
 
 class ThrowingTry(Enum):
@@ -232,11 +283,14 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     """The declared choices of a purgatory; those of its timer go by the timer's names."""
 
     accounting: Accounting = Accounting.PROPOSAL
+    check_drops: CheckDrops = CheckDrops.EITHER
     throwing_try: ThrowingTry = ThrowingTry.STOP
     executor: Executor = Executor.INLINE
     rounding: Rounding = Rounding.DOWN
     same_tick_order: SameTickOrder = SameTickOrder.NONE
     structure: Structure = Structure.ANY
+    already_due: AlreadyDue = AlreadyDue.FREE
+    negative_delay: NegativeDelay = NegativeDelay.ALREADY_DUE
     features: frozenset[PurgatoryFeature] = frozenset()
     observables: frozenset[PurgatoryObservable] = frozenset()
 

@@ -10,6 +10,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     Executor,
     PurgatoryConfiguration,
     PurgatoryObservable,
@@ -31,6 +32,7 @@ def stepped(
     structure: Structure = Structure.ANY,
 ) -> PurgatoryProfile:
     return PurgatoryProfile(
+        check_drops=CheckDrops.AS_PASSED,
         accounting=accounting,
         throwing_try=throwing_try,
         executor=Executor.STEPPED,

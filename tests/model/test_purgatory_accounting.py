@@ -34,7 +34,7 @@ def test_time_out_is_armed_before_or_after_the_second_try() -> None:
     """
     script = Script((WAIT, COMPLETE))
     lists = Map({"k": ("a",)})
-    profile = stepped(structure=Structure.TIMING_WHEEL)
+    profile = stepped(structure=Structure.DELAY_QUEUE_WHEEL)
     assert everything(Watch("a", ("k",), 0, script), profile=profile) == {
         (True, None, "tried:a tried:a completed:a", lists),
         (True, None, "tried:a expired:a tried:a completed:a", lists),

@@ -141,7 +141,7 @@ def test_only_what_agrees_with_the_events_seen_is_followed() -> None:
     When one of them was seen, or something that is none of them
     Then the model follows a few that agree with it, or that come near
     """
-    profile = PurgatoryProfile(executor=Executor.STEPPED, structure=Structure.TIMING_WHEEL)
+    profile = PurgatoryProfile(executor=Executor.STEPPED, structure=Structure.DELAY_QUEUE_WHEEL)
     model = purgatory_model(PurgatoryConfiguration(), profile)
     state = model.initial()
     for name in ("a", "b"):

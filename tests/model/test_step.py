@@ -36,7 +36,7 @@ def profile(structure: Structure, order: SameTickOrder = SameTickOrder.NONE) -> 
 
 
 def model_of(declared: TimerProfile, configuration: TimerConfiguration) -> TimerModel[Any]:
-    if declared.structure is Structure.TIMING_WHEEL:
+    if declared.structure is Structure.DELAY_QUEUE_WHEEL:
         return timing_wheel_model(configuration, declared)
     return timer_model(configuration, declared)
 
@@ -106,7 +106,7 @@ def test_control_a_face_that_forgets_a_state_is_noticed() -> None:
     When one order is taken out of the enumeration
     Then the relation that the property demands no longer holds
     """
-    model = timing_wheel_model(TimerConfiguration(), profile(Structure.TIMING_WHEEL))
+    model = timing_wheel_model(TimerConfiguration(), profile(Structure.DELAY_QUEUE_WHEEL))
     state = model.initial()
     for task in ("a", "b"):
         ((_, state),) = model.successors(state, Add(task, 1))
@@ -152,7 +152,7 @@ def test_many_tasks_in_one_tick_are_not_enumerated_by_accept() -> None:
     When one order is observed
     Then accept gives the one state that it leads to
     """
-    model = timing_wheel_model(TimerConfiguration(), profile(Structure.TIMING_WHEEL))
+    model = timing_wheel_model(TimerConfiguration(), profile(Structure.DELAY_QUEUE_WHEEL))
     state = model.initial()
     names = [f"t{number}" for number in range(60)]
     for task in names:

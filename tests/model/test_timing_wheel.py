@@ -43,7 +43,7 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
         same_tick_order=draw(st.sampled_from(SameTickOrder)),
         negative_delay=draw(st.sampled_from(NegativeDelay)),
         executor=Executor.STEPPED,
-        structure=Structure.TIMING_WHEEL,
+        structure=Structure.DELAY_QUEUE_WHEEL,
         features=frozenset(Feature) - {Feature.INT64},
         observables=frozenset(Observable),
     )

@@ -32,7 +32,7 @@ from purgatory_tla.manifest.seeded_defects import seeded_defects
 
 EVERYTHING = TimerProfile(
     executor=Executor.STEPPED,
-    structure=Structure.TIMING_WHEEL,
+    structure=Structure.DELAY_QUEUE_WHEEL,
     features=frozenset(Feature),
     observables=frozenset(Observable),
 )

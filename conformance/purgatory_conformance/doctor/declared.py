@@ -38,7 +38,7 @@ _CHOICES: Mapping[object, str] = {
     Executor.STEPPED: "an expired task waits until 'run_one' asks for it",
     Executor.THREAD: "an expired task has run, in another thread, when the reply comes",
     Structure.ANY: "nothing is said of the structure",
-    Structure.TIMING_WHEEL: "it is a timing wheel, and the rules of timing wheels apply",
+    Structure.DELAY_QUEUE_WHEEL: "it is a timing wheel, and the rules of timing wheels apply",
     NegativeDelay.ALREADY_DUE: "a negative delay makes a task that is due already",
     NegativeDelay.REJECT: "a negative delay is rejected as 'invalid_argument'",
     Accounting.PROPOSAL: "what is stale is estimated as the proposal has it",

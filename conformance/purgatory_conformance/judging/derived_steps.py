@@ -1,18 +1,19 @@
 """Subjects without a stepped executor: one observed step told as the base steps that explain it.
 
 Such a subject shows that tasks ran, not when they expired nor when the executor took them. The
-derived step is *advance, then run all*. Here the observed events are dealt out to the base steps
-in the only order that can be right; where none can be right, the base step that is to blame gets
-the events that contradict it. Observables were read once, after all of them: the base steps before
-the last are given those that the model expects. The judge then sees base steps alone.
+derived step is *advance, then run all*; what is due may also be handed over one task at a time, so
+that a running task can still cancel or move another. Here the observed events are dealt out to the
+base steps in the only order that can be right; where none can be right, the base step that is to
+blame gets the events that contradict it. Observables were read once, after all of them: the base
+steps before the last are given those that the model expects. The judge then sees base steps alone.
 """
 
 from collections.abc import Iterator
 
 from purgatory_model.pending_tasks import Kept
-from purgatory_model.step import Expectation, in_groups, result_matches
+from purgatory_model.step import Expectation, in_groups, in_order_of, result_matches
 from purgatory_model.timer import TimerModel, TimerState
-from purgatory_spec.operations import Operation, RunOne
+from purgatory_spec.operations import Add, AddInside, CancelInside, Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind, Outcome, expired
 
 _MOST_RUNS = 10_000
@@ -45,6 +46,14 @@ def _dealt_out(
         return
 
     reached = _matching(expectations, Outcome(outcome.result, outcome.rejected, first))
+    if reached is None:
+        touched = _touched(state, operation, runs)
+        for expectation in expectations:
+            handed = in_order_of(first, expectation.groups)
+            unseen = {event.task for event in handed} - {event.task for event in first}
+            if unseen and unseen <= touched:
+                first = handed
+        reached = _matching(expectations, Outcome(outcome.result, outcome.rejected, first))
     observed = {} if reached is None else model.observe(reached)
 
     def base(extra: tuple[Event, ...] = ()) -> tuple[Operation, Outcome]:
@@ -77,6 +86,19 @@ def _dealt_out(
     yield from derived
 
 
+def _touched(state: TimerState[Kept], operation: Operation, runs: list[str]) -> set[str]:
+    """The tasks that those which ran may have cancelled or moved before their own turn."""
+    scripts = [state.scripts.get(task, ()) for task in runs]
+    if isinstance(operation, Add):
+        scripts.append(operation.script)
+    return {
+        action.task
+        for script in scripts
+        for action in script
+        if isinstance(action, AddInside | CancelInside)
+    }
+
+
 def _until_next_run(events: list[Event]) -> list[Event]:
     inside: list[Event] = []
     for event in events[1:]:
@@ -99,11 +121,21 @@ def _run(
         reached = _matching([expectation], Outcome(events=events))
         observed = {} if reached is None else model.observe(reached)
         # The expectation that explains most of what ran later is the one to believe.
-        explained = len(events) if reached is not None else -1
+        explained = -_MOST_RUNS
+        if reached is not None:
+            explained = len(events) + _agreement(reached.queue, later_runs)
         if best is None or explained > best[0]:
             best = explained, Outcome(events=events, observed=observed), reached
     assert best is not None
     return best[1], best[2]
+
+
+def _agreement(queue: tuple[str, ...], later_runs: list[str]) -> int:
+    """How many of the queue run next in its order, less those of it that never run."""
+    pairs = enumerate(zip(queue, later_runs, strict=False))
+    shorter = min(len(queue), len(later_runs))
+    next_ones = next((place for place, (queued, ran) in pairs if queued != ran), shorter)
+    return next_ones - sum(task not in later_runs for task in queue)
 
 
 def _inferred(

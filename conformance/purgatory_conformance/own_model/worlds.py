@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from purgatory_conformance.judging.memory_pool.judge import broken_where_shown
-from purgatory_conformance.judging.timer.judge import model_for
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
 from purgatory_model.timer import TimerModel, TimerState
+from purgatory_model.timing_wheel import declared_timer_model
 from purgatory_spec.operations import (
     Add,
     Advance,
@@ -105,7 +105,7 @@ def timer_world(
     configuration: TimerConfiguration, profile: TimerProfile
 ) -> World[TimerState[Store]]:
     """Two tasks with delays up to three ticks, until the clock reads three ticks."""
-    model: TimerModel[Store] = model_for(configuration, profile)
+    model: TimerModel[Store] = declared_timer_model(configuration, profile)
     tick = configuration.tick_ms
     features = profile.features
 

@@ -24,7 +24,12 @@ from purgatory_spec.operations import (
     Watch,
     WatchInside,
 )
-from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryFeature, PurgatoryProfile
+from purgatory_spec.profiles import (
+    NegativeDelay,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryProfile,
+)
 
 _COST_OF_ACTION = 2
 """What a callback does is harder to follow than an operation: it counts as this many."""
@@ -71,12 +76,31 @@ class PurgatoryCase:
                     if isinstance(action, WatchInside):
                         yield action.keys
 
+    @property
+    def has_negative_delay(self) -> bool:
+        """Whether something is watched with a negative delay, from outside or from inside."""
+        return any(
+            each.delay_ms < 0
+            for operation in self.operations
+            if isinstance(operation, Watch)
+            for each in (
+                operation,
+                *(
+                    action
+                    for action in (*operation.script.on_complete, *operation.script.on_expiration)
+                    if isinstance(action, WatchInside)
+                ),
+            )
+        )
+
     def is_usable(self, profile: PurgatoryProfile) -> bool:
         """Whether a subject of this profile can be asked the case."""
         if not clock_goes_on(self.configuration.start_ms, self.operations):
             return False
         doubled = any(_seconds(keys) for keys in self._key_tuples())
         if doubled and PurgatoryFeature.DUPLICATE_KEYS not in profile.features:
+            return False
+        if profile.negative_delay is NegativeDelay.NOT_OFFERED and self.has_negative_delay:
             return False
         return _names_are_introduced(
             self.operations, may_rewatch=PurgatoryFeature.REWATCH in profile.features

@@ -9,6 +9,7 @@ from purgatory_conformance.specimens.purgatory_mutants import ESTIMATE_PROFILE
 from purgatory_conformance.specimens.small_purgatory import (
     PROFILE,
     DelayedOperation,
+    Entry,
     SmallPurgatory,
     small_purgatory,
 )
@@ -17,8 +18,11 @@ from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.profiles import (
     LARGEST_LONG,
     Accounting,
+    AlreadyDue,
+    CheckDrops,
     Component,
     Executor,
+    NegativeDelay,
     PurgatoryConfiguration,
     PurgatoryProfile,
     Rounding,
@@ -40,7 +44,7 @@ class WheelPurgatory(SmallPurgatory):
             TimerProfile(
                 rounding=profile.rounding,
                 executor=Executor.STEPPED,
-                structure=Structure.TIMING_WHEEL,
+                structure=Structure.DELAY_QUEUE_WHEEL,
                 largest_delay_ms=LARGEST_LONG,
             ),
         )
@@ -81,6 +85,51 @@ class BackwardsPurgatory(SmallPurgatory):
         return sorted(due, key=lambda operation: (operation.due_tick, -operation.arming))
 
 
+class AtEndPurgatory(SmallPurgatory):
+    """A purgatory whose check drops what is completed when it is through."""
+
+    def drop_completed(self, key: str, entry: Entry) -> bool:
+        """Nothing is dropped yet."""
+        return entry.operation.completed
+
+    def check(self, key: str) -> int:
+        """Check, then drop, also where a try threw."""
+        try:
+            return super().check(key)
+        finally:
+            self.lists[key] = self.purged(self.lists.get(key, []))
+            self.forget_empty(key)
+
+
+class EagerPurgatory(SmallPurgatory):
+    """A purgatory in which an operation leaves all lists as it completes."""
+
+    def complete(self, operation: DelayedOperation) -> None:
+        """Leave the lists before anybody is told."""
+        for key in list(self.lists):
+            self.lists[key] = [each for each in self.lists[key] if each.operation is not operation]
+            self.forget_empty(key)
+        super().complete(operation)
+
+
+class TickerPurgatory(SmallPurgatory):
+    """A purgatory whose timer does each tick once."""
+
+    def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
+        """The tick in which it is made is done."""
+        super().__init__(configuration, profile)
+        self.ticked_ms = self.now_ms - self.now_ms % self.tick_ms
+
+    def due_tick(self, expiry_ms: int) -> int:
+        """No sooner than the next tick."""
+        return max(super().due_tick(expiry_ms), self.ticked_ms + self.tick_ms)
+
+    def pop_due(self) -> list[DelayedOperation]:
+        """Do the ticks that have come."""
+        self.ticked_ms = self.now_ms - self.now_ms % self.tick_ms
+        return super().pop_due()
+
+
 def _subject(
     behaves: PurgatoryProfile,
     declares: PurgatoryProfile,
@@ -117,11 +166,39 @@ _STOP = _change(PROFILE, throwing_try=ThrowingTry.STOP)
 _INLINE = _change(PROFILE, executor=Executor.INLINE)
 _UP = _change(PROFILE, rounding=Rounding.UP)
 _FIFO = _change(PROFILE, same_tick_order=SameTickOrder.FIFO)
-_WHEEL = _change(PROFILE, structure=Structure.TIMING_WHEEL)
+_WHEEL = _change(PROFILE, structure=Structure.DELAY_QUEUE_WHEEL)
+
+_ANY_ACCOUNTING = _change(_EXACT, accounting=Accounting.ANY)
+_AT_END = _change(PROFILE, check_drops=CheckDrops.AT_END)
+_EITHER = _change(PROFILE, check_drops=CheckDrops.EITHER)
+_EVERYWHERE = _change(PROFILE, check_drops=CheckDrops.EVERYWHERE)
+_NEXT_TICK = _change(PROFILE, already_due=AlreadyDue.NEXT_TICK)
+_AS_ZERO = _change(_UP, negative_delay=NegativeDelay.AS_ZERO)
+_REJECT = _change(PROFILE, negative_delay=NegativeDelay.REJECT)
+_NO_NEGATIVE = _change(PROFILE, negative_delay=NegativeDelay.NOT_OFFERED)
 
 _PROFILE_SUBJECTS = (
     _profile_subject("accounting proposal", _PROPOSAL, _EXACT, "PURGATORY-ESTIMATE-EXACT"),
     _profile_subject("accounting exact", _EXACT, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
+    _profile_subject("accounting any", _ANY_ACCOUNTING, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
+    _profile_subject("check_drops as_passed", PROFILE, _AT_END, "PURGATORY-CHECK-DROPS"),
+    _profile_subject(
+        "check_drops at_end", _AT_END, PROFILE, "PURGATORY-CHECK-DROPS", AtEndPurgatory
+    ),
+    _profile_subject(
+        "check_drops either", _EITHER, PROFILE, "PURGATORY-CHECK-DROPS", AtEndPurgatory
+    ),
+    _profile_subject(
+        "check_drops everywhere", _EVERYWHERE, PROFILE, "PURGATORY-ENTRIES", EagerPurgatory
+    ),
+    _profile_subject("already_due free", PROFILE, _NEXT_TICK, "PURGATORY-TIME-OUT"),
+    _profile_subject(
+        "already_due next_tick", _NEXT_TICK, PROFILE, "PURGATORY-TIME-OUT", TickerPurgatory
+    ),
+    _profile_subject("negative_delay already_due", _UP, _AS_ZERO, "PURGATORY-TIME-OUT"),
+    _profile_subject("negative_delay as_zero", _AS_ZERO, _UP, "PURGATORY-TIME-OUT"),
+    _profile_subject("negative_delay reject", _REJECT, PROFILE, "PURGATORY-WATCH-WAITS"),
+    _profile_subject("negative_delay not_offered", _NO_NEGATIVE, _REJECT, "PURGATORY-WATCH-WAITS"),
     _profile_subject("throwing_try stop", _STOP, PROFILE, "PURGATORY-CHECK-THROWS"),
     _profile_subject("throwing_try go_on", PROFILE, _STOP, "PURGATORY-CHECK-THROWS"),
     _profile_subject("executor stepped", PROFILE, _INLINE, "PURGATORY-TIME-OUT"),
@@ -133,7 +210,7 @@ _PROFILE_SUBJECTS = (
     ),
     _profile_subject("same_tick_order fifo", _FIFO, PROFILE),
     _profile_subject("structure any", PROFILE, _WHEEL, "PURGATORY-TIME-OUT"),
-    _profile_subject("structure timing_wheel", _WHEEL, PROFILE, "", WheelPurgatory),
+    _profile_subject("structure delay_queue_wheel", _WHEEL, PROFILE, "", WheelPurgatory),
 )
 
 

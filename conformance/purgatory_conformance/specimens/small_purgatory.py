@@ -44,8 +44,10 @@ from purgatory_spec.outcomes import (
 )
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     Component,
     Executor,
+    NegativeDelay,
     PurgatoryConfiguration,
     PurgatoryFeature,
     PurgatoryObservable,
@@ -57,6 +59,7 @@ from purgatory_spec.reasons import Reason
 
 PROFILE = PurgatoryProfile(
     accounting=Accounting.EXACT,
+    check_drops=CheckDrops.AS_PASSED,
     throwing_try=ThrowingTry.GO_ON,
     executor=Executor.STEPPED,
     features=frozenset(PurgatoryFeature),
@@ -181,6 +184,7 @@ class SmallPurgatory:
             return self.watch_completed(operation, keys)
         if self.first_try(operation, keys):
             return True
+        self.refuse_delay(operation.delay_ms)
         self.enlist(operation, keys)
         self.arm(operation)
         self.count_watch(keys)
@@ -191,6 +195,11 @@ class SmallPurgatory:
         if self.closed:
             raise Refusal(Reason.CLOSED)
         if not keys:
+            raise Refusal(Reason.INVALID_ARGUMENT)
+
+    def refuse_delay(self, delay_ms: int) -> None:
+        """Raise ``Refusal`` where a delay cannot be armed."""
+        if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
             raise Refusal(Reason.INVALID_ARGUMENT)
 
     def watch_completed(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
@@ -351,8 +360,13 @@ class SmallPurgatory:
             self.disarm(operation)
             self.armings += 1
             operation.arming = self.armings
-            operation.due_tick = self.due_tick(self.now_ms + operation.delay_ms)
+            operation.due_tick = self.due_tick(self.now_ms + self.delay_meant(operation.delay_ms))
             self.armed.append(operation)
+
+    def delay_meant(self, delay_ms: int) -> int:
+        """The delay that an accepted delay stands for, ms."""
+        as_zero = self.profile.negative_delay is NegativeDelay.AS_ZERO
+        return max(delay_ms, 0) if as_zero else delay_ms
 
     def due_tick(self, expiry_ms: int) -> int:
         """The expiry rounded to the tick, as declared."""

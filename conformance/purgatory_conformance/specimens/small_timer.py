@@ -33,6 +33,7 @@ from purgatory_spec.profiles import (
     Component,
     Executor,
     Feature,
+    LargerDelay,
     NegativeDelay,
     Observable,
     Rounding,
@@ -45,7 +46,7 @@ from purgatory_spec.reasons import Reason
 
 PROFILE = TimerProfile(
     executor=Executor.STEPPED,
-    structure=Structure.TIMING_WHEEL,
+    structure=Structure.DELAY_QUEUE_WHEEL,
     largest_delay_ms=LARGEST_LONG,
     features=frozenset(Feature),
     observables=frozenset(Observable),
@@ -214,14 +215,17 @@ class SmallTimer:
         """Raise ``Refusal`` where a task cannot be added."""
         if self.closed:
             raise Refusal(Reason.CLOSED)
-        if delay_ms > self.profile.largest_delay_ms:
+        too_large = delay_ms > self.profile.largest_delay_ms
+        if too_large and self.profile.larger_delay is LargerDelay.REJECT:
             raise Refusal(Reason.TOO_LARGE)
         if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
             raise Refusal(Reason.INVALID_ARGUMENT)
 
     def expiry(self, delay_ms: int) -> int:
         """When a delay that begins now has passed, ms."""
-        return self.now_ms + delay_ms
+        if self.profile.negative_delay is NegativeDelay.AS_ZERO:
+            delay_ms = max(delay_ms, 0)
+        return self.now_ms + min(delay_ms, self.profile.largest_delay_ms)
 
     def due_tick(self, expiry_ms: int) -> int:
         """The expiry rounded to the tick, as declared."""

@@ -20,7 +20,9 @@ from purgatory_conformance.specimens.small_timer import (
 )
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.profiles import (
+    AlreadyDue,
     Executor,
+    LargerDelay,
     NegativeDelay,
     Observable,
     Rounding,
@@ -62,6 +64,25 @@ class HeapTimer(SmallTimer):
         self.pending -= len(due)
         self.hand_over(due)
         return bool(due)
+
+
+class TickerTimer(HeapTimer):
+    """A timer that does each tick once, when its ticker comes to it."""
+
+    def __init__(self, configuration: TimerConfiguration, profile: TimerProfile) -> None:
+        """The tick in which the timer is made is done."""
+        super().__init__(configuration, profile)
+        self.ticked_ms = self.round_down(self.now_ms, self.tick_ms)
+
+    def put(self, task: Task) -> None:
+        """Push the arming, no sooner than the next tick."""
+        task.due_tick = max(task.due_tick, self.ticked_ms + self.tick_ms)
+        super().put(task)
+
+    def advance(self) -> bool:
+        """Do the ticks that have come."""
+        self.ticked_ms = self.round_down(self.now_ms, self.tick_ms)
+        return super().advance()
 
 
 class ThreadTimer(SmallTimer):
@@ -111,7 +132,13 @@ _ANY = _change(
     structure=Structure.ANY,
     observables=frozenset({Observable.SIZE, Observable.QUEUED, Observable.ADVANCE_RESULT}),
 )
-_FEW_OBSERVABLES_OF_A_WHEEL = _change(_ANY, structure=Structure.TIMING_WHEEL)
+_AS_ZERO = _change(_ANY, negative_delay=NegativeDelay.AS_ZERO, rounding=Rounding.UP)
+_ALREADY_DUE = _change(_AS_ZERO, negative_delay=NegativeDelay.ALREADY_DUE)
+_NO_NEGATIVE = _change(PROFILE, negative_delay=NegativeDelay.NOT_OFFERED)
+_SATURATING = _change(_LIMITED, larger_delay=LargerDelay.SATURATE)
+_NO_LARGER = _change(_LIMITED, larger_delay=LargerDelay.NOT_OFFERED)
+_NEXT_TICK = _change(_ANY, already_due=AlreadyDue.NEXT_TICK)
+_FEW_OBSERVABLES_OF_A_WHEEL = _change(_ANY, structure=Structure.DELAY_QUEUE_WHEEL)
 
 _PROFILE_SUBJECTS = (
     _profile_subject("rounding down", PROFILE, _UP, "TIMER-ROUNDING"),
@@ -124,9 +151,20 @@ _PROFILE_SUBJECTS = (
     _profile_subject(
         "structure any", _ANY, _FEW_OBSERVABLES_OF_A_WHEEL, "TIMER-OWN-CLOCK", HeapTimer
     ),
-    _profile_subject("structure timing_wheel", _FEW_OBSERVABLES_OF_A_WHEEL, _ANY),
+    _profile_subject("structure delay_queue_wheel", _FEW_OBSERVABLES_OF_A_WHEEL, _ANY),
     _profile_subject("negative_delay already_due", PROFILE, _REJECT, "TIMER-NEGATIVE-DELAY"),
     _profile_subject("negative_delay reject", _REJECT, PROFILE, "TIMER-NEGATIVE-DELAY"),
+    _profile_subject(
+        "negative_delay as_zero", _AS_ZERO, _ALREADY_DUE, "TIMER-TICK-ORDER", HeapTimer
+    ),
+    _profile_subject(
+        "negative_delay not_offered", _NO_NEGATIVE, _change(_REJECT), "TIMER-NEGATIVE-DELAY"
+    ),
+    _profile_subject("larger_delay reject", _LIMITED, _SATURATING, "TIMER-LARGEST-DELAY"),
+    _profile_subject("larger_delay saturate", _SATURATING, _LIMITED, "TIMER-LARGEST-DELAY"),
+    _profile_subject("larger_delay not_offered", _NO_LARGER, _LIMITED, "TIMER-LARGEST-DELAY"),
+    _profile_subject("already_due free", _ANY, _NEXT_TICK, "TIMER-NOT-EARLY", HeapTimer),
+    _profile_subject("already_due next_tick", _NEXT_TICK, _ANY, "TIMER-ZERO-DELAY", TickerTimer),
     _profile_subject(
         f"largest_delay_ms {PROFILE.largest_delay_ms}", PROFILE, _LIMITED, "TIMER-LARGEST-DELAY"
     ),

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from enum import Enum
 
 from purgatory_spec.profiles import (
+    AlreadyDue,
     Component,
     Executor,
     MemoryPoolFeature,
     MemoryPoolProfile,
     Profile,
     PurgatoryProfile,
+    Structure,
+    TimerProfile,
 )
 
 NEVER_JUDGED: Mapping[Component, frozenset[Enum]] = {
@@ -29,6 +32,14 @@ def problem_of(profile: Profile) -> str:
         return (
             "the purgatory's executor is declared to be 'thread'; "
             "a purgatory is judged with a stepped or an inline executor"
+        )
+    wheel = isinstance(profile, TimerProfile | PurgatoryProfile) and (
+        profile.structure is Structure.DELAY_QUEUE_WHEEL
+    )
+    if wheel and profile.already_due is AlreadyDue.NEXT_TICK:
+        return (
+            "'already_due' is declared to be 'next_tick' and 'structure' to be "
+            "'delay_queue_wheel'; such a wheel has no ticker: declare one of the two"
         )
     if isinstance(profile, MemoryPoolProfile) and not SORTS_OF_POOL & profile.features:
         return (

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-import msgspec
-
 from purgatory_conformance.components import narrowed
 from purgatory_conformance.describing.purgatory_states import describe_purgatory_state
 from purgatory_conformance.describing.purgatory_words import (
@@ -28,14 +26,13 @@ from purgatory_conformance.reducing.purgatory import (
     PurgatoryCase,
     simpler_purgatory_cases,
 )
-from purgatory_conformance.support.support import Candidate
+from purgatory_conformance.support.support import Candidate, sibling_profiles
 from purgatory_model.claims.purgatory_variants import VARIANTS
 from purgatory_model.purgatory_state import PurgatoryState
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
-    Accounting,
     Component,
     Configuration,
     Executor,
@@ -44,10 +41,8 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryObservable,
     PurgatoryProfile,
-    Rounding,
     SameTickOrder,
     Structure,
-    ThrowingTry,
 )
 from purgatory_spec.requirements import Requirement, requirements
 
@@ -130,17 +125,19 @@ class PurgatorySupport:
     def alternatives(self, profile: Profile) -> Iterator[tuple[str, Profile]]:
         """The profiles that differ in one declared choice, each with its words."""
         profile = narrowed(profile, PurgatoryProfile)
-        change = msgspec.structs.replace
-        for accounting in set(Accounting) - {profile.accounting}:
-            yield f"accounting {accounting.value}", change(profile, accounting=accounting)
-        for throwing in set(ThrowingTry) - {profile.throwing_try}:
-            yield f"throwing_try {throwing.value}", change(profile, throwing_try=throwing)
-        for rounding in set(Rounding) - {profile.rounding}:
-            yield f"rounding {rounding.value}", change(profile, rounding=rounding)
+        yield from sibling_profiles(
+            profile,
+            "accounting",
+            "check_drops",
+            "throwing_try",
+            "rounding",
+            "negative_delay",
+            "already_due",
+        )
         if profile.same_tick_order is SameTickOrder.FIFO:
-            yield "same_tick_order none", change(profile, same_tick_order=SameTickOrder.NONE)
-        if profile.structure is Structure.TIMING_WHEEL:
-            yield "structure any", change(profile, structure=Structure.ANY)
+            yield from sibling_profiles(profile, "same_tick_order")
+        if profile.structure is Structure.DELAY_QUEUE_WHEEL:
+            yield from sibling_profiles(profile, "structure")
 
     def draw_configuration(
         self, profile: Profile, source: Source, wanted: frozenset[str]

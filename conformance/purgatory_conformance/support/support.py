@@ -7,7 +7,10 @@ all components share; a support narrows them with ``narrowed``.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
+
+from msgspec import structs
 
 from purgatory_conformance.generation.draft import Draft
 from purgatory_conformance.generation.source import Source
@@ -26,6 +29,18 @@ class Candidate:
 
     configuration: Configuration
     operations: tuple[Operation, ...]
+
+
+def sibling_profiles(profile: Profile, *choices: str) -> Iterator[tuple[str, Profile]]:
+    """The profiles that have another value in one of these choices, each with its words.
+
+    What is not offered is not asked for, and so explains nothing.
+    """
+    for choice in choices:
+        declared: Enum = getattr(profile, choice)
+        for value in type(declared):
+            if value is not declared and value.value != "not_offered":
+                yield f"{choice} {value.value}", structs.replace(profile, **{choice: value})
 
 
 class Support(Protocol):

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import msgspec
-
 from purgatory_conformance.components import narrowed
 from purgatory_conformance.describing.timer_states import describe_timer_state
 from purgatory_conformance.describing.timer_words import (
@@ -22,6 +20,7 @@ from purgatory_conformance.generation.source import Source
 from purgatory_conformance.generation.timer.table import (
     TIMER_TABLE,
     TimerDraft,
+    delays_are_offered,
     draw_configuration,
     draw_operations,
 )
@@ -31,7 +30,7 @@ from purgatory_conformance.judging.retraced_case import RetracedCase
 from purgatory_conformance.judging.timer.judge import TimerJudge
 from purgatory_conformance.judging.variant_judge import VariantJudge
 from purgatory_conformance.reducing.timer import TimerCase, simpler_timer_cases
-from purgatory_conformance.support.support import Candidate
+from purgatory_conformance.support.support import Candidate, sibling_profiles
 from purgatory_model.claims.timer_variants import VARIANTS
 from purgatory_model.timer import TimerState
 from purgatory_spec.cases import Case
@@ -43,9 +42,7 @@ from purgatory_spec.profiles import (
     Configuration,
     Executor,
     Feature,
-    NegativeDelay,
     Profile,
-    Rounding,
     SameTickOrder,
     Structure,
     TimerConfiguration,
@@ -122,25 +119,21 @@ class TimerSupport:
         recorded = narrowed(case.header.profile, TimerProfile)
         if profile.clock is Clock.WALL or not recorded.features <= profile.features:
             return None
+        if not delays_are_offered(case.operations, profile):
+            return None
         stepped = profile.executor is Executor.STEPPED
         return tuple(op for op in case.operations if stepped or not isinstance(op, RunOne))
 
     def alternatives(self, profile: Profile) -> Iterator[tuple[str, Profile]]:
         """The profiles that differ in one declared choice, each with its words."""
         profile = narrowed(profile, TimerProfile)
-        for rounding in Rounding:
-            if rounding is not profile.rounding:
-                other = msgspec.structs.replace(profile, rounding=rounding)
-                yield f"rounding {rounding.value}", other
-        for negative in NegativeDelay:
-            if negative is not profile.negative_delay:
-                other = msgspec.structs.replace(profile, negative_delay=negative)
-                yield f"negative_delay {negative.value}", other
+        yield from sibling_profiles(profile, "rounding", "negative_delay", "larger_delay")
         if profile.same_tick_order is SameTickOrder.FIFO:
-            other = msgspec.structs.replace(profile, same_tick_order=SameTickOrder.NONE)
-            yield "same_tick_order none", other
-        if profile.structure is Structure.TIMING_WHEEL:
-            yield "structure any", msgspec.structs.replace(profile, structure=Structure.ANY)
+            yield from sibling_profiles(profile, "same_tick_order")
+        if profile.structure is Structure.DELAY_QUEUE_WHEEL:
+            yield from sibling_profiles(profile, "structure")
+        else:
+            yield from sibling_profiles(profile, "already_due")
 
     def draw_configuration(
         self, profile: Profile, source: Source, wanted: frozenset[str]
@@ -175,8 +168,10 @@ class TimerSupport:
         return _timer_case(candidate).size
 
     def usable(self, profile: Profile, candidate: Candidate) -> bool:
-        """Whether each task has one delay throughout, where delays cannot change."""
+        """Whether delays are offered, and each task has one throughout where they cannot change."""
         profile = narrowed(profile, TimerProfile)
+        if not delays_are_offered(candidate.operations, profile):
+            return False
         return Feature.CHANGE_DELAY in profile.features or _timer_case(candidate).delays_agree
 
     def simpler(self, profile: Profile, candidate: Candidate) -> Iterator[Candidate]:

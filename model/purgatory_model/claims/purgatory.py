@@ -32,6 +32,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     Executor,
     PurgatoryConfiguration,
     PurgatoryObservable,
@@ -204,6 +205,7 @@ class PurgatoryInstance:
             PurgatoryConfiguration(self.purge_interval, self.time_outs),
             PurgatoryProfile(
                 accounting=self.accounting,
+                check_drops=CheckDrops.AS_PASSED,
                 executor=self.executor,
                 observables=frozenset(PurgatoryObservable),
             ),

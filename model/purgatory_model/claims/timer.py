@@ -56,7 +56,7 @@ class Instance:
         """A timing wheel with a stepped executor that shows everything."""
         return TimerProfile(
             executor=Executor.STEPPED,
-            structure=Structure.TIMING_WHEEL,
+            structure=Structure.DELAY_QUEUE_WHEEL,
             observables=frozenset(Observable),
         )
 

@@ -211,12 +211,12 @@ def _kafkas(component: Component) -> Instance:
         case Component.TIMER:
             return TimerInstance(
                 TimerConfiguration(TICK_MS, WHEEL_SIZE),
-                TimerProfile(executor=Executor.THREAD, structure=Structure.TIMING_WHEEL),
+                TimerProfile(executor=Executor.THREAD, structure=Structure.DELAY_QUEUE_WHEEL),
             )
         case Component.PURGATORY:
             return PurgatoryInstance(
                 PurgatoryConfiguration(PURGE_INTERVAL, True, TICK_MS, WHEEL_SIZE),
-                PurgatoryProfile(executor=Executor.THREAD, structure=Structure.TIMING_WHEEL),
+                PurgatoryProfile(executor=Executor.THREAD, structure=Structure.DELAY_QUEUE_WHEEL),
             )
         case Component.MEMORY_POOL:
             return MemoryPoolInstance(MemoryPoolConfiguration(POOL_BYTES, MAX_SINGLE_BYTES))

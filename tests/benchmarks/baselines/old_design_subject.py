@@ -36,6 +36,7 @@ from purgatory_spec.outcomes import (
 )
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     Component,
     Configuration,
     Executor,
@@ -218,6 +219,7 @@ def old_design_subject(
         by_stale: Have the suite's own rule, the exact one, say when it purges.
     """
     profile = PurgatoryProfile(
+        check_drops=CheckDrops.AS_PASSED,
         accounting=Accounting.EXACT,
         throwing_try=ThrowingTry.STOP,
         executor=Executor.INLINE,

@@ -97,7 +97,7 @@ def test_introduces_itself_with_its_profile(kafka: Adapter, version: str) -> Non
                 "same_tick_order": "none",
                 "clock": "manual",
                 "executor": "stepped",
-                "structure": "timing_wheel",
+                "structure": "delay_queue_wheel",
                 "negative_delay": "already_due",
                 "largest_delay_ms": "9223372036854775807",
                 "features": [

@@ -93,7 +93,7 @@ def test_offers_timer_purgatory_and_pool(kafka: Adapter, release: str) -> None:
         "executor": "stepped",
         "rounding": "down",
         "same_tick_order": "none",
-        "structure": "timing_wheel",
+        "structure": "delay_queue_wheel",
     }
 
 

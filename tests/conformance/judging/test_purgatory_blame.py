@@ -204,7 +204,7 @@ def test_time_out_that_a_wheel_must_run_at_once_is_missing(executor: Executor) -
     Then its time-out is missing, and not its second try
     """
     profile = msgspec.structs.replace(
-        SILENT_PROFILE, executor=executor, structure=Structure.TIMING_WHEEL
+        SILENT_PROFILE, executor=executor, structure=Structure.DELAY_QUEUE_WHEEL
     )
     assert blame_of((Watch("o1", ("a",), 0),), SmallPurgatory, profile)[0] == "PURGATORY-TIME-OUT"
 

@@ -416,7 +416,7 @@ def test_too_many_states_are_told() -> None:
     When many such operations with different delays are watched
     Then the judge carries both for each, up to its cap, and then says that it cannot follow
     """
-    profile = PurgatoryProfile(executor=Executor.STEPPED, structure=Structure.TIMING_WHEEL)
+    profile = PurgatoryProfile(executor=Executor.STEPPED, structure=Structure.DELAY_QUEUE_WHEEL)
     judge = PurgatoryJudge(PurgatoryConfiguration(wheel_size=20), profile)
     counts = []
     for number in range(1, 9):

@@ -18,6 +18,7 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_spec.operations import Add, Advance
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     Component,
     Executor,
     Feature,
@@ -284,7 +285,7 @@ EVERYTHING = {
         "from purgatory_model.timing_wheel import timing_wheel_model as model",
         TimerProfile(
             executor=Executor.STEPPED,
-            structure=Structure.TIMING_WHEEL,
+            structure=Structure.DELAY_QUEUE_WHEEL,
             features=frozenset(Feature),
             observables=frozenset(Observable),
         ),
@@ -292,6 +293,7 @@ EVERYTHING = {
     "purgatory": (
         "from purgatory_model.purgatory import purgatory_model as model",
         PurgatoryProfile(
+            check_drops=CheckDrops.AS_PASSED,
             accounting=Accounting.EXACT,
             features=frozenset(PurgatoryFeature),
             observables=frozenset(PurgatoryObservable),

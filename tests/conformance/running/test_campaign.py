@@ -444,4 +444,4 @@ def test_rounding_of_a_declared_profile_parameterises_the_prediction() -> None:
         operations,
     )
     assert (down.verdict, up.verdict) == (CaseVerdict.PASS, CaseVerdict.FAIL)
-    assert PROFILE.structure is Structure.TIMING_WHEEL
+    assert PROFILE.structure is Structure.DELAY_QUEUE_WHEEL

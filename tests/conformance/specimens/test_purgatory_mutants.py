@@ -22,8 +22,11 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.profiles import (
     Accounting,
+    AlreadyDue,
+    CheckDrops,
     Component,
     Executor,
+    NegativeDelay,
     PurgatoryProfile,
     Rounding,
     SameTickOrder,
@@ -172,6 +175,9 @@ def test_each_choice_has_a_subject() -> None:
         assert isinstance(profile, PurgatoryProfile)
         profiles.append(profile)
     assert {profile.accounting for profile in profiles} == set(Accounting)
+    assert {profile.check_drops for profile in profiles} == set(CheckDrops)
+    assert {profile.already_due for profile in profiles} == set(AlreadyDue)
+    assert {profile.negative_delay for profile in profiles} == set(NegativeDelay)
     assert {profile.throwing_try for profile in profiles} == set(ThrowingTry)
     assert {profile.executor for profile in profiles} == set(Executor) - {Executor.THREAD}
     assert {profile.rounding for profile in profiles} == set(Rounding)

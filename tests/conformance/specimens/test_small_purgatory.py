@@ -98,7 +98,7 @@ def test_small_purgatory_conforms_under_other_profiles(name: str) -> None:
     assert set(campaign.verdicts) == {CaseVerdict.PASS}, campaign.causes
 
 
-WHEEL = msgspec.structs.replace(PROPOSAL_PROFILE, structure=Structure.TIMING_WHEEL)
+WHEEL = msgspec.structs.replace(PROPOSAL_PROFILE, structure=Structure.DELAY_QUEUE_WHEEL)
 
 
 class LikeKafka(CancelTakesTimeOut, WheelPurgatory):

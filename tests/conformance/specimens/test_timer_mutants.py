@@ -14,8 +14,10 @@ from purgatory_conformance.specimens.timer_profiles import timer_profile_subject
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.profiles import (
+    AlreadyDue,
     Component,
     Executor,
+    LargerDelay,
     NegativeDelay,
     Rounding,
     SameTickOrder,
@@ -168,4 +170,6 @@ def test_each_choice_has_a_subject() -> None:
     assert {profile.executor for profile in profiles} == set(Executor)
     assert {profile.structure for profile in profiles} == set(Structure)
     assert {profile.negative_delay for profile in profiles} == set(NegativeDelay)
+    assert {profile.larger_delay for profile in profiles} == set(LargerDelay)
+    assert {profile.already_due for profile in profiles} == set(AlreadyDue)
     assert len({profile.largest_delay_ms for profile in profiles}) > 1

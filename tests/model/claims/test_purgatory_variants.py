@@ -19,6 +19,7 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
+    CheckDrops,
     Executor,
     PurgatoryConfiguration,
     PurgatoryObservable,
@@ -30,8 +31,9 @@ from purgatory_spec.reasons import Reason
 from ..purgatory_strategies import Model, only, told
 
 PROFILE = PurgatoryProfile(
+    check_drops=CheckDrops.AS_PASSED,
     executor=Executor.STEPPED,
-    structure=Structure.TIMING_WHEEL,
+    structure=Structure.DELAY_QUEUE_WHEEL,
     observables=frozenset(PurgatoryObservable),
 )
 CONFIGURATION = PurgatoryConfiguration()

@@ -22,6 +22,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     Executor,
     PurgatoryConfiguration,
     PurgatoryObservable,
@@ -86,6 +87,7 @@ class Pairs:
         return purgatory_model(
             PurgatoryConfiguration(self.instance.purge_interval),
             PurgatoryProfile(
+                check_drops=CheckDrops.AS_PASSED,
                 accounting=Accounting.EXACT,
                 throwing_try=ThrowingTry.GO_ON,
                 executor=Executor.STEPPED,

@@ -16,6 +16,7 @@ from purgatory_spec.operations import Advance, CancelForKey, Check, Operation, R
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     Executor,
     PurgatoryConfiguration,
     PurgatoryObservable,
@@ -105,6 +106,7 @@ def both(
         most_events=1,
     )
     profile = PurgatoryProfile(
+        check_drops=CheckDrops.AS_PASSED,
         accounting=Accounting.PROPOSAL,
         executor=Executor.STEPPED,
         observables=frozenset(PurgatoryObservable),

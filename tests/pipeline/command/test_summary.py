@@ -236,7 +236,7 @@ def test_of_runs_on_a_real_clock_no_rule_is_missed_that_cannot_be_judged_there(
 OF_WHEELS = [
     rule.id
     for rule in requirements(Component.TIMER)
-    if rule.condition == "`structure is timing_wheel`"
+    if rule.condition == "`structure is delay_queue_wheel`"
 ]
 
 

@@ -74,7 +74,7 @@ def test_calls_runs_and_refusals_are_recorded(path: Path) -> None:
             "configuration": {"tick_ms": 5, "wheel_size": 7},
             "profile": {
                 "executor": "thread",
-                "structure": "timing_wheel",
+                "structure": "delay_queue_wheel",
                 "largest_delay_ms": LARGEST_DELAY_MS,
                 "observables": [],
             },

@@ -424,7 +424,7 @@ def test_a_clock_that_nobody_moved_makes_a_snapshot_unusable() -> None:
 
 
 def test_behind_a_snapshot_the_insides_of_a_wheel_are_not_compared() -> None:
-    begin = timer_begin(structure="timing_wheel", observables=["levels", "size"])
+    begin = timer_begin(structure="delay_queue_wheel", observables=["levels", "size"])
     lines = numbered(begin, snapshot(), first=7) + numbered(
         step("add", task="t", delay_ms=500, observed={"levels": 1, "size": 1}), END, first=9
     )

@@ -1,4 +1,4 @@
-"""A purgatory with one lock for everything, held while callbacks run; two dictionaries and a heap."""
+"""A purgatory with one lock for everything, held while callbacks run; dictionaries and a heap."""
 
 import heapq
 import threading

@@ -1,4 +1,4 @@
-"""A hashed timing wheel of one level: a task waits for its slot, and there for its rounds to end."""
+"""A hashed wheel of one level: a task waits for its slot, and there for its rounds to end."""
 
 from collections.abc import Callable
 

@@ -9,7 +9,7 @@ from ..design import Stranger
 
 
 class HierarchicalWheelTimer:
-    """Level ``i`` has slots of ``size ** i`` ticks. When a slot's time comes its tasks move down."""
+    """Level ``i`` has slots of ``size ** i`` ticks; tasks move down when a slot begins."""
 
     run: Callable[[str], None]
 

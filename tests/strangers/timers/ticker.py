@@ -1,4 +1,4 @@
-"""A timer that a ticker drives: each tick is done once, so that what is due already waits for one."""
+"""A timer that a ticker drives: each tick is done once; what is due already waits for the next."""
 
 from collections.abc import Callable
 

@@ -26,7 +26,7 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
     return drive_timer(
         behaviour,
         configuration_of(behaviour, constants, constants.read("WheelSize", int)),
-        chosen_profile(features, Structure.TIMING_WHEEL, frozenset(Observable)),
+        chosen_profile(features, Structure.DELAY_QUEUE_WHEEL, frozenset(Observable)),
         _observe,
         _popped,
     )

@@ -10,6 +10,7 @@ from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import Advance, Elapse, Operation, RunOne
 from purgatory_spec.profiles import (
     Executor,
+    NegativeDelay,
     PurgatoryConfiguration,
     PurgatoryFeature,
     PurgatoryProfile,
@@ -95,7 +96,8 @@ class PurgatoryWorld:
         """A short delay, ms; rarely one that is due at once."""
         tick_ms = self.configuration.tick_ms
         if source.integer(0, 11) == 11:
-            return source.integer(-1, 0)
+            negative = self.profile.negative_delay is not NegativeDelay.NOT_OFFERED
+            return source.integer(-1 if negative else 0, 0)
         return source.integer(1, 12) * source.item((1, tick_ms))
 
     @property
@@ -134,4 +136,4 @@ class PurgatoryWorld:
 
     def due_tick(self, delay_ms: int) -> int:
         """When a delay that begins now is over, no sooner than now, ms."""
-        return max(self.now, self.model.timer.due_tick(self.now + delay_ms))
+        return max(self.now, self.model.timer.due_tick_of(self.state.timer, delay_ms))

@@ -4,7 +4,7 @@ Each row makes the operations of one situation, in which certain rules show. A g
 by weight; where a rule has not been put to the test often enough, its rows weigh more.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from purgatory_conformance.generation.source import Source
@@ -29,6 +29,8 @@ from purgatory_spec.profiles import (
     LARGEST_SAFE_INTEGER,
     Executor,
     Feature,
+    LargerDelay,
+    NegativeDelay,
     TimerConfiguration,
     TimerProfile,
 )
@@ -449,9 +451,30 @@ class TimerDraft:
 
     def _followed(self, row: Row, source: Source) -> tuple[Operation, ...]:
         operations = tuple(row.make(self.world, source))
+        if not delays_are_offered(operations, self.profile):
+            return ()
         for operation in operations:
             self.world.apply(operation)
         return operations
+
+
+def delays_are_offered(operations: Iterable[Operation], profile: TimerProfile) -> bool:
+    """Whether a timer of this profile can be asked for the delays of all adds, inner ones too."""
+    return all(
+        (delay_ms >= 0 or profile.negative_delay is not NegativeDelay.NOT_OFFERED)
+        and (
+            delay_ms <= profile.largest_delay_ms
+            or profile.larger_delay is not LargerDelay.NOT_OFFERED
+        )
+        for delay_ms in _delays(operations)
+    )
+
+
+def _delays(operations: Iterable[Operation]) -> Iterator[int]:
+    for operation in operations:
+        if isinstance(operation, Add):
+            yield operation.delay_ms
+            yield from (act.delay_ms for act in operation.script if isinstance(act, AddInside))
 
 
 def draw_configuration(

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 
 from purgatory_conformance.judging.timer.history import State
-from purgatory_conformance.judging.timer.judge import model_for
 from purgatory_model.pending_tasks import Store
 from purgatory_model.timer import TimerModel
-from purgatory_model.timing_wheel import TimingWheel
+from purgatory_model.timing_wheel import TimingWheel, declared_timer_model
 from purgatory_spec.operations import Add, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Executor, Feature, TimerConfiguration, TimerProfile
@@ -33,7 +32,7 @@ class World:
 
     def __post_init__(self) -> None:
         """Begin with a fresh timer."""
-        self.model = model_for(self.configuration, self.profile)
+        self.model = declared_timer_model(self.configuration, self.profile)
         self.state = self.model.initial()
 
     def apply(self, operation: Operation) -> None:

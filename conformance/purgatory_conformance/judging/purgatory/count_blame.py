@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from purgatory_conformance.judging.purgatory.history import PurgatoryHistory
 from purgatory_conformance.judging.purgatory.step import RULE_OF_ACTION, PurgatoryStep
-from purgatory_model.step import observables_match
+from purgatory_model.step import accepted
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -25,7 +27,7 @@ from purgatory_spec.operations import (
     WatchInside,
 )
 from purgatory_spec.outcomes import Value
-from purgatory_spec.profiles import Accounting
+from purgatory_spec.profiles import Accounting, CheckDrops
 from purgatory_spec.reasons import Reason
 
 _LISTS = frozenset({"entries", "keys", "stale_entries", "stale_operations"})
@@ -127,7 +129,7 @@ def _rule_by_operation(
 ) -> str:
     names = set(differing)
     inside = _rule_of_actions(step)
-    if inside is not None and not _only_passed_entries_are_gone(step):
+    if inside is not None and not _is_right_by_other_drops(step):
         return inside
     match step.operation:
         case Watch() as watch:
@@ -147,20 +149,23 @@ def _rule_by_operation(
     return "PURGATORY-TIME-OUT" if names & _TIMER else "PURGATORY-ENTRIES"
 
 
-def _only_passed_entries_are_gone(step: PurgatoryStep) -> bool:
-    """Whether a check, right in all else, dropped what was completed after it had passed it.
+def _is_right_by_other_drops(step: PurgatoryStep) -> bool:
+    """Whether a check, right in all else, drops as it passes or at the end, and not as declared.
 
-    Whoever completed it does not matter then, a callback or a later entry.
+    Whoever completed what it drops does not matter then, a callback or a later entry.
     """
-    operation, lists = step.operation, step.after.lists
-    if not isinstance(operation, Check) or operation.key not in lists:
+    if not isinstance(step.operation, Check) or step.outcome.rejected is Reason.THROWN:
         return False
-    if step.outcome.rejected is Reason.THROWN:
-        return False
-    kept = tuple(name for name in lists[operation.key] if name not in step.after.completed)
-    left = lists.set(operation.key, kept) if kept else lists.delete(operation.key)
-    shown = step.model.observe(replace(step.after, lists=left))
-    return observables_match(shown, step.outcome.observed)
+    profile = step.model.profile
+    return any(
+        accepted(
+            replace(
+                step.model, profile=msgspec.structs.replace(profile, check_drops=drops)
+            ).expectations(step.before, step.operation, step.outcome.events),
+            step.outcome,
+        )
+        for drops in {CheckDrops.AS_PASSED, CheckDrops.AT_END} - {profile.check_drops}
+    )
 
 
 def _rule_of_actions(step: PurgatoryStep) -> str | None:

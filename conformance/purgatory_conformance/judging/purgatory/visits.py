@@ -100,11 +100,12 @@ def _check(step: PurgatoryStep, key: str) -> Iterator[str]:
         yield "PURGATORY-CHECK-COUNT"
     if len(live) > 1:
         yield "PURGATORY-CHECK-ORDER"
-    if len(live) < len(entries):
+    completed = step.of_kind(EventKind.COMPLETED)
+    tried = step.of_kind(EventKind.TRIED)
+    if len(live) < len(entries) or any(name in completed and name not in tried for name in live):
         yield "PURGATORY-COMPLETED-NOT-TRIED"
     if len(step.after.lists.get(key, ())) < len(entries) and step.shows_stale:
         yield "PURGATORY-CHECK-DROPS"
-    completed = step.of_kind(EventKind.COMPLETED)
     if any(name in completed and step.is_completable(name) for name in live):
         yield "PURGATORY-NOT-LOST"
 

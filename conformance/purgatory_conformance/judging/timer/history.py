@@ -142,8 +142,8 @@ class History:
             if task in before.queue:
                 self.runs_owed.setdefault(task, set()).add("TIMER-READD-FIRED")
         self.cancelled.discard(task)
-        expiry_ms = before.now_ms + delay_ms
-        due_tick = self.model.due_tick(expiry_ms)
+        expiry_ms = before.now_ms + self.model.delay_meant(delay_ms)
+        due_tick = self.model.due_tick_of(before, delay_ms)
         rules.update(self._delay_rules(before, delay_ms, due_tick))
         if "TIMER-LARGEST-DELAY" in rules and outcome.observed:
             visited.add("TIMER-LARGEST-DELAY")  # the acceptance is all that will be seen
@@ -161,7 +161,7 @@ class History:
             rules.add("TIMER-LARGEST-DELAY")
         if before.now_ms < 0:
             rules.add("TIMER-NEGATIVE-CLOCK")
-        if due_tick <= before.now_ms:
+        if self.model.due_tick(before.now_ms + delay_ms) <= before.now_ms:
             rules.add("TIMER-ALREADY-DUE")
         if (before.now_ms + delay_ms) % self.model.configuration.tick_ms:
             rules.add("TIMER-ROUNDING")

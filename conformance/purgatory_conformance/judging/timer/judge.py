@@ -6,27 +6,14 @@ from purgatory_conformance.judging.judgement import Divergence, Judgement, TooMa
 from purgatory_conformance.judging.reached import reached
 from purgatory_conformance.judging.timer.blame import blame
 from purgatory_conformance.judging.timer.history import History, State
-from purgatory_model.pending_tasks import Store
 from purgatory_model.step import Expectation
-from purgatory_model.timer import TimerModel, timer_model
-from purgatory_model.timing_wheel import timing_wheel_model
+from purgatory_model.timing_wheel import declared_timer_model
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import EventKind, Outcome
-from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import Executor, TimerConfiguration, TimerProfile
 
 STATES_CAP = 64
 """How many possible states the judge carries; beyond it a case is inconclusive."""
-
-
-def model_for(configuration: TimerConfiguration, profile: TimerProfile) -> TimerModel[Store]:
-    """The model that predicts a timer of this profile."""
-    model: object
-    if profile.structure is Structure.TIMING_WHEEL:
-        model = timing_wheel_model(configuration, profile)
-    else:
-        model = timer_model(configuration, profile)
-    assert isinstance(model, TimerModel)
-    return model
 
 
 class TimerJudge:
@@ -45,7 +32,7 @@ class TimerJudge:
         state: State | None = None,
     ) -> None:
         """Start with a timer of the configuration in a state, or fresh, judged by the profile."""
-        self.model = model_for(configuration, profile)
+        self.model = declared_timer_model(configuration, profile)
         first = self.model.initial() if state is None else state
         self.states: tuple[State, ...] = (first,)
         self._history = History(self.model, forgetful)
@@ -87,6 +74,9 @@ class TimerJudge:
             if divergence is not None:
                 judgement.divergence = divergence
                 break
+        if self._derived:  # whatever was handed over has run by now
+            idle = tuple(state for state in self.states if not state.queue)
+            self.states = idle or self.states
         return judgement
 
     def blamed(

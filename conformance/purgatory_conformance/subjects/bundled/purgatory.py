@@ -50,6 +50,7 @@ from purgatory_spec.outcomes import (
 )
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     Configuration,
     Executor,
     PurgatoryConfiguration,
@@ -63,9 +64,10 @@ from purgatory_spec.reasons import Reason
 
 PROFILE = PurgatoryProfile(
     accounting=Accounting.EXACT,
+    check_drops=CheckDrops.AS_PASSED,
     throwing_try=ThrowingTry.GO_ON,
     executor=Executor.STEPPED,
-    structure=Structure.TIMING_WHEEL,
+    structure=Structure.DELAY_QUEUE_WHEEL,
     features=frozenset(PurgatoryFeature),
     observables=frozenset(PurgatoryObservable),
 )

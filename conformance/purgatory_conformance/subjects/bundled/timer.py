@@ -45,7 +45,7 @@ from purgatory_spec.profiles import (
 
 PROFILE = TimerProfile(
     executor=Executor.STEPPED,
-    structure=Structure.TIMING_WHEEL,
+    structure=Structure.DELAY_QUEUE_WHEEL,
     largest_delay_ms=LARGEST_DELAY_MS,
     features=frozenset(Feature),
     observables=frozenset(Observable),

@@ -80,9 +80,10 @@ class RecordedPurgatory(Purgatory[Key]):
             ),
             profiles.PurgatoryProfile(
                 accounting=profiles.Accounting(accounting),
+                check_drops=profiles.CheckDrops.AS_PASSED,
                 throwing_try=profiles.ThrowingTry.GO_ON,
                 executor=executor_word(runs),
-                structure=profiles.Structure.TIMING_WHEEL,
+                structure=profiles.Structure.DELAY_QUEUE_WHEEL,
             ),
         )
         recorder.begin(described, self)

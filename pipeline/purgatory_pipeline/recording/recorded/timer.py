@@ -199,7 +199,7 @@ def _described(
         profiles.TimerConfiguration(tick_ms, wheel_size, start_ms),
         profiles.TimerProfile(
             executor=executor_word(executor),
-            structure=profiles.Structure.TIMING_WHEEL,
+            structure=profiles.Structure.DELAY_QUEUE_WHEEL,
             largest_delay_ms=LARGEST_DELAY_MS,
             observables=frozenset(shown),
         ),

@@ -21,6 +21,7 @@ from purgatory_spec.outcomes import Event, Value, timed_out, tried
 from purgatory_spec.outcomes import completed as called_back
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     PurgatoryConfiguration,
     PurgatoryObservable,
     PurgatoryProfile,
@@ -98,9 +99,10 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
         configuration=PurgatoryConfiguration(purge_interval=interval),
         profile=PurgatoryProfile(
             accounting=Accounting.EXACT,
+            check_drops=CheckDrops.AS_PASSED,
             throwing_try=ThrowingTry.GO_ON,
             executor=STEPPED,
-            structure=Structure.TIMING_WHEEL,
+            structure=Structure.DELAY_QUEUE_WHEEL,
             observables=frozenset(PurgatoryObservable),
         ),
         begins=_BEGINS,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from purgatory_spec.outcomes import Event, Value, completed, timed_out, tried
 from purgatory_spec.profiles import (
     Accounting,
+    CheckDrops,
     PurgatoryConfiguration,
     PurgatoryObservable,
     PurgatoryProfile,
@@ -97,8 +98,9 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
         configuration=PurgatoryConfiguration(purge_interval=constants.read("PurgeInterval", int)),
         profile=PurgatoryProfile(
             accounting=Accounting.PROPOSAL,
+            check_drops=CheckDrops.AS_PASSED,
             executor=STEPPED,
-            structure=Structure.TIMING_WHEEL,
+            structure=Structure.DELAY_QUEUE_WHEEL,
             observables=_PREDICTED,
         ),
         begins=_BEGINS,

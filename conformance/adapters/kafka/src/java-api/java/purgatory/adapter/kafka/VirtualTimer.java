@@ -33,7 +33,7 @@ final class VirtualTimer extends TimerSubject {
         profile.addProperty("same_tick_order", "none");
         profile.addProperty("clock", "manual");
         profile.addProperty("executor", "stepped");
-        profile.addProperty("structure", "timing_wheel");
+        profile.addProperty("structure", "delay_queue_wheel");
         profile.addProperty("negative_delay", "already_due");
         profile.add("largest_delay_ms", Json.integer(LARGEST_DELAY_MS));
         profile.add("features", Json.words(

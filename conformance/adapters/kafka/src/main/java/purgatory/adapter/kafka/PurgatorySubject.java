@@ -23,11 +23,12 @@ final class PurgatorySubject implements Component {
     public JsonObject profile() {
         JsonObject profile = new JsonObject();
         profile.addProperty("accounting", "proposal");
+        profile.addProperty("check_drops", "as_passed");
         profile.addProperty("throwing_try", "stop");
         profile.addProperty("executor", "stepped");
         profile.addProperty("rounding", "down");
         profile.addProperty("same_tick_order", "none");
-        profile.addProperty("structure", "timing_wheel");
+        profile.addProperty("structure", "delay_queue_wheel");
         profile.add("features", Json.words(
                 "force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown",
                 "no_time_outs", "script_throw", "script_watch", "script_check",
