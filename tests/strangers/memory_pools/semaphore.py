@@ -1,4 +1,4 @@
-"""A strict pool on a counting semaphore of bytes, which is what most languages have at hand."""
+"""A strict pool on a counting semaphore of bytes, with buffers told apart by identity."""
 
 import threading
 
@@ -8,58 +8,64 @@ from ..adapters import MemoryPoolInstance
 from ..design import Stranger
 
 
+class Permits:
+    """A counting semaphore that gives several permits at once, or none."""
+
+    def __init__(self, permits: int) -> None:
+        self.lock, self.permits = threading.Lock(), permits
+
+    def try_acquire(self, permits: int) -> bool:
+        with self.lock:
+            if self.permits < permits:
+                return False
+            self.permits -= permits
+            return True
+
+    def release(self, permits: int) -> None:
+        with self.lock:
+            self.permits += permits
+
+
 class SemaphorePool:
     """A request takes as many permits as it has bytes, or none."""
 
     def __init__(self, size_bytes: int, largest_bytes: int) -> None:
-        self.permits, self.largest_bytes = threading.Semaphore(size_bytes), largest_bytes
+        self.semaphore, self.largest_bytes = Permits(size_bytes), largest_bytes
         self.granted: dict[int, bytearray] = {}
 
     def ask(self, size_bytes: int) -> bytearray | None:
         if not 0 < size_bytes <= self.largest_bytes:
             raise ValueError(f"from 1 to {self.largest_bytes} bytes")
-        taken = 0
-        while taken < size_bytes and self.permits.acquire(blocking=False):
-            taken += 1
-        if taken < size_bytes:
-            self.refuse(taken)
-            return None
+        if not self.semaphore.try_acquire(size_bytes):
+            return self.refuse(size_bytes)
         buffer = bytearray(size_bytes)
         self.granted[id(buffer)] = buffer
         return buffer
 
-    def refuse(self, taken: int) -> None:
-        self.put_back(taken)
-
-    def put_back(self, taken: int) -> None:
-        if taken:
-            self.permits.release(taken)
+    def refuse(self, size_bytes: int) -> None:
+        return None
 
     def give_back(self, buffer: bytearray) -> None:
         if self.granted.pop(id(buffer), None) is None:
             raise ValueError("not a buffer of this pool, or given back before")
-        self.permits.release(len(buffer))
+        self.semaphore.release(len(buffer))
 
     def free_bytes(self) -> int:
-        taken = 0
-        while self.permits.acquire(blocking=False):
-            taken += 1
-        self.put_back(taken)
-        return taken
+        return self.semaphore.permits
 
 
-class KeepsWhatItTook(SemaphorePool):
-    """A refused request keeps the permits that it had got."""
+class KeepsWhatIsLeft(SemaphorePool):
+    """A refused request keeps a permit."""
 
-    def refuse(self, taken: int) -> None:
-        self.put_back(taken // 2)
+    def refuse(self, size_bytes: int) -> None:
+        self.semaphore.try_acquire(1)
 
 
 class GivesBackTwice(SemaphorePool):
     """A buffer may be given back as often as its holder likes."""
 
     def give_back(self, buffer: bytearray) -> None:
-        self.permits.release(len(buffer))
+        self.semaphore.release(len(buffer))
 
 
 STRANGER = Stranger(
@@ -72,7 +78,7 @@ STRANGER = Stranger(
     SemaphorePool,
     lambda design, asked: MemoryPoolInstance(design(asked.size_bytes, asked.max_single_bytes)),
     {
-        KeepsWhatItTook: {"POOL-REFUSAL"},
-        GivesBackTwice: {"POOL-RELEASE-AGAIN"},
+        KeepsWhatIsLeft: {"POOL-REFUSAL"},
+        GivesBackTwice: {"POOL-RELEASE-AGAIN", "POOL-RELEASE-FOREIGN"},
     },
 )
