@@ -22,7 +22,6 @@ from purgatory_model.overlapping.interleaving import (
     History,
     Returned,
     Step,
-    WithoutInterleaving,
     thread_of,
 )
 from purgatory_model.overlapping.linearizability import Explainer, explain
@@ -42,8 +41,12 @@ MISUSE = ("double-release", "foreign-release")
 # Without interleaving.
 
 
-def busy(state: ConcurrentPoolState) -> frozenset[str]:
-    return state.inside
+def alone(
+    shared: ConcurrentMemoryPool, state: ConcurrentPoolState
+) -> list[tuple[Step, ConcurrentPoolState]]:
+    """The steps of the thread that is inside a call; of every thread where none is."""
+    inside = state.inside
+    return [each for each in shared.steps(state) if not inside or thread_of(each[0]) in inside]
 
 
 @dataclass(frozen=True)
@@ -59,17 +62,16 @@ def answered(
     shared: ConcurrentMemoryPool, state: ConcurrentPoolState, only: Operation | None = None
 ) -> set[tuple[Answer, ConcurrentPoolState]]:
     """Every call that may be made in a state, or one of them, run to its end by itself."""
-    alone = WithoutInterleaving(shared, busy)
     found = set()
-    for step, after in alone.steps(state):
-        events = alone.history(state, step, after)
+    for step, after in alone(shared, state):
+        events = shared.history(state, step, after)
         called = events[0]
         assert isinstance(called, Called)
         if only is not None and called.operation != only:
             continue
         while after.inside:
-            ((step, following),) = alone.steps(after)
-            events += alone.history(after, step, following)
+            ((step, following),) = alone(shared, after)
+            events += shared.history(after, step, following)
             after = following
         _, returned = events
         assert isinstance(returned, Returned)

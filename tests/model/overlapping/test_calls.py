@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from purgatory_model.concurrent.proposal.model import ConcurrentProposal, Feature, ProposalInstance
 from purgatory_model.overlapping.calls import OverlappingCalls
-from purgatory_model.overlapping.delayed_operation_rules import DelayedOperationRules
 from purgatory_model.overlapping.interleaving import Called, Happened, History, Returned, Step
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.parts import WHOLE
@@ -25,6 +24,7 @@ from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, Executor, PurgatoryConfiguration, PurgatoryProfile
 
 from .test_delayed_operation_rules import KEYS_OF, WRONG, asked, run
+from .whole_calls import WholeCalls
 
 ONE_KEY = ProposalInstance(
     completers=("x1", "x2"),
@@ -110,7 +110,7 @@ def test_only_parts_explain_what_overlaps(instance: ProposalInstance, steps: str
     Then no order of whole calls does, and some order of their parts
     """
     history = Projection("1", frozenset(instance.keys)).of(history_of(instance, steps))
-    assert not explain(history, DelayedOperationRules("1")).is_complete
+    assert not explain(history, WholeCalls("1")).is_complete
     explanation = explain(history, OverlappingCalls("1", any_key_takes_time_out=True))
     assert explanation.is_complete, explanation.unexplained
 
