@@ -20,11 +20,12 @@ def test_claim_holds_in_every_state(pool: ConcurrentMemoryPool, claim: str) -> N
     """
     Given two threads at a pool of two bytes
     When every state is visited
-    Then none breaks the claim
+    Then none breaks the claim, and a step leaves each of them
     """
     found = explore(pool.initial(), pool.steps, breaks(pool, claim))
     assert (found.complete, found.counterexample) == (True, None)
     assert found.states > 500
+    assert found.deadlocks == 0
 
 
 @pytest.mark.parametrize(

@@ -161,12 +161,12 @@ PROGRAMS: dict[str, tuple[ProposalInstance, Programs]] = {
         replace(ONE, features=frozenset({Feature.CANCEL_FOR_KEY})),
         {"c1": (WATCH,), "x1": (CancelForKey("k1"), Check("k1")), REAPER: (ADVANCE,)},
     ),
+}
+LARGE_PROGRAMS: dict[str, tuple[ProposalInstance, Programs]] = {
     "two watches and a check": (
         replace(ONE, callers=("c1", "c2"), thresholds=(1, 1)),
         {"c1": (WATCH,), "c2": (WATCH,), "x1": (Check("k1"),), REAPER: ()},
     ),
-}
-LARGE_PROGRAMS: dict[str, tuple[ProposalInstance, Programs]] = {
     "a watch of two keys and a check of both": (
         replace(ONE, keys=("k1", "k2")),
         {"c1": (WATCH,), "x1": (Check("k1"), Check("k2")), REAPER: (ADVANCE,)},

@@ -153,8 +153,8 @@ def test_what_breaks_a_rule_is_not_explained(history: History) -> None:
     Then it is not, neither where calls take effect at once nor where they do so in parts
     """
     at_once = explain(history, WholeCalls("a"))
-    in_parts = explain(history, OverlappingCalls("a"))
-    for explanation in (at_once, in_parts):
+    in_parts = (explain(history, OverlappingCalls("a", first)) for first in (True, False))
+    for explanation in (at_once, *in_parts):
         assert explanation.unexplained is not None
         assert len(explanation.unexplained) > 1
 
