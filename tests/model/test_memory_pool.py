@@ -10,14 +10,13 @@ from purgatory_conformance.generation.source import HypothesisSource, SeededSour
 from purgatory_model.claims.explorer import explore
 from purgatory_model.claims.memory_pool import (
     FALSE_CLAIMS,
-    INVARIANTS,
     TRUE_CLAIMS,
     PoolInstance,
     bound_of,
     breaks,
     broken_invariants,
 )
-from purgatory_model.memory_pool import VARIANTS, MemoryPoolModel, MemoryPoolState
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_spec.operations import (
     Allocate,
     Elapse,
@@ -36,7 +35,6 @@ from purgatory_spec.profiles import (
     ReleaseValidation,
 )
 from purgatory_spec.reasons import Reason
-from purgatory_spec.requirements import requirement
 
 from .faces import agree
 
@@ -280,15 +278,3 @@ def test_what_is_no_step_of_a_pool_is_an_error_of_the_caller() -> None:
         model.expectations(model.initial(), RunOne())
     with pytest.raises(ValueError, match="no variant 'other'"):
         MemoryPoolModel(EXAMPLE, CAREFUL, frozenset({"other"}))
-
-
-def test_invariants_and_variants_have_rules_and_sentences() -> None:
-    """
-    Given the invariants and the variants
-    When they are listed
-    Then each names a rule there is, or says in a sentence what it is
-    """
-    assert all(requirement(each.rule).id == each.rule for each in INVARIANTS.values())
-    assert all(len(each.sentence.split()) > 3 for each in INVARIANTS.values())
-    assert all(len(sentence.split()) > 3 for sentence in VARIANTS.values())
-    assert MemoryPoolModel(EXAMPLE, CAREFUL).excused == frozenset()

@@ -97,16 +97,6 @@ def test_claim_holds_in_every_state_of_a_small_instance(
     assert (found.states, found.depth) == (states, depth)
 
 
-def test_small_instance_needs_three_levels() -> None:
-    """
-    Given the small instance
-    When its longest delay is added
-    Then the wheel has three levels
-    """
-    ((_, state),) = SMALL.model().successors(SMALL.model().initial(), Add("a", 5))
-    assert state.store.levels == 3
-
-
 @pytest.mark.parametrize("claim", FALSE_CLAIMS)
 def test_counterexample_of_a_false_claim_is_found(claim: str) -> None:
     """
