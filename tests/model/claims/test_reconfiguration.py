@@ -257,12 +257,24 @@ def test_sizes_of_which_there_is_no_wheel_are_refused(tick_ms: int, wheel_size: 
 
 def holding(tick_ms: int, *steps: Operation) -> Timer:
     """A timer with the default wheel after some steps."""
-    profile = TimerProfile(executor=Executor.STEPPED)
+    profile = TimerProfile(executor=Executor.STEPPED, same_tick_order=SameTickOrder.FIFO)
     model = remembering_model(TimerConfiguration(tick_ms), profile)
     state = model.initial()
     for each in steps:
         state = after(model, state, each)[1]
     return model, state
+
+
+def test_what_expires_at_once_leaves_the_order_of_arming() -> None:
+    """
+    Given a timer that keeps the order of arming, and a task of the tick that a coarser one has now
+    When the tick becomes coarser
+    Then that task expires at once, and the order has the other one alone
+    """
+    model, state = holding(1, Add("z", 31), Advance(31), Add("a", 6), Add("b", 60))
+    found = reconfigured(model, state, 10, 20)
+    assert [event.task for event in found.events] == ["a"]
+    assert (state.order, found.state.order) == (("a", "b"), ("b",))
 
 
 Naive = Callable[[Remembering, State, int, int], Reconfigured]
