@@ -6,7 +6,6 @@ The examples that repeat a test of Kafka's name it.
 import pytest
 from immutables import Map
 
-from purgatory_conformance.knowledge import statements
 from purgatory_spec.operations import (
     Advance,
     Answer,
@@ -21,24 +20,12 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.profiles import (
-    Component,
     PurgatoryConfiguration,
 )
 from purgatory_spec.reasons import Reason
-from purgatory_spec.requirements import requirements
 
 from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last
 from .purgatory_strategies import told
-
-
-@pytest.mark.parametrize("rule", [rule.id for rule in requirements(Component.PURGATORY)])
-def test_every_rule_is_stated_in_the_model(rule: str) -> None:
-    """
-    Given a rule of the purgatory
-    When the docstrings of the model are read
-    Then one of them names it
-    """
-    assert any(each.package == "purgatory_model" for each in statements(rule))
 
 
 def test_a_satisfied_operation_is_completed_by_the_next_check_of_its_key() -> None:

@@ -34,6 +34,7 @@ from purgatory_spec.profiles import (
 from purgatory_spec.requirements import requirements
 
 SMALL = Instance(delays_ms=(0, 1, 3, 5), last_ms=5)
+SHORTER = Instance(delays_ms=(0, 1, 3, 5), last_ms=3)
 
 
 @st.composite
@@ -74,27 +75,26 @@ def test_every_step_of_the_wheel_is_a_step_of_the_timer(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("instance", "states", "depth"),
+    [
+        pytest.param(SHORTER, 3733, 11, id="until 3 ms"),
+        pytest.param(SMALL, 12205, 17, id="until 5 ms", marks=pytest.mark.large),
+    ],
+)
 @pytest.mark.parametrize("claim", TRUE_CLAIMS)
-def test_claim_holds_in_every_state_of_a_small_instance(claim: str) -> None:
+def test_claim_holds_in_every_state_of_a_small_instance(
+    claim: str, instance: Instance, states: int, depth: int
+) -> None:
     """
     Given two tasks, a wheel of two buckets and delays that need three levels
     When every state is visited
     Then the claim holds in all of them
     """
-    found = explore(SMALL.model().initial(), SMALL.steps, breaks(SMALL, claim))
+    found = explore(instance.model().initial(), instance.steps, breaks(instance, claim))
     assert found.complete
     assert found.counterexample is None
-    assert (found.states, found.depth) == (12205, 17)
-
-
-def test_small_instance_needs_three_levels() -> None:
-    """
-    Given the small instance
-    When its longest delay is added
-    Then the wheel has three levels
-    """
-    ((_, state),) = SMALL.model().successors(SMALL.model().initial(), Add("a", 5))
-    assert state.store.levels == 3
+    assert (found.states, found.depth) == (states, depth)
 
 
 @pytest.mark.parametrize("claim", FALSE_CLAIMS)

@@ -59,7 +59,7 @@ outcomes = st.builds(
 )
 
 
-@given(st.lists(st.builds(Step, operations, st.none() | outcomes), max_size=5))
+@given(st.lists(st.builds(Step, operations, st.none() | outcomes), max_size=3))
 def test_a_case_read_back_is_the_case_written(steps: list[Step]) -> None:
     """
     Given any case

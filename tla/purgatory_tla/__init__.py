@@ -8,8 +8,7 @@ The bindings know nothing of this project: they check any module.
 - ``Configuration`` is the instance and what is checked of it, as a ``.cfg`` file says it.
 - A verdict is a result with an ITF trace (of the package itf-py). Whatever prevents a verdict is a
   ``CheckerError``: a missing tool, a module that is wrong, a run that showed nothing.
-- ``to_tla`` writes a Python value as TLA+; ``read_module`` reads declarations and their types;
-  ``ill_typed`` compares a trace with them.
+- ``to_tla`` writes a Python value as TLA+; ``read_module`` reads declarations and their types.
 
 The shelves, each above what it uses:
 
@@ -56,7 +55,6 @@ from purgatory_tla.errors import (
     VacuousRun,
 )
 from purgatory_tla.modules.module_text import ModuleText, read_module
-from purgatory_tla.modules.value_checks import ill_typed
 from purgatory_tla.values.values import ModelValue, function, record, sequence, to_tla
 
 __all__ = [
@@ -86,7 +84,6 @@ __all__ = [
     "check",
     "find_jar",
     "function",
-    "ill_typed",
     "induction",
     "maven_jar",
     "read_module",

@@ -2,8 +2,7 @@
 
 The explorer knows nothing of timers. It is given the initial state, the labelled steps that leave
 a state, and a check of steps; it visits every state once, in the order of its distance, and stops
-at the first step that breaks a claim. ``state_graph`` keeps the whole graph instead, and
-``symmetry`` says which states may stand for others.
+at the first step that breaks a claim. ``state_graph`` keeps the whole graph instead.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -28,9 +27,8 @@ class Exploration(Generic[State, Label]):
     """What was found.
 
     ``states`` and ``edges`` count distinct states and steps between them, ``depth`` is the
-    greatest distance from the initial state, ``deadlocks`` counts states that no step leaves; under
-    a symmetry all of these count representatives. ``complete`` is false where the limit of states
-    was reached first.
+    greatest distance from the initial state, ``deadlocks`` counts states that no step leaves.
+    ``complete`` is false where the limit of states was reached first.
     """
 
     states: int
@@ -47,7 +45,6 @@ def explore(
     broken: Callable[[State, Label, State], str | None],
     *,
     limit: int = 1_000_000,
-    representative: Callable[[State], State] | None = None,
 ) -> Exploration[State, Label]:
     """Visit every state that can be reached, at most ``limit`` of them.
 
@@ -56,13 +53,9 @@ def explore(
         steps: The labelled steps that leave a state.
         broken: The claim that a step breaks, or None.
         limit: After how many states to stop.
-        representative: A symmetry: the state that stands for a state and its renamings, see
-            ``symmetry.asymmetry``. A counterexample is told in the states themselves.
     """
-    stands_for = _itself if representative is None else representative
-    first = stands_for(initial)
-    reached_by: dict[State, tuple[State, Label] | None] = {first: None}
-    level = [first]
+    reached_by: dict[State, tuple[State, Label] | None] = {initial: None}
+    level = [initial]
     edges = depth = deadlocks = 0
     while level:
         following: list[State] = []
@@ -73,11 +66,8 @@ def explore(
                 claim = broken(state, label, target)
                 if claim is not None:
                     path = (*_path_to(state, reached_by), (label, target))
-                    if representative is not None:
-                        path = _unrenamed(initial, path, steps, broken, representative)
                     found = Counterexample(initial, path, claim)
                     return Exploration(len(reached_by), edges, depth + 1, deadlocks, False, found)
-                target = stands_for(target)
                 if target not in reached_by:
                     if len(reached_by) >= limit:
                         return Exploration(len(reached_by), edges, depth, deadlocks, False)
@@ -87,32 +77,6 @@ def explore(
         depth += bool(following)
         level = following
     return Exploration(len(reached_by), edges, depth, deadlocks, True)
-
-
-def _itself(state: State) -> State:
-    return state
-
-
-def _unrenamed(
-    initial: State,
-    path: tuple[tuple[Label, State], ...],
-    steps: Callable[[State], Iterable[tuple[Label, State]]],
-    broken: Callable[[State, Label, State], str | None],
-    representative: Callable[[State], State],
-) -> tuple[tuple[Label, State], ...]:
-    """The path without renamings: from each state the step to one with the same representative."""
-    state = initial
-    told: list[tuple[Label, State]] = []
-    for number, (_, wanted) in enumerate(path, start=1):
-        for label, target in steps(state):
-            same = representative(target) == representative(wanted)
-            if same and (number < len(path) or broken(state, label, target) is not None):
-                told.append((label, target))
-                state = target
-                break
-        else:
-            raise ValueError("the representative is no symmetry of the steps; see asymmetry")
-    return tuple(told)
 
 
 def _path_to(

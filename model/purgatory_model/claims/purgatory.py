@@ -141,14 +141,6 @@ INVARIANTS: dict[str, Invariant] = {
 }
 """What holds in every state of every purgatory, by id."""
 
-ESTIMATE_LAW = Invariant(
-    "PURGATORY-ESTIMATE-PROPOSAL",
-    "the estimate less the timer's size is at least the number of stale operations",
-    estimate_covers_stale,
-    Accounting.PROPOSAL,
-)
-"""The law that makes the proposal's purges sufficient; see ``estimate_covers_stale``."""
-
 
 def broken_invariants(model: PurgatoryModel[Store], state: State) -> Iterator[str]:
     """The ids of the invariants that do not hold in a state; none in a reachable one."""

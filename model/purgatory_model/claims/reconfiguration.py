@@ -99,13 +99,6 @@ def remembering_model(configuration: TimerConfiguration, profile: TimerProfile) 
     return TimerModel(configuration, profile, RememberingWheel(wheel))
 
 
-def as_wheel(state: State) -> TimerState[TimingWheel]:
-    """The state of a timing wheel that remembers no expiries."""
-    return TimerState(
-        state.now_ms, state.store.wheel, state.queue, state.scripts, state.order, state.closed
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Reconfigured:
     """The timer of the new tick and size.
@@ -163,9 +156,3 @@ def _in_order(profile: TimerProfile, state: State) -> tuple[str, ...]:
     if profile.same_tick_order is SameTickOrder.FIFO:
         return state.order
     return tuple(sorted(state.store.expiries))
-
-
-def moved_by_ms(before: State, after: Reconfigured) -> Mapping[str, int]:
-    """By how much the due tick of each task has changed that is still pending, ms."""
-    ticks = after.state.store.due_ticks
-    return {task: ticks[task] - before.store.due_ticks[task] for task in ticks}

@@ -3,23 +3,15 @@
 An instance has a few tasks and delays and a last reading of the clock, so that its states are
 finitely many. A claim is a sentence about single steps. The true ones are the invariants and the
 refinement; the false ones are what one would believe of a timer, and the explorer finds why not.
-
-Every task of an instance may be added with every delay, so renaming tasks leads from a state to one
-with the same future, renamed: ``task_symmetry`` makes one state of all that differ in names alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import permutations
-
-from immutables import Map
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from purgatory_model.arithmetic import floor_to
-from purgatory_model.claims.symmetry import least_renaming
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerModel, TimerState, timer_model
 from purgatory_model.timing_wheel import (
-    Bucket,
     TimingWheel,
     as_timer,
     broken_invariants,
@@ -190,52 +182,3 @@ def breaks(
         return None if holds(instance, before, step, after) else sentence
 
     return broken
-
-
-def task_symmetry(instance: Instance) -> Callable[[WheelState], WheelState]:
-    """The function that gives the same state for all renamings of the instance's tasks."""
-
-    def renaming(names: Mapping[str, str]) -> Callable[[WheelState], WheelState]:
-        return lambda state: renamed(state, names)
-
-    every = [
-        renaming(dict(zip(instance.tasks, images, strict=True)))
-        for images in permutations(instance.tasks)
-    ]
-    return least_renaming(every, _order)
-
-
-def renamed(state: WheelState, names: Mapping[str, str]) -> WheelState:
-    """A state with other names for its tasks."""
-    wheel = state.store
-    return replace(
-        state,
-        store=replace(
-            wheel,
-            due_ticks=Map({names[task]: tick for task, tick in wheel.due_ticks.items()}),
-            places=Map({names[task]: bucket for task, bucket in wheel.places.items()}),
-            buckets=Map(
-                {
-                    bucket: frozenset(names[task] for task in tasks)
-                    for bucket, tasks in wheel.buckets.items()
-                }
-            ),
-        ),
-        queue=_named(state.queue, names),
-        order=_named(state.order, names),
-    )
-
-
-def _named(tasks: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(names[task] for task in tasks)
-
-
-def _order(
-    state: WheelState,
-) -> tuple[tuple[str, ...], list[tuple[str, int]], list[tuple[str, Bucket]]]:
-    """The parts of a state that renamings of tasks can change: queue, due ticks, places.
-
-    The due ticks alone would not do: tasks of one tick may wait in buckets of different levels.
-    """
-    wheel = state.store
-    return state.queue, sorted(wheel.due_ticks.items()), sorted(wheel.places.items())

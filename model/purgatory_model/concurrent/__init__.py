@@ -4,5 +4,6 @@
 order, ``memory_pool`` the pool whose available bytes are changed by compare-and-swap. Each has the
 same state graph as a TLA+ module, with the same names for its actions; ``purgatory tla compare``
 checks it. In each, ``model`` is the place to begin, ``state`` says what the future depends on,
-``instances`` has small instances for the explorer and claims about them.
+``instances`` has small instances for the explorer and claims about them, which ``examining`` asks
+of them.
 """

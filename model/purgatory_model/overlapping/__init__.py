@@ -7,8 +7,7 @@ may be seen of them. ``linearizability`` asks whether sequential rules explain a
 of a model without listing them.
 
 A purgatory is explained operation by operation: ``projection`` takes out of a history what concerns
-one delayed operation, ``calls`` says what calls do to it that overlap, and
-``delayed_operation_rules`` derives what whole calls do: their parts, with nothing in between.
+one delayed operation, and ``calls`` says what calls do to it that overlap.
 
 ``timer_calls`` says which calls of a timer take effect at two instants.
 """

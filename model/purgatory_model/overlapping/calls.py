@@ -21,7 +21,7 @@ that has armed its time-out is still to give it. These are the parts:
 
 So a completed operation may stay for a moment in the timer, and in the list that is checked, and
 may even be handed over to the executor; the run then does nothing. With nothing in between, parts
-add up to the sequential call (``delayed_operation_rules``). Rules: PURGATORY-OVERLAPPING-CALLS.
+add up to the sequential call. Rules: PURGATORY-OVERLAPPING-CALLS.
 
 The exact accounting arms first, the published order at the end.
 

@@ -1,4 +1,4 @@
-"""The histories of programs: every one once, how many there are, whether a given one is possible.
+"""The histories of programs: every one once, and how many there are.
 
 Many runs have the same history. To list each history once, runs are followed together: a *cloud*
 is the set of all places where a run may be whose history so far is the same. One event leads from
@@ -143,51 +143,6 @@ def count_histories(programmed: Programmed[State], *, limit: int = LIMIT) -> int
     if not total:
         raise NeverOver(why_never_over(programmed, frozenset(clouds.leaving)))
     return total
-
-
-def is_history(programmed: Programmed[State], history: History, *, limit: int = LIMIT) -> bool:
-    """Whether some run of the programs, over or not, has exactly this history.
-
-    Raises:
-        LimitReached: more than ``limit`` states are met on the way.
-    """
-    return impossible_from(programmed, history, limit=limit) is None
-
-
-def impossible_from(
-    programmed: Programmed[State], history: History, *, limit: int = LIMIT
-) -> int | None:
-    """The place of the first event that no run with this history so far can show, or None."""
-    clouds = _Clouds(programmed, limit)
-    cloud = clouds.first()
-    for place, event in enumerate(history):
-        after = clouds.after(cloud).get(event)
-        if after is None:
-            return place
-        cloud = after
-    return None
-
-
-def final_states(programmed: Programmed[State], *, limit: int = LIMIT) -> frozenset[State]:
-    """The states of the model in which a run may be over.
-
-    Raises:
-        LimitReached: more than ``limit`` states are met.
-        NeverOver: no run comes to the end of the programs.
-    """
-    met = {programmed.initial()}
-    fresh = list(met)
-    while fresh:
-        for _, after in programmed.steps(fresh.pop()):
-            if after not in met:
-                if len(met) >= limit:
-                    raise LimitReached(too_many("states", limit))
-                met.add(after)
-                fresh.append(after)
-    final = frozenset(each.state for each in met if programmed.is_over(each))
-    if not final:
-        raise NeverOver(why_never_over(programmed, frozenset(met)))
-    return final
 
 
 def why_never_over(programmed: Programmed[State], met: frozenset[Progress[State]]) -> str:

@@ -9,9 +9,9 @@ come of them (``histories``), and ask whether the sequential rules explain them
 (``linearizability``; of one delayed operation ``projection``).
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Value
@@ -89,35 +89,3 @@ def thread_of(step: Step) -> str:
             "the first argument of a step has to be the thread that takes it"
         )
     return thread
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutInterleaving(Generic[State]):
-    """A concurrent model in which no thread takes a step while another one is busy.
-
-    What is left is the sequential behaviour: every call runs from its beginning to its end before
-    the next thing begins.
-
-    Attributes:
-        model: The concurrent model.
-        busy: The threads that are in the middle of something in a state: inside a call, or of a
-            background thread inside its pass. A thread that is between two calls is not busy.
-    """
-
-    model: ConcurrentModel[State]
-    busy: Callable[[State], frozenset[str]]
-
-    def initial(self) -> State:
-        """Where the concurrent model begins."""
-        return self.model.initial()
-
-    def steps(self, state: State) -> Iterator[tuple[Step, State]]:
-        """The steps of the busy thread; of every thread where none is busy."""
-        busy = self.busy(state)
-        for step, after in self.model.steps(state):
-            if not busy or thread_of(step) in busy:
-                yield step, after
-
-    def history(self, before: State, step: Step, after: State) -> tuple[HistoryEvent, ...]:
-        """What can be seen of a step from outside, as in the concurrent model."""
-        return self.model.history(before, step, after)

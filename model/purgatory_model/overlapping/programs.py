@@ -25,7 +25,7 @@ from purgatory_model.overlapping.interleaving import (
     Step,
     thread_of,
 )
-from purgatory_spec.operations import Operation, Satisfy, operation_name
+from purgatory_spec.operations import Operation, Satisfy
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,6 @@ class Progress(Generic[State]):
     state: State
     begun: tuple[int, ...]
     inside: frozenset[str] = frozenset()
-
-
-def same_kind(wanted: Operation, called: Operation) -> bool:
-    """Whether two operations have the same name, whatever their arguments.
-
-    For models that number what is handed in: which number a call gets depends on who was first.
-    """
-    return operation_name(wanted) == operation_name(called)
 
 
 def settles_always(_: object) -> bool:

@@ -24,7 +24,7 @@ from purgatory_model.concurrent.exact.model import ConcurrentExact
     ("instance", "states", "edges"),
     [
         pytest.param(ONE_OPERATION, 5119, 17902, id="one operation"),
-        pytest.param(TWO_OPERATIONS, 10882, 38969, id="two operations"),
+        pytest.param(TWO_OPERATIONS, 10882, 38969, id="two operations", marks=pytest.mark.large),
         pytest.param(CANCELLED, 2476, 10060, id="cancelled and forced"),
         pytest.param(CALLED_INSIDE, 11948, 35285, id="calls inside callbacks"),
     ],

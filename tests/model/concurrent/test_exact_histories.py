@@ -9,7 +9,6 @@ from purgatory_model.concurrent.exact.instance import ExactInstance
 from purgatory_model.concurrent.exact.model import ConcurrentExact
 from purgatory_model.concurrent.exact.state import ExactState
 from purgatory_model.overlapping.calls import OverlappingCalls
-from purgatory_model.overlapping.delayed_operation_rules import DelayedOperationRules
 from purgatory_model.overlapping.explained_runs import ExplainedRuns, check_runs
 from purgatory_model.overlapping.histories import histories
 from purgatory_model.overlapping.interleaving import Called, HistoryEvent, Returned, Step
@@ -23,6 +22,7 @@ from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
 from purgatory_spec.operations import CancelForKey, Check, Force, Operation, Watch
 from purgatory_spec.outcomes import Value
 
+from ..overlapping.whole_calls import WholeCalls
 from .exact_alone import ExactAlone
 from .exact_pairs import Pairs
 
@@ -200,7 +200,7 @@ def test_calls_as_one_effect_each_do_not_explain_every_history(programs: Program
     Then there is one that they do not explain: something happens in the middle of a call
     """
     runs = Programmed(ConcurrentExact(ONE), {**NOBODY, **programs})
-    found = check_runs(runs, _of_operation_1(DelayedOperationRules("1"), ONE))
+    found = check_runs(runs, _of_operation_1(WholeCalls("1"), ONE))
     assert found.unexplained is not None
     calls = [event for event in found.unexplained.history if isinstance(event, Called)]
     returns = [event for event in found.unexplained.history if isinstance(event, Returned)]

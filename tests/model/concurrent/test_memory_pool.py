@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from purgatory_model.claims.explorer import explore
 from purgatory_model.concurrent.memory_pool.model import (
     VARIANTS,
-    At,
     ConcurrentMemoryPool,
     ConcurrentPoolState,
 )
 from purgatory_model.memory_pool import MemoryPoolState
-from purgatory_model.memory_pool_arithmetic import bound
 from purgatory_model.overlapping.explained_runs import UnexplainedRun, check_runs
 from purgatory_model.overlapping.histories import histories
 from purgatory_model.overlapping.interleaving import (
@@ -22,7 +20,6 @@ from purgatory_model.overlapping.interleaving import (
     History,
     Returned,
     Step,
-    WithoutInterleaving,
     thread_of,
 )
 from purgatory_model.overlapping.linearizability import Explainer, explain
@@ -42,8 +39,12 @@ MISUSE = ("double-release", "foreign-release")
 # Without interleaving.
 
 
-def busy(state: ConcurrentPoolState) -> frozenset[str]:
-    return state.inside
+def alone(
+    shared: ConcurrentMemoryPool, state: ConcurrentPoolState
+) -> list[tuple[Step, ConcurrentPoolState]]:
+    """The steps of the thread that is inside a call; of every thread where none is."""
+    inside = state.inside
+    return [each for each in shared.steps(state) if not inside or thread_of(each[0]) in inside]
 
 
 @dataclass(frozen=True)
@@ -59,17 +60,16 @@ def answered(
     shared: ConcurrentMemoryPool, state: ConcurrentPoolState, only: Operation | None = None
 ) -> set[tuple[Answer, ConcurrentPoolState]]:
     """Every call that may be made in a state, or one of them, run to its end by itself."""
-    alone = WithoutInterleaving(shared, busy)
     found = set()
-    for step, after in alone.steps(state):
-        events = alone.history(state, step, after)
+    for step, after in alone(shared, state):
+        events = shared.history(state, step, after)
         called = events[0]
         assert isinstance(called, Called)
         if only is not None and called.operation != only:
             continue
         while after.inside:
-            ((step, following),) = alone.steps(after)
-            events += alone.history(after, step, following)
+            ((step, following),) = alone(shared, after)
+            events += shared.history(after, step, following)
             after = following
         _, returned = events
         assert isinstance(returned, Returned)
@@ -210,7 +210,7 @@ def explainer(shared: ConcurrentMemoryPool) -> Explainer[MemoryPoolState]:
         (3, 3, 2, False, 1866),
         (3, 3, 2, True, 1461),
         (2, 1, 3, False, 16_553),
-        (2, 1, 3, True, 15_740),
+        pytest.param(2, 1, 3, True, 15_740, marks=pytest.mark.large),
         pytest.param(2, 2, 3, False, 68_953, marks=pytest.mark.large),
         pytest.param(2, 2, 3, True, 36_769, marks=pytest.mark.large),
     ],
@@ -363,51 +363,6 @@ def shown(shared: ConcurrentMemoryPool, steps: tuple[Step, ...]) -> History:
 
 def history_of(shared: ConcurrentMemoryPool, run: UnexplainedRun) -> History:
     return shown(shared, run.steps)
-
-
-# Its own invariants.
-
-
-def wrong_with(shared: ConcurrentMemoryPool, state: ConcurrentPoolState) -> str | None:
-    """What must not be in any state."""
-    if state.available_bytes + state.outstanding_bytes != shared.configuration.size_bytes:
-        return "a byte is lost or made"
-    if any(each.at is At.REFUSE and each.enough for _, each in state.threads):
-        return "refused without a reason"
-    return None
-
-
-@BOTH
-def test_the_count_and_the_bound(strict: bool) -> None:
-    """
-    Given two threads at a small pool
-    When every state is visited
-    Then no byte is lost or made, the bound is reached, and who is refused has a reason
-    """
-    shared = pool(2, 2, 2, strict=strict)
-    reached = set()
-
-    def broken(_: ConcurrentPoolState, step: Step, after: ConcurrentPoolState) -> str | None:
-        reached.add(after.outstanding_bytes)
-        return wrong_with(shared, after)
-
-    found = explore(shared.initial(), shared.steps, broken)
-    assert found.complete
-    assert max(reached) == bound(2, 2, strict)
-    assert found.deadlocks == 0
-
-
-@pytest.mark.parametrize(
-    ("variant", "claim"),
-    [("blind-store", "a byte is lost or made"), ("swap-gives-up", "refused without a reason")],
-)
-def test_a_defect_breaks_an_invariant(variant: str, claim: str) -> None:
-    shared = pool(2, 2, 2, variant)
-    counterexample = explore(
-        shared.initial(), shared.steps, lambda _, __, after: wrong_with(shared, after)
-    ).counterexample
-    assert counterexample is not None
-    assert counterexample.broken == claim
 
 
 @pytest.mark.parametrize("variants", [(), *((each,) for each in VARIANTS)])

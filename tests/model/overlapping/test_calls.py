@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from purgatory_model.concurrent.proposal.model import ConcurrentProposal, Feature, ProposalInstance
 from purgatory_model.overlapping.calls import OverlappingCalls
-from purgatory_model.overlapping.delayed_operation_rules import DelayedOperationRules
 from purgatory_model.overlapping.interleaving import Called, Happened, History, Returned, Step
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.parts import WHOLE
@@ -24,7 +23,8 @@ from purgatory_spec.operations import Add, Operation, Watch
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import Accounting, Executor, PurgatoryConfiguration, PurgatoryProfile
 
-from .test_delayed_operation_rules import KEYS_OF, WRONG, asked, run
+from .test_delayed_operation_rules import KEYS_OF, asked, run
+from .whole_calls import WholeCalls
 
 ONE_KEY = ProposalInstance(
     completers=("x1", "x2"),
@@ -110,7 +110,7 @@ def test_only_parts_explain_what_overlaps(instance: ProposalInstance, steps: str
     Then no order of whole calls does, and some order of their parts
     """
     history = Projection("1", frozenset(instance.keys)).of(history_of(instance, steps))
-    assert not explain(history, DelayedOperationRules("1")).is_complete
+    assert not explain(history, WholeCalls("1")).is_complete
     explanation = explain(history, OverlappingCalls("1", any_key_takes_time_out=True))
     assert explanation.is_complete, explanation.unexplained
 
@@ -165,19 +165,6 @@ def test_what_the_sequential_model_does_is_explained(
         projected = Projection(name, frozenset(keys)).of(history)
         rules = (OverlappingCalls(name, arms_first) for arms_first in (True, False))
         assert any(explain(projected, each).is_complete for each in rules)
-
-
-@pytest.mark.parametrize("arms_first", [True, False])
-@pytest.mark.parametrize("history", WRONG.values(), ids=WRONG)
-def test_parts_do_not_explain_what_is_wrong_without_overlap(
-    history: History, arms_first: bool
-) -> None:
-    """
-    Given a history of calls that follow each other, in which one thing is wrong
-    When it is to be explained by parts
-    Then it is not
-    """
-    assert not explain(history, OverlappingCalls("a", arms_first)).is_complete
 
 
 def test_what_no_purgatory_has_is_refused() -> None:

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purgatory_model.overlapping.calls import OverlappingCalls
-from purgatory_model.overlapping.delayed_operation_rules import DelayedOperationRules
 from purgatory_model.overlapping.interleaving import Called, Happened, History, Returned
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.projection import Projection
@@ -29,6 +28,7 @@ from purgatory_spec.outcomes import Outcome, completed, expired, timed_out, trie
 from purgatory_spec.profiles import Accounting, Executor, PurgatoryConfiguration, PurgatoryProfile
 
 from ..purgatory_strategies import at_readings, moves
+from .whole_calls import WholeCalls
 
 KEYS_OF = {"a": ("k",), "b": ("k", "j"), "c": ("j",), "d": ("j", "k")}
 EXACT = PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.STEPPED)
@@ -82,7 +82,7 @@ def test_what_the_sequential_model_does_is_explained_for_each_operation(
     history = run(operations, data)
     for name in KEYS_OF:
         projection = Projection(name, frozenset(KEYS_OF[name]))
-        explanation = explain(projection.of(history), DelayedOperationRules(name))
+        explanation = explain(projection.of(history), WholeCalls(name))
         assert explanation.is_complete, explanation.unexplained
 
 
@@ -152,9 +152,9 @@ def test_what_breaks_a_rule_is_not_explained(history: History) -> None:
     When it is to be explained
     Then it is not, neither where calls take effect at once nor where they do so in parts
     """
-    at_once = explain(history, DelayedOperationRules("a"))
-    in_parts = explain(history, OverlappingCalls("a"))
-    for explanation in (at_once, in_parts):
+    at_once = explain(history, WholeCalls("a"))
+    in_parts = (explain(history, OverlappingCalls("a", first)) for first in (True, False))
+    for explanation in (at_once, *in_parts):
         assert explanation.unexplained is not None
         assert len(explanation.unexplained) > 1
 
@@ -204,7 +204,7 @@ def test_what_comes_between_two_parts_of_a_call_is_not_explained_by_one_effect(
     When it is to be explained
     Then it is where calls take effect in parts, and not where they take effect at once
     """
-    assert not explain(history, DelayedOperationRules("a")).is_complete
+    assert not explain(history, WholeCalls("a")).is_complete
     assert explain(history, OverlappingCalls("a")).is_complete
 
 
@@ -216,7 +216,7 @@ def test_who_is_completed_while_it_is_being_watched_is_explained_by_one_effect()
     """
     completes = call(Check("k"), Outcome(1, events=(tried("a"), completed("a"))), "u")
     history = interleaved(WAITS, 3, call(Satisfy("a"), Outcome(), "u") + completes)
-    explanation = explain(history, DelayedOperationRules("a"))
+    explanation = explain(history, WholeCalls("a"))
     assert explanation.is_complete
     assert [taken.operation for taken in explanation.order] == [WATCH, Satisfy("a"), Check("k")]
 
@@ -233,7 +233,7 @@ def test_kafkas_cancellation_takes_the_time_out_with_any_key() -> None:
         + call(CancelForKey("k"), Outcome(("a",)))
         + HANDED_OVER
     )
-    assert explain(history, DelayedOperationRules("a")).is_complete
+    assert explain(history, WholeCalls("a")).is_complete
     kafka = OverlappingCalls("a", any_key_takes_time_out=True)
     assert not explain(history, undivided(kafka)).is_complete
     assert explain(history, undivided(replace(kafka, any_key_takes_time_out=False))).is_complete

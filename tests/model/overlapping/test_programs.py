@@ -7,7 +7,6 @@ import pytest
 from purgatory_model.overlapping.histories import (
     NeverOver,
     count_histories,
-    final_states,
     histories,
 )
 from purgatory_model.overlapping.interleaving import (
@@ -16,9 +15,10 @@ from purgatory_model.overlapping.interleaving import (
     HistoryEvent,
     Returned,
     Step,
+    thread_of,
 )
-from purgatory_model.overlapping.programs import Programmed, same_kind
-from purgatory_spec.operations import Allocate, Check, Operation, Release, RunOne, Satisfy, Watch
+from purgatory_model.overlapping.programs import Programmed
+from purgatory_spec.operations import Allocate, Check, Operation, Release, Satisfy, Watch
 from purgatory_spec.outcomes import tried
 
 from ..concurrent_pools import asks, has_nothing, pool, programmed
@@ -69,14 +69,13 @@ def test_threads_in_the_background_may_be_held_back() -> None:
     """
     Given two threads of which one has a program
     When the other one is held back, and when it is free to do what it likes
-    Then there is one history, or no end of states in which it has a buffer
+    Then there is one history, or no end of histories
     """
     program: dict[str, tuple[Operation, ...]] = {"t1": (Allocate("t1", 1),)}
     held_back = Programmed(pool(1, 1, 2), program, frozenset())
     assert list(histories(held_back)) == [asks("t1", 1)[:2]]
-    free = Programmed(pool(1, 1, 2), program)
-    outstanding = {state.outstanding_bytes for state in final_states(free)}
-    assert outstanding == {0, 1}
+    with pytest.raises(NeverOver, match="histories without end"):
+        count_histories(Programmed(pool(1, 1, 2), program))
 
 
 class Alarm:
@@ -118,11 +117,20 @@ def test_a_program_names_the_check_and_not_the_event_that_comes_with_it() -> Non
 def test_a_program_may_leave_to_the_model_what_is_watched() -> None:
     """
     Given a program that names an operation which the model calls otherwise
-    When calls of the same kind fit, and when they have to be equal
+    When every watch fits, and when calls have to be equal
     Then the program is followed, or never over
     """
+
+    def fits(wanted: Operation, called: Operation) -> bool:
+        return isinstance(wanted, Watch) and isinstance(called, Watch)
+
     program: dict[str, tuple[Operation, ...]] = {"x": (Watch("any", ("k",), 1),)}
-    assert count_histories(Programmed(Alarm(), program, fits=same_kind)) == 1
+    assert count_histories(Programmed(Alarm(), program, fits=fits)) == 1
     with pytest.raises(NeverOver):
         count_histories(Programmed(Alarm(), program))
-    assert not same_kind(Check("k"), RunOne())
+
+
+@pytest.mark.parametrize("arguments", [(), (1, "t1")])
+def test_a_label_without_a_thread_is_told(arguments: tuple[str | int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"the label Advance\(.*\) names no thread"):
+        thread_of(Step("Advance", arguments))

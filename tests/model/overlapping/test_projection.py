@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from purgatory_model.overlapping.calls import OverlappingCalls
-from purgatory_model.overlapping.delayed_operation_rules import DelayedOperationRules
 from purgatory_model.overlapping.explained_runs import UnexplainedRun, check_runs
 from purgatory_model.overlapping.histories import histories
 from purgatory_model.overlapping.interleaving import (
@@ -30,6 +29,8 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import completed, expired, timed_out, tried
+
+from .whole_calls import WholeCalls
 
 A = Projection("a", frozenset({"k"}))
 B = Projection("b", frozenset({"k", "j"}))
@@ -87,7 +88,7 @@ def test_the_projection_on_an_operation_is_what_concerns_it() -> None:
 
 def test_both_projections_are_explained() -> None:
     for projection in (A, B):
-        rules = DelayedOperationRules(projection.name)
+        rules = WholeCalls(projection.name)
         assert explain(projection.of(HISTORY), rules).is_complete
 
 
@@ -100,7 +101,7 @@ def test_a_wrong_count_is_left_with_every_operation() -> None:
     wrong = tuple(Returned("x", 2) if event == Returned("x", 1) else event for event in HISTORY)
     assert wrong != HISTORY
     for projection in (A, B):
-        rules = DelayedOperationRules(projection.name)
+        rules = WholeCalls(projection.name)
         assert not explain(projection.of(wrong), rules).is_complete
 
 
@@ -114,7 +115,7 @@ def test_what_happens_to_it_where_it_is_not_concerned_is_not_explained() -> None
     stray = whole("x", Check("other"), *happened("x", "tried a"), returns=0)
     kept = A.of(before + stray)
     assert kept == before + happened("x", "tried a")
-    assert explain(kept, DelayedOperationRules("a")).unexplained == kept
+    assert explain(kept, WholeCalls("a")).unexplained == kept
 
 
 def test_which_calls_concern_an_operation() -> None:
@@ -200,7 +201,7 @@ def both_verdicts(
         overlapping = OverlappingCalls("a")
         found = check_runs(runs, Projected(A, Explainer(overlapping))).unexplained
         return found, [explain(A.of(each), overlapping).is_complete for each in histories(runs)]
-    at_once = DelayedOperationRules("a")
+    at_once = WholeCalls("a")
     found = check_runs(runs, Projected(A, Explainer(at_once))).unexplained
     return found, [explain(A.of(each), at_once).is_complete for each in histories(runs)]
 

@@ -1,7 +1,6 @@
 """The purgatory with the exact accounting: every legal choice has the same graph on both sides."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -9,38 +8,89 @@ import pytest
 from purgatory_model.concurrent.exact.claims import CLAIMS
 from purgatory_model.concurrent.exact.instance import ExactInstance
 from purgatory_model.concurrent.exact.instances import FALSE_CLAIMS, FAULTS, examine
-from purgatory_model.concurrent.exact.state import ExactState
 from purgatory_tla.bindings import purgatory_exact, purgatory_exact_actions
-from purgatory_tla.comparing.binding import Binding
 from purgatory_tla.comparing.comparing import GraphVerdict, compare
 from purgatory_tla.comparing.report import told
 from purgatory_tla.manifest.manifest import read_manifest
 from purgatory_tla.modules.vocabulary import vocabulary
 from purgatory_tla.resources import modules_folder
 
+ONE_KEY = purgatory_exact.SMALL
+TWO_CALLERS = purgatory_exact.TWO_CALLERS
+CANCELLED = purgatory_exact.CANCELLING_AND_FORCING
+TWO_OPERATIONS = ExactInstance(purgers=(), keys=("k1",))
+
 
 @pytest.mark.java
 @pytest.mark.large
 @pytest.mark.parametrize(
-    ("made", "states", "edges"),
+    ("instance", "states", "edges"),
     [
-        (purgatory_exact.interval_zero_binding, 31655, 129936),
-        (purgatory_exact.cancelled_and_purged_binding, 43423, 206162),
-        (purgatory_exact.by_entry_binding, 10108, 43331),
-        (purgatory_exact.watched_again_binding, 32986, 123055),
-        (purgatory_exact.re_entrant_binding, 12415, 36601),
-        (purgatory_exact.legal_choices_binding, 17451, 80287),
+        pytest.param(
+            replace(TWO_CALLERS, purge_interval=0), 31655, 129936, id="every stale entry is purged"
+        ),
+        pytest.param(
+            replace(CANCELLED, purgers=("purger",), purge_interval=1),
+            *(43423, 206162),
+            id="cancelled and purged",
+        ),
+        pytest.param(
+            replace(
+                ONE_KEY,
+                cancellers=("canceller",),
+                forcers=("forcer",),
+                duplicates=2,
+                features=ONE_KEY.features | {"cancel-by-entry"},
+            ),
+            *(10108, 43331),
+            id="duplicate keys, cancelled place by place",
+        ),
+        pytest.param(
+            replace(
+                TWO_OPERATIONS,
+                callers=("caller 1", "caller 2"),
+                operations=1,
+                max_calls=2,
+                duplicates=2,
+                features=frozenset(
+                    {"time-outs", "throwing-try", "stops-inserting", "insert-fails"}
+                ),
+            ),
+            *(32986, 123055),
+            id="watched twice, and failures",
+        ),
+        pytest.param(
+            replace(
+                TWO_OPERATIONS,
+                features=frozenset(
+                    {"time-outs", "re-entrant-check", "re-entrant-watch", "re-entrant-cancel"}
+                ),
+            ),
+            *(12415, 36601),
+            id="a callback makes a call",
+        ),
+        pytest.param(
+            ExactInstance(
+                operations=1,
+                features=frozenset(
+                    {
+                        *("time-outs", "post-early", "evaluate-then-win", "conditions-fall"),
+                        *("sweep-by-operation", "walk-looks-again"),
+                    }
+                ),
+            ),
+            *(17451, 80287),
+            id="looking, posting and sweeping in smaller steps",
+        ),
     ],
 )
-def test_the_graphs_are_equal(
-    made: Callable[[], Binding[ExactState]], states: int, edges: int
-) -> None:
+def test_the_graphs_are_equal(instance: ExactInstance, states: int, edges: int) -> None:
     """
     Given an instance with more threads, more calls or more choices than the one that is reported
     When both sides are compared
     Then they are equal
     """
-    found = compare(made())
+    found = compare(purgatory_exact.bound("further", "A further instance.", instance))
     assert found.verdict is GraphVerdict.EQUAL, told(found)
     assert (found.states, found.edges) == (states, edges)
 

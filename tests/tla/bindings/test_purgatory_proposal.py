@@ -1,7 +1,5 @@
 """The concurrent purgatory in the proposal's order: the model and TLA+ have one state graph."""
 
-from collections.abc import Callable
-
 import pytest
 
 from purgatory_model.concurrent.proposal.claims import CLAIMS
@@ -11,55 +9,29 @@ from purgatory_model.concurrent.proposal.instances import (
     TRUE_CLAIMS,
     examine,
 )
-from purgatory_model.concurrent.proposal.state import ProposalInstance, ProposalState
+from purgatory_model.concurrent.proposal.state import ProposalInstance
 from purgatory_tla.bindings import purgatory_proposal
-from purgatory_tla.comparing.binding import Binding
-from purgatory_tla.comparing.comparing import QUICK, CompareSettings, GraphVerdict, compare
+from purgatory_tla.comparing.comparing import GraphVerdict, compare
 from purgatory_tla.comparing.report import told
 from purgatory_tla.manifest.manifest import read_manifest
 from purgatory_tla.modules.vocabulary import vocabulary
 from purgatory_tla.resources import modules_folder
 
-Made = Callable[[], Binding[ProposalState]]
 MODELS = {model.name: model for model in read_manifest().models}
 
 
 @pytest.mark.java
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("made", "states"),
-    [
-        pytest.param(purgatory_proposal.two_keys_binding, 12_334, id="two keys"),
-        pytest.param(
-            purgatory_proposal.cancelling_binding, 27_693, id="cancelling", marks=pytest.mark.large
-        ),
-        pytest.param(purgatory_proposal.binding, 45_166, id="reported", marks=pytest.mark.large),
-        pytest.param(
-            purgatory_proposal.released_binding, 134_223, id="released", marks=pytest.mark.large
-        ),
-    ],
-)
-def test_the_purgatories_have_the_same_states_and_the_same_steps(made: Made, states: int) -> None:
+@pytest.mark.large
+def test_the_purgatory_as_it_was_released_has_one_graph() -> None:
     """
-    Given an instance with two callers, a completer, the reaper and the executor
+    Given the reported instance without any feature: purges while the executor is busy
     When the model and the module are explored completely
     Then they have the same states, and the same steps with the same arguments between them
     """
-    found = compare(made())
+    released = ProposalInstance(callers=("c1", "c2"), keys=("k1",), most_events=1, purge_interval=1)
+    found = compare(purgatory_proposal.bound("released", "As it was released.", released))
     assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
-    assert found.states == states
-    assert found.edges > 3 * found.states
-
-
-@pytest.mark.java
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "made", [purgatory_proposal.small_binding, purgatory_proposal.small_cancelling_binding]
-)
-def test_the_small_purgatories_are_equal_too(made: Made) -> None:
-    """The instances that the controls change."""
-    found = compare(made(), CompareSettings(modules_folder(), java_options=QUICK))
-    assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
+    assert found.states == 134_223
 
 
 def test_every_action_of_the_module_is_in_words_or_belongs_to_what_the_model_leaves_out() -> None:

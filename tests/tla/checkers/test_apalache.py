@@ -29,16 +29,12 @@ from purgatory_tla import (
     VacuousRun,
     check,
     function,
-    ill_typed,
     induction,
-    read_module,
     record,
     sequence,
     typecheck,
 )
 from purgatory_tla.resources import modules_folder
-
-from .counter import write_counter
 
 INSTANCE = Configuration(specification="Spec", constants={"Top": "4"}, invariants=("Small",))
 BANNER = ["# APALACHE version: 0.47.2 | build: 0123456", "Output directory: somewhere"]
@@ -76,13 +72,6 @@ DEADLOCK = {
 }
 
 StandIn = Callable[[dict[str, Any]], Path]
-
-
-@pytest.fixture
-def counter(tmp_path: Path) -> Path:
-    folder = tmp_path / "modules"
-    folder.mkdir()
-    return write_counter(folder)
 
 
 @pytest.fixture
@@ -141,14 +130,6 @@ def test_a_violation_with_its_behaviour(counter: Path, stand_in: StandIn) -> Non
         "numbered": function({1: -1}),
         "list": sequence([1, record({"f": (True, "é")})]),
     }
-    module = read_module(counter)
-    untyped = "list of Counter has no type annotation"
-    assert ill_typed(result.trace, module) == (untyped,)
-    state.values["x"] = True
-    assert ill_typed(result.trace, module) == (
-        untyped,
-        "x in state 1 is not of the type Int: True",
-    )
 
 
 def test_a_property_is_told_from_an_invariant_by_what_was_asked(

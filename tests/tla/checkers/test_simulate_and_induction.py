@@ -14,16 +14,9 @@ from purgatory_tla import (
     wheel_jar,
 )
 
-from .counter import write_counter
-
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 INSTANCE = Configuration(specification="Spec", constants={"Top": "4"}, invariants=("Natural",))
-
-
-@pytest.fixture
-def counter(tmp_path: Path) -> Path:
-    return write_counter(tmp_path)
 
 
 def test_simulated_behaviours_are_those_of_the_seed(counter: Path) -> None:

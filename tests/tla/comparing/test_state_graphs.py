@@ -21,11 +21,8 @@ from purgatory_tla.resources import modules_folder
 
 REPORTED = reported_bindings()
 SMALL = small_bindings()
-IN_EVERY_RUN = ("memory-pool-strict",)
+IN_EVERY_RUN = ("memory-pool-strict", "purgatory-proposal-two-keys")
 """The others take longer; of their components the small pairs are compared in every run."""
-
-ELSEWHERE = "purgatory-proposal"
-"""Its small instances are compared in ``test_purgatory_proposal_binding.py`` in every run."""
 
 
 def equal(found: Comparison) -> None:
@@ -54,13 +51,7 @@ def test_a_reported_pair_is_equal_and_as_large_as_is_told(name: str) -> None:
 
 @pytest.mark.java
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.large if name.startswith(ELSEWHERE) else ())
-        for name in SMALL
-    ],
-)
+@pytest.mark.parametrize("name", SMALL)
 def test_a_small_pair_is_equal(name: str) -> None:
     """
     Given a small binding
@@ -113,7 +104,10 @@ def test_every_map_is_told_in_words() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("made", [timing_wheel.binding, timing_wheel.small_binding])
+@pytest.mark.parametrize(
+    "made",
+    [pytest.param(timing_wheel.binding, marks=pytest.mark.large), timing_wheel.small_binding],
+)
 def test_the_wheel_has_three_levels_a_cascade_and_a_cancelled_bucket(
     made: timing_wheel.Made,
 ) -> None:

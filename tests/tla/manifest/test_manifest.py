@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_tla.manifest.checks import problems
 from purgatory_tla.manifest.manifest import (
     Expected,
     InvalidManifest,
     Kind,
-    format_manifest,
     parse_manifest,
     read_manifest,
 )
 from purgatory_tla.resources import modules_folder
+
+from .manifest_checks import format_manifest, problems
 
 ENTRY = {"name": "a", "title": "A.", "module": "A", "configuration": "A.cfg"}
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from purgatory_tla.manifest.checks import problems
-
 from ..conftest import Toys
+from .manifest_checks import problems
 
 
 def test_a_sound_manifest_has_no_problem(toys: Toys) -> None:

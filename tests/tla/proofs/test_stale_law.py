@@ -25,7 +25,9 @@ FRESH_TOTALS = Totals(*(z3.IntVal(0) for _ in fields(Totals)))
 def test_each_proof_comes_out_as_its_author_says(proof: Proof) -> None:
     result = prove(proof)
 
-    assert result.as_expected, [(each.name, each.verdict) for each in result.discharged]
+    assert result.verdict is proof.expected, [
+        (each.name, each.verdict) for each in result.discharged
+    ]
 
 
 def test_every_step_has_its_obligation() -> None:

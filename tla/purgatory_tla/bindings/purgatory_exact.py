@@ -25,66 +25,12 @@ def binding() -> Binding[ExactState]:
     )
 
 
-def interval_zero_binding() -> Binding[ExactState]:
-    """The same where one stale entry is enough to purge."""
-    return bound(
-        "purgatory-exact-interval-0",
-        "The purgatory, exact accounting: the same, and every stale entry is purged.",
-        replace(TWO_CALLERS, purge_interval=0),
-    )
-
-
 def cancelling_binding() -> Binding[ExactState]:
     """One operation under two keys; whoever sees it completed stops inserting."""
     return bound(
         "purgatory-exact-cancelling",
         "The purgatory, exact accounting, with a canceller, a forcer and two keys.",
         CANCELLING_AND_FORCING,
-    )
-
-
-def cancelled_and_purged_binding() -> Binding[ExactState]:
-    """The same with a purger."""
-    return bound(
-        "purgatory-exact-cancelled-and-purged",
-        "The purgatory, exact accounting, with a canceller, a forcer, two keys and a purger.",
-        replace(CANCELLING_AND_FORCING, purgers=("purger",), purge_interval=1),
-    )
-
-
-def by_entry_binding() -> Binding[ExactState]:
-    """One operation, twice under one key, which is cancelled place by place."""
-    return bound(
-        "purgatory-exact-by-entry",
-        "The purgatory, exact accounting: duplicate keys, cancelled place by place; a forcer.",
-        BY_ENTRY,
-    )
-
-
-def watched_again_binding() -> Binding[ExactState]:
-    """One operation, twice in its list; tries and appending may raise."""
-    return bound(
-        "purgatory-exact-watched-again",
-        "The purgatory, exact accounting: one operation watched twice, duplicate keys, failures.",
-        WATCHED_AGAIN,
-    )
-
-
-def re_entrant_binding() -> Binding[ExactState]:
-    """Two operations; the callback of the first one checks, watches or cancels."""
-    return bound(
-        "purgatory-exact-re-entrant",
-        "The purgatory, exact accounting: a callback makes a call of its own.",
-        RE_ENTRANT,
-    )
-
-
-def legal_choices_binding() -> Binding[ExactState]:
-    """One operation under two keys; conditions fall, and balances are posted at any moment."""
-    return bound(
-        "purgatory-exact-legal-choices",
-        "The purgatory, exact accounting: looking, posting and sweeping in more and smaller steps.",
-        LEGAL_CHOICES,
     )
 
 
@@ -113,40 +59,6 @@ TWO_CALLERS = ExactInstance(
     callers=("caller 1", "caller 2"), keys=("k1",), demanding=frozenset({2}), purge_interval=1
 )
 CANCELLING_AND_FORCING = replace(ONE, cancellers=("canceller",), forcers=("forcer",), purgers=())
-BY_ENTRY = replace(
-    SMALL,
-    cancellers=("canceller",),
-    forcers=("forcer",),
-    duplicates=2,
-    features=SMALL.features | {"cancel-by-entry"},
-)
-WATCHED_AGAIN = ExactInstance(
-    callers=("caller 1", "caller 2"),
-    purgers=(),
-    operations=1,
-    keys=("k1",),
-    max_calls=2,
-    duplicates=2,
-    features=frozenset({"time-outs", "throwing-try", "stops-inserting", "insert-fails"}),
-)
-LEGAL_CHOICES = ExactInstance(
-    operations=1,
-    features=frozenset(
-        {
-            "time-outs",
-            "post-early",
-            "evaluate-then-win",
-            "conditions-fall",
-            "sweep-by-operation",
-            "walk-looks-again",
-        }
-    ),
-)
-RE_ENTRANT = ExactInstance(
-    purgers=(),
-    keys=("k1",),
-    features=frozenset({"time-outs", "re-entrant-check", "re-entrant-watch", "re-entrant-cancel"}),
-)
 
 
 def bound(name: str, title: str, instance: ExactInstance) -> Binding[ExactState]:

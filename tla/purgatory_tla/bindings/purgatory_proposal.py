@@ -75,15 +75,6 @@ def binding() -> Binding[ProposalState]:
     )
 
 
-def released_binding() -> Binding[ProposalState]:
-    """The same without any feature: the largest of the comparisons."""
-    return bound(
-        "purgatory-proposal-released",
-        "The purgatory as it was released: the same, and purges while the executor is busy.",
-        ProposalInstance(callers=("c1", "c2"), keys=("k1",), most_events=1, purge_interval=1),
-    )
-
-
 def cancelling_binding() -> Binding[ProposalState]:
     """One operation under two keys, which completers may cancel."""
     return bound(

@@ -8,7 +8,6 @@ in the manifest by what they are ``about``.
 """
 
 import json
-from collections.abc import Mapping
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -175,20 +174,6 @@ def _model(entry: object, number: int) -> Model:
         return msgspec.convert(entry, Model)
     except msgspec.ValidationError as error:
         raise InvalidManifest(f"{name or f'entry {number}'}: {error}") from error
-
-
-def format_manifest(manifest: Manifest) -> str:
-    """The one way to write a manifest: two spaces of indentation, fields in the types' order."""
-    models = [_without_defaults(msgspec.to_builtins(model)) for model in manifest.models]
-    whole = {"version": manifest.version, "models": models}
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-
-
-def _without_defaults(entry: Mapping[str, object]) -> dict[str, object]:
-    """An entry states mode, kind, expectation and run time even where the usual values hold."""
-    usual = {"mode": "exhaustive", "kind": "claim", "expected": "success", "run_time": "small"}
-    whole = {**usual, **entry}
-    return {field: whole[field] for field in Model.__struct_fields__ if field in whole}
 
 
 def checked(model: Model, folder: Path) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """The text of a TLA+ module: extended modules, declarations, definitions and commentary.
 
-Begin with ``module_text``. ``vocabulary`` adds what a module has from those that it extends,
-``literate`` shows definitions with the comments above them, ``value_checks`` compares the values of
-a trace with the types that a module declares.
+Begin with ``module_text``. ``vocabulary`` joins a module's definitions with those of the modules
+that it extends; ``literate`` shows definitions with the comments above them.
 """

@@ -75,11 +75,6 @@ class ProofResult:
                 return verdict
         return ProofVerdict.PROVED if found else ProofVerdict.VACUOUS
 
-    @property
-    def as_expected(self) -> bool:
-        """True where the proof came out as its author says it must."""
-        return self.verdict is self.proof.expected
-
 
 def discharge(obligation: Obligation, *, seconds: float = 60.0) -> Discharged:
     """Ask z3 about one obligation, at most ``seconds`` for each of its two questions."""

@@ -5,16 +5,12 @@ What is true is explored to the end, what is false as far as its shortest counte
 instance and the counterexample has as many steps.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
 
-from purgatory_model.claims.explorer import Exploration, explore
 from purgatory_model.concurrent.exact.claims import CLAIMS
 from purgatory_model.concurrent.exact.instance import ExactInstance
 from purgatory_model.concurrent.exact.model import ConcurrentExact
-from purgatory_model.concurrent.exact.state import ExactState
-from purgatory_model.overlapping.interleaving import Step
+from purgatory_model.concurrent.examining import Examiner
 
 PROVED = (
     "callback-at-most-once",
@@ -102,42 +98,6 @@ FAULTS: dict[str, tuple[ExactInstance, str]] = {
 }
 """An instance with a fault, and a true claim that it breaks."""
 
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """A claim with its sentence, and what came of exploring an instance for it."""
-
-    claim: str
-    sentence: str
-    found: Exploration[ExactState, Step]
-
-
-Broken: TypeAlias = Callable[[ExactState, Step, ExactState], str | None]
-
-
-def breaks(instance: ExactInstance, *claims: str) -> Broken:
-    """A check of steps for the explorer: of the states that they lead to.
-
-    Raises:
-        KeyError: there is no such claim.
-    """
-    asked = [CLAIMS[claim] for claim in claims]
-
-    def broken(before: ExactState, step: Step, after: ExactState) -> str | None:
-        for sentence, holds in asked:
-            if not holds(instance, after):
-                return sentence
-        return None
-
-    return broken
-
-
-def examine(instance: ExactInstance, claim: str, *, limit: int = 1_000_000) -> Examined:
-    """Explore an instance until a state breaks a claim, or to the end.
-
-    Raises:
-        KeyError: there is no such claim.
-    """
-    model = ConcurrentExact(instance)
-    found = explore(model.initial(), model.steps, breaks(instance, claim), limit=limit)
-    return Examined(claim, CLAIMS[claim][0], found)
+_EXAMINER = Examiner(CLAIMS, ConcurrentExact)
+breaks = _EXAMINER.breaks
+examine = _EXAMINER.examine

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from purgatory_model.claims.memory_pool import bound_of
+from purgatory_model.concurrent.examining import Examiner
 from purgatory_model.concurrent.memory_pool.model import (
     At,
     ConcurrentMemoryPool,
     ConcurrentPoolState,
 )
 from purgatory_model.memory_pool_arithmetic import is_granted
-from purgatory_model.overlapping.interleaving import Step
 from purgatory_spec.profiles import MemoryPoolConfiguration
 
 Claim: TypeAlias = Callable[[ConcurrentMemoryPool, ConcurrentPoolState], bool]
@@ -95,17 +95,8 @@ FAULTS: Mapping[str, tuple[ConcurrentMemoryPool, str]] = {
 """An instance with a fault, and a true claim that it breaks."""
 
 
-def breaks(
-    pool: ConcurrentMemoryPool, claim: str
-) -> Callable[[ConcurrentPoolState, Step, ConcurrentPoolState], str | None]:
-    """A check of steps for the explorer: of the states that they lead to.
+def _itself(pool: ConcurrentMemoryPool) -> ConcurrentMemoryPool:
+    return pool
 
-    Raises:
-        KeyError: there is no such claim.
-    """
-    sentence, holds = CLAIMS[claim]
 
-    def broken(_: ConcurrentPoolState, __: Step, after: ConcurrentPoolState) -> str | None:
-        return None if holds(pool, after) else sentence
-
-    return broken
+breaks = Examiner(CLAIMS, _itself).breaks

@@ -4,20 +4,14 @@ What is true is explored to the end, what is false as far as its shortest counte
 names of the false ones are those of the models in ``tla/manifest.json`` that must fail.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
-
-from purgatory_model.claims.explorer import Exploration, explore
+from purgatory_model.concurrent.examining import Examiner
 from purgatory_model.concurrent.proposal.claims import CLAIMS
 from purgatory_model.concurrent.proposal.model import ConcurrentProposal
 from purgatory_model.concurrent.proposal.state import (
     Defect,
     Feature,
     ProposalInstance,
-    ProposalState,
 )
-from purgatory_model.overlapping.interleaving import Step
 
 PROVED = (
     "called-at-most-once",
@@ -122,39 +116,6 @@ FAULTS: dict[str, tuple[ProposalInstance, str]] = {
 }
 """An instance with a fault, and a true claim that it breaks."""
 
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """A claim with its sentence, and what came of exploring an instance for it."""
-
-    claim: str
-    sentence: str
-    found: Exploration[ProposalState, Step]
-
-
-Broken: TypeAlias = Callable[[ProposalState, Step, ProposalState], str | None]
-
-
-def breaks(instance: ProposalInstance, claim: str) -> Broken:
-    """A check of steps for the explorer: of the states that they lead to.
-
-    Raises:
-        KeyError: there is no such claim.
-    """
-    sentence, holds = CLAIMS[claim]
-
-    def broken(before: ProposalState, step: Step, after: ProposalState) -> str | None:
-        return None if holds(instance, after) else sentence
-
-    return broken
-
-
-def examine(instance: ProposalInstance, claim: str, *, limit: int = 1_000_000) -> Examined:
-    """Explore an instance until a state breaks a claim, or to the end.
-
-    Raises:
-        KeyError: there is no such claim.
-    """
-    model = ConcurrentProposal(instance)
-    found = explore(model.initial(), model.steps, breaks(instance, claim), limit=limit)
-    return Examined(claim, CLAIMS[claim][0], found)
+_EXAMINER = Examiner(CLAIMS, ConcurrentProposal)
+breaks = _EXAMINER.breaks
+examine = _EXAMINER.examine

@@ -1,11 +1,9 @@
-"""The sequential rules of the purgatory for one delayed operation: every call takes effect at once.
+"""The rules for one delayed operation where every call takes effect at once.
 
-Calls that overlap take effect in parts (``calls``). What a call does at once is what its parts do
-with nothing in between, so these rules are made of those. They explain the projections of histories
-(``projection``) in which no call comes between two parts of another call.
-
-Two things are the sequential rules' own. At which point of a watch its time-out is armed is free.
-And a purge that nothing interrupts goes through every list.
+They are a control: histories of calls that overlap are explained by parts of calls
+(``purgatory_model.overlapping.calls``), and many of them not by whole calls. What a call does at
+once is what its parts do with nothing in between. At which point of a watch its time-out is armed
+is free; and a purge that nothing interrupts goes through every list.
 """
 
 from collections.abc import Iterator
@@ -18,25 +16,17 @@ from purgatory_spec.operations import Advance, Operation
 
 
 @dataclass(frozen=True, slots=True)
-class DelayedOperationRules:
+class WholeCalls:
     """The rules for the operation of this name."""
 
     name: str
 
     def initial(self) -> OverlappedOperation:
-        """It was never watched."""
         return OverlappedOperation()
 
     def effects(
         self, state: OverlappedOperation, operation: Operation, part: Part
     ) -> Iterator[Effect[OverlappedOperation]]:
-        """The ways in which a call may take effect; it has one part.
-
-        Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-PURGE-REMOVES.
-
-        Raises:
-            ValueError: the operation is none that a projection keeps.
-        """
         for arms_first in (True, False):
             rules = undivided(OverlappingCalls(self.name, arms_first))
             for effect in rules.effects(state, operation, part):

@@ -1,7 +1,10 @@
-"""Whether the manifest fits the modules, and whether no claim in it stands alone."""
+"""Whether the manifest is in its one form, fits the modules, and has no claim that stands alone."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+import msgspec
 
 from purgatory_tla.manifest.manifest import Expected, Kind, Manifest, Mode, Model, checked
 from purgatory_tla.modules.vocabulary import vocabulary
@@ -10,6 +13,20 @@ TYPE_INVARIANT = "TypeOK"
 _LACKING = {Kind.MUST_FAIL: "must-fail sibling", Kind.WITNESS: "witness"}
 
 _HOLDS = (Expected.SUCCESS, Expected.BOUNDED)
+
+
+def format_manifest(manifest: Manifest) -> str:
+    """The one way to write a manifest: two spaces of indentation, fields in the types' order."""
+    models = [_without_defaults(msgspec.to_builtins(model)) for model in manifest.models]
+    whole = {"version": manifest.version, "models": models}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _without_defaults(entry: Mapping[str, object]) -> dict[str, object]:
+    """An entry states mode, kind, expectation and run time even where the usual values hold."""
+    usual = {"mode": "exhaustive", "kind": "claim", "expected": "success", "run_time": "small"}
+    whole = {**usual, **entry}
+    return {field: whole[field] for field in Model.__struct_fields__ if field in whole}
 
 
 def problems(manifest: Manifest, folder: Path) -> tuple[str, ...]:
