@@ -29,8 +29,7 @@ from purgatory_conformance.specimens.wrong import (
 )
 from purgatory_spec.profiles import Component, Executor
 from purgatory_spec.requirements import requirements_of_steps
-
-from .judged import shrunk_divergence
+from tests.conformance.generated import shrunk_divergence
 
 
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)

@@ -18,8 +18,7 @@ from purgatory_spec.profiles import (
     Structure,
     ThrowingTry,
 )
-
-from .judged import passes, shrunk_divergence
+from tests.conformance.generated import passes, shrunk_divergence
 
 CASES = {Component.TIMER: 60, Component.PURGATORY: 40, Component.MEMORY_POOL: 80}
 WEAKER = [each for each in profile_subjects() if not each.sibling_rule]

@@ -20,8 +20,7 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import Level, requirements
-
-from .judged import drawn, passes, run_of
+from tests.conformance.generated import drawn, passes, run_of
 
 CASES = 300
 

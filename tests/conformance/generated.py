@@ -1,4 +1,4 @@
-"""Subjects that are judged by generated cases, whatever their component is."""
+"""Generated cases, and subjects that are judged by them, whatever their component is."""
 
 from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.judging.judgement import Divergence
