@@ -10,9 +10,9 @@ from purgatory_spec.cases import Case, Step
 from purgatory_spec.profiles import Component
 
 COUNTED = {
-    Component.TIMER: "size",
+    Component.TIMER: "queued",
     Component.PURGATORY: "entries",
-    Component.MEMORY_POOL: "available_bytes",
+    Component.MEMORY_POOL: "used_bytes",
 }
 """An observable that every vector of the component shows after its last step."""
 
