@@ -1,67 +1,29 @@
 """The command line, as a person uses it: what it prints, what it writes, how it exits."""
 
-import io
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 from xml.etree import ElementTree
 
 import pytest
 
-from purgatory_conformance.command_line import main
 from purgatory_conformance.knowledge import profile_fields
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import SUPPORTS
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import all_requirements
+from tests.conformance.command import SCRIPT, purgatory, purgatory_process
 
 RULES_OF_BUNDLED = sum(
     len(SUPPORTS[component].judged_rules(profile))
     for component, profile in bundled_subject().profiles.items()
 )
 """How many rules what is bundled is judged by."""
-
-SCRIPT = Path(sys.executable).parent / "purgatory"
-
-
-def purgatory(
-    folder: Path, *words: str, environment: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a folder, in this process: a start of its own takes a second."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with (
-        chdir(folder),
-        patch.dict(os.environ, {"COLUMNS": "100", **(environment or {})}),
-        patch.object(sys, "argv", ["purgatory", *words]),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as ended:
-            code = int(str(ended.code))
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
-
-
-def purgatory_process(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a folder, as the installed script does, in a process of its own."""
-    return subprocess.run(
-        [str(SCRIPT), *words],
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")

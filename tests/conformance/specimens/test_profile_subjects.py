@@ -1,5 +1,6 @@
 """A subject for each value that a profile may declare, and its sibling that declares another."""
 
+from collections.abc import Set
 from contextlib import closing
 
 import pytest
@@ -68,7 +69,7 @@ def test_names_are_unique() -> None:
     assert len(names) == len(set(names))
 
 
-CHOICES: dict[Component, dict[str, set[object]]] = {
+CHOICES: dict[Component, dict[str, Set[object]]] = {
     Component.TIMER: {
         "rounding": set(Rounding),
         "same_tick_order": set(SameTickOrder),

@@ -87,7 +87,7 @@ def test_an_add_that_is_refused_leaves_the_script_before() -> None:
     instance.close()
 
 
-INSTANCES: list[tuple[Callable[[Configuration], Instance], Configuration]] = [
+INSTANCES: list[tuple[Callable[..., Instance], Configuration]] = [
     (TimerInstance, TimerConfiguration()),
     (PurgatoryInstance, PurgatoryConfiguration()),
     (partial(TimerInstance, inline=True), TimerConfiguration()),
@@ -98,7 +98,7 @@ INSTANCES: list[tuple[Callable[[Configuration], Instance], Configuration]] = [
 
 @pytest.mark.parametrize(("make", "configuration"), INSTANCES)
 def test_what_is_none_of_an_instances_is_refused(
-    make: Callable[[Configuration], Instance], configuration: Configuration
+    make: Callable[..., Instance], configuration: Configuration
 ) -> None:
     """Given the bundled instances, of which those with a stepped executor run one task.
 

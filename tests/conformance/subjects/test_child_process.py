@@ -241,7 +241,7 @@ AT_NEW = (
     ),
 )
 
-IN_A_CASE = (
+IN_A_CASE: tuple[Expected, ...] = (
     Expected("crash", FailureKind.CRASHED, f"it exited with code 5 {CRASHED}"),
     Expected(
         "crash within a line",
