@@ -1,67 +1,29 @@
 """The command line, as a person uses it: what it prints, what it writes, how it exits."""
 
-import io
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 from xml.etree import ElementTree
 
 import pytest
 
-from purgatory_conformance.command_line import main
 from purgatory_conformance.knowledge import profile_fields
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import SUPPORTS
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import all_requirements
+from tests.conformance.command import SCRIPT, purgatory, purgatory_process
 
 RULES_OF_BUNDLED = sum(
     len(SUPPORTS[component].judged_rules(profile))
     for component, profile in bundled_subject().profiles.items()
 )
 """How many rules what is bundled is judged by."""
-
-SCRIPT = Path(sys.executable).parent / "purgatory"
-
-
-def purgatory(
-    folder: Path, *words: str, environment: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a folder, in this process: a start of its own takes a second."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with (
-        chdir(folder),
-        patch.dict(os.environ, {"COLUMNS": "100", **(environment or {})}),
-        patch.object(sys, "argv", ["purgatory", *words]),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as ended:
-            code = int(str(ended.code))
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
-
-
-def purgatory_process(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a folder, as the installed script does, in a process of its own."""
-    return subprocess.run(
-        [str(SCRIPT), *words],
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -138,20 +100,20 @@ def test_reports_are_derived_from_results(checked: Path, form: str) -> None:
         assert "conformant" in finished.stdout
 
 
-def test_a_broken_timer_fails_and_its_replay_reproduces_it(tmp_path: Path) -> None:
+def test_a_broken_pool_fails_and_its_replay_reproduces_it(tmp_path: Path) -> None:
     """
-    Given a timer that loses tasks on their way down
+    Given a memory pool that grants requests for nothing
     When it is checked, and the printed replay command is run
     Then both exit with 1, and both name the rule
     """
-    finished = purgatory(tmp_path, "check", "mutant:lost-on-cascade", "--suite", "quick")
+    finished = purgatory(tmp_path, "check", "mutant:pool-zero-granted", "--suite", "quick")
     assert finished.returncode == 1, finished.stdout + finished.stderr
-    assert "TIMER-CASCADE" in finished.stdout
+    assert "POOL-ZERO-REQUEST" in finished.stdout
     (line,) = [t for t in finished.stdout.splitlines() if "purgatory replay " in t][:1]
     words = line.split("purgatory replay ")[1].split()
     again = purgatory(tmp_path, "replay", words[0])
     assert again.returncode == 1
-    assert "diverges from TIMER-CASCADE (MUST)" in again.stdout
+    assert "diverges from POOL-ZERO-REQUEST (MUST)" in again.stdout
     recorded = purgatory(tmp_path, "replay", words[0], "--recorded")
     assert (recorded.returncode, recorded.stdout) == (1, again.stdout)
     mended = purgatory(tmp_path, "replay", words[0], "--subject", "bundled")
@@ -210,21 +172,6 @@ def test_a_missing_tool_exits_with_five(tmp_path: Path) -> None:
     finished = purgatory(tmp_path, "check", "kafka", environment={"PATH": str(tmp_path)})
     assert finished.returncode == 5
     assert "install" in finished.stderr
-
-
-def test_an_empty_results_file_is_no_results_file(tmp_path: Path) -> None:
-    """
-    Given an empty file, and one that was cut off
-    When a report is asked for
-    Then the error says what is missing
-    """
-    torn = '{"line":"footer"}\n'
-    for text, problem in (("", "Expecting value"), (torn, "not a results header")):
-        (tmp_path / "results.jsonl").write_text(text, encoding="utf-8")
-        finished = purgatory(tmp_path, "report", "results.jsonl", "html")
-        assert finished.returncode == 2
-        assert "results.jsonl:1" in finished.stderr
-        assert problem in finished.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent differently")
@@ -306,14 +253,15 @@ def test_a_declaration_in_the_present_folder_is_used(tmp_path: Path) -> None:
     """
     subject = 'name = "mine"\npython = "purgatory_conformance.subjects.bundled:bundled_subject"\n'
     (tmp_path / "purgatory.toml").write_text(f"[subject]\n{subject}", encoding="utf-8")
-    finished = purgatory(tmp_path, "check", "--suite", "quick")
+    words = ("check", "--suite", "quick", "--component", "memory-pool")
+    finished = purgatory(tmp_path, *words)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "mine" in finished.stdout
     (tmp_path / "purgatory.toml").unlink()
     (tmp_path / "pyproject.toml").write_text(
         f"[tool.purgatory.subject]\n{subject}", encoding="utf-8"
     )
-    finished = purgatory(tmp_path, "check", "--suite", "quick")
+    finished = purgatory(tmp_path, *words)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "mine" in finished.stdout
 
@@ -448,34 +396,3 @@ def test_coverage_shows_where_rules_are_stated_and_visited(checked: Path) -> Non
     assert level == "MUST"
     assert min(int(model), int(implementation), int(vectors), int(tla.rstrip(":"))) >= 1
     assert int(visits) >= 20
-
-
-def test_model_is_explored(tmp_path: Path) -> None:
-    """
-    Given a true claim and a false one
-    When a small instance is explored
-    Then the first exits with 0 after every state, the second with 1 and a path
-    """
-    small = ("--delay", "0", "--delay", "3", "--last", "3")
-    true = purgatory(tmp_path, "model", "explore", "--claim", "refinement", *small)
-    assert (true.returncode, "every state visited" in true.stdout) == (0, True)
-    page = ("--html", "page.html")
-    false = purgatory(tmp_path, "model", "explore", "--claim", "true-means-expired", *small, *page)
-    assert false.returncode == 1
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    for words in ("add a, delay 3 ms", "advance to 2", "reaper", "claim broken"):
-        assert words in false.stdout
-        assert words in text
-    limited = purgatory(tmp_path, "model", "explore", "--limit", "10")
-    assert (limited.returncode, "undecided" in limited.stdout) == (4, True)
-
-
-def test_model_break_names_who_catches_a_mutant(tmp_path: Path) -> None:
-    """
-    Given a mutant
-    When it is judged
-    Then the rule that catches it is named
-    """
-    finished = purgatory(tmp_path, "model", "break", "run", "lost-on-cascade")
-    assert finished.returncode == 0
-    assert "TIMER-CASCADE" in finished.stdout

@@ -1,34 +1,21 @@
 """``purgatory model check`` and ``template``, as a person uses them."""
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from purgatory_conformance.resources import model_template
+from tests.conformance.command import purgatory, purgatory_process
 
-SCRIPT = Path(sys.executable).parent / "purgatory"
 QUICK = ("--states", "150", "--cases", "5")
 HEAD = "from purgatory_spec.outcomes import Outcome\nCOMPONENT = 'timer'\ndef initial(): return 0\n"
 
 
 def check(folder: Path, text: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own, whose output the process that compares inherits."""
     (folder / "mine.py").write_text(text, encoding="utf-8")
-    return purgatory(folder, "check", "./mine.py", *words)
-
-
-def purgatory(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(SCRIPT), "model", *words],
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return purgatory_process(folder, "model", "check", "./mine.py", *words)
 
 
 @pytest.mark.slow
@@ -39,7 +26,7 @@ def test_a_template_is_a_file_to_begin_with(component: str, tmp_path: Path) -> N
     When it is compared with the rules
     Then it agrees, and it is said how much was compared, and what was not
     """
-    printed = purgatory(tmp_path, "template", component)
+    printed = purgatory(tmp_path, "model", "template", component)
     assert printed.returncode == 0
     done = check(tmp_path, printed.stdout, *QUICK)
     assert (done.returncode, done.stderr) == (0, "")
@@ -144,7 +131,7 @@ def test_what_does_not_come_to_an_end_is_ended(text: str, words: str, tmp_path: 
 
 
 def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
-    done = purgatory(tmp_path, "check", "none.py")
+    done = purgatory_process(tmp_path, "model", "check", "none.py")
     assert (done.returncode, done.stdout) == (2, "")
     assert "purgatory: none.py does not exist, or is no file" in done.stderr
 

@@ -13,7 +13,7 @@ from purgatory_conformance.exploring.claims import (
     looked,
     names,
 )
-from purgatory_conformance.reporting.memory_pool_story import narrate_memory_pool
+from purgatory_conformance.reporting.counterexample import narrate_memory_pool
 from purgatory_model.claims.memory_pool import (
     FALSE_CLAIMS,
     SMALLEST_POOL,

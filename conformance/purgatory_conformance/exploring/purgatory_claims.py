@@ -15,7 +15,7 @@ from purgatory_conformance.exploring.claims import (
     looked,
     names,
 )
-from purgatory_conformance.reporting.purgatory_story import narrate_purgatory
+from purgatory_conformance.reporting.counterexample import narrate_purgatory
 from purgatory_model.claims.purgatory import (
     CLAIMS,
     EXACT,

@@ -13,7 +13,7 @@ from purgatory_conformance.exploring.claims import (
     looked,
     names,
 )
-from purgatory_conformance.reporting.counterexample import narrate
+from purgatory_conformance.reporting.counterexample import narrate_wheel
 from purgatory_model.claims.timer import FALSE_CLAIMS, TRUE_CLAIMS, Instance, breaks
 from purgatory_spec.profiles import Component, TimerConfiguration
 
@@ -48,7 +48,7 @@ class TimerClaims:
             initial=instance.model().initial(),
             steps=instance.steps,
             broken=breaks(instance, name),
-            narrate=lambda counterexample: narrate(instance, counterexample),
+            narrate=lambda counterexample: narrate_wheel(instance, counterexample),
             limit=limit,
         )
 

@@ -46,30 +46,17 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.requirements import Requirement, requirements
 
-_SHOWN_BY: Mapping[str, frozenset[PurgatoryObservable]] = {
-    "PURGATORY-PURGE-START": frozenset(
-        {
-            PurgatoryObservable.ENTRIES,
-            PurgatoryObservable.STALE_ENTRIES,
-            PurgatoryObservable.STALE_OPERATIONS,
-        }
-    ),
-    "PURGATORY-PURGE-REMOVES": frozenset(
-        {
-            PurgatoryObservable.ENTRIES,
-            PurgatoryObservable.STALE_ENTRIES,
-            PurgatoryObservable.STALE_OPERATIONS,
-        }
-    ),
-    "PURGATORY-CHECK-DROPS": frozenset(
-        {
-            PurgatoryObservable.ENTRIES,
-            PurgatoryObservable.STALE_ENTRIES,
-            PurgatoryObservable.STALE_OPERATIONS,
-        }
-    ),
-}
-"""Rules that are put to the test only where a subject shows one of the named observables."""
+_ENTRIES = frozenset(
+    {
+        PurgatoryObservable.ENTRIES,
+        PurgatoryObservable.STALE_ENTRIES,
+        PurgatoryObservable.STALE_OPERATIONS,
+    }
+)
+_SHOWN_BY_ENTRIES = frozenset(
+    {"PURGATORY-PURGE-START", "PURGATORY-PURGE-REMOVES", "PURGATORY-CHECK-DROPS"}
+)
+"""Rules that are put to the test only where a subject shows one of these observables."""
 
 
 class PurgatorySupport:
@@ -241,7 +228,7 @@ def _purgatory_case(candidate: Candidate) -> PurgatoryCase:
 
 def _is_shown(rule: str, profile: PurgatoryProfile) -> bool:
     """Whether a subject of this profile would show that it breaks a rule."""
-    if rule in _SHOWN_BY and not _SHOWN_BY[rule] & profile.observables:
+    if rule in _SHOWN_BY_ENTRIES and not _ENTRIES & profile.observables:
         return False
     if profile.executor is Executor.STEPPED:
         return True

@@ -1,4 +1,7 @@
-"""The Kafka adapter and its timer, driven line by line, for Kafka's odd cases too."""
+"""The Kafka adapter and its timer, driven line by line: what it says of itself, Kafka's odd cases.
+
+The regular behaviour is judged by the campaigns of ``test_kafka_conformance``.
+"""
 
 import os
 import subprocess
@@ -126,117 +129,6 @@ def test_introduces_itself_with_its_profile(kafka: Adapter, version: str) -> Non
     }
 
 
-def test_boundaries_of_a_wheel_of_five_buckets_of_ten(kafka: Adapter) -> None:
-    kafka.new(tick_ms=10, wheel_size=5, start_ms=1003)
-    assert kafka.do("elapse", to_ms=1000) == {"observed": seen(0, 0, 1000, 0, None, 1)}
-    assert kafka.do("add", task="a5", delay_ms=5) == {
-        "events": expired("a5"),
-        "observed": seen(0, 1, 1000, 0, None, 1),
-    }
-    assert kafka.do("add", task="a9", delay_ms=9) == {
-        "events": expired("a9"),
-        "observed": seen(0, 2, 1000, 0, None, 1),
-    }
-    pending = ((10, 1, 1, 1), (25, 2, 2, 1), (49, 3, 3, 1), (50, 4, 4, 2), (99, 5, 4, 2))
-    for delay, size, buckets, levels in pending:
-        assert kafka.do("add", task=f"a{delay}", delay_ms=delay) == {
-            "observed": seen(size, 2, 1000, buckets, 1010, levels)
-        }
-    assert kafka.do("advance", to_ms=1019) == {
-        "result": True,
-        "events": expired("a10"),
-        "observed": seen(4, 3, 1010, 3, 1020, 2),
-    }
-    assert kafka.do("advance", to_ms=1020) == {
-        "result": True,
-        "events": expired("a25"),
-        "observed": seen(3, 4, 1020, 2, 1040, 2),
-    }
-    assert kafka.do("advance", to_ms=1049) == {
-        "result": True,
-        "events": expired("a49"),
-        "observed": seen(2, 5, 1040, 1, 1050, 2),
-    }
-    assert kafka.do("advance", to_ms=1050) == {
-        "result": True,
-        "events": expired("a50"),
-        "observed": seen(1, 6, 1050, 1, 1090, 2),
-    }
-    assert kafka.do("advance", to_ms=1095) == {
-        "result": True,
-        "events": expired("a99"),
-        "observed": seen(0, 7, 1090, 0, None, 2),
-    }
-    for left, task in enumerate(("a5", "a9", "a10", "a25", "a49", "a50", "a99"), start=1):
-        assert kafka.do("run_one") == {
-            "events": ran(task),
-            "observed": seen(0, 7 - left, 1090, 0, None, 2),
-        }
-    assert kafka.do("run_one") == {"observed": seen(0, 0, 1090, 0, None, 2)}
-
-
-def test_levels_grow_with_the_delay_and_the_wheel_clock_goes_stale(kafka: Adapter) -> None:
-    kafka.new()
-    grown = ((19, 1, 19, 1), (20, 2, 19, 2), (399, 3, 19, 2), (400, 4, 19, 3), (8000, 5, 19, 4))
-    for delay, size, expiry, levels in grown:
-        assert kafka.do("add", task=f"a{delay}", delay_ms=delay) == {
-            "observed": seen(size, 0, 0, size, expiry, levels)
-        }
-    assert kafka.do("advance", to_ms=8000) == {
-        "result": True,
-        "events": expired("a19", "a20", "a399", "a400", "a8000"),
-        "observed": seen(0, 5, 8000, 0, None, 4),
-    }
-    assert kafka.do("elapse", to_ms=20000) == {"observed": seen(0, 5, 8000, 0, None, 4)}
-    assert kafka.do("add", task="b0", delay_ms=0) == {
-        "observed": seen(1, 5, 8000, 1, 16000, 4),
-    }
-    assert kafka.do("add", task="b5", delay_ms=5) == {
-        "observed": seen(2, 5, 8000, 1, 16000, 4),
-    }
-    assert kafka.do("advance", to_ms=20000) == {
-        "result": True,
-        "events": expired("b0"),
-        "observed": seen(1, 6, 20000, 1, 20005, 4),
-    }
-
-
-def test_a_cancelled_task_leaves_its_bucket_in_the_delay_queue(kafka: Adapter) -> None:
-    kafka.new()
-    kafka.do("add", task="a", delay_ms=18)
-    assert kafka.do("cancel", task="a") == {"observed": seen(0, 0, 0, 1, 18, 1)}
-    assert kafka.do("advance", to_ms=19) == {
-        "result": True,
-        "observed": seen(0, 0, 18, 0, None, 1),
-    }
-    assert kafka.do("advance", to_ms=30) == {
-        "result": False,
-        "observed": seen(0, 0, 18, 0, None, 1),
-    }
-
-
-def test_cancel_after_expiry_is_harmless_and_a_task_can_be_armed_again(kafka: Adapter) -> None:
-    kafka.new()
-    assert kafka.do("cancel", task="a") == {"observed": seen(0, 0, 0, 0, None, 1)}
-    kafka.do("add", task="a", delay_ms=5)
-    kafka.do("elapse", to_ms=2)
-    assert kafka.do("add", task="a", delay_ms=5) == {"observed": seen(1, 0, 0, 2, 5, 1)}
-    assert kafka.do("advance", to_ms=6) == {
-        "result": True,
-        "observed": seen(1, 0, 5, 1, 7, 1),
-    }
-    assert kafka.do("advance", to_ms=7) == {
-        "result": True,
-        "events": expired("a"),
-        "observed": seen(0, 1, 7, 0, None, 1),
-    }
-    assert kafka.do("cancel", task="a") == {"observed": seen(0, 1, 7, 0, None, 1)}
-    assert kafka.do("run_one") == {"events": ran("a"), "observed": seen(0, 0, 7, 0, None, 1)}
-    assert kafka.do("add", task="a", delay_ms=5) == {"observed": seen(1, 0, 7, 1, 12, 1)}
-    assert kafka.do("cancel", task="a") == {"observed": seen(0, 0, 7, 1, 12, 1)}
-    assert kafka.do("add", task="a", delay_ms=5) == {"observed": seen(1, 0, 7, 1, 12, 1)}
-
-
 @pytest.mark.parametrize(
     ("wheel_size", "delay", "failure", "levels"),
     [
@@ -328,41 +220,6 @@ def test_a_clock_below_zero_leads_to_negative_bucket_indices(kafka: Adapter) -> 
         "result": True,
         "events": expired("a1100"),
         "observed": seen(0, 2, 90, 0, None, 2),
-    }
-
-
-def test_scripts_act_when_their_task_runs(kafka: Adapter) -> None:
-    kafka.new()
-    add = {"do": "add", "task": "later", "delay_ms": 3}
-    now = {"do": "add", "task": "now", "delay_ms": 0}
-    kafka.do("add", task="adds", delay_ms=1, script=[now, add, {"do": "throw"}, now])
-    cancel = {"do": "cancel", "task": "victim"}
-    kafka.do("add", task="cancels", delay_ms=1, script=[cancel, {"do": "cancel", "task": "none"}])
-    kafka.do("add", task="victim", delay_ms=5)
-    assert kafka.do("advance", to_ms=1) == {
-        "result": True,
-        "events": expired("adds", "cancels"),
-        "observed": seen(1, 2, 1, 1, 5, 1),
-    }
-    assert kafka.do("run_one") == {
-        "events": [*ran("adds"), *expired("now")],
-        "observed": seen(2, 2, 1, 2, 4, 1),
-    }
-    assert kafka.do("run_one") == {"events": ran("cancels"), "observed": seen(1, 1, 1, 2, 4, 1)}
-    assert kafka.do("run_one") == {"events": ran("now"), "observed": seen(1, 0, 1, 2, 4, 1)}
-    kafka.do("elapse", to_ms=4)
-    advance = {"do": "advance"}
-    changed = {"do": "add", "task": "later", "delay_ms": 4}
-    kafka.do("add", task="adds", delay_ms=1, script=[advance, changed])
-    kafka.do("advance", to_ms=4)
-    assert kafka.do("run_one") == {"events": ran("later"), "observed": seen(1, 0, 4, 1, 5, 1)}
-    kafka.do("add", task="late", delay_ms=1)
-    kafka.do("advance", to_ms=5)
-    kafka.do("add", task="last", delay_ms=2)
-    kafka.do("elapse", to_ms=7)
-    assert kafka.do("run_one") == {
-        "events": [*ran("adds"), *expired("last"), *rejected("adds", "unsupported")],
-        "observed": seen(0, 2, 7, 0, None, 1),
     }
 
 

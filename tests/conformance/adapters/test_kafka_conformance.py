@@ -1,53 +1,20 @@
 """Apache Kafka's released timers under the suite."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from pathlib import Path
-
 import msgspec
 import pytest
 
-from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.opening import open_subject
-from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.campaign import Verdict
 from purgatory_conformance.running.case_run import CaseVerdict
-from purgatory_conformance.subjects.open_subject import OpenSubject
-from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import Component, Configuration
-from purgatory_spec.requirements import component_of_rule
+from purgatory_spec.profiles import Component
 
+from .kafka_campaign import Falsify, judged
 from .releases import releases
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
-WORK = Path(__file__).resolve().parents[3] / "purgatory-work"
 DEVIATIONS = {"TIMER-LARGEST-DELAY", "TIMER-NEGATIVE-CLOCK", "TIMER-SHUTDOWN-CLOSED"}
-
-
-def campaign_of(word: str, suite: str = "standard") -> Campaign:
-    opened = open_subject(word, work_folder=WORK)
-    try:
-        return campaign_on(opened, opened.subject, suite)
-    finally:
-        opened.subject.close()
-
-
-def campaign_on(opened: OpenSubject, subject: Subject, suite: str) -> Campaign:
-    return run_campaign(
-        subject,
-        Component.TIMER,
-        seed=11,
-        budget=replace(SUITES[suite], shrink_runs=150),
-        vectors=vectors(Component.TIMER),
-        deviations=tuple(each for each in opened.deviations if _is_timers(each.rule)),
-        replays=tuple((rule, case) for rule, case in opened.replays if _is_timers(rule)),
-    )
-
-
-def _is_timers(rule: str) -> bool:
-    return component_of_rule(rule) is Component.TIMER
 
 
 @pytest.mark.parametrize("release", releases("4.4.0", "4.0.0"))
@@ -57,7 +24,7 @@ def test_system_timer_is_conformant_with_declared_deviations(release: str) -> No
     When the suite runs
     Then it breaks three rules as declared, in generated cases too, and no other one
     """
-    campaign = campaign_of(f"kafka@{release}")
+    campaign = judged(f"kafka@{release}", Component.TIMER)
     assert campaign.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS, campaign.why
     assert set(campaign.seen) == DEVIATIONS
     assert all(seen.cases > 1 for seen in campaign.seen.values())
@@ -71,11 +38,11 @@ def test_system_timer_on_the_real_clock_is_conformant() -> None:
     When the suite runs
     Then it is conformant within its declared lateness
     """
-    campaign = campaign_of("kafka-real-clock", "quick")
+    campaign = judged("kafka-real-clock", Component.TIMER, suite="quick")
     for _ in range(2):
         # A machine that is busy elsewhere makes a task late now and then; that does not repeat.
         if campaign.verdict is Verdict.NONDETERMINISTIC:
-            campaign = campaign_of("kafka-real-clock", "quick")
+            campaign = judged("kafka-real-clock", Component.TIMER, suite="quick")
     assert campaign.verdict in (Verdict.CONFORMANT, Verdict.INCONCLUSIVE), campaign.why
     assert campaign.causes == []
     assert campaign.visits["TIMER-NOT-EARLY"] >= 20
@@ -87,38 +54,24 @@ def test_mock_timer_is_not_equivalent() -> None:
     When the suite runs
     Then it is not conformant: a task expires only after its expiry, not at it
     """
-    campaign = campaign_of("kafka-mock-timer", "quick")
+    campaign = judged("kafka-mock-timer", Component.TIMER, suite="quick")
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     rules = {cause.rule for cause in campaign.causes}
     assert "TIMER-NOT-LATE" in rules
 
 
-class LosesRuns:
-    """Kafka behind a wrapper that loses the event of each run after a rejected operation."""
+def loses_runs_after_a_rejection() -> Falsify:
+    """The event of each run is lost once an operation was rejected."""
+    rejected = False
 
-    def __init__(self, inner: Subject) -> None:
-        self.inner = inner
-        self.implementation = inner.implementation
-        self.profiles = inner.profiles
+    def falsify(operation: Operation, outcome: Outcome) -> Outcome:
+        nonlocal rejected
+        rejected |= outcome.rejected is not None
+        if rejected and isinstance(operation, RunOne):
+            return msgspec.structs.replace(outcome, events=())
+        return outcome
 
-    def new(self, case: str, configuration: Configuration) -> None:
-        self.inner.new(case, configuration)
-
-    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
-        planned = list(operations)
-        rejected = False
-        for operation, outcome in zip(planned, self.inner.do_all(planned), strict=True):
-            rejected |= outcome.rejected is not None
-            if rejected and isinstance(operation, RunOne):
-                yield msgspec.structs.replace(outcome, events=())
-            else:
-                yield outcome
-
-    def end(self) -> None:
-        self.inner.end()
-
-    def close(self) -> None:
-        self.inner.close()
+    return falsify
 
 
 def test_a_further_defect_is_found_behind_the_declared_deviations() -> None:
@@ -127,9 +80,5 @@ def test_a_further_defect_is_found_behind_the_declared_deviations() -> None:
     When the suite runs with all deviations declared
     Then the defect is found
     """
-    opened = open_subject("kafka", work_folder=WORK)
-    try:
-        campaign = campaign_on(opened, LosesRuns(opened.subject), "standard")
-    finally:
-        opened.subject.close()
+    campaign = judged("kafka", Component.TIMER, defect=loses_runs_after_a_rejection)
     assert campaign.verdict is Verdict.NOT_CONFORMANT

@@ -1,4 +1,7 @@
-"""The memory pools behind the Kafka adapter, driven line by line."""
+"""The memory pools behind the Kafka adapter, driven line by line: what no campaign asks.
+
+The regular behaviour is judged by the campaigns of ``test_kafka_memory_pool_conformance``.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,31 +93,6 @@ def test_the_modes_say_what_they_offer(simple: Adapter, tracking: Adapter) -> No
     }
 
 
-def test_a_non_strict_pool_grants_up_to_the_bound(pool: Adapter) -> None:
-    """
-    Given a non-strict pool of 100 bytes, 40 at most at once
-    When 40, 40, 19 and 40 bytes are asked for, and then one more
-    Then 139 bytes are outstanding, the bound, and the last request is refused
-    """
-    pool.new("memory_pool")
-    for buffer, size, available in (("a", 40, 60), ("b", 40, 20), ("c", 19, 1), ("d", 40, -39)):
-        assert allocate(pool, buffer, size) == {"result": True, **seen(available, size)}
-    assert allocate(pool, "e", 1) == {"result": False, **seen(-39)}
-    assert pool.do("release", buffer="c") == seen(-20, spells=1)
-    assert allocate(pool, "e", 1) == {"result": False, **seen(-20, spells=1)}
-    assert pool.do("release", buffer="a") == seen(20, spells=2)
-    assert allocate(pool, "e", 40) == {"result": True, **seen(-20, 40, spells=2)}
-
-
-def test_a_strict_pool_may_refuse_and_not_be_out_of_memory(pool: Adapter) -> None:
-    pool.new("memory_pool", strict=True)
-    for buffer, available in (("a", 60), ("b", 20)):
-        assert allocate(pool, buffer, 40) == {"result": True, **seen(available, 40)}
-    for _ in range(2):
-        assert allocate(pool, "c", 40) == {"result": False, **seen(20)}
-    assert allocate(pool, "c", 20) == {"result": True, **seen(0, 20, spells=1)}
-
-
 def test_what_makes_no_sense_is_refused(pool: Adapter) -> None:
     pool.new("memory_pool")
     for size in (0, -1, 41):
@@ -145,36 +123,6 @@ def test_a_simple_pool_credits_whatever_is_released(simple: Adapter) -> None:
     assert simple.do("release", buffer="a") == seen(210)
     assert simple.do("release", buffer="a") == seen(250)
     assert simple.do("lose", buffer="a") == {"unsupported": "this pool notices no loss"}
-
-
-def test_a_tracking_pool_knows_its_own_buffers(tracking: Adapter) -> None:
-    """
-    Given a pool that knows its buffers by identity
-    When a foreign buffer, a slice, a copy and one buffer twice are released
-    Then only the first release of the buffer itself is credited
-    """
-    tracking.new("memory_pool")
-    allocate(tracking, "a", 40)
-    assert tracking.do("release_foreign", size_bytes=40) == refused(seen(60))
-    assert tracking.do("release", buffer="a", form="slice") == refused(seen(60))
-    assert tracking.do("release", buffer="a", form="copy") == refused(seen(60))
-    assert tracking.do("release", buffer="a") == seen(100)
-    assert tracking.do("release", buffer="a") == refused(seen(100))
-
-
-def test_a_tracking_pool_credits_lost_buffers_and_no_others(tracking: Adapter) -> None:
-    """
-    Given buffers of which one gave its name to a later one, and one was released
-    When one after the other is lost
-    Then exactly what was outstanding under that name is credited
-    """
-    tracking.new("memory_pool", size_bytes=1000)
-    for buffer, size in (("a", 10), ("a", 20), ("b", 30), ("c", 40)):
-        allocate(tracking, buffer, size)
-    tracking.do("release", buffer="b")
-    assert tracking.do("lose", buffer="a") == seen(950, size=1000)
-    assert tracking.do("lose", buffer="b") == seen(950, size=1000)
-    assert tracking.do("lose", buffer="c") == seen(990, size=1000)
 
 
 def test_no_pool_grants_everything(simple: Adapter) -> None:

@@ -6,38 +6,38 @@ import pytest
 from hypothesis import given, settings
 
 from purgatory_conformance.components import narrowed
-from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.generation.timer.table import (
-    SHUTDOWN_ROW,
-    TIMER_TABLE,
-    draw_configuration,
-    draw_operations,
-)
+from purgatory_conformance.generation.memory_pool import table as memory_pool
+from purgatory_conformance.generation.purgatory import table as purgatory
+from purgatory_conformance.generation.timer import table as timer
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import candidates, reduce_case, shrink
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
+from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
 from purgatory_spec.profiles import Component, Feature, TimerConfiguration, TimerProfile
-from purgatory_spec.requirements import requirements
+from purgatory_spec.requirements import requirements_of_steps
+from tests.conformance.generated import drawn
 
 
 def seeded(seed: int, profile: TimerProfile = PROFILE) -> Candidate:
-    source = SeededSource(seed)
-    configuration = draw_configuration(profile, source, frozenset())
-    return Candidate(configuration, draw_operations(configuration, profile, source, most=40))
+    return drawn(Component.TIMER, profile, seed, most=40)
 
 
-def test_equal_seeds_give_equal_cases() -> None:
+@pytest.mark.parametrize("component", Component)
+def test_equal_seeds_give_equal_cases_which_are_usable(component: Component) -> None:
     """
-    Given a seed
-    When cases are drawn twice
-    Then they are equal, and another seed gives another case
+    Given seeds
+    When cases of a bundled subject are drawn
+    Then equal seeds give equal cases, another seed another one, and a subject can be asked each
     """
-    assert seeded(3) == seeded(3)
-    assert seeded(3) != seeded(4)
+    profile = bundled_subject().profiles[component]
+    assert drawn(component, profile, 3) == drawn(component, profile, 3)
+    assert drawn(component, profile, 3) != drawn(component, profile, 4)
+    cases = [drawn(component, profile, seed) for seed in range(100)]
+    assert all(support_of(component).usable(profile, case) for case in cases)
 
 
 @pytest.mark.parametrize("feature", [None, *Feature])
@@ -83,15 +83,30 @@ def test_clock_never_goes_back() -> None:
                 now = operation.to_ms
 
 
-def test_rows_name_rules_that_exist() -> None:
+TABLES = {
+    Component.TIMER: {
+        rule for row in (*timer.TIMER_TABLE, timer.SHUTDOWN_ROW) for rule in row.rules
+    },
+    Component.PURGATORY: {
+        rule for row in (*purgatory.PURGATORY_TABLE, purgatory.SHUTDOWN_ROW) for rule in row.rules
+    },
+    Component.MEMORY_POOL: {rule for row in memory_pool.MEMORY_POOL_TABLE for rule in row.rules},
+}
+"""The rules that the rows of each component's table are for."""
+
+
+@pytest.mark.parametrize("component", Component)
+def test_rows_name_rules_that_exist_and_all_rules_have_rows(component: Component) -> None:
     """
-    Given the table
+    Given a table
     When its rows name the rules that they are for
-    Then these are rules
+    Then these are rules, and each has a row; instances without time-outs are a configuration, and
+        of the timer some are put to the test wherever anything is
     """
-    known = {rule.id for rule in requirements(Component.TIMER)}
-    for row in (*TIMER_TABLE, SHUTDOWN_ROW):
-        assert row.rules <= known, row.name
+    named = TABLES[component]
+    rules = {rule.id for rule in requirements_of_steps(component)}
+    assert named <= rules
+    assert component is Component.TIMER or rules - named <= {"PURGATORY-NO-TIME-OUTS"}
 
 
 @given(candidates(PROFILE, most=15))

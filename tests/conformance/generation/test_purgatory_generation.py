@@ -8,8 +8,6 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from purgatory_conformance.generation.purgatory.table import PURGATORY_TABLE, SHUTDOWN_ROW
-from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.reducing.purgatory import (
     PurgatoryCase,
     simpler_purgatory_cases,
@@ -44,7 +42,7 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryProfile,
 )
-from purgatory_spec.requirements import requirements_of_steps
+from tests.conformance.generated import drawn
 
 SUPPORT = support_of(Component.PURGATORY)
 
@@ -52,20 +50,7 @@ SUPPORT = support_of(Component.PURGATORY)
 def seeded(
     seed: int, profile: PurgatoryProfile = PROFILE, wanted: frozenset[str] = frozenset()
 ) -> Candidate:
-    source = SeededSource(seed)
-    configuration = SUPPORT.draw_configuration(profile, source, wanted)
-    operations = SUPPORT.draw_operations(configuration, profile, source, most=40, wanted=wanted)
-    return Candidate(configuration, operations)
-
-
-def test_equal_seeds_give_equal_cases() -> None:
-    """
-    Given a seed
-    When cases are drawn twice
-    Then they are equal, and another seed gives another case
-    """
-    assert seeded(3) == seeded(3)
-    assert seeded(3) != seeded(4)
+    return drawn(Component.PURGATORY, profile, seed, most=40, wanted=wanted)
 
 
 ALWAYS = {"watch", "check", "advance", "satisfy"}
@@ -96,17 +81,6 @@ def test_only_declared_features_are_asked_for(feature: PurgatoryFeature | None) 
     assert set(used) <= ALWAYS | ({feature.value} if feature else set())
     assert min(used[name] for name in ALWAYS) > 20
     assert (scripts > 0) == (feature is not None and feature.value.startswith("script_"))
-
-
-def test_rows_name_rules_that_exist_and_all_rules_have_rows() -> None:
-    """
-    Given the table
-    When its rows name the rules that they are for
-    Then these are rules, and each has a row; instances without time-outs are a configuration
-    """
-    named = {rule for row in (*PURGATORY_TABLE, SHUTDOWN_ROW) for rule in row.rules}
-    rules = {rule.id for rule in requirements_of_steps(Component.PURGATORY)}
-    assert named == rules - {"PURGATORY-NO-TIME-OUTS"}
 
 
 @pytest.mark.slow

@@ -7,12 +7,10 @@ import pytest
 
 from purgatory_conformance.judging.judgement import Divergence, TooManyStates
 from purgatory_conformance.judging.purgatory.judge import STATES_CAP, PurgatoryJudge
-from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.purgatory_mutants import PROPOSAL_PROFILE, SILENT_PROFILE
 from purgatory_conformance.specimens.small_purgatory import PROFILE, small_purgatory
 from purgatory_conformance.support.registry import support_of
-from purgatory_spec.cases import Case
 from purgatory_spec.operations import (
     Advance,
     Answer,
@@ -41,7 +39,6 @@ from purgatory_spec.profiles import (
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import requirements_of_steps
 
-VECTORS = vectors(Component.PURGATORY)
 MASS_EXPIRY: tuple[Operation, ...] = (
     Watch("o1", ("a",), 1),
     Advance(1),
@@ -80,61 +77,6 @@ def blamed(
 
 def waits(name: str) -> Outcome:
     return Outcome(False, events=(tried(name), tried(name)))
-
-
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.header.case)
-def test_recorded_outcomes_of_every_vector_are_right(vector: Case) -> None:
-    """
-    Given a golden vector
-    When its recorded outcomes are judged under its own profile
-    Then each is what the model expects, and the rules that it names were put to the test
-    """
-    header = vector.header
-    assert isinstance(header.configuration, PurgatoryConfiguration)
-    assert isinstance(header.profile, PurgatoryProfile)
-    judge = PurgatoryJudge(header.configuration, header.profile)
-    visited: set[str] = set()
-    for step in vector.steps:
-        assert step.outcome is not None
-        judgement = judge.step(step.operation, step.outcome)
-        assert judgement.divergence is None
-        visited |= judgement.visited
-    assert set(header.rules) <= visited
-
-
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.header.case)
-def test_a_changed_count_in_a_vector_is_noticed(vector: Case) -> None:
-    """
-    Given a golden vector whose last outcome shows one entry too many
-    When it is judged
-    Then that step diverges
-    """
-    header = vector.header
-    assert isinstance(header.configuration, PurgatoryConfiguration)
-    assert isinstance(header.profile, PurgatoryProfile)
-    judge = PurgatoryJudge(header.configuration, header.profile)
-    for step in vector.steps[:-1]:
-        assert step.outcome is not None
-        judge.step(step.operation, step.outcome)
-    last = vector.steps[-1]
-    assert last.outcome is not None
-    entries = last.outcome.observed["entries"]
-    assert isinstance(entries, int)
-    observed = {**last.outcome.observed, "entries": entries + 1}
-    wrong = msgspec.structs.replace(last.outcome, observed=observed)
-    divergence = judge.step(last.operation, wrong).divergence
-    assert divergence is not None
-    assert divergence.seen == f"entries = {entries + 1}"
-
-
-def test_every_rule_has_a_vector() -> None:
-    """
-    Given the rules of the purgatory
-    When the golden vectors are read
-    Then each rule is shown by one of them
-    """
-    shown = {rule for vector in VECTORS for rule in vector.header.rules}
-    assert shown == {rule.id for rule in requirements_of_steps(Component.PURGATORY)}
 
 
 def test_stale_operations_are_bounded_whatever_the_accounting_predicts() -> None:

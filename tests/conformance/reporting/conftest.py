@@ -11,6 +11,8 @@ from purgatory_conformance.judging.case_judge import CaseJudge
 from purgatory_conformance.judging.timer.judge import TimerJudge
 from purgatory_conformance.reporting.results import (
     CauseLine,
+    DeviationLine,
+    FailureLine,
     Footer,
     Header,
     Results,
@@ -23,6 +25,8 @@ from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_impl.wheel import Wheel
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import Add, Advance
+from purgatory_spec.outcomes import Outcome, expired
 from purgatory_spec.profiles import (
     Component,
     Configuration,
@@ -34,6 +38,20 @@ from purgatory_spec.requirements import requirement
 _BUDGET = Budget(least_cases=100, seconds=30, shrink_runs=200)
 
 MakeResults = Callable[..., Results]
+
+SILENT = msgspec.structs.replace(PROFILE, observables=frozenset())
+"""The bundled timer's profile, with nothing shown beside events."""
+
+DEVIATIONS = (
+    DeviationLine("TIMER-SIZE", "a_variant", "deviations/size.jsonl", "because", "X-1", 4),
+    DeviationLine("TIMER-SPAN", "other", "deviations/span.jsonl", "", "", 0),
+)
+"""A declared deviation that was seen, and one that was not."""
+
+
+def never_expires(task: str = "t1") -> list[Step]:
+    """Two steps: a task should expire in the second, and does not."""
+    return [Step(Add(task, 5), Outcome()), Step(Advance(5), Outcome(False))]
 
 
 def _campaign_results(name: str) -> Results:
@@ -82,7 +100,7 @@ def make_results() -> MakeResults:
     def make(
         steps: Sequence[Step],
         configuration: TimerConfiguration | None = None,
-        profile: TimerProfile = PROFILE,
+        profile: TimerProfile = SILENT,
         answers: tuple[int, int] | None = None,
         **footer: object,
     ) -> Results:
@@ -111,6 +129,20 @@ def make_results() -> MakeResults:
         )
 
     return make
+
+
+@pytest.fixture
+def eventful_results(make_results: MakeResults) -> Results:
+    """Results with everything that can be told beside rules and causes."""
+    results = make_results(
+        [Step(Add("t1", 1), Outcome(events=(expired("t1"),)))],
+        answers=(2, 5),
+        verdict="nondeterministic",
+        hint="all 41 failing cases pass under rounding up; if that is your design, declare it",
+    )
+    stderr = "\n".join(f"line {number}" for number in range(1, 31))
+    failure = FailureLine("hung", "no reply within 10 s", '{"id":9}', "nothing", stderr)
+    return msgspec.structs.replace(results, failures=(failure,), deviations=DEVIATIONS)
 
 
 def _cause(

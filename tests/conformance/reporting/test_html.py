@@ -9,15 +9,14 @@ import pytest
 
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
-from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance
-from purgatory_spec.outcomes import Outcome, expired
+from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Clock, Component
 from purgatory_spec.requirements import requirements
 
-from .conftest import MakeResults
+from .conftest import MakeResults, never_expires
 
 _VOID = {"meta", "br", "hr", "img", "input", "link"}
 
@@ -62,7 +61,6 @@ def silent_results(make_results: MakeResults) -> Results:
     """A task that should have expired did not; nothing is observed."""
     return make_results(
         [Step(Add("t1", 25), Outcome()), Step(Advance(30), Outcome(False))],
-        profile=msgspec.structs.replace(PROFILE, observables=frozenset()),
     )
 
 
@@ -142,8 +140,7 @@ def test_the_rules_text_is_rendered(good_results: Results) -> None:
 )
 def test_names_cannot_leave_their_place(name: str, make_results: MakeResults) -> None:
     results = make_results(
-        [Step(Add(name, 5), Outcome()), Step(Advance(5), Outcome(False))],
-        profile=msgspec.structs.replace(PROFILE, observables=frozenset()),
+        never_expires(name),
         why=name,
         hint=name,
     )
@@ -168,8 +165,7 @@ def test_names_cannot_leave_their_place(name: str, make_results: MakeResults) ->
 
 def test_half_a_character_does_not_break_the_page(make_results: MakeResults) -> None:
     results = make_results(
-        [Step(Add("\ud800", 5), Outcome()), Step(Advance(5), Outcome(False))],
-        profile=msgspec.structs.replace(PROFILE, observables=frozenset()),
+        never_expires("\ud800"),
     )
 
     assert b"\\ud800" in render_html([results]).encode("utf-8")
@@ -183,29 +179,14 @@ def test_observables_are_shown_where_there_are_any(
 
 
 def test_nondeterminism_failures_deviations_and_the_hint_are_told(
-    make_results: MakeResults,
+    eventful_results: Results,
 ) -> None:
-    results = make_results(
-        [Step(Add("t1", 1), Outcome(events=(expired("t1"),)))],
-        profile=msgspec.structs.replace(PROFILE, observables=frozenset()),
-        answers=(2, 5),
-        hint="all 41 failing cases pass under rounding up; if that is your design, declare it",
-    )
-    results = msgspec.structs.replace(
-        results,
-        failures=(FailureLine("crashed", "exit code 137", '{"id":9}', "", "one\n\ttwo\n"),),
-        deviations=(
-            DeviationLine("TIMER-SIZE", "a_variant", "deviations/size.jsonl", "because", "X-1", 4),
-            DeviationLine("TIMER-SPAN", "other", "deviations/span.jsonl", "", "", 0),
-        ),
-    )
-
-    page = _Page(render_html([results]))
+    page = _Page(render_html([eventful_results]))
 
     assert "answers differ: failed 2 of 5 repetitions" in page.texts["strong"]
     assert any("41 failing cases" in words for words in page.texts["p"])
-    assert "! the subject crashed" in page.texts["span"]
-    assert page.texts["pre"] == ["one two"]
+    assert "! the subject hung" in page.texts["span"]
+    assert page.texts["pre"][0].endswith("line 29 line 30")
     assert {"deviations/size.jsonl", "deviations/span.jsonl"} <= set(page.texts["code"])
     assert "because X-1" in page.texts["td"]
     assert "✗ not seen" in page.texts["span"]

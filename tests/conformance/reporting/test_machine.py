@@ -8,17 +8,12 @@ import msgspec
 import pytest
 
 from purgatory_conformance.reporting.machine import render_badge, render_junit, render_markdown
-from purgatory_conformance.reporting.results import DeviationLine, FailureLine, Results
+from purgatory_conformance.reporting.results import FailureLine, Results
 from purgatory_conformance.running.campaign import Verdict
-from purgatory_conformance.subjects.bundled.timer import PROFILE
-from purgatory_spec.cases import Step
-from purgatory_spec.operations import Add, Advance
-from purgatory_spec.outcomes import Outcome
 
-from .conftest import MakeResults
+from .conftest import DEVIATIONS, MakeResults, never_expires
 
-_SILENT = msgspec.structs.replace(PROFILE, observables=frozenset())
-_SEEN = DeviationLine("TIMER-SIZE", "a_variant", "deviations/size.jsonl", "because", "X-1", 4)
+_SEEN = DEVIATIONS[0]
 
 
 def _concluded(results: Results, verdict: Verdict, **changes: object) -> Results:
@@ -149,9 +144,7 @@ def test_junit_fails_exactly_where_the_exit_code_does(
 
 def test_junit_holds_any_name(make_results: MakeResults) -> None:
     for name in ("<&>\"'", "]]>", "\x00\x1b[31m", "\ud800"):
-        results = make_results(
-            [Step(Add(name, 5), Outcome()), Step(Advance(5), Outcome(False))], profile=_SILENT
-        )
+        results = make_results(never_expires(name))
         results = msgspec.structs.replace(
             results, failures=(FailureLine("crashed", name, name, name, name),)
         )
@@ -184,38 +177,27 @@ def test_markdown_of_a_conformant_subject_is_a_verdict_and_a_table(good_results:
 
 
 def test_markdown_tells_of_more_causes_deviations_failures_and_the_hint(
-    make_results: MakeResults,
+    eventful_results: Results,
 ) -> None:
-    results = make_results(
-        [Step(Add("t1", 5), Outcome()), Step(Advance(5), Outcome(False))],
-        profile=_SILENT,
-        answers=(1, 5),
-        hint="it passes under rounding up",
-    )
-    (cause,) = results.causes
-    results = msgspec.structs.replace(
-        results,
-        causes=(cause,) * 5,
-        deviations=(_SEEN, msgspec.structs.replace(_SEEN, rule="TIMER-SPAN", cases=0)),
-        failures=(FailureLine("wrote garbage", "no JSON", "", "hello `there`", ""),),
-    )
+    (cause,) = eventful_results.causes
+    failure = FailureLine("wrote garbage", "no JSON", "", "hello `there`", "")
+    results = msgspec.structs.replace(eventful_results, causes=(cause,) * 5, failures=(failure,))
 
     text = render_markdown([results])
 
     assert text.count("### ✗ ") == 3
-    assert text.count(f"- ✗ **{cause.rule}**: 3 cases, expected `t1 expired`, seen ") == 2
-    assert "answers differ: failed 1 of 5 repetitions." in text
-    assert "**Hint:** it passes under rounding up." in text
+    assert text.count(f"- ✗ **{cause.rule}**: 3 cases, expected `{cause.expected}`, seen ") == 2
+    assert "answers differ: failed 2 of 5 repetitions." in text
+    assert "**Hint:** all 41 failing cases pass under rounding up;" in text
     assert "- ≠ **TIMER-SIZE**, as `a_variant`: shown by 4 cases. because X-1" in text
-    assert "- ≠ **TIMER-SPAN**, as `a_variant`: ✗ **not seen**" in text
+    assert "- ≠ **TIMER-SPAN**, as `other`: ✗ **not seen**" in text
     assert "```text\nhello `there`\n```" in text
 
 
 def test_markdown_holds_any_name(make_results: MakeResults) -> None:
     name = "`|`<b>```"
     results = make_results(
-        [Step(Add(name, 5), Outcome()), Step(Advance(5), Outcome(False))],
-        profile=_SILENT,
+        never_expires(name),
         why="a | b <script> *c*",
     )
 

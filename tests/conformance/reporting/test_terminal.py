@@ -15,14 +15,12 @@ from purgatory_conformance.reporting.results import (
     Results,
 )
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Add, Advance, Elapse, Throw
 from purgatory_spec.outcomes import Outcome, expired
 
 from .conftest import MakeResults
 
-_SILENT = msgspec.structs.replace(PROFILE, observables=frozenset())
 _PATHS = {"results_path": "work/results.jsonl", "report_path": "work/report.html"}
 
 Printed = Callable[..., str]
@@ -55,7 +53,6 @@ def late_advance(make_results: MakeResults) -> Results:
             Step(Elapse(5), Outcome()),
             Step(Advance(25), Outcome(True, events=(expired("t2"),))),
         ],
-        profile=_SILENT,
     )
 
 
@@ -139,7 +136,6 @@ def test_no_line_is_longer_than_the_terminal_is_wide(
             Step(Add("[red]名前" * 30, 5), Outcome()),
             Step(Advance(5), Outcome(True, events=(expired("name with blanks " * 9),))),
         ],
-        profile=_SILENT,
         why="too many words " * 30,
         hint="what you could do about it " * 9,
     )
@@ -188,7 +184,6 @@ def test_no_name_or_message_of_a_subject_reaches_the_terminal_raw(
             Step(Add("\x1b[2J\x07[bold]", 5), Outcome()),
             Step(Advance(5), Outcome(False, detail="\x1b]0;title\x07")),
         ],
-        profile=_SILENT,
     )
     failure = FailureLine("crashed", "\x1b[2J", "\r", "\x9b31m", "\x1b[31mred\x1b[0m\r\n\x00")
     results = msgspec.structs.replace(results, failures=(failure,))
@@ -232,9 +227,7 @@ def test_three_causes_in_full_and_the_others_in_a_line_each(
 
 def test_of_many_steps_the_last_are_shown(make_results: MakeResults, printed: Printed) -> None:
     steps = [Step(Elapse(t), Outcome()) for t in range(1, 40)]
-    results = make_results(
-        [*steps, Step(Add("t1", 0), Outcome(events=(expired("t1"),)))], profile=_SILENT
-    )
+    results = make_results([*steps, Step(Add("t1", 0), Outcome(events=(expired("t1"),)))])
 
     lines = printed(results).splitlines()
 
@@ -245,27 +238,9 @@ def test_of_many_steps_the_last_are_shown(make_results: MakeResults, printed: Pr
 
 
 def test_nondeterminism_the_hint_failures_and_deviations_are_told(
-    make_results: MakeResults, printed: Printed
+    eventful_results: Results, printed: Printed
 ) -> None:
-    results = make_results(
-        [Step(Add("t1", 1), Outcome(events=(expired("t1"),)))],
-        profile=_SILENT,
-        answers=(2, 5),
-        verdict="nondeterministic",
-        hint="all 41 failing cases pass under rounding up; if that is your design, declare it",
-    )
-    stderr = "\n".join(f"line {number}" for number in range(1, 31))
-    results = msgspec.structs.replace(
-        results,
-        failures=(FailureLine("hung", "no reply within 10 s", '{"id":9}', "nothing", stderr),),
-        deviations=(
-            DeviationLine("TIMER-SIZE", "a_variant", "deviations/size.jsonl", "because", "X-1", 4),
-            DeviationLine("TIMER-SPAN", "other", "deviations/span.jsonl", "", "", 0),
-        ),
-    )
-
-    text = printed(results)
-    lines = text.splitlines()
+    lines = printed(eventful_results).splitlines()
 
     assert "  answers differ: failed 2 of 5 repetitions" in lines
     assert "hint  all 41 failing cases pass under rounding up; if that is your design," in lines

@@ -1,6 +1,6 @@
 """The picture of a failing case: everything stands where its time is, and is where it belongs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -30,13 +30,13 @@ from purgatory_spec.profiles import (
     Observable,
     Structure,
     TimerConfiguration,
+    TimerProfile,
 )
 
-from .conftest import MakeResults
+from .conftest import SILENT, MakeResults
 
 _SVG = "{http://www.w3.org/2000/svg}"
-_SILENT = msgspec.structs.replace(PROFILE, observables=frozenset())
-_ANY = msgspec.structs.replace(_SILENT, structure=Structure.ANY)
+_ANY = msgspec.structs.replace(SILENT, structure=Structure.ANY)
 _CLOSE = 0.11
 
 
@@ -94,12 +94,26 @@ def _ends(rect: ET.Element) -> tuple[float, float]:
     return x, x + float(rect.attrib["width"])
 
 
-def _steps(*pairs: tuple[Operation, Outcome]) -> Sequence[Step]:
-    return [Step(operation, outcome) for operation, outcome in pairs]
+Draw = Callable[..., _Picture]
+"""Draws the picture of steps with the outcomes that were seen, of which the last diverges."""
 
 
 @pytest.fixture(scope="module")
-def wrong_bucket(make_results: MakeResults) -> _Picture:
+def draw(make_results: MakeResults) -> Draw:
+    def drawn(
+        *steps: tuple[Operation, Outcome],
+        configuration: TimerConfiguration | None = None,
+        profile: TimerProfile = SILENT,
+        number: int = 1,
+    ) -> _Picture:
+        told = [Step(operation, outcome) for operation, outcome in steps]
+        return _Picture(make_results(told, configuration, profile), number)
+
+    return drawn
+
+
+@pytest.fixture(scope="module")
+def wrong_bucket(draw: Draw) -> _Picture:
     """A task of 78 ms on wheels of 3: it belongs to the bucket 54 of level 4."""
     seen = {
         "size": 1,
@@ -109,8 +123,8 @@ def wrong_bucket(make_results: MakeResults) -> _Picture:
         "next_expiry_ms": 81,
         "levels": 5,
     }
-    steps = _steps((Add("t1", 78), Outcome(observed=seen)))
-    return _Picture(make_results(steps, TimerConfiguration(wheel_size=3)))
+    step = (Add("t1", 78), Outcome(observed=seen))
+    return draw(step, configuration=TimerConfiguration(wheel_size=3), profile=PROFILE)
 
 
 def test_the_expected_bucket_stands_over_its_span_and_is_highlighted(
@@ -188,13 +202,8 @@ def test_the_picture_is_told_in_words_too(wrong_bucket: _Picture) -> None:
     assert "expected next_expiry_ms = 54. seen next_expiry_ms = 81" in description.text
 
 
-def test_the_own_clock_lags_behind_the_clock(make_results: MakeResults) -> None:
-    picture = _Picture(
-        make_results(
-            _steps((Elapse(5), Outcome()), (Add("t1", 0), Outcome(events=(expired("t1"),)))),
-            profile=_SILENT,
-        )
-    )
+def test_the_own_clock_lags_behind_the_clock(draw: Draw) -> None:
+    picture = draw((Elapse(5), Outcome()), (Add("t1", 0), Outcome(events=(expired("t1"),))))
 
     lines: dict[str, tuple[int, object]] = {
         line.attrib["class"]: (int(line.attrib["data-time"]), float(line.attrib["x1"]))
@@ -209,18 +218,13 @@ def test_the_own_clock_lags_behind_the_clock(make_results: MakeResults) -> None:
     assert picture.differences() == [("t1 expires", "◆ expected in the next advance ● seen at 5")]
 
 
-def test_an_emptied_bucket_is_told_from_one_with_tasks(make_results: MakeResults) -> None:
+def test_an_emptied_bucket_is_told_from_one_with_tasks(draw: Draw) -> None:
     late = Outcome(True, events=(expired("t1"),))
-    picture = _Picture(
-        make_results(
-            _steps(
-                (Add("t1", 1), Outcome()),
-                (Add("t2", 2), Outcome()),
-                (Cancel("t1"), Outcome()),
-                (Advance(1), late),
-            ),
-            profile=_SILENT,
-        )
+    picture = draw(
+        (Add("t1", 1), Outcome()),
+        (Add("t2", 2), Outcome()),
+        (Cancel("t1"), Outcome()),
+        (Advance(1), late),
     )
 
     before = picture.panels[-2]
@@ -239,16 +243,11 @@ def test_an_emptied_bucket_is_told_from_one_with_tasks(make_results: MakeResults
     ]
 
 
-def test_a_task_on_its_way_down_is_highlighted_in_both_buckets(make_results: MakeResults) -> None:
-    picture = _Picture(
-        make_results(
-            _steps(
-                (Add("t1", 5), Outcome()),
-                (Advance(4), Outcome(True, events=(expired("t1"),))),
-            ),
-            TimerConfiguration(wheel_size=2),
-            _SILENT,
-        )
+def test_a_task_on_its_way_down_is_highlighted_in_both_buckets(draw: Draw) -> None:
+    picture = draw(
+        (Add("t1", 5), Outcome()),
+        (Advance(4), Outcome(True, events=(expired("t1"),))),
+        configuration=TimerConfiguration(wheel_size=2),
     )
 
     before, after = picture.panels[-2:]
@@ -263,25 +262,19 @@ def test_a_task_on_its_way_down_is_highlighted_in_both_buckets(make_results: Mak
     ]
 
 
-def test_a_task_that_was_lost_on_its_way_down_is_highlighted(make_results: MakeResults) -> None:
+def test_a_task_that_was_lost_on_its_way_down_is_highlighted(draw: Draw) -> None:
     profile = msgspec.structs.replace(
-        _SILENT, observables=frozenset({Observable.SIZE, Observable.QUEUED_BUCKETS})
+        SILENT, observables=frozenset({Observable.SIZE, Observable.QUEUED_BUCKETS})
     )
-    picture = _Picture(
-        make_results(
-            _steps(
-                (Add("t1", 5), Outcome(observed={"size": 1, "queued_buckets": 1})),
-                (Add("t2", 4), Outcome(observed={"size": 2, "queued_buckets": 1})),
-                (
-                    Advance(4),
-                    Outcome(
-                        True, events=(expired("t2"),), observed={"size": 1, "queued_buckets": 0}
-                    ),
-                ),
-            ),
-            TimerConfiguration(wheel_size=2),
-            profile,
-        )
+    picture = draw(
+        (Add("t1", 5), Outcome(observed={"size": 1, "queued_buckets": 1})),
+        (Add("t2", 4), Outcome(observed={"size": 2, "queued_buckets": 1})),
+        (
+            Advance(4),
+            Outcome(True, events=(expired("t2"),), observed={"size": 1, "queued_buckets": 0}),
+        ),
+        configuration=TimerConfiguration(wheel_size=2),
+        profile=profile,
     )
 
     before, after = picture.panels[-2:]
@@ -291,17 +284,12 @@ def test_a_task_that_was_lost_on_its_way_down_is_highlighted(make_results: MakeR
 
 
 def test_what_a_running_task_did_is_compared_with_what_it_should_have_done(
-    make_results: MakeResults,
+    draw: Draw,
 ) -> None:
     script = (AddInside("t2", 0), AddInside("t3", 7))
-    picture = _Picture(
-        make_results(
-            _steps(
-                (Add("t1", 0, script), Outcome(events=(expired("t1"),))),
-                (RunOne(), Outcome(events=(ran("t1"),))),
-            ),
-            profile=_SILENT,
-        )
+    picture = draw(
+        (Add("t1", 0, script), Outcome(events=(expired("t1"),))),
+        (RunOne(), Outcome(events=(ran("t1"),))),
     )
 
     assert picture.differences() == [("t2 expires", "◆ expected at 0 ● seen not in this step")]
@@ -309,13 +297,11 @@ def test_what_a_running_task_did_is_compared_with_what_it_should_have_done(
 
 
 def test_of_many_levels_the_highest_is_drawn_and_those_between_are_counted(
-    make_results: MakeResults,
+    draw: Draw,
 ) -> None:
     adds = [(Add(f"t{level}", 2 ** (level - 1)), Outcome()) for level in range(1, 13)]
-    picture = _Picture(
-        make_results(
-            _steps(*adds, (Advance(1), Outcome(False))), TimerConfiguration(wheel_size=2), _SILENT
-        )
+    picture = draw(
+        *adds, (Advance(1), Outcome(False)), configuration=TimerConfiguration(wheel_size=2)
     )
 
     lanes = [lane.attrib["data-level"] for lane in _rects(picture.panels[-1], "span")]
@@ -323,14 +309,12 @@ def test_of_many_levels_the_highest_is_drawn_and_those_between_are_counted(
     assert "levels 7 to 11" in {text.text for text in _texts(picture.panels[-1])}
 
 
-def test_a_huge_delay_makes_a_legible_picture(make_results: MakeResults) -> None:
-    profile = msgspec.structs.replace(_SILENT, largest_delay_ms=LARGEST_LONG)
-    picture = _Picture(
-        make_results(
-            _steps((Add("t1", LARGEST_LONG - 3), Outcome(events=(expired("t1"),)))),
-            TimerConfiguration(wheel_size=2, start_ms=3),
-            profile,
-        )
+def test_a_huge_delay_makes_a_legible_picture(draw: Draw) -> None:
+    profile = msgspec.structs.replace(SILENT, largest_delay_ms=LARGEST_LONG)
+    picture = draw(
+        (Add("t1", LARGEST_LONG - 3), Outcome(events=(expired("t1"),))),
+        configuration=TimerConfiguration(wheel_size=2, start_ms=3),
+        profile=profile,
     )
 
     after = picture.panels[-1]
@@ -348,11 +332,9 @@ def test_a_huge_delay_makes_a_legible_picture(make_results: MakeResults) -> None
     assert picture.marks("seen") == [(3, pytest.approx(picture.axis[3], abs=_CLOSE))]
 
 
-def test_many_steps_make_no_endless_picture(make_results: MakeResults) -> None:
+def test_many_steps_make_no_endless_picture(draw: Draw) -> None:
     adds = [(Add(f"t{i}", i), Outcome()) for i in range(2, 40)]
-    picture = _Picture(
-        make_results(_steps(*adds, (Advance(2), Outcome(False))), TimerConfiguration(2, 3), _SILENT)
-    )
+    picture = draw(*adds, (Advance(2), Outcome(False)), configuration=TimerConfiguration(2, 3))
 
     assert 2 <= len(picture.panels) <= 5
     title = _texts(picture.panels[-1])[0].text
@@ -360,17 +342,13 @@ def test_many_steps_make_no_endless_picture(make_results: MakeResults) -> None:
     assert float(picture.root.attrib["height"]) < 1000
 
 
-def test_a_timer_without_a_wheel_shows_tasks_at_their_due_ticks(make_results: MakeResults) -> None:
-    picture = _Picture(
-        make_results(
-            _steps(
-                (Add("t1", 30), Outcome()),
-                (Add("t2", 5000), Outcome()),
-                (Advance(40), Outcome(False)),
-            ),
-            TimerConfiguration(tick_ms=20),
-            _ANY,
-        )
+def test_a_timer_without_a_wheel_shows_tasks_at_their_due_ticks(draw: Draw) -> None:
+    picture = draw(
+        (Add("t1", 30), Outcome()),
+        (Add("t2", 5000), Outcome()),
+        (Advance(40), Outcome(False)),
+        configuration=TimerConfiguration(tick_ms=20),
+        profile=_ANY,
     )
 
     before, after = picture.panels[-2:]
@@ -385,30 +363,22 @@ def test_a_timer_without_a_wheel_shows_tasks_at_their_due_ticks(make_results: Ma
     assert picture.differences() == [("t1 expires", "◆ expected at 40 ● seen not in this step")]
 
 
-def test_a_subject_that_only_shows_runs_has_a_picture_too(make_results: MakeResults) -> None:
+def test_a_subject_that_only_shows_runs_has_a_picture_too(draw: Draw) -> None:
     profile = msgspec.structs.replace(_ANY, executor=Executor.INLINE)
-    picture = _Picture(
-        make_results(
-            _steps((Add("t1", 9), Outcome()), (Advance(4), Outcome(True, events=(ran("t1"),)))),
-            profile=profile,
-        )
+    picture = draw(
+        (Add("t1", 9), Outcome()), (Advance(4), Outcome(True, events=(ran("t1"),))), profile=profile
     )
 
     assert picture.marks("expected") == [(9, pytest.approx(picture.axis[9], abs=_CLOSE))]
     assert picture.marks("seen") == [(4, pytest.approx(picture.axis[4], abs=_CLOSE))]
 
 
-def test_what_has_no_time_is_told_in_words(make_results: MakeResults) -> None:
+def test_what_has_no_time_is_told_in_words(draw: Draw) -> None:
     handed = Outcome(events=(expired("t1"),)), Outcome(events=(expired("t2"),))
-    picture = _Picture(
-        make_results(
-            _steps(
-                (Add("t1", 0), handed[0]),
-                (Add("t2", 0), handed[1]),
-                (RunOne(), Outcome(events=(ran("t2"),))),
-            ),
-            profile=_SILENT,
-        )
+    picture = draw(
+        (Add("t1", 0), handed[0]),
+        (Add("t2", 0), handed[1]),
+        (RunOne(), Outcome(events=(ran("t2"),))),
     )
 
     assert picture.differences() == [("what runs", "◆ expected t1 ● seen t2")]
@@ -416,16 +386,11 @@ def test_what_has_no_time_is_told_in_words(make_results: MakeResults) -> None:
     assert "executor's queue: t1 t2" in (_texts(picture.panels[0])[0].text or "")
 
 
-def test_a_closed_timer_is_said_to_be_closed(make_results: MakeResults) -> None:
-    picture = _Picture(
-        make_results(
-            _steps(
-                (Add("t1", 1), Outcome()),
-                (Shutdown(), Outcome()),
-                (Advance(1), Outcome(False, events=(expired("t1"),))),
-            ),
-            profile=_SILENT,
-        )
+def test_a_closed_timer_is_said_to_be_closed(draw: Draw) -> None:
+    picture = draw(
+        (Add("t1", 1), Outcome()),
+        (Shutdown(), Outcome()),
+        (Advance(1), Outcome(False, events=(expired("t1"),))),
     )
 
     assert (_texts(picture.panels[-1])[0].text or "").endswith("·  closed")
@@ -435,17 +400,8 @@ def test_a_closed_timer_is_said_to_be_closed(make_results: MakeResults) -> None:
 @pytest.mark.parametrize(
     "name", ["<b>&\"'", "]]>", "\x00\x1b[31m", "\ud800", "a\u2028b", "x" * 300]
 )
-def test_odd_names_leave_the_picture_well_formed(name: str, make_results: MakeResults) -> None:
-    picture = _Picture(
-        make_results(
-            _steps(
-                (Add(name, 5), Outcome()),
-                (Advance(5), Outcome(False)),
-            ),
-            profile=_SILENT,
-        ),
-        number=7,
-    )
+def test_odd_names_leave_the_picture_well_formed(name: str, draw: Draw) -> None:
+    picture = draw((Add(name, 5), Outcome()), (Advance(5), Outcome(False)), number=7)
 
     picture.text.encode("utf-8")
     assert not any(ord(letter) < 32 for letter in picture.text)

@@ -5,32 +5,24 @@ from collections import Counter
 import msgspec
 import pytest
 
-from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.generation.timer.table import draw_configuration, draw_operations
-from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.running.shrinking import reduce_case
-from purgatory_conformance.specimens.small_timer import PROFILE, SmallTimer, small_subject
-from purgatory_conformance.specimens.timer_mutants import SILENT_PROFILE
-from purgatory_conformance.specimens.wrong import arming, executor, expiry, wheel
-from purgatory_conformance.subjects.subject import Subject
-from purgatory_conformance.support.support import Candidate
+from purgatory_conformance.running.case_run import CaseVerdict
+from purgatory_conformance.specimens.small_timer import PROFILE, small_subject
+from purgatory_conformance.specimens.wrong import arming
 from purgatory_spec.operations import Add, Cancel, Shutdown, Wait
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import Component, Executor, SameTickOrder, Structure, TimerProfile
+from purgatory_spec.profiles import (
+    Component,
+    Executor,
+    SameTickOrder,
+    Structure,
+    TimerConfiguration,
+    TimerProfile,
+)
 from purgatory_spec.reasons import Reason
 from purgatory_spec.requirements import Level, requirements
+from tests.conformance.generated import drawn, passes, run_of
 
 CASES = 300
-
-
-def drawn(profile: TimerProfile, seed: int) -> Candidate:
-    source = SeededSource(seed)
-    configuration = draw_configuration(profile, source, frozenset())
-    return Candidate(configuration, draw_operations(configuration, profile, source, most=50))
-
-
-def run_of(subject: Subject, case: Candidate) -> CaseRun:
-    return run_case(subject, "case", case.configuration, case.operations)
 
 
 PROFILES = [
@@ -52,10 +44,7 @@ def test_small_timer_conforms_under_every_profile(profile: TimerProfile) -> None
     When generated cases run
     Then all of them pass
     """
-    subject = small_subject(profile=profile)
-    for seed in range(60):
-        run = run_of(subject, drawn(profile, seed))
-        assert run.verdict is CaseVerdict.PASS, run.divergence
+    passes(small_subject(profile=profile), Component.TIMER, 60)
 
 
 def test_small_timer_is_put_to_every_test() -> None:
@@ -67,7 +56,7 @@ def test_small_timer_is_put_to_every_test() -> None:
     visits: Counter[str] = Counter()
     subject = small_subject()
     for seed in range(CASES):
-        run = run_of(subject, drawn(PROFILE, seed))
+        run = run_of(subject, drawn(Component.TIMER, PROFILE, seed))
         assert run.verdict is CaseVerdict.PASS, run.divergence
         visits.update(run.visits)
     applicable = {
@@ -85,7 +74,7 @@ def test_unplanned_failure_is_internal() -> None:
     Then the operation is rejected as internal, with the exception in the detail
     """
     subject = small_subject(arming.CancelUnknownFails)
-    subject.new("unknown", drawn(PROFILE, 0).configuration)
+    subject.new("unknown", TimerConfiguration())
     (outcome,) = subject.do_all([Cancel("a")])
     assert (outcome.rejected, outcome.detail) == (Reason.INTERNAL, "KeyError('a')")
 
@@ -97,7 +86,7 @@ def test_operation_of_a_real_clock_is_unsupported() -> None:
     Then it says that it cannot wait, and that it is closed
     """
     subject = small_subject()
-    subject.new("wait", drawn(PROFILE, 0).configuration)
+    subject.new("wait", TimerConfiguration())
     waited, closed, added = subject.do_all([Wait(1), Shutdown(), Add("a", 0)])
     assert waited.rejected is Reason.UNSUPPORTED
     assert (closed.rejected, added.rejected) == (None, Reason.CLOSED)
@@ -112,55 +101,10 @@ def test_step_before_the_first_new_is_refused() -> None:
     subject = small_subject()
     with pytest.raises(ValueError, match="before the first new"):
         list(subject.do_all([Shutdown()]))
-    subject.new("once", drawn(PROFILE, 0).configuration)
+    subject.new("once", TimerConfiguration())
     subject.end()
     with pytest.raises(ValueError, match="before the first new"):
         list(subject.do_all([Shutdown()]))
-
-
-VISIBLE_BY_EVENTS = (
-    (expiry.RoundsUp, "TIMER-ROUNDING"),
-    (expiry.EarlyAtTickTen, "TIMER-NOT-EARLY"),
-    (expiry.OneTickLate, "TIMER-NOT-LATE"),
-    (expiry.TicksBackwards, "TIMER-TICK-ORDER"),
-    (expiry.BucketKeepsTasks, "TIMER-EXACTLY-ONCE"),
-    (expiry.ZeroDropped, "TIMER-ZERO-DELAY"),
-    (expiry.HugeWraps, "TIMER-LARGEST-DELAY"),
-    (arming.ReaddLeavesOldArming, "TIMER-READD-PENDING"),
-    (arming.CancelSticks, "TIMER-READD-CANCELLED"),
-    (arming.OnlyOnce, "TIMER-READD-FIRED"),
-    (arming.ReaddTakesQueuedRun, "TIMER-READD-FIRED"),
-    (arming.CancelledStillFires, "TIMER-CANCEL"),
-    (arming.CancelTakesQueuedRun, "TIMER-CANCEL-TOO-LATE"),
-    (executor.LastInFirstOut, "TIMER-EXECUTOR-ORDER"),
-    (executor.ThrowLosesBatch, "TIMER-THROWING-TASK"),
-    (executor.CancelInsideIgnored, "TIMER-CANCEL-INSIDE"),
-    (executor.AdvanceInsideIgnored, "TIMER-ADVANCE-INSIDE"),
-    (executor.ShutdownEmptiesQueue, "TIMER-SHUTDOWN-QUEUE"),
-    (wheel.LostOnCascade, "TIMER-NOT-LATE"),
-    (wheel.ExpiresWithItsBucket, "TIMER-NOT-EARLY"),
-)
-"""Wrong timers that declare no structure and show nothing, with the rule that is left to blame."""
-
-
-@pytest.mark.parametrize(
-    ("timer", "rule"), VISIBLE_BY_EVENTS, ids=lambda value: getattr(value, "__name__", None)
-)
-def test_events_alone_name_the_rule(timer: type[SmallTimer], rule: str) -> None:
-    """
-    Given a wrong timer behind a first adapter, which shows nothing but events
-    When generated cases run until one fails, and that one is reduced
-    Then it diverges by its rule, and never by one about timing wheels
-    """
-    subject = small_subject(timer, SILENT_PROFILE)
-
-    def fails(case: Candidate) -> bool:
-        return run_of(subject, case).verdict is CaseVerdict.FAIL
-
-    failing = next(case for seed in range(3000) if fails(case := drawn(SILENT_PROFILE, seed)))
-    run = run_of(subject, reduce_case(SILENT_PROFILE, failing, fails, 3000))
-    assert run.divergence is not None
-    assert run.divergence.rule == rule
 
 
 def test_tasks_run_inline_without_being_stepped() -> None:
@@ -170,7 +114,7 @@ def test_tasks_run_inline_without_being_stepped() -> None:
     Then the step shows that it ran and nothing of its expiry
     """
     subject = small_subject(profile=msgspec.structs.replace(PROFILE, executor=Executor.INLINE))
-    subject.new("inline", drawn(PROFILE, 0).configuration)
+    subject.new("inline", TimerConfiguration())
     (outcome,) = subject.do_all([Add("a", 0)])
     assert [event.kind for event in outcome.events] == [EventKind.RAN]
     assert outcome.observed["queued"] == 0

@@ -1,17 +1,21 @@
-"""What is bundled as an adapter: purgatory and memory pool with all that can be declared.
+"""What is bundled as an adapter: all components with all that can be declared.
 
-Its argument names an operation that it declares but answers with ``unsupported``, or is one of the
-modes ``only_unbounded`` and ``only_strict``: the memory pool alone, with no other sort of pool.
+Its argument names an operation that it declares but answers with ``unsupported``, or one of the
+wrong answers in ``SPOILED``, or is one of the modes ``only_unbounded`` and ``only_strict``: the
+memory pool alone, with no other sort of pool.
 """
 
 import sys
+from collections.abc import Callable
 
 import msgspec
 
+from purgatory_conformance.components import narrowed
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec.messages import Components, Reply
 from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Event, EventKind, Outcome, ran
 from purgatory_spec.profiles import (
     Component,
     Configuration,
@@ -20,9 +24,35 @@ from purgatory_spec.profiles import (
     MemoryPoolProfile,
     PurgatoryConfiguration,
     PurgatoryProfile,
+    TimerConfiguration,
+    TimerProfile,
 )
 
+change = msgspec.structs.replace
+
+
+def with_other_events(outcome: Outcome, *events: Event) -> Outcome:
+    """The outcome with these events, where an operation has timed out."""
+    if any(event.kind is EventKind.TIMED_OUT for event in outcome.events):
+        return change(outcome, events=events)
+    return outcome
+
+
+SPOILED: dict[str, tuple[str, Callable[[Outcome], Outcome]]] = {
+    "check-without-result": ("check", lambda right: change(right, result=None)),
+    "entries-negative": (
+        "watch",
+        lambda right: change(right, observed={**right.observed, "entries": -1}),
+    ),
+    "allocate-counts": ("allocate", lambda right: change(right, result=7)),
+    "available-missing": ("release", lambda right: change(right, observed={})),
+    "never-times-out": ("run_one", with_other_events),
+    "purgatory-runs": ("run_one", lambda right: with_other_events(right, ran("b"))),
+}
+"""Wrong answers: to which operation, and what becomes of its outcome."""
+
 CONFIGURATIONS: dict[str, type[Configuration]] = {
+    "timer": TimerConfiguration,
     "purgatory": PurgatoryConfiguration,
     "memory_pool": MemoryPoolConfiguration,
 }
@@ -34,11 +64,13 @@ ONLY = {
 
 def components(mode: str) -> Components:
     profiles = bundled_subject().profiles
-    pool, purgatory = profiles[Component.MEMORY_POOL], profiles[Component.PURGATORY]
-    assert isinstance(pool, MemoryPoolProfile)
-    assert isinstance(purgatory, PurgatoryProfile)
+    pool = narrowed(profiles[Component.MEMORY_POOL], MemoryPoolProfile)
     if mode not in ONLY:
-        return Components(purgatory=purgatory, memory_pool=pool)
+        return Components(
+            narrowed(profiles[Component.TIMER], TimerProfile),
+            narrowed(profiles[Component.PURGATORY], PurgatoryProfile),
+            pool,
+        )
     features = pool.features - {MemoryPoolFeature.NON_STRICT, *ONLY.values()} | {ONLY[mode]}
     return Components(memory_pool=msgspec.structs.replace(pool, features=features))
 
@@ -62,7 +94,10 @@ def answered(line: bytes, subject: InProcessSubject, mode: str) -> Reply | None:
         case "do":
             if plain["operation"]["op"] in (mode, "wobble"):
                 return Reply(identity, unsupported="no such operation")
-            (outcome,) = subject.do_all([msgspec.convert(plain["operation"], Operation)])
+            operation = msgspec.convert(plain["operation"], Operation, strict=False)
+            (outcome,) = subject.do_all([operation])
+            if mode in SPOILED and SPOILED[mode][0] == plain["operation"]["op"]:
+                outcome = SPOILED[mode][1](outcome)
             return Reply(
                 identity,
                 result=outcome.result,

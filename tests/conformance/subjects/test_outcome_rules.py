@@ -1,4 +1,6 @@
-"""What is asked of the results and observables of a purgatory and of a memory pool."""
+"""What is asked of the results, observables and events of each component."""
+
+from collections.abc import Callable
 
 import pytest
 
@@ -9,6 +11,7 @@ from purgatory_spec.messages import Reply
 from purgatory_spec.operations import (
     Advance,
     Allocate,
+    Cancel,
     CancelForKey,
     Check,
     Force,
@@ -16,17 +19,28 @@ from purgatory_spec.operations import (
     Release,
     Watch,
 )
-from purgatory_spec.outcomes import Value
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value, ran
 from purgatory_spec.profiles import (
+    Clock,
     MemoryPoolObservable,
     MemoryPoolProfile,
+    Observable,
+    Profile,
     PurgatoryObservable,
     PurgatoryProfile,
+    TimerProfile,
 )
 from purgatory_spec.reasons import Reason
 
 PURGATORY = OutcomeRules(PurgatoryProfile())
 POOL = OutcomeRules(MemoryPoolProfile())
+SILENT = OutcomeRules(TimerProfile())
+TIMER = OutcomeRules(TimerProfile(observables=frozenset({Observable.ADVANCE_RESULT})))
+PROFILES_BY: dict[type, Callable[..., Profile]] = {
+    PurgatoryObservable: PurgatoryProfile,
+    MemoryPoolObservable: MemoryPoolProfile,
+    Observable: TimerProfile,
+}
 WATCH = Watch("a", ("k",), 5)
 
 
@@ -39,6 +53,7 @@ WATCH = Watch("a", ("k",), 5)
         (PURGATORY, CancelForKey("k"), ("a", "b")),
         (PURGATORY, CancelForKey("k"), ()),
         (POOL, Allocate("b", 5), False),
+        (TIMER, Advance(5), True),
     ],
 )
 def test_a_result_of_its_type_is_taken(
@@ -64,6 +79,7 @@ def test_a_result_of_its_type_is_taken(
         (PURGATORY, Force("a"), None, "'force' has no 'result'; answer true or false"),
         (PURGATORY, CancelForKey("k"), 2, "is 2; it must be a list of names"),
         (POOL, Allocate("b", 5), 5, "the result of 'allocate' is 5; it must be true or false"),
+        (TIMER, Advance(5), 1, "the result of 'advance' is 1; it must be true or false"),
     ],
 )
 def test_a_result_of_another_type_is_named(
@@ -81,11 +97,12 @@ def test_a_result_of_another_type_is_named(
 
 
 @pytest.mark.parametrize(
-    ("rules", "operation"), [(PURGATORY, Advance(5)), (POOL, Release("b"))], ids=["advance", "free"]
+    ("rules", "operation"),
+    [(PURGATORY, Advance(5)), (POOL, Release("b")), (SILENT, Advance(5)), (TIMER, Cancel("a"))],
 )
 def test_other_operations_have_no_result(rules: OutcomeRules, operation: Operation) -> None:
     """
-    Given an operation that has no result
+    Given an operation that has no result, or none that is declared
     When the reply has one
     Then nobody looks at it
     """
@@ -102,22 +119,25 @@ def test_other_operations_have_no_result(rules: OutcomeRules, operation: Operati
         (MemoryPoolObservable.OUT_OF_MEMORY, False, 0),
         (MemoryPoolObservable.BUFFER, None, False),
         (MemoryPoolObservable.DEPLETED_TIME, 12, None),
+        (Observable.SIZE, 1, None),
+        (Observable.QUEUED, 0, True),
+        (Observable.WHEEL_CLOCK, 0, None),
+        (Observable.QUEUED_BUCKETS, 1, True),
+        (Observable.NEXT_EXPIRY, None, True),
+        (Observable.LEVELS, 1, None),
     ],
 )
 def test_observables_have_their_types(
-    observable: PurgatoryObservable | MemoryPoolObservable, right: Value, wrong: Value
+    observable: PurgatoryObservable | MemoryPoolObservable | Observable, right: Value, wrong: Value
 ) -> None:
     """
     Given a declared observable
     When it is shown with a value of its type, of another type, or not at all
-    Then the first is taken, the second is a wrong type, the third is missing; also after shutdown
+    Then the first is taken, the second is a wrong type, the third is missing: after shutdown too,
+        but for a timer, which owes no more than its queue then
     """
-    profile = (
-        PurgatoryProfile(observables=frozenset({observable}))
-        if isinstance(observable, PurgatoryObservable)
-        else MemoryPoolProfile(observables=frozenset({observable}))
-    )
-    rules, operation = OutcomeRules(profile), Advance(1)
+    profile = PROFILES_BY[type(observable)](observables=frozenset({observable}))
+    rules, operation = OutcomeRules(profile), Cancel("a")
     shown = {observable.value: right, "other": 1}
     outcome = rules.outcome(Reply(1, observed=shown), operation, closed=False)
     assert outcome.observed == {observable.value: right}
@@ -125,6 +145,33 @@ def test_observables_have_their_types(
         rules.outcome(Reply(1, observed={observable.value: wrong}), operation, closed=False)
     assert raised.value.kind is FailureKind.WRONG_TYPES
     assert f"'{observable.value}'" in raised.value.explanation
+    spared = isinstance(observable, Observable) and observable is not Observable.QUEUED
     with pytest.raises(Fault) as raised:
-        rules.outcome(Reply(1), operation, closed=True)
+        rules.outcome(Reply(1), operation, closed=not spared)
     assert raised.value.kind is FailureKind.MISSING_OBSERVABLE
+    assert not spared or rules.outcome(Reply(1), operation, closed=True).observed == {}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [Event(EventKind.REJECTED, "a"), Event(EventKind.RAN, "a", Reason.CLOSED)],
+)
+def test_only_rejected_events_have_a_reason(event: Event) -> None:
+    with pytest.raises(Fault, match="events of kind 'rejected' have one and no others"):
+        OutcomeRules(TimerProfile()).outcome(Reply(1, events=(event,)), Advance(1), closed=False)
+
+
+def test_readings_of_a_real_clock_are_owed_and_those_of_a_manual_one_dropped() -> None:
+    timed = Event(EventKind.RAN, "a", at_ms=5)
+    manual = OutcomeRules(TimerProfile())
+    reply = Reply(1, events=(timed,), called_ms=4, returned_ms=6)
+    assert manual.outcome(reply, Advance(1), closed=False) == Outcome(events=(ran("a"),))
+    real = OutcomeRules(TimerProfile(clock=Clock.WALL))
+    complete = Outcome(events=(timed,), called_ms=4, returned_ms=6)
+    assert real.outcome(reply, Advance(1), closed=False) == complete
+    for lacking in (
+        Reply(1, events=(timed,), called_ms=4),
+        Reply(1, events=(ran("a"),), called_ms=4, returned_ms=6),
+    ):
+        with pytest.raises(Fault, match="with the clock 'wall'"):
+            real.outcome(lacking, Advance(1), closed=False)

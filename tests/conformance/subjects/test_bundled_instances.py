@@ -1,5 +1,10 @@
-"""The bundled timer and purgatory with an executor that runs what expires at once."""
+"""The bundled instances: with an executor that runs what expires at once, and what is refused.
 
+That each step is translated rightly is judged by the suite itself, on ``bundled``.
+"""
+
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,22 +12,23 @@ import pytest
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.subjects.bundled import bundled_inline_subject, bundled_subject
+from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
 from purgatory_conformance.subjects.bundled.timer import TimerInstance
-from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_impl import LARGEST_DELAY_MS
 from purgatory_spec.operations import (
     Add,
-    AddInside,
     Advance,
     CancelInside,
     RunOne,
-    Watch,
+    Wait,
 )
-from purgatory_spec.outcomes import completed, ran, timed_out, tried
 from purgatory_spec.profiles import (
     Component,
+    Configuration,
     Executor,
+    MemoryPoolConfiguration,
     PurgatoryConfiguration,
     TimerConfiguration,
 )
@@ -66,19 +72,6 @@ def test_it_goes_by_its_name(tmp_path: Path) -> None:
     opened.subject.close()
 
 
-def test_a_task_runs_in_the_step_that_makes_it_expire() -> None:
-    """Given a timer whose clock stands at 0.
-
-    When a task is added that is due, and adds another one, which an advance reaches.
-    Then each runs in the same step, with the script of that very add.
-    """
-    instance = TimerInstance(TimerConfiguration(), inline=True)
-    first = instance.do(Add("a", 0, (AddInside("b", 5),)))
-    assert (first.events, first.observed["size"], first.observed["queued"]) == ((ran("a"),), 1, 0)
-    assert instance.do(Advance(5)).events == (ran("b"),)
-    instance.close()
-
-
 def test_an_add_that_is_refused_leaves_the_script_before() -> None:
     """Given a pending task with a script.
 
@@ -94,21 +87,36 @@ def test_an_add_that_is_refused_leaves_the_script_before() -> None:
     instance.close()
 
 
-def test_a_time_out_runs_in_the_advance_that_reaches_it() -> None:
-    instance = PurgatoryInstance(PurgatoryConfiguration(), inline=True)
-    assert instance.do(Watch("a", ("k",), 5)).events == (tried("a"), tried("a"))
-    assert instance.do(Advance(5)).events == (completed("a"), timed_out("a"))
+INSTANCES: list[tuple[Callable[..., Instance], Configuration]] = [
+    (TimerInstance, TimerConfiguration()),
+    (PurgatoryInstance, PurgatoryConfiguration()),
+    (partial(TimerInstance, inline=True), TimerConfiguration()),
+    (partial(PurgatoryInstance, inline=True), PurgatoryConfiguration()),
+    (MemoryPoolInstance, MemoryPoolConfiguration()),
+]
+
+
+@pytest.mark.parametrize(("make", "configuration"), INSTANCES)
+def test_what_is_none_of_an_instances_is_refused(
+    make: Callable[..., Instance], configuration: Configuration
+) -> None:
+    """Given the bundled instances, of which those with a stepped executor run one task.
+
+    When each is asked to wait.
+    Then that is an error, and so is a task to run where the executor is inline, or there is none.
+    """
+    instance = make(configuration)
+    stepped = make in (TimerInstance, PurgatoryInstance)
+    if stepped:
+        assert instance.do(RunOne()).rejected is None
+    for operation in (Wait(1),) if stepped else (Wait(1), RunOne()):
+        with pytest.raises(ValueError, match="no such operation"):
+            instance.do(operation)
     instance.close()
 
 
-@pytest.mark.parametrize("inline", [True, False])
-def test_running_one_is_for_a_stepped_executor(inline: bool) -> None:
-    timer = TimerInstance(TimerConfiguration(), inline=inline)
-    purgatory = PurgatoryInstance(PurgatoryConfiguration(), inline=inline)
-    for instance in (timer, purgatory):
-        if inline:
-            with pytest.raises(ValueError, match="no such operation"):
-                instance.do(RunOne())
-        else:
-            assert instance.do(RunOne()).rejected is None
-        instance.close()
+def test_a_configuration_of_another_component_is_refused() -> None:
+    with pytest.raises(TypeError):
+        PurgatoryInstance(MemoryPoolConfiguration())
+    with pytest.raises(TypeError):
+        MemoryPoolInstance(TimerConfiguration())

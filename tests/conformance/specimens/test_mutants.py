@@ -1,0 +1,162 @@
+"""The suite catches each of its own wrong subjects, and blames it on the right rule."""
+
+from contextlib import closing
+
+import msgspec
+import pytest
+
+from purgatory_conformance.specimens import small_memory_pool
+from purgatory_conformance.specimens.mutant import Mutant
+from purgatory_conformance.specimens.mutants import mutants
+from purgatory_conformance.specimens.small_memory_pool import SmallMemoryPool, small_pool_subject
+from purgatory_conformance.specimens.small_purgatory import (
+    PROFILE,
+    SmallPurgatory,
+    small_purgatory,
+)
+from purgatory_conformance.specimens.small_timer import SmallTimer, small_subject
+from purgatory_conformance.specimens.timer_mutants import SILENT_PROFILE
+from purgatory_conformance.specimens.wrong import (
+    arming,
+    checking,
+    completing,
+    counting,
+    executor,
+    expiry,
+    granting,
+    releasing,
+    wheel,
+)
+from purgatory_spec.profiles import Component, Executor
+from purgatory_spec.requirements import requirements_of_steps
+from tests.conformance.generated import shrunk_divergence
+
+
+@pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
+def test_mutant_is_caught_and_blamed_on_its_rule(mutant: Mutant) -> None:
+    """
+    Given a subject that breaks one rule
+    When generated cases run until one fails, and that one is reduced
+    Then what is left is short, and diverges by that rule
+    """
+    with closing(mutant.make()) as subject:
+        rule = shrunk_divergence(subject, mutant.component).rule
+    assert rule in (mutant.rule, *mutant.also)
+
+
+def test_mutants_have_names_and_summaries_of_their_own() -> None:
+    """
+    Given the mutants of all components
+    When their names are compared, which are words of the command line
+    Then no two are equal, and each says in a sentence what is wrong with it
+    """
+    names = [mutant.name for mutant in mutants()]
+    assert len(names) == len(set(names))
+    assert all(mutant.summary for mutant in mutants())
+
+
+@pytest.mark.parametrize("component", Component)
+def test_each_rule_is_broken_by_a_mutant(component: Component) -> None:
+    """
+    Given the mutants of a component
+    When the rules that they break are compared with the rules that steps can break
+    Then none is missing but the one that needs a real clock
+    """
+    rules = {rule.id for rule in requirements_of_steps(component)} - {"TIMER-LATENESS"}
+    mine = [mutant for mutant in mutants() if mutant.component is component]
+    assert {mutant.rule for mutant in mine} == rules
+    assert {rule for mutant in mine for rule in mutant.also} <= rules
+
+
+VISIBLE_BY_EVENTS = (
+    (expiry.RoundsUp, "TIMER-ROUNDING"),
+    (expiry.EarlyAtTickTen, "TIMER-NOT-EARLY"),
+    (expiry.OneTickLate, "TIMER-NOT-LATE"),
+    (expiry.TicksBackwards, "TIMER-TICK-ORDER"),
+    (expiry.BucketKeepsTasks, "TIMER-EXACTLY-ONCE"),
+    (expiry.ZeroDropped, "TIMER-ZERO-DELAY"),
+    (expiry.HugeWraps, "TIMER-LARGEST-DELAY"),
+    (arming.ReaddLeavesOldArming, "TIMER-READD-PENDING"),
+    (arming.CancelSticks, "TIMER-READD-CANCELLED"),
+    (arming.OnlyOnce, "TIMER-READD-FIRED"),
+    (arming.ReaddTakesQueuedRun, "TIMER-READD-FIRED"),
+    (arming.CancelledStillFires, "TIMER-CANCEL"),
+    (arming.CancelTakesQueuedRun, "TIMER-CANCEL-TOO-LATE"),
+    (executor.LastInFirstOut, "TIMER-EXECUTOR-ORDER"),
+    (executor.ThrowLosesBatch, "TIMER-THROWING-TASK"),
+    (executor.CancelInsideIgnored, "TIMER-CANCEL-INSIDE"),
+    (executor.AdvanceInsideIgnored, "TIMER-ADVANCE-INSIDE"),
+    (executor.ShutdownEmptiesQueue, "TIMER-SHUTDOWN-QUEUE"),
+    (wheel.LostOnCascade, "TIMER-NOT-LATE"),
+    (wheel.ExpiresWithItsBucket, "TIMER-NOT-EARLY"),
+)
+"""Wrong timers that declare no structure and show nothing, with the rule that is left to blame."""
+
+
+@pytest.mark.parametrize(
+    ("timer", "rule"), VISIBLE_BY_EVENTS, ids=lambda value: getattr(value, "__name__", None)
+)
+def test_events_alone_name_the_rule(timer: type[SmallTimer], rule: str) -> None:
+    """
+    Given a wrong timer behind a first adapter, which shows nothing but events
+    When generated cases run until one fails, and that one is reduced
+    Then it diverges by its rule, and never by one about timing wheels
+    """
+    subject = small_subject(timer, SILENT_PROFILE)
+    assert shrunk_divergence(subject, Component.TIMER).rule == rule
+
+
+VISIBLE_BY_ANSWERS = (
+    (granting.StrictIgnoresSize, "POOL-STRICT"),
+    (granting.NonStrictWantsAll, "POOL-NON-STRICT"),
+    (granting.AdmitsAtZero, "POOL-BOUND"),
+    (granting.RefusalDebits, "POOL-REFUSAL"),
+    (granting.NegativeChanges, "POOL-NEGATIVE-REQUEST"),
+    (granting.ZeroRefused, "POOL-ZERO-REQUEST"),
+    (granting.OversizeGranted, "POOL-OVERSIZE-REQUEST"),
+    (releasing.ReleaseForgets, "POOL-RELEASE"),
+    (releasing.FirstByteStays, "POOL-RELEASE"),
+    (releasing.ReleaseTwice, "POOL-RELEASE-AGAIN"),
+    (releasing.SliceFreesBuffer, "POOL-RELEASE-SLICE"),
+    (releasing.EqualIsTaken, "POOL-RELEASE-COPY"),
+    (releasing.ForeignIsCredited, "POOL-RELEASE-FOREIGN"),
+    (releasing.LeakIsLost, "POOL-LEAK"),
+)
+
+
+@pytest.mark.parametrize(
+    ("pool", "rule"), VISIBLE_BY_ANSWERS, ids=lambda value: getattr(value, "__name__", None)
+)
+def test_answers_alone_name_the_rule(pool: type[SmallMemoryPool], rule: str) -> None:
+    """
+    Given a wrong pool that does not show what is available
+    When generated cases run until one fails, and that one is reduced
+    Then it diverges by its rule: what was done before is the evidence
+    """
+    silent = msgspec.structs.replace(small_memory_pool.PROFILE, observables=frozenset())
+    subject = small_pool_subject(pool, profile=silent)
+    assert shrunk_divergence(subject, Component.MEMORY_POOL).rule == rule
+
+
+INLINE = (
+    (completing.ExpirationFirst, "PURGATORY-CALLBACK-ORDER"),
+    (completing.TimeOutLate, "PURGATORY-TIME-OUT"),
+    (completing.LostExpiryExpires, "PURGATORY-LOST-EXPIRY"),
+    (completing.ExpiryThrowLosesQueue, "PURGATORY-EXPIRY-THROWS"),
+    (completing.ExpirationDespiteThrow, "PURGATORY-CALLBACK-THROWS"),
+    (checking.CancelForKeyInsideLost, "PURGATORY-CANCEL-INSIDE"),
+    (counting.NeverPurges, "PURGATORY-PURGE-START"),
+)
+"""Wrong purgatories whose executor runs inline, with the rule that is to blame."""
+
+
+@pytest.mark.parametrize(("make", "rule"), INLINE, ids=lambda each: getattr(each, "__name__", None))
+def test_inline_executor_names_the_rule(make: type[SmallPurgatory], rule: str) -> None:
+    """
+    Given a wrong purgatory whose advance runs what it expires
+    When generated cases run until one fails, and that one is reduced
+    Then it diverges by its rule although expiries are not seen
+    """
+    profile = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
+    subject = small_purgatory(make, profile)
+    assert shrunk_divergence(subject, Component.PURGATORY).rule == rule

@@ -1,0 +1,116 @@
+"""A subject for each value that a profile may declare, and its sibling that declares another."""
+
+from collections.abc import Set
+from contextlib import closing
+
+import pytest
+
+from purgatory_conformance.specimens.profile_subject import ProfileSubject
+from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_conformance.subjects.subject import profile_of
+from purgatory_spec.profiles import (
+    Accounting,
+    AlreadyDue,
+    CheckDrops,
+    Component,
+    Executor,
+    LargerDelay,
+    NegativeDelay,
+    ReleaseValidation,
+    Rounding,
+    SameTickOrder,
+    Structure,
+    ThrowingTry,
+)
+from tests.conformance.generated import passes, shrunk_divergence
+
+CASES = {Component.TIMER: 60, Component.PURGATORY: 40, Component.MEMORY_POOL: 80}
+WEAKER = [each for each in profile_subjects() if not each.sibling_rule]
+STRICTER = [each for each in profile_subjects() if each.sibling_rule]
+
+
+@pytest.mark.parametrize("each", profile_subjects(), ids=lambda each: each.name)
+def test_profile_subject_conforms_as_declared(each: ProfileSubject) -> None:
+    """
+    Given a tiny subject that declares a legal choice and keeps to it
+    When generated cases run
+    Then all of them pass
+    """
+    with closing(each.make()) as subject:
+        passes(subject, each.component, CASES[each.component])
+
+
+@pytest.mark.parametrize("each", WEAKER, ids=lambda each: each.name)
+def test_sibling_that_declares_less_conforms(each: ProfileSubject) -> None:
+    """
+    Given a subject that keeps to more than it declares
+    When generated cases run
+    Then all of them pass: declaring less is no fault
+    """
+    with closing(each.sibling()) as subject:
+        passes(subject, each.component, CASES[each.component])
+
+
+@pytest.mark.parametrize("each", STRICTER, ids=lambda each: each.name)
+def test_sibling_fails_for_the_named_rule(each: ProfileSubject) -> None:
+    """
+    Given the same subject declared under the other choice
+    When generated cases run until one fails, and that one is reduced
+    Then it diverges by the rule of that choice
+    """
+    with closing(each.sibling()) as subject:
+        assert shrunk_divergence(subject, each.component).rule == each.sibling_rule
+
+
+def test_names_are_unique() -> None:
+    """
+    Given the profile subjects, whose names are words of the command line
+    When their names are compared
+    Then no two are equal
+    """
+    names = [each.name for each in profile_subjects()]
+    assert len(names) == len(set(names))
+
+
+CHOICES: dict[Component, dict[str, Set[object]]] = {
+    Component.TIMER: {
+        "rounding": set(Rounding),
+        "same_tick_order": set(SameTickOrder),
+        "executor": set(Executor),
+        "structure": set(Structure),
+        "already_due": set(AlreadyDue),
+        "negative_delay": set(NegativeDelay),
+        "larger_delay": set(LargerDelay),
+    },
+    Component.PURGATORY: {
+        "accounting": set(Accounting),
+        "check_drops": set(CheckDrops),
+        "already_due": set(AlreadyDue),
+        "negative_delay": set(NegativeDelay),
+        "throwing_try": set(ThrowingTry),
+        "executor": set(Executor) - {Executor.THREAD},
+        "rounding": set(Rounding),
+        "same_tick_order": set(SameTickOrder),
+        "structure": set(Structure),
+    },
+    Component.MEMORY_POOL: {"release_validation": set(ReleaseValidation)},
+}
+"""The choices that parameterise the model's predictions; no purgatory runs on threads here."""
+
+
+@pytest.mark.parametrize("component", Component)
+def test_each_choice_has_a_subject(component: Component) -> None:
+    """
+    Given the choices of a component
+    When the profile subjects are made
+    Then each value of each choice is declared by one of them; so are two limits of delays
+    """
+    profiles = []
+    for each in profile_subjects():
+        if each.component is component:
+            with closing(each.make()) as subject:
+                profiles.append(profile_of(subject, component))
+    for choice, values in CHOICES[component].items():
+        assert {getattr(profile, choice) for profile in profiles} == values
+    limits = {getattr(profile, "largest_delay_ms", None) for profile in profiles}
+    assert component is not Component.TIMER or len(limits) > 1
