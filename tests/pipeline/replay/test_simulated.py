@@ -200,32 +200,37 @@ def test_a_seed_stands_for_one_trace(simulation: Simulation) -> None:
     assert simulation.simulated(6, plan).machine.lines != again
 
 
-LARGE = {
-    "timer": ("timer", lambda calls: TimerPlan(threads=8, calls=calls), 2600),
-    "exact purgatory": (
-        "purgatory",
-        lambda calls: crowded_purgatory(calls, Accounting.EXACT),
-        1400,
-    ),
-    "proposal": ("purgatory", lambda calls: crowded_purgatory(calls, Accounting.PROPOSAL), 1400),
-    "pool": ("pool", lambda calls: PoolPlan(threads=8, calls=calls), 3125),
-    "strict pool": ("pool", lambda calls: PoolPlan(threads=8, calls=calls, strict=True), 625),
-}
-"""Component, plan by the calls of each of 8 threads, and these calls. The pools have less than is
-asked for."""
-
-
-def crowded_purgatory(calls: int, accounting: Accounting) -> PurgatoryPlan:
+def crowded(calls: int, accounting: Accounting) -> PurgatoryPlan:
+    """Four keys under which eight threads watch, check, force and cancel."""
     return PurgatoryPlan(threads=8, calls=calls, keys=4, accounting=accounting)
 
 
 @pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.large)])
-@pytest.mark.parametrize(("component", "plan_of", "calls"), LARGE.values(), ids=LARGE)
+@pytest.mark.parametrize(
+    ("component", "plan_of", "calls"),
+    [
+        pytest.param("timer", lambda calls: TimerPlan(threads=8, calls=calls), 2600, id="timer"),
+        pytest.param("purgatory", lambda calls: crowded(calls, Accounting.EXACT), 1400, id="exact"),
+        pytest.param(
+            "purgatory", lambda calls: crowded(calls, Accounting.PROPOSAL), 1400, id="proposal"
+        ),
+        pytest.param(
+            "pool",
+            lambda calls: PoolPlan(threads=8, calls=calls),
+            3125,
+            id="pool",
+            marks=pytest.mark.large,
+        ),
+        pytest.param(
+            "pool", lambda calls: PoolPlan(threads=8, calls=calls, strict=True), 625, id="strict"
+        ),
+    ],
+)
 def test_a_large_run_conforms(
     component: str, plan_of: Callable[[int], object], calls: int, share: int
 ) -> None:
     """
-    Given 8 threads
+    Given 8 threads, in a pool with less than they ask for
     When a run of about 50,000 lines, or of a tenth of that, is judged
     Then it conforms
     """
