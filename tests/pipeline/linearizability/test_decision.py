@@ -11,7 +11,7 @@ from purgatory_model.overlapping.interleaving import Called, History, HistoryEve
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability import decision
-from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
+from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import RecordedCall
 from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
@@ -130,37 +130,6 @@ def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
         history += (Called("u", Allocate(f"{number}", 1)), Returned("u", True))
     budget = Budget(most_configurations=20)
     assert isinstance(decide(entries_of(history), Forgetful(), budget), Explained)
-
-
-def overlapping(count: int) -> History:
-    """So many overlapping requests, all of them granted; one too many for any pool of theirs."""
-    calls = [Called(f"t{number}", Allocate(f"{number}", 1)) for number in range(count)]
-    return (*calls, *(Returned(f"t{number}", True) for number in range(count)))
-
-
-def test_memory_is_bounded() -> None:
-    """
-    Given a history that needs more configurations than may be remembered
-    When it is decided
-    Then that is said, and nothing about the history
-    """
-    pool = MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile())
-    budget = Budget(most_configurations=1000)
-    with pytest.raises(OutOfBudget, match="1,000 configurations are remembered"):
-        decide(entries_of(overlapping(12)), ModelRules(sequential(pool)), budget)
-    assert budget.configurations == 1001
-
-
-def test_time_is_bounded() -> None:
-    """
-    Given a clock that goes on by a second whenever it is looked at
-    When a history is decided that takes longer than the budget
-    Then that is said
-    """
-    pool = MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile())
-    budget = Budget(seconds=5, clock=itertools.count().__next__)
-    with pytest.raises(OutOfBudget, match="5 seconds are over"):
-        decide(entries_of(overlapping(12)), ModelRules(sequential(pool)), budget)
 
 
 def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:

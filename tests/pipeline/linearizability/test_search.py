@@ -7,7 +7,6 @@ from itertools import combinations, permutations, product
 from math import factorial
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -203,36 +202,6 @@ def test_the_order_explains_the_history() -> None:
     decided = decide(history, ModelRules(sequential(TWO_BYTES)), Budget())
     assert isinstance(decided, Explained)
     assert decided.order == [Taken(1, WHOLE), Taken(2, WHOLE), Taken(0, WHOLE)]
-
-
-def test_a_call_that_returned_comes_before_one_that_begins() -> None:
-    """
-    Given a refusal that returned before the pool was asked for anything else
-    When the search decides
-    Then not even that return is explained, however many were granted later
-    """
-    history: History = (
-        Called("t", Allocate("a", 1)),
-        Returned("t", False),
-        Called("u", Allocate("b", 1)),
-        Called("v", Allocate("c", 1)),
-        Returned("u", True),
-        Returned("v", True),
-    )
-    assert explained_entries(history, sequential(TWO_BYTES)) == 1
-
-
-@pytest.mark.parametrize("granted", [0, 1, 2, 3])
-def test_exactly_as_many_are_granted_as_there_is_room(granted: int) -> None:
-    """
-    Given three overlapping requests to a pool of two bytes
-    When some are granted and the others refused
-    Then that is explained where two are granted, and otherwise not
-    """
-    answers = (True,) * granted + (False,) * (3 - granted)
-    for order in set(permutations(answers)):
-        history = requests(3, order)
-        assert (explained_entries(history, sequential(TWO_BYTES)) is None) == (granted == 2)
 
 
 def test_a_call_that_took_effect_in_time_is_taken_for_done() -> None:

@@ -1,6 +1,5 @@
 """Purgatories on a real clock: each delayed operation is explained by itself, and timed."""
 
-import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -459,42 +458,6 @@ def test_a_history_with_one_fault_is_wrong_as_the_model_says(name: str) -> None:
                 rejected += 1
                 assert judged(EXACT, lines_of(mutant)) is not None, mutant
     assert rejected > 10
-
-
-def long_run(number: int) -> list[Line]:
-    """Operations under a few keys, watched, checked, cancelled, timed out; calls overlap."""
-    lines: list[Line] = []
-    for turn in range(number):
-        name, at_ms, keys = f"o{turn}", 10 * turn, (f"k{turn % 5}", f"l{turn % 7}")
-        lines += watched(at_ms, keys, name)
-        lines.append(call(at_ms, "t2", Check(keys[0])))
-        if turn % 3 == 0:
-            lines += [
-                tried(at_ms, "t2", name),
-                completed(at_ms, "t2", name),
-                returns(at_ms, "t2", 1),
-            ]
-            continue
-        lines += [tried(at_ms, "t2", name), returns(at_ms, "t2", 0)]
-        if turn % 3 == 1:
-            lines += at_once(at_ms, CancelForKey(keys[0]), (name,))
-            lines += at_once(at_ms, CancelForKey(keys[1]), (name,))
-        else:
-            lines += [call(at_ms, "t2", Force(name)), completed(at_ms, "t2", name)]
-            lines.append(returns(at_ms, "t2", True))
-    return lines
-
-
-def test_its_memory_follows_what_is_live() -> None:
-    judge = judge_of(EXACT)
-    sizes = []
-    lines = long_run(8000)
-    for place, line in enumerate(lines):
-        assert judge.take(line) is None
-        if place % 8000 == 7999:
-            sizes.append(len(pickle.dumps(judge)))
-    assert len(lines) > 60_000
-    assert sizes[-1] < 1.3 * sizes[1]
 
 
 @pytest.mark.parametrize("lines", [*RIGHT.values(), *(each for each, _ in WRONG.values())])

@@ -7,7 +7,6 @@ from typing import get_args, get_type_hints
 import pyarrow as pa
 import pytest
 
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
 from purgatory_pipeline.results.schemas import (
     ROW_TYPES,
     TABLES,
@@ -15,7 +14,6 @@ from purgatory_pipeline.results.schemas import (
     TableName,
     arrow_schema,
     spark_columns,
-    table_of,
 )
 
 PAGE = Path(__file__).parents[3] / "docs/reference/trace-results.md"
@@ -34,15 +32,6 @@ def test_columns_are_the_fields_of_the_rows(table: TableName) -> None:
     assert [type(None) in get_args(hint) for hint in hints.values()] == [
         column.nullable for column in TABLES[table]
     ]
-
-
-def test_rows_know_their_table() -> None:
-    rows = (
-        VerdictRow("r", "", "", "conforms", 0, 0),
-        CoverageRow("r", "TIMER-SIZE", 1),
-        QuarantineRow("f", 1, "", "why"),
-    )
-    assert [table_of(row) for row in rows] == list(TableName)
 
 
 def test_schemas_for_arrow_and_spark_are_the_declared_ones() -> None:

@@ -9,7 +9,7 @@ from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.studies.catalogue import STUDIES
 from purgatory_pipeline.studies.page import ASSETS, LEAST_REQUESTS, PAGE, with_figures
 from purgatory_pipeline.studies.plots import draw_plots
-from purgatory_pipeline.studies.reading import Rows, count, mean, per_request, words
+from purgatory_pipeline.studies.reading import Rows, count, words
 from purgatory_pipeline.studies.setting import Setting
 from purgatory_pipeline.studies.tables import Row, read_summary
 from purgatory_pipeline.studies.task import result_of
@@ -86,25 +86,6 @@ def lines_of(svg: str) -> list[str]:
 def test_a_page_without_a_place_is_a_problem() -> None:
     with pytest.raises(PipelineError, match="the page lacks the marks <!-- keys: begin -->"):
         with_figures("words", "keys", Rows(summary("keys")))
-
-
-def test_rows_are_found_by_their_settings() -> None:
-    rows = Rows([{"design": "old", "rate": 1}, {"design": "old", "rate": 2}])
-    assert rows.one(design="old", rate=2) == {"design": "old", "rate": 2}
-    assert rows.all(design="new") == []
-    with pytest.raises(LookupError, match="2 rows"):
-        rows.one(design="old")
-    with pytest.raises(LookupError, match="0 rows"):
-        rows.one(rate=3)
-
-
-def test_counts_are_put_in_proportion() -> None:
-    row: Row = {"requests": 4, "reinserted": [1, 2, 3], "live_sum": 30, "virtual_ms": 20, "a": "b"}
-    assert count(row, "reinserted") == 6
-    assert per_request(row, "reinserted") == 1.5
-    assert mean(row, "live") == 1.5
-    with pytest.raises(TypeError):
-        count(row, "a")
 
 
 @pytest.mark.parametrize(

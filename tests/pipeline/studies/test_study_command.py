@@ -87,11 +87,6 @@ def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     assert str(problem).endswith("cannot be used: Not a directory")
 
 
-def test_the_help_says_where_results_go() -> None:
-    words = "".join(said("run", "--help").output.split())
-    assert "[default:purgatory-work/studies]" in words
-
-
 @pytest.mark.parametrize("words", [("run",), ("run", "weak", "--requests", "0"), ("docs",)])
 def test_wrong_words_are_usage_errors(words: tuple[str, ...]) -> None:
     assert said(*words).exit_code == 2
