@@ -13,7 +13,6 @@ from purgatory_pipeline.results.schemas import (
     Kind,
     TableName,
     arrow_schema,
-    spark_columns,
 )
 
 PAGE = Path(__file__).parents[3] / "docs/reference/trace-results.md"
@@ -34,17 +33,13 @@ def test_columns_are_the_fields_of_the_rows(table: TableName) -> None:
     ]
 
 
-def test_schemas_for_arrow_and_spark_are_the_declared_ones() -> None:
+def test_schemas_for_arrow_are_the_declared_ones() -> None:
     assert arrow_schema(TableName.COVERAGE) == pa.schema(
         [
             pa.field("run", pa.string(), nullable=False),
             pa.field("rule", pa.string(), nullable=False),
             pa.field("visits", pa.int64(), nullable=False),
         ]
-    )
-    assert spark_columns(TableName.QUARANTINE) == (
-        "file string not null, line bigint not null, raw string not null, "
-        "reason string not null, run string not null, seq bigint"
     )
     for table in TableName:
         assert arrow_schema(table).names == [column.name for column in TABLES[table]]
