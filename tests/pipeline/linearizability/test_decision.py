@@ -16,7 +16,7 @@ from purgatory_pipeline.linearizability.calls import RecordedCall
 from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
 from purgatory_pipeline.linearizability.model_rules import ModelRules
-from purgatory_pipeline.traces.lines import MemoryPoolInstance
+from purgatory_pipeline.traces.lines import Located, MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release, ReleaseForeign
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
@@ -132,15 +132,20 @@ def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
     assert isinstance(decide(entries_of(history), Forgetful(), budget), Explained)
 
 
+def all_granted(count: int, *, size_bytes: int) -> list[Located]:
+    """A run of requests of one byte that all overlap, and are all granted."""
+    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(size_bytes, 1))
+    calls = [call(f"t{each}", Allocate(f"{each}", 1)) for each in range(count)]
+    return located(instance, [*calls, *(back(f"t{each}", True) for each in range(count))])
+
+
 def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
     """
     Given a trace of twelve requests that overlap, all granted by a pool of eleven bytes
     When it is checked with too little memory, and with enough
     Then it is inconclusive, and then not linearizable, at the last return
     """
-    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(11, 1))
-    calls = [call(f"t{each}", Allocate(f"{each}", 1)) for each in range(12)]
-    lines = located(instance, [*calls, *(back(f"t{each}", True) for each in range(12))])
+    lines = all_granted(12, size_bytes=11)
     poor = found_of(lines, Budget(most_configurations=1000))
     assert poor.answered is Answered.INCONCLUSIVE
     assert "1,000 configurations are remembered" in poor.reason
@@ -155,9 +160,7 @@ def test_where_the_time_ends_while_the_line_is_looked_for_a_later_line_is_named(
     When it is checked with each
     Then it is inconclusive first, then refuted at that line or a later one, then at that line
     """
-    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(8, 1))
-    calls = [call(f"t{each}", Allocate(f"{each}", 1)) for each in range(10)]
-    lines = located(instance, [*calls, *(back(f"t{each}", True) for each in range(10))])
+    lines = all_granted(10, size_bytes=8)
     kinds: list[str] = []
     for seconds in range(1, 16, 2):
         finding = found_of(lines, Budget(seconds, clock=itertools.count().__next__))

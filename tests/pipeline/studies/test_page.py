@@ -88,6 +88,13 @@ def test_a_page_without_a_place_is_a_problem() -> None:
         with_figures("words", "keys", Rows(summary("keys")))
 
 
+def test_control_a_row_must_be_the_only_one() -> None:
+    rows = Rows([{"design": "old", "rate": 1}, {"design": "old", "rate": 2}])
+    for settings, found in (({"design": "old"}, "2 rows"), ({"rate": 3}, "0 rows")):
+        with pytest.raises(LookupError, match=found):
+            rows.one(**settings)
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
