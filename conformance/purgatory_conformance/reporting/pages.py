@@ -8,10 +8,10 @@ from purgatory_conformance.describing.words import printable
 
 
 @cache
-def page_template(name: str) -> Template:
-    """The template of this file name."""
+def page_template(name: str, package: str = "purgatory_conformance.reporting") -> Template:
+    """The template of this file name, in the templates of a package."""
     environment = Environment(
-        loader=PackageLoader("purgatory_conformance.reporting", "templates"),
+        loader=PackageLoader(package, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

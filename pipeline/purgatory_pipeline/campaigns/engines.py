@@ -1,6 +1,5 @@
 """Where the work of a campaign is done: in this process, or in tasks of Spark."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -119,12 +118,3 @@ class SparkEngine:
         except Exception as error:
             raise job_failure(error) from error
         return result.cast(schema)
-
-
-def timed(
-    engine: Engine, work: Work, table: pa.Table, schema: pa.Schema, label: str
-) -> tuple[pa.Table, float]:
-    """The table that ``map`` gives, and the seconds taken."""
-    began = time.monotonic()
-    made = engine.map(work, table, schema, label)
-    return made, time.monotonic() - began

@@ -31,12 +31,15 @@ from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.results.locking import only_one
 from purgatory_pipeline.results.manifest import (
     MANIFEST,
-    RESULTS,
     STAGING,
-    ResultFile,
+    CampaignManifest,
     described,
+    encoded,
+    folder_of,
     own_folders,
+    publish,
     refuse_foreign,
+    verify,
 )
 from purgatory_pipeline.version import MODEL_VERSION
 from purgatory_spec.messages import Implementation
@@ -56,15 +59,6 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     deviations: tuple[str, ...] = ()
     """Rule and variant of each declared deviation."""
     format: int = FORMAT
-
-
-class ResultManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the result consists of; ``folder`` is where its files are, beside the manifest."""
-
-    format: int
-    model_version: str
-    folder: str
-    files: tuple[ResultFile, ...]
 
 
 @dataclass(frozen=True)
@@ -111,7 +105,9 @@ class CampaignFolder:
         self.parts.mkdir(parents=True, exist_ok=True)
         for unfinished in self.parts.glob("*.unfinished"):
             unfinished.unlink()
-        _write_whole(header, _formatted(identity))
+        unfinished = header.with_suffix(".unfinished")
+        unfinished.write_bytes(encoded(identity))
+        unfinished.replace(header)
 
     def _see_that_it_may_go(self, header: Path, *, fresh: bool) -> None:
         if not header.exists() and any(self.parts.iterdir()):
@@ -182,23 +178,14 @@ class CampaignFolder:
         for name, table in tables.items():
             pq.write_table(table, staging / f"{name}.parquet", compression="zstd")
         files = tuple(
-            msgspec.structs.replace(
-                described(path, tables[path.stem].num_rows if path.suffix == ".parquet" else None),
-                name=path.relative_to(staging).as_posix(),
+            described(
+                path, tables[path.stem].num_rows if path.suffix == ".parquet" else None, staging
             )
             for path in sorted(staging.rglob("*"))
             if path.is_file()
         )
-        digest = hashlib.sha256(msgspec.json.encode(files)).hexdigest()
-        result = self.path / f"{RESULTS}{digest[:16]}"
-        manifest = ResultManifest(FORMAT, MODEL_VERSION, result.name, files)
-        if not _is_whole(self.path, manifest):
-            shutil.rmtree(result, ignore_errors=True)
-            staging.rename(result)
-        _write_whole(self.path / MANIFEST, _formatted(manifest))
-        for other in own_folders(self.path, RESULTS):
-            if other != result:
-                shutil.rmtree(other)
+        manifest = CampaignManifest(FORMAT, MODEL_VERSION, folder_of(files), files)
+        result = publish(staging, self.path, manifest, self.path / "manifest.unfinished")
         shutil.rmtree(staging, ignore_errors=True)
         return result
 
@@ -211,39 +198,11 @@ def read_result(folder: str | Path) -> Path:
     """
     where = Path(folder)
     try:
-        manifest = msgspec.json.decode((where / MANIFEST).read_bytes(), type=ResultManifest)
+        manifest = msgspec.json.decode((where / MANIFEST).read_bytes(), type=CampaignManifest)
     except (OSError, msgspec.MsgspecError) as error:
         raise PipelineError(f"there is no result of a campaign in {where}: {error}") from None
-    for file in manifest.files:
-        path = where / manifest.folder / file.name
-        if not path.is_file() or _described_as(path, file) != file:
-            raise PipelineError(f"{path} is not what the campaign wrote")
+    verify(where, manifest)
     return where / manifest.folder
-
-
-def _described_as(path: Path, file: ResultFile) -> ResultFile:
-    return msgspec.structs.replace(described(path, file.rows), name=file.name)
-
-
-def _is_whole(folder: Path, manifest: ResultManifest) -> bool:
-    """Whether these very files are there already, from a campaign that gave the same."""
-    try:
-        return all(
-            _described_as(folder / manifest.folder / file.name, file) == file
-            for file in manifest.files
-        )
-    except OSError:
-        return False
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
-
-
-def _formatted(document: msgspec.Struct) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
 def _shown(value: object) -> str:

@@ -1,5 +1,6 @@
 """The waves of a campaign: draw, leave out what is on record, carry out, put on record."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -7,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from purgatory_pipeline.campaigns.drawing import Drawing
-from purgatory_pipeline.campaigns.engines import Engine, timed
+from purgatory_pipeline.campaigns.engines import Engine
 from purgatory_pipeline.campaigns.folder import CampaignFolder
 from purgatory_pipeline.campaigns.tables import DONE, DRAWN, numbers_of
 from purgatory_pipeline.campaigns.work import CarryOut, DrawCases
@@ -82,7 +83,9 @@ def _wave(
 ) -> float:
     """Run a wave and add the results to ``known`` and ``progress``; the seconds taken."""
     asked = numbers_of(request.drawings, numbers)
-    drawn, seconds = timed(engine, DrawCases(request.drawings), asked, DRAWN, f"drawing {label}")
+    began = time.monotonic()
+    drawn = engine.map(DrawCases(request.drawings), asked, DRAWN, f"drawing {label}")
+    seconds = time.monotonic() - began
     drawn = drawn.sort_by([("number", "ascending"), ("component", "ascending")])
     fresh: list[bool] = []
     for run in drawn.column("run").to_pylist():
@@ -90,8 +93,9 @@ def _wave(
         known.add(run)
     cases = drawn.filter(pa.array(fresh, pa.bool_()))
     if cases.num_rows:
-        rows, took = timed(engine, request.work, cases, DONE, label)
-        seconds += took
+        began = time.monotonic()
+        rows = engine.map(request.work, cases, DONE, label)
+        seconds += time.monotonic() - began
         if not pc.all(pc.is_in(cases.column("run"), value_set=rows.column("run"))).as_py():
             raise AssertionError("the engine has lost a run")
         folder.add(rows)

@@ -67,11 +67,9 @@ class ExternalSort(Generic[Item]):
     _written: int = 0
 
     def __enter__(self) -> "ExternalSort[Item]":
-        """Nothing to be prepared; files are made when they are needed."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the files."""
         if self._files is not None:
             self._files.cleanup()
 

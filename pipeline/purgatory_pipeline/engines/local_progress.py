@@ -11,7 +11,6 @@ class CheckProgress:
     """Shows how many lines have been read, then how many of them have been judged."""
 
     def __init__(self, lines: int) -> None:
-        """Prepare a bar for about so many lines."""
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24, complete_style="blue", finished_style="blue"),
@@ -24,7 +23,6 @@ class CheckProgress:
         self._task = self._progress.add_task("reading", total=max(1, lines), words="")
 
     def __enter__(self) -> "CheckProgress":
-        """Show the bar."""
         self._progress.start()
         return self
 
@@ -34,7 +32,6 @@ class CheckProgress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Take the bar away."""
         self._progress.stop()
 
     def read(self, lines: int) -> None:

@@ -18,6 +18,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -28,14 +29,14 @@ from purgatory_pipeline.results.locking import only_one
 from purgatory_pipeline.results.manifest import (
     MANIFEST,
     MANIFEST_FORMAT,
-    RESULTS,
     STAGING,
     InputFile,
     Manifest,
     ResultFile,
     described,
-    encoded,
+    folder_of,
     own_folders,
+    publish,
     read_manifest,
     refuse_foreign,
     verify,
@@ -108,7 +109,8 @@ class ResultWriter:
         refuse_foreign(self._folder, of_a_check=True)
         with ExitStack() as opening:
             opening.enter_context(only_one(self._folder))
-            _remove(own_folders(self._folder, STAGING))
+            for left_behind in own_folders(self._folder, STAGING):
+                shutil.rmtree(left_behind, ignore_errors=True)
             inside = self._folder / f"{STAGING}{secrets.token_hex(8)}"
             inside.mkdir(0o700)
             opening.callback(shutil.rmtree, inside, ignore_errors=True)
@@ -129,7 +131,6 @@ class ResultWriter:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Remove what was not committed."""
         self._open.close()
 
     def _sorting(self, kind: type[AnyRow], key: Callable[[AnyRow], Key]) -> ExternalSort[AnyRow]:
@@ -177,31 +178,14 @@ class ResultWriter:
             format=MANIFEST_FORMAT,
             model_version=MODEL_VERSION,
             engine=conclusion.engine,
-            folder=_name_of(files),
+            folder=folder_of(files),
             exit_code=conclusion.exit_code,
             verdicts=conclusion.verdicts,
             files=tuple(files),
             inputs=conclusion.inputs,
             ignored=conclusion.ignored,
         )
-        target = self._folder / manifest.folder
-        if not _is_whole(self._folder, manifest):
-            _remove([target])
-            self._whole.rename(target)
-        unfinished = self.scratch / MANIFEST
-        unfinished.write_bytes(encoded(manifest))
-        unfinished.replace(self._folder / MANIFEST)
-        _remove(each for each in own_folders(self._folder, RESULTS) if each != target)
-        return target
-
-
-def _is_whole(folder: Path, manifest: Manifest) -> bool:
-    """Whether these very files are there already, from a check that gave the same."""
-    try:
-        verify(folder, manifest)
-    except PipelineError:
-        return False
-    return True
+        return publish(self._whole, self._folder, manifest, self.scratch / MANIFEST)
 
 
 def _told(rows: Iterator[Row], take: Callable[[Row], None]) -> Iterator[Row]:
@@ -217,9 +201,9 @@ def _write_table(path: Path, table: TableName, rows: Iterable[Row]) -> int:
 
     schema = arrow_schema(table)
     columns = TABLES[table]
-    count = 0
+    count, left = 0, iter(rows)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for block in _blocks(rows):
+        while block := list(islice(left, _ROWS_AT_A_TIME)):
             count += len(block)
             arrays = [
                 pa.array([getattr(row, column.name) for row in block], schema.field(place).type)
@@ -230,30 +214,6 @@ def _write_table(path: Path, table: TableName, rows: Iterable[Row]) -> int:
                     raise PipelineError(f"a row of {table.value} has no {column.name}")
             writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
     return count
-
-
-def _blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    block: list[Row] = []
-    for row in rows:
-        block.append(row)
-        if len(block) == _ROWS_AT_A_TIME:
-            yield block
-            block = []
-    if block:
-        yield block
-
-
-def _name_of(files: Sequence[ResultFile]) -> str:
-    """A name that follows from the files."""
-    import hashlib
-
-    digest = hashlib.sha256("\n".join(f"{each.name} {each.sha256}" for each in files).encode())
-    return RESULTS + digest.hexdigest()[:16]
-
-
-def _remove(folders: Iterable[Path]) -> None:
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _by_run(row: VerdictRow) -> Key:

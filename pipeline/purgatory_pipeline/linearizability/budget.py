@@ -41,7 +41,6 @@ class Budget:
     _ends: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """The time begins to run."""
         self._ends = self.clock() + self.seconds
 
     def spend(self) -> None:

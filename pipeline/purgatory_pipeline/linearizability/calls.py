@@ -85,7 +85,6 @@ class NoHistory(Exception):
     """An event or a return outside every call; ``place`` is its index among the entries."""
 
     def __init__(self, place: int) -> None:
-        """Keep it."""
         super().__init__(place)
         self.place = place
 

@@ -60,7 +60,6 @@ class Undecided(OutOfBudget):
     """
 
     def __init__(self, cause: OutOfBudget, explained: int = 0, order: Sequence[Taken] = ()) -> None:
-        """Keep them."""
         super().__init__(str(cause))
         self.cause = cause
         self.explained = explained

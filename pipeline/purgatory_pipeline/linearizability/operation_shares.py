@@ -90,7 +90,6 @@ class OperationShares:
     _shares: dict[str, Sequence[Entry]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Look through the run once."""
         for operation in self.waiting:
             self._found[operation.operation] = _Watched(
                 list(operation.entries), completed=operation.completed, began_before=True

@@ -1,12 +1,11 @@
 """The page of a run: verdict, timeline and the same in words, in one file that loads nothing."""
 
 from dataclasses import dataclass
-from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from purgatory_conformance.describing.words import counted, printable
+from purgatory_conformance.describing.words import counted
+from purgatory_conformance.reporting.pages import page_template
 from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.linearizability.share import ShareFound
 from purgatory_pipeline.linearizability.timeline import WALL, timeline
@@ -34,7 +33,7 @@ def render_page(finding: Finding) -> str:
     layout = None if share is None else layout_of(share, words)
     if layout is not None and not layout.bars:
         layout = None
-    return _template().render(
+    return page_template("timeline.html.jinja", "purgatory_pipeline").render(
         run=finding.history.run,
         subject=words.subject,
         symbol=SYMBOLS[finding.answered],
@@ -85,16 +84,3 @@ def _rows(layout: Layout) -> list[_Row]:
         )
         for bar in layout.bars
     ]
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("purgatory_pipeline", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: printable(value) if type(value) is str else value,
-    )
-    return environment.get_template("timeline.html.jinja")

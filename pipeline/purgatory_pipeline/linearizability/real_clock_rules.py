@@ -149,7 +149,6 @@ class NoTime(Exception):
     """A line says no time; ``seq`` is its number."""
 
     def __init__(self, seq: int) -> None:
-        """Keep it."""
         super().__init__(seq)
         self.seq = seq
 

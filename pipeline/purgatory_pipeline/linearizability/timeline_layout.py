@@ -28,8 +28,6 @@ MOST_CALLS = 40
 
 _LEFT = 14.0
 _EFFECT_WIDTH = 24.0
-_NARROWEST = 600.0
-_WIDEST = 20_000.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ class ReorderedRun:
     """Which numbers are not waited for any longer."""
 
     def __post_init__(self) -> None:
-        """Nothing was taken in yet."""
         self._replay = RunReplay(self.run)
 
     @property

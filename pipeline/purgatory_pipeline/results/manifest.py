@@ -6,7 +6,8 @@ manifest, or of another size or checksum, are not results.
 
 import hashlib
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -73,6 +74,15 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ignored: tuple[str, ...] = ()
 
 
+class CampaignManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The result of a campaign; ``folder`` is where its files are, beside the manifest."""
+
+    format: int
+    model_version: str
+    folder: str
+    files: tuple[ResultFile, ...]
+
+
 class _AnyManifest(msgspec.Struct, frozen=True):
     """What manifests of every format have; ``engine`` is of a check's, not of a campaign's."""
 
@@ -108,13 +118,54 @@ def refuse_foreign(folder: Path, *, of_a_check: bool) -> None:
         )
 
 
-def described(path: Path, rows: int | None) -> ResultFile:
-    """A file as the manifest describes it."""
+def described(path: Path, rows: int | None, folder: Path | None = None) -> ResultFile:
+    """A file as the manifest describes it, named as in this folder; by default in its own."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(_PIECE_BYTES):
             digest.update(piece)
-    return ResultFile(path.name, path.stat().st_size, digest.hexdigest(), rows)
+    name = path.relative_to(folder or path.parent).as_posix()
+    return ResultFile(name, path.stat().st_size, digest.hexdigest(), rows)
+
+
+def folder_of(files: Sequence[ResultFile]) -> str:
+    """The name of a folder of results, which follows from its files."""
+    digest = hashlib.sha256("\n".join(f"{each.name} {each.sha256}" for each in files).encode())
+    return RESULTS + digest.hexdigest()[:16]
+
+
+def publish(
+    whole: Path, folder: Path, manifest: Manifest | CampaignManifest, unfinished: Path
+) -> Path:
+    """Make a complete folder of files the results of a folder; where they are then.
+
+    The manifest, written as ``unfinished``, is replaced in one step; then the results of before
+    are removed.
+    """
+    target = folder / manifest.folder
+    if not _is_whole(folder, manifest):
+        shutil.rmtree(target, ignore_errors=True)
+        whole.rename(target)
+    unfinished.write_bytes(encoded(manifest))
+    unfinished.replace(folder / MANIFEST)
+    for each in own_folders(folder, RESULTS):
+        if each != target:
+            shutil.rmtree(each, ignore_errors=True)
+    return target
+
+
+def encoded(document: msgspec.Struct) -> bytes:
+    """A document as its file holds it."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+
+
+def _is_whole(folder: Path, manifest: Manifest | CampaignManifest) -> bool:
+    """Whether these very files are there already, from a check or campaign that gave the same."""
+    try:
+        verify(folder, manifest)
+    except PipelineError:
+        return False
+    return True
 
 
 def input_file(name: str) -> InputFile:
@@ -123,11 +174,6 @@ def input_file(name: str) -> InputFile:
         return InputFile(name, Path(name).stat().st_size)
     except OSError:
         return InputFile(name, None)
-
-
-def encoded(manifest: Manifest) -> bytes:
-    """The manifest as the file holds it."""
-    return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -148,20 +194,21 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def verify(folder: Path, manifest: Manifest) -> None:
+def verify(folder: Path, manifest: Manifest | CampaignManifest) -> None:
     """See that all files are there and as the manifest says.
 
     Raises:
         PipelineError: one is not.
     """
+    whose = "check" if isinstance(manifest, Manifest) else "campaign"
     for file in manifest.files:
         path = folder / manifest.folder / file.name
         try:
-            found = described(path, file.rows)
+            found = described(path, file.rows, folder / manifest.folder)
         except OSError as problem:
             raise PipelineError(f"{path} cannot be read: {problem.strerror}") from None
         if found != file:
             raise PipelineError(
-                f"{path} is not what the check wrote: {found.bytes} bytes with SHA-256 "
+                f"{path} is not what the {whose} wrote: {found.bytes} bytes with SHA-256 "
                 f"{found.sha256}, not {file.bytes} with {file.sha256}"
             )

@@ -4,13 +4,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.results.rows import Row
+from purgatory_pipeline.results.schemas import ROW_TYPES
 
-_TABLES: Mapping[type[Row], str] = {
-    VerdictRow: "verdicts",
-    CoverageRow: "coverage",
-    QuarantineRow: "quarantine",
-}
+_TABLES = {kind: table.value for table, kind in ROW_TYPES.items()}
 _DECODERS: Mapping[str, msgspec.json.Decoder[Row]] = {
     table: msgspec.json.Decoder(kind) for kind, table in _TABLES.items()
 }

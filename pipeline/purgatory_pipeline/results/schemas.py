@@ -1,12 +1,12 @@
 """The three tables of results: their columns, stated once.
 
-From this statement follow the schemas of the Parquet files, the declarations for Spark and the page
-of documentation. The columns of a table are the fields of its rows, in their order.
+From this statement follow the schemas of the Parquet files and the page of documentation. The
+columns of a table are the fields of its rows, in their order.
 """
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 
@@ -93,16 +93,6 @@ ROW_TYPES: Mapping[TableName, type[Row]] = {
 }
 """The rows of each table."""
 
-_NAMES: Mapping[type[Row], TableName] = {kind: name for name, kind in ROW_TYPES.items()}
-
-Cell: TypeAlias = str | int | list[str] | None
-"""What a column holds."""
-
-
-def table_of(row: Row) -> TableName:
-    """The table that a row belongs to."""
-    return _NAMES[type(row)]
-
 
 def arrow_schema(table: TableName) -> "pa.Schema":
     """The schema of a table; needs pyarrow."""
@@ -115,12 +105,4 @@ def arrow_schema(table: TableName) -> "pa.Schema":
     }
     return pa.schema(
         [pa.field(each.name, types[each.kind], nullable=each.nullable) for each in TABLES[table]]
-    )
-
-
-def spark_columns(table: TableName) -> str:
-    """The columns of a table as Spark takes them for a schema."""
-    return ", ".join(
-        f"{each.name} {each.kind.value}" + ("" if each.nullable else " not null")
-        for each in TABLES[table]
     )

@@ -55,7 +55,7 @@ class Batches:
 
     def take_place(self, number: int) -> None:
         """The records of a batch are all in its staging folder: from now on they count."""
-        place = self._folder / f"batch={number:06}"
+        place = self._batch(number)
         if place.exists():
             # The batch is done again; a kill between these two lines has it done once more.
             shutil.rmtree(place)
@@ -64,10 +64,6 @@ class Batches:
     def staging_of(self, number: int) -> Path:
         """The staging folder of a batch, as it is."""
         return self._folder / f"staging-{number:06}"
-
-    def records_of(self, number: int) -> list[Record]:
-        """The records of one batch that has not been merged yet."""
-        return list(_read(self._folder / f"batch={number:06}"))
 
     def standing(self) -> Iterator[Record]:
         """The records that stand after all batches."""

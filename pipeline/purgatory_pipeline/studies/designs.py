@@ -26,7 +26,6 @@ class CountedDesign:
     """A design made of counted parts."""
 
     def __init__(self, setting: Setting) -> None:
-        """The design of a setting, without requests."""
         self.counts = Counts()
         self.live = 0
         self._eager = setting.design == "eager"

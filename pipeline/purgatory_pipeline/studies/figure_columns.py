@@ -66,11 +66,6 @@ def over_estimate(row: Row) -> str:
     return f"{words(mean(row, 'over_distinct'))}, {words(count(row, 'over_distinct_most'))}"
 
 
-def early_ms(row: Row) -> float:
-    """How much too early requests expired, on average."""
-    return count(row, "early_ms") / count(row, "expired")
-
-
 _WORDS: Final = ("design", "case", "keys", "expired requests run", "from each level")
 PURGES: Final = (
     total("purges", "purges"),

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from purgatory_pipeline.studies.figure_columns import (
     PURGES,
     each,
-    early_ms,
     from_each_level,
     listed,
     over_estimate,
@@ -14,7 +13,7 @@ from purgatory_pipeline.studies.figure_columns import (
     table,
     total,
 )
-from purgatory_pipeline.studies.reading import Rows, count, mean, per_request, words
+from purgatory_pipeline.studies.reading import Rows, count, early_ms, mean, per_request, words
 from purgatory_pipeline.studies.tables import Row
 
 

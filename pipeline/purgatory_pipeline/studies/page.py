@@ -5,13 +5,15 @@ docs/assets/studies/STUDY.csv           the rows that the figures come from
 docs/assets/studies/*.svg               the plots
 """
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.studies.catalogue import STUDIES
-from purgatory_pipeline.studies.figures import figures_of
+from purgatory_pipeline.studies.figures_of_lists import agreement, expiries, keys, purge, weak
+from purgatory_pipeline.studies.figures_of_timers import designs, time_outs, wheel
 from purgatory_pipeline.studies.plots import draw_plots
 from purgatory_pipeline.studies.reading import Rows, count
 from purgatory_pipeline.studies.results import Results
@@ -22,6 +24,18 @@ LEAST_REQUESTS: Final = 1_000_000
 
 PAGE: Final = Path("explanation") / "workload-studies.md"
 ASSETS: Final = Path("assets") / "studies"
+
+_FIGURES: Final[dict[str, Callable[[Rows], Iterator[str]]]] = {
+    "designs": designs,
+    "wheel": wheel,
+    "time-outs": time_outs,
+    "purge": purge,
+    "keys": keys,
+    "weak": weak,
+    "expiries": expiries,
+    "agreement": agreement,
+}
+"""The lines of answer and table of each study, in Markdown."""
 
 
 def publish(docs: Path, results: Path | None) -> list[Path]:
@@ -67,7 +81,7 @@ def with_figures(text: str, study: str, rows: Rows) -> str:
         PipelineError: the page has no marks for the study.
     """
     try:
-        return between_marks(text, study, figures_of(study, rows))
+        return between_marks(text, study, "\n".join(_FIGURES[study](rows)))
     except ValueError as problem:
         raise PipelineError(f"the page {problem}") from None
 

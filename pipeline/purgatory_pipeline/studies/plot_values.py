@@ -30,8 +30,3 @@ def mean_of(name: str) -> Value:
 def most_of(name: str) -> Value:
     """The most that there was of something at a time."""
     return lambda row: count(row, f"{name}_most")
-
-
-def early_ms(row: Row) -> float:
-    """How much too early an operation expired, of those that did, ms."""
-    return count(row, "early_ms") / count(row, "expired")

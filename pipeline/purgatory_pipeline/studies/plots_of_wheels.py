@@ -14,11 +14,10 @@ from purgatory_pipeline.studies.plot_values import (
     TITLES,
     Plots,
     Value,
-    early_ms,
     most_of,
     per_request_of,
 )
-from purgatory_pipeline.studies.reading import Rows
+from purgatory_pipeline.studies.reading import Rows, early_ms
 
 
 def wheel(rows: Rows) -> Plots:

@@ -46,7 +46,6 @@ class ByEstimate:
     collections = references_visited = 0
 
     def __init__(self, lists: WatcherCounts, interval: int) -> None:
-        """Nothing is watched yet."""
         self._lists = lists
         self._interval = interval
         self._estimate = 0
@@ -81,7 +80,6 @@ class ByCount:
     collections = references_visited = 0
 
     def __init__(self, lists: WatcherCounts, interval: int) -> None:
-        """Nothing is stale yet."""
         self._lists = lists
         self._interval = interval
 
@@ -111,7 +109,6 @@ class BySize:
     collections = references_visited = 0
 
     def __init__(self, lists: WatcherCounts, interval: int, queue: RequestQueue) -> None:
-        """Nothing is watched yet."""
         self._lists = lists
         self._interval = interval
         self._queue = queue

@@ -13,7 +13,6 @@ class Rows:
     """The rows of one study."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        """In their order."""
         self._rows = list(rows)
 
     def all(self, **settings: Cell) -> list[Row]:
@@ -55,6 +54,11 @@ def per_event(row: Row, name: str) -> float:
 def mean(row: Row, name: str) -> float:
     """What was held, on average over the virtual time."""
     return count(row, f"{name}_sum") / count(row, "virtual_ms")
+
+
+def early_ms(row: Row) -> float:
+    """How much too early requests expired, on average of those that did, ms."""
+    return count(row, "early_ms") / count(row, "expired")
 
 
 def words(value: float) -> str:

@@ -31,7 +31,6 @@ class TimerCounts:
     )
 
     def __init__(self) -> None:
-        """Count from zero."""
         self.inserted: list[int] = []
         self.reinserted: list[int] = []
         self.queue_pushes = 0
@@ -233,7 +232,6 @@ class RequestQueue:
     """
 
     def __init__(self) -> None:
-        """An empty queue."""
         self.counts = TimerCounts()
         self.counts.inserted.append(0)
         self.counts.reinserted.append(0)

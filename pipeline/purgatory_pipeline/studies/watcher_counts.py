@@ -60,7 +60,6 @@ class DrawnLists:
     """Lists of keys that were drawn: a number of live entries and the stale ones for each key."""
 
     def __init__(self, layout: KeyLayout) -> None:
-        """No lists yet."""
         self.entries = self.stale_entries = self.stale_operations = 0
         self._layout = layout
         self._keys = layout.keys
@@ -142,7 +141,6 @@ class SharedLists:
     """
 
     def __init__(self, layout: KeyLayout) -> None:
-        """No lists yet."""
         self.entries = self.stale_entries = self.stale_operations = 0
         self._layout = layout
         self._keys = layout.keys
@@ -209,7 +207,6 @@ class OwnLists:
     """Lists of one operation each."""
 
     def __init__(self, keys: int) -> None:
-        """No lists yet."""
         self.entries = self.stale_entries = self.stale_operations = 0
         self._keys = keys
         self._stale: set[int] = set()

@@ -1,11 +1,9 @@
 """The summary of a check as one page that loads nothing: no script, no font, no picture."""
 
 from dataclasses import dataclass
-from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-
-from purgatory_conformance.describing.words import Span, noun, paragraphs, printable, spans
+from purgatory_conformance.describing.words import Span, noun, paragraphs, spans
+from purgatory_conformance.reporting.pages import page_template
 from purgatory_pipeline.summary.summary import Cause, Summary
 from purgatory_pipeline.summary.words import (
     HEADLINE_SIGNS,
@@ -72,7 +70,7 @@ def render_page(summary: Summary, head: str) -> str:
         head: A line that says what was checked and how.
     """
     causes = summary.causes
-    return _template().render(
+    return page_template("trace_check.html.jinja", "purgatory_pipeline").render(
         head=head,
         headline=summary.headline,
         sign=HEADLINE_SIGNS[summary.exit_code],
@@ -122,21 +120,3 @@ def _rules(summary: Summary) -> list[_Rules]:
 def _tested(summary: Summary, rule: Requirement) -> _Tested:
     counts = (summary.visits[rule.id], summary.broken[rule.id], summary.deviated[rule.id])
     return _Tested(rule, *counts)
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("purgatory_pipeline", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalized,
-    )
-    return environment.get_template("trace_check.html.jinja")
-
-
-def _finalized(value: object) -> object:
-    """Every text that reaches the page, without what cannot be printed."""
-    return printable(value) if type(value) is str else value

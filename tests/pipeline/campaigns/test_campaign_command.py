@@ -1,6 +1,5 @@
 """``purgatory campaign`` as a person uses it: what it prints and leaves, how it exits, and dies."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,30 +10,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from purgatory_pipeline.campaigns.folder import read_result
-from tests.pipeline.processes import may_be_interrupted
+from tests.pipeline.processes import PURGATORY, may_be_interrupted, purgatory
 
 from .judging_runs import manifest, rows
 
-SCRIPT = Path(sys.executable).parent / "purgatory"
 SECONDS = 120
-
-
-def purgatory(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(SCRIPT), *words],
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
 
 
 def begun(folder: Path, *words: str) -> subprocess.Popen[bytes]:
     """A campaign that has put two parts on record and is still at it."""
     process = subprocess.Popen(
-        [str(SCRIPT), *words],
+        [PURGATORY, *words],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

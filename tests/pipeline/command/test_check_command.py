@@ -22,9 +22,7 @@ from purgatory_pipeline.errors import OutOfOrder
 from purgatory_pipeline.traces import parquet as parquet_traces
 from purgatory_pipeline.traces.synthetic import Expected, run_lines, write_corpus
 from purgatory_spec.profiles import Component
-from tests.pipeline.processes import may_be_interrupted
-
-SCRIPT = Path(sys.executable).parent / "purgatory"
+from tests.pipeline.processes import PURGATORY, may_be_interrupted, purgatory
 
 
 @pytest.fixture(scope="module")
@@ -35,19 +33,16 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Expecte
     return folder / "traces", expected
 
 
+@pytest.fixture
+def one_run(tmp_path: Path) -> Path:
+    """A file with a run that conforms."""
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+    return path
+
+
 def run(*words: object, **environment: str) -> Result:
     return CliRunner(env={"COLUMNS": "100", **environment}).invoke(check, [str(w) for w in words])
-
-
-def purgatory(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(SCRIPT), "trace", "check", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def test_each_run_has_the_verdict_that_is_foretold(
@@ -119,7 +114,7 @@ def test_signs_that_a_terminal_cannot_show_are_left_away(
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
     environment |= {"FORCE_COLOR": "1", "NO_COLOR": "1"}
     finished = subprocess.run(
-        [str(SCRIPT), "trace", "check", str(corpus[0])],
+        [PURGATORY, "trace", "check", str(corpus[0])],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
@@ -194,58 +189,54 @@ def test_wrong_words_are_told(
 
 
 def test_without_pyarrow_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
+    result = run(one_run, "--out", tmp_path / "out")
     assert getattr(result.exception, "exit_code", None) == 5
     assert str(result.exception) == parquet_traces.NEEDS_PYARROW
     assert "purgatory-spec[traces]" in str(result.exception)
 
 
 def test_a_failure_of_the_pipeline_is_no_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
-    assert run(tmp_path / "t.jsonl", "--out", tmp_path / "out").exit_code == 0
+    assert run(one_run, "--out", tmp_path / "out").exit_code == 0
     before = read_results(tmp_path / "out")
 
     def fail(*_: object) -> None:
         raise OutOfOrder("lines are mixed up")
 
     monkeypatch.setattr(sinks.ResultWriter, "finish", fail)
-    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
+    result = run(one_run, "--out", tmp_path / "out")
     assert getattr(result.exception, "exit_code", None) == 3
     assert str(result.exception) == "the check failed: lines are mixed up"
     assert read_results(tmp_path / "out") == before
 
 
 def test_a_folder_that_cannot_be_written_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
 
     def refuse(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "out")
 
     monkeypatch.setattr(sinks, "_write_table", refuse)
-    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
+    result = run(one_run, "--out", tmp_path / "out")
     assert getattr(result.exception, "exit_code", None) == 3
     said = "the check failed: out cannot be used: No space left on device"
     assert str(result.exception) == said
 
 
 def test_the_engine_is_told_before_the_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
 
     def fail(*_: object) -> None:
         raise OutOfOrder("lines are mixed up")
 
     monkeypatch.setattr(sinks.ResultWriter, "write", fail)
-    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "out")
+    result = run(one_run, "--out", tmp_path / "out")
     assert re.fullmatch(r"engine local: about \d+ lines, fewer than 10,000,000\n", result.stderr)
     assert result.stdout == ""
 
@@ -279,10 +270,9 @@ def test_what_is_somebody_elses_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such folder")
-def test_an_out_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    (tmp_path / "t.jsonl").write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
+def test_an_out_that_cannot_be_made_is_told(one_run: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    result = run(tmp_path / "t.jsonl", "--out", tmp_path / "file" / "out")
+    result = run(one_run, "--out", tmp_path / "file" / "out")
     assert getattr(result.exception, "exit_code", None) == 3
     assert "cannot be made or written to (Not a directory)" in str(result.exception)
     assert "name another folder with --out" in str(result.exception)
@@ -294,9 +284,9 @@ def test_ctrl_c_leaves_the_previous_results(tmp_path: Path) -> None:
     small, large, out = tmp_path / "small.jsonl", tmp_path / "large.jsonl", tmp_path / "out"
     small.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
     large.write_bytes(b"".join(run_lines("r", Component.TIMER, 150_000)))
-    assert purgatory(tmp_path, str(small), "--out", str(out)).returncode == 0
+    assert purgatory(tmp_path, "trace", "check", str(small), "--out", str(out)).returncode == 0
     before = read_results(out)
-    words = [str(SCRIPT), "trace", "check", str(large), "--out", str(out)]
+    words = [PURGATORY, "trace", "check", str(large), "--out", str(out)]
     with subprocess.Popen(
         words, stderr=subprocess.PIPE, text=True, preexec_fn=may_be_interrupted
     ) as process:
@@ -332,20 +322,18 @@ def test_the_engine_is_chosen_by_size_and_by_what_is_there(
 
 
 def test_without_spark_auto_takes_the_local_engine_and_spark_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "t.jsonl"
-    path.write_bytes(b"".join(run_lines("r", Component.TIMER, 60)))
     monkeypatch.setattr(engine_choice, "MOST_LOCAL_LINES", 10)
 
     def missing() -> None:
         raise Problem("Spark needs Java 17 or later: no java on PATH", 5)
 
     monkeypatch.setattr(engine_choice, "preflight", missing)
-    taken = choose("auto", [str(path)])
+    taken = choose("auto", [str(one_run)])
     assert taken.engine is Engine.LOCAL
     assert "lines, but Spark needs Java 17 or later" in taken.why
-    result = run(path, "--out", tmp_path / "out", "--engine", "spark")
+    result = run(one_run, "--out", tmp_path / "out", "--engine", "spark")
     assert getattr(result.exception, "exit_code", None) == 5
     assert not (tmp_path / "out").exists()
 

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from purgatory_conformance.command_line import Problem
 from purgatory_pipeline.commands import convert as convert_command
 from purgatory_pipeline.commands.convert import convert
 from purgatory_pipeline.engines.local import check_locally
@@ -18,6 +19,14 @@ def run(*words: object) -> tuple[int, str]:
     result = CliRunner().invoke(convert, [str(word) for word in words])
     assert isinstance(result.exception, SystemExit) or result.exception is None
     return result.exit_code, result.output
+
+
+def problem(code: int, *words: object) -> str:
+    """What is said where the command ends with a problem of this exit code."""
+    found = CliRunner().invoke(convert, [str(word) for word in words]).exception
+    assert isinstance(found, Problem)
+    assert found.exit_code == code
+    return str(found)
 
 
 def without_place(rows: list[Row]) -> list[Row]:
@@ -75,11 +84,8 @@ def test_the_target_is_not_read_and_not_replaced_unasked(tmp_path: Path) -> None
     words = f"120 lines of 1 file in {target}\n"
     assert run(tmp_path, target) == (0, words)
     before = target.stat()
-    result = CliRunner().invoke(convert, [str(tmp_path), str(target)])
-    assert getattr(result.exception, "exit_code", None) == 2
-    assert str(result.exception) == f"{target} is there: name another file, or replace it with " + (
-        "--force"
-    )
+    said = f"{target} is there: name another file, or replace it with --force"
+    assert problem(2, tmp_path, target) == said
     assert (target.stat().st_mtime_ns, target.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
     assert run(tmp_path, target, "--force") == (0, words)
     assert target.stat().st_ino != before.st_ino
@@ -88,23 +94,20 @@ def test_the_target_is_not_read_and_not_replaced_unasked(tmp_path: Path) -> None
 def test_a_link_to_nothing_is_no_file_to_write_to(tmp_path: Path) -> None:
     write_corpus(tmp_path / "a", 2, 60, faulty=0)
     (tmp_path / "t.parquet").symlink_to(tmp_path / "gone")
-    result = CliRunner().invoke(convert, [str(tmp_path / "a"), str(tmp_path / "t.parquet")])
-    assert getattr(result.exception, "exit_code", None) == 2
+    problem(2, tmp_path / "a", tmp_path / "t.parquet")
 
 
 def test_where_there_is_no_trace_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     target = tmp_path / "t.parquet"
-    result = CliRunner().invoke(convert, [str(tmp_path / "empty"), str(target)])
-    assert getattr(result.exception, "exit_code", None) == 4
-    assert str(result.exception) == f"there is no trace in {tmp_path / 'empty'}: nothing is written"
+    said = f"there is no trace in {tmp_path / 'empty'}: nothing is written"
+    assert problem(4, tmp_path / "empty", target) == said
     assert not target.exists()
 
 
 def test_the_target_must_be_parquet(tmp_path: Path) -> None:
     write_corpus(tmp_path, 2, 60, faulty=0)
-    result = CliRunner().invoke(convert, [str(tmp_path), str(tmp_path / "t.jsonl")])
-    assert getattr(result.exception, "exit_code", None) == 2
+    problem(2, tmp_path, tmp_path / "t.jsonl")
     assert not (tmp_path / "t.jsonl").exists()
 
 
@@ -116,7 +119,5 @@ def test_a_folder_that_may_not_be_written_to_is_told(
 
     write_corpus(tmp_path, 2, 60, faulty=0)
     monkeypatch.setattr(convert_command, "write_parquet", refuse)
-    result = CliRunner().invoke(convert, [str(tmp_path), str(tmp_path / "t.parquet")])
-    assert getattr(result.exception, "exit_code", None) == 3
     said = "the conversion failed: Failed to open 'ro/t.unfinished'. Permission denied"
-    assert str(result.exception) == said
+    assert problem(3, tmp_path, tmp_path / "t.parquet") == said

@@ -14,7 +14,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import EventKind, completed, expired, timed_out, tried
 from purgatory_spec.profiles import Accounting, Executor, PurgatoryProfile
 
-from .known_history import WALL, Known
+from .known_history import right, wrong
 from .traces import back, call, event, step
 
 EXACT = PurgatoryInstance(
@@ -33,221 +33,174 @@ WAITS = (tried("a"), tried("a"))
 
 PURGATORIES = {
     # Satisfied between the two tries: its own watch completes it.
-    "a watch completes on its second try": Known(
+    "a watch completes on its second try": right(
         EXACT,
-        None,
-        (
-            call("t", W),
-            event("t", TRIED, "a"),
-            step("u", Satisfy("a")),
-            event("t", TRIED, "a"),
-            event("t", COMPLETED, "a"),
-            back("t", True),
-        ),
+        call("t", W),
+        event("t", TRIED, "a"),
+        step("u", Satisfy("a")),
+        event("t", TRIED, "a"),
+        event("t", COMPLETED, "a"),
+        back("t", True),
     ),
     # The check began after it was satisfied and in its list, and must complete it.
-    "a check passes what it should complete": Known(
-        EXACT,
-        3,
-        (step("t", W, False, *WAITS), step("u", Satisfy("a")), step("u", Check("k"), 0)),
+    "a check passes what it should complete": wrong(
+        EXACT, 3, step("t", W, False, *WAITS), step("u", Satisfy("a")), step("u", Check("k"), 0)
     ),
     # Two checks, one completion.
-    "one of two checks completes": Known(
+    "one of two checks completes": right(
         EXACT,
-        None,
-        (
-            step("t", W, False, *WAITS),
-            step("t", Satisfy("a")),
-            call("t", Check("k")),
-            call("u", Check("k")),
-            event("t", TRIED, "a"),
-            event("t", COMPLETED, "a"),
-            back("u", 0),
-            back("t", 1),
-        ),
+        step("t", W, False, *WAITS),
+        step("t", Satisfy("a")),
+        call("t", Check("k")),
+        call("u", Check("k")),
+        event("t", TRIED, "a"),
+        event("t", COMPLETED, "a"),
+        back("u", 0),
+        back("t", 1),
     ),
-    "both of two checks complete it": Known(
+    "both of two checks complete it": wrong(
         EXACT,
         10,
-        (
-            step("t", W, False, *WAITS),
-            step("t", Satisfy("a")),
-            call("t", Check("k")),
-            call("u", Check("k")),
-            event("t", TRIED, "a"),
-            event("t", COMPLETED, "a"),
-            event("u", TRIED, "a"),
-            event("u", COMPLETED, "a"),
-            back("u", 1),
-            back("t", 1),
-        ),
+        step("t", W, False, *WAITS),
+        step("t", Satisfy("a")),
+        call("t", Check("k")),
+        call("u", Check("k")),
+        event("t", TRIED, "a"),
+        event("t", COMPLETED, "a"),
+        event("u", TRIED, "a"),
+        event("u", COMPLETED, "a"),
+        back("u", 1),
+        back("t", 1),
     ),
     # It completed one and says two.
-    "a check counts wrongly": Known(
+    "a check counts wrongly": wrong(
         EXACT,
         3,
-        (
-            step("t", W, False, *WAITS),
-            step("t", Satisfy("a")),
-            step("u", Check("k"), 2, tried("a"), completed("a")),
-        ),
+        step("t", W, False, *WAITS),
+        step("t", Satisfy("a")),
+        step("u", Check("k"), 2, tried("a"), completed("a")),
     ),
     # Nobody named it, so that nothing but the count is wrong.
-    "a check of an empty list counts one": Known(EXACT, 1, (step("u", Check("k"), 1),)),
-    "twice under a key, and due at once": Known(
+    "a check of an empty list counts one": wrong(EXACT, 1, step("u", Check("k"), 1)),
+    "twice under a key, and due at once": right(
         EXACT,
-        None,
-        (
-            step("t", Watch("a", ("k", "k"), 0), False, tried("a"), expired("a"), tried("a")),
-            step("e", RunOne(), None, completed("a"), timed_out("a")),
-        ),
+        step("t", Watch("a", ("k", "k"), 0), False, tried("a"), expired("a"), tried("a")),
+        step("e", RunOne(), None, completed("a"), timed_out("a")),
     ),
-    "twice under a key, due at once, and armed last": Known(
+    "twice under a key, due at once, and armed last": right(
         EXACT,
-        None,
-        (
-            step("t", Watch("a", ("k", "k"), 0), False, *WAITS, expired("a")),
-            step("t", Check("k"), 0, *WAITS),
-            step("e", RunOne(), None, completed("a"), timed_out("a")),
-        ),
+        step("t", Watch("a", ("k", "k"), 0), False, *WAITS, expired("a")),
+        step("t", Check("k"), 0, *WAITS),
+        step("e", RunOne(), None, completed("a"), timed_out("a")),
     ),
-    "due at once, and run in the middle of the watch": Known(
+    "due at once, and run in the middle of the watch": right(
         EXACT_INLINE,
-        None,
-        (step("t", Watch("a", ("k",), 0), False, tried("a"), completed("a"), timed_out("a")),),
+        step("t", Watch("a", ("k",), 0), False, tried("a"), completed("a"), timed_out("a")),
     ),
-    "due at once, and run at the end of the watch": Known(
+    "due at once, and run at the end of the watch": right(
         EXACT_INLINE,
-        None,
-        (step("t", Watch("a", ("k",), 0), False, *WAITS, completed("a"), timed_out("a")),),
+        step("t", Watch("a", ("k",), 0), False, *WAITS, completed("a"), timed_out("a")),
     ),
-    "due at once, run in the middle of the watch, and run again": Known(
+    "due at once, run in the middle of the watch, and run again": wrong(
         EXACT_INLINE,
         2,
-        (
-            step("t", Watch("a", ("k",), 0), False, tried("a"), completed("a"), timed_out("a")),
-            step("t", Advance(10), None, completed("a"), timed_out("a")),
-        ),
+        step("t", Watch("a", ("k",), 0), False, tried("a"), completed("a"), timed_out("a")),
+        step("t", Advance(10), None, completed("a"), timed_out("a")),
     ),
     # The time-out and the force overlap; one of them completes.
-    "forced and timed out at once": Known(
+    "forced and timed out at once": right(
         EXACT,
-        None,
-        (
-            step("t", W, False, *WAITS),
-            step("t", Advance(10), None, expired("a")),
-            call("e", RunOne()),
-            call("t", Force("a")),
-            back("t", False),
-            event("e", COMPLETED, "a"),
-            event("e", TIMED_OUT, "a"),
-            back("e"),
-        ),
+        step("t", W, False, *WAITS),
+        step("t", Advance(10), None, expired("a")),
+        call("e", RunOne()),
+        call("t", Force("a")),
+        back("t", False),
+        event("e", COMPLETED, "a"),
+        event("e", TIMED_OUT, "a"),
+        back("e"),
     ),
-    "forced, and timed out all the same": Known(
+    "forced, and timed out all the same": wrong(
         EXACT,
         7,
-        (
-            step("t", W, False, *WAITS),
-            step("t", Advance(10), None, expired("a")),
-            step("t", Force("a"), True, completed("a")),
-            call("e", RunOne()),
-            event("e", COMPLETED, "a"),
-            event("e", TIMED_OUT, "a"),
-            back("e"),
-        ),
+        step("t", W, False, *WAITS),
+        step("t", Advance(10), None, expired("a")),
+        step("t", Force("a"), True, completed("a")),
+        call("e", RunOne()),
+        event("e", COMPLETED, "a"),
+        event("e", TIMED_OUT, "a"),
+        back("e"),
     ),
     # In a thread of the executor, which makes no calls: completed a moment before its callback.
-    "a time-out in a thread of the executor": Known(
+    "a time-out in a thread of the executor": right(
         EXACT_THREAD,
-        None,
-        (
-            step("t", W, False, *WAITS, at_ms=1),
-            step("t", Force("a"), False, at_ms=12),
-            event("e", COMPLETED, "a", 13),
-            event("e", TIMED_OUT, "a", 13),
-        ),
-        WALL,
-        100,
+        step("t", W, False, *WAITS, at_ms=1),
+        step("t", Force("a"), False, at_ms=12),
+        event("e", COMPLETED, "a", 13),
+        event("e", TIMED_OUT, "a", 13),
+        ended_ms=100,
     ),
-    "completed by nobody": Known(
+    "completed by nobody": wrong(
         EXACT_THREAD,
         2,
-        (step("t", W, False, *WAITS, at_ms=1), step("t", Force("a"), False, at_ms=12)),
-        WALL,
-        100,
+        step("t", W, False, *WAITS, at_ms=1),
+        step("t", Force("a"), False, at_ms=12),
+        ended_ms=100,
     ),
     # The purge of a real clock cannot be seen.
-    "purged while nobody looks": Known(
+    "purged while nobody looks": right(
         EXACT_THREAD,
-        None,
-        (
-            step("t", W, False, *WAITS, at_ms=1),
-            step("t", Force("a"), True, completed("a"), at_ms=2),
-            step("t", CancelForKey("k"), (), at_ms=30),
-        ),
-        WALL,
-        100,
+        step("t", W, False, *WAITS, at_ms=1),
+        step("t", Force("a"), True, completed("a"), at_ms=2),
+        step("t", CancelForKey("k"), (), at_ms=30),
+        ended_ms=100,
     ),
     # On a manual clock nobody advanced, so nothing was purged.
-    "gone, though nothing purged": Known(
+    "gone, though nothing purged": wrong(
         EXACT,
         3,
-        (
-            step("t", W, False, *WAITS),
-            step("t", Force("a"), True, completed("a")),
-            step("t", CancelForKey("k"), ()),
-        ),
+        step("t", W, False, *WAITS),
+        step("t", Force("a"), True, completed("a")),
+        step("t", CancelForKey("k"), ()),
     ),
     # An advance with an inline executor runs the time-out itself.
-    "an inline advance times out": Known(
+    "an inline advance times out": right(
         EXACT_INLINE,
-        None,
-        (
-            step("t", W, False, *WAITS),
-            call("u", Advance(10)),
-            event("u", COMPLETED, "a"),
-            call("t", Check("k")),
-            back("t", 0),
-            event("u", TIMED_OUT, "a"),
-            back("u"),
-        ),
+        step("t", W, False, *WAITS),
+        call("u", Advance(10)),
+        event("u", COMPLETED, "a"),
+        call("t", Check("k")),
+        back("t", 0),
+        event("u", TIMED_OUT, "a"),
+        back("u"),
     ),
-    "an inline advance times out twice": Known(
+    "an inline advance times out twice": wrong(
         EXACT_INLINE,
         4,
-        (
-            step("t", W, False, *WAITS),
-            step("u", Advance(10), None, completed("a"), timed_out("a")),
-            step("u", Elapse(11)),
-            step("u", Advance(12), None, completed("a"), timed_out("a")),
-        ),
+        step("t", W, False, *WAITS),
+        step("u", Advance(10), None, completed("a"), timed_out("a")),
+        step("u", Elapse(11)),
+        step("u", Advance(12), None, completed("a"), timed_out("a")),
     ),
     # Two keys, each cancelled once; the second time nothing is left.
-    "cancelled twice for one key": Known(
+    "cancelled twice for one key": wrong(
         EXACT,
         3,
-        (
-            step("t", W, False, *WAITS),
-            step("t", CancelForKey("k"), ("a",)),
-            step("u", CancelForKey("k"), ("a",)),
-        ),
+        step("t", W, False, *WAITS),
+        step("t", CancelForKey("k"), ("a",)),
+        step("u", CancelForKey("k"), ("a",)),
     ),
     # A callback of a check watches another operation: a call inside a call.
-    "a callback watches": Known(
+    "a callback watches": right(
         EXACT,
-        None,
-        (
-            step("t", W, False, *WAITS),
-            step("t", Satisfy("a")),
-            call("t", Check("k")),
-            event("t", TRIED, "a"),
-            event("t", COMPLETED, "a"),
-            call("t", Watch("b", ("k",), 10)),
-            event("t", TRIED, "b"),
-            event("t", TRIED, "b"),
-            back("t", False),
-            back("t", 1),
-        ),
+        step("t", W, False, *WAITS),
+        step("t", Satisfy("a")),
+        call("t", Check("k")),
+        event("t", TRIED, "a"),
+        event("t", COMPLETED, "a"),
+        call("t", Watch("b", ("k",), 10)),
+        event("t", TRIED, "b"),
+        event("t", TRIED, "b"),
+        back("t", False),
+        back("t", 1),
     ),
 }

@@ -21,16 +21,10 @@ from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
 from .known_purgatories import EXACT
-from .traces import back, call, entries_of, explained_entries, found_of, located, step
+from .traces import back, call, entries_of, explained_entries, found_of, located, requests, step
 
 ELEVEN_BYTES = sequential(MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile()))
 """Of a pool that grants eleven times one byte."""
-
-
-def asked_at_once(count: int, granted: int) -> History:
-    """So many overlapping requests, the first of them granted."""
-    calls = [Called(f"t{number}", Allocate(f"{number}", 1)) for number in range(count)]
-    return (*calls, *(Returned(f"t{number}", number < granted) for number in range(count)))
 
 
 def share_of(name: str, history: History) -> Share[object]:
@@ -39,10 +33,10 @@ def share_of(name: str, history: History) -> Share[object]:
     return Share(name, entries_of(history), rules)
 
 
-HARD = share_of("hard", asked_at_once(12, 12))
+HARD = share_of("hard", requests([True] * 12))
 """It takes some thousand configurations to know that nothing explains it."""
-WRONG = share_of("wrong", asked_at_once(1, 0))
-RIGHT = share_of("right", asked_at_once(3, 3))
+WRONG = share_of("wrong", requests([False]))
+RIGHT = share_of("right", requests([True] * 3))
 
 
 def attempt_at(*shares: Share[object], budget: Budget) -> Attempt:

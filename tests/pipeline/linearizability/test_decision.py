@@ -11,12 +11,12 @@ from purgatory_model.overlapping.interleaving import Called, History, HistoryEve
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability import decision
-from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
+from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import RecordedCall
 from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
 from purgatory_pipeline.linearizability.model_rules import ModelRules
-from purgatory_pipeline.traces.lines import MemoryPoolInstance
+from purgatory_pipeline.traces.lines import Located, MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release, ReleaseForeign
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
@@ -132,35 +132,11 @@ def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
     assert isinstance(decide(entries_of(history), Forgetful(), budget), Explained)
 
 
-def overlapping(count: int) -> History:
-    """So many overlapping requests, all of them granted; one too many for any pool of theirs."""
-    calls = [Called(f"t{number}", Allocate(f"{number}", 1)) for number in range(count)]
-    return (*calls, *(Returned(f"t{number}", True) for number in range(count)))
-
-
-def test_memory_is_bounded() -> None:
-    """
-    Given a history that needs more configurations than may be remembered
-    When it is decided
-    Then that is said, and nothing about the history
-    """
-    pool = MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile())
-    budget = Budget(most_configurations=1000)
-    with pytest.raises(OutOfBudget, match="1,000 configurations are remembered"):
-        decide(entries_of(overlapping(12)), ModelRules(sequential(pool)), budget)
-    assert budget.configurations == 1001
-
-
-def test_time_is_bounded() -> None:
-    """
-    Given a clock that goes on by a second whenever it is looked at
-    When a history is decided that takes longer than the budget
-    Then that is said
-    """
-    pool = MemoryPoolModel(MemoryPoolConfiguration(11, 1), MemoryPoolProfile())
-    budget = Budget(seconds=5, clock=itertools.count().__next__)
-    with pytest.raises(OutOfBudget, match="5 seconds are over"):
-        decide(entries_of(overlapping(12)), ModelRules(sequential(pool)), budget)
+def all_granted(count: int, *, size_bytes: int) -> list[Located]:
+    """A run of requests of one byte that all overlap, and are all granted."""
+    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(size_bytes, 1))
+    calls = [call(f"t{each}", Allocate(f"{each}", 1)) for each in range(count)]
+    return located(instance, [*calls, *(back(f"t{each}", True) for each in range(count))])
 
 
 def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
@@ -169,9 +145,7 @@ def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
     When it is checked with too little memory, and with enough
     Then it is inconclusive, and then not linearizable, at the last return
     """
-    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(11, 1))
-    calls = [call(f"t{each}", Allocate(f"{each}", 1)) for each in range(12)]
-    lines = located(instance, [*calls, *(back(f"t{each}", True) for each in range(12))])
+    lines = all_granted(12, size_bytes=11)
     poor = found_of(lines, Budget(most_configurations=1000))
     assert poor.answered is Answered.INCONCLUSIVE
     assert "1,000 configurations are remembered" in poor.reason
@@ -186,9 +160,7 @@ def test_where_the_time_ends_while_the_line_is_looked_for_a_later_line_is_named(
     When it is checked with each
     Then it is inconclusive first, then refuted at that line or a later one, then at that line
     """
-    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(8, 1))
-    calls = [call(f"t{each}", Allocate(f"{each}", 1)) for each in range(10)]
-    lines = located(instance, [*calls, *(back(f"t{each}", True) for each in range(10))])
+    lines = all_granted(10, size_bytes=8)
     kinds: list[str] = []
     for seconds in range(1, 16, 2):
         finding = found_of(lines, Budget(seconds, clock=itertools.count().__next__))

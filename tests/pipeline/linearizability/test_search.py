@@ -7,7 +7,6 @@ from itertools import combinations, permutations, product
 from math import factorial
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +24,7 @@ from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
-from .traces import entries_of, explained_entries
+from .traces import entries_of, explained_entries, requests
 
 TWO_BYTES = MemoryPoolModel(MemoryPoolConfiguration(2, 1), MemoryPoolProfile())
 
@@ -139,14 +138,6 @@ def test_both_kinds_of_histories_are_tried() -> None:
     assert min(verdicts[True], verdicts[False]) > 30
 
 
-def requests(count: int, answers: tuple[bool, ...]) -> History:
-    """So many requests of one byte, all of which overlap."""
-    threads = [f"t{number}" for number in range(count)]
-    calls = [Called(thread, Allocate(thread, 1)) for thread in threads]
-    returns = [Returned(thread, answer) for thread, answer in zip(threads, answers, strict=True)]
-    return (*calls, *returns)
-
-
 def test_few_configurations_stand_for_very_many_orders() -> None:
     """
     Given eleven overlapping requests to a pool of ten bytes, and all of them are granted
@@ -155,7 +146,7 @@ def test_few_configurations_stand_for_very_many_orders() -> None:
     """
     pool = MemoryPoolModel(MemoryPoolConfiguration(10, 1), MemoryPoolProfile())
     budget = Budget()
-    history = entries_of(requests(11, (True,) * 11))
+    history = entries_of(requests((True,) * 11))
     decided = decide(history, ModelRules(sequential(pool)), budget)
     assert not isinstance(decided, Explained)
     assert factorial(11) == 39_916_800
@@ -187,7 +178,7 @@ def test_without_memory_every_order_would_be_tried() -> None:
             ((outcome, _),) = pool.successors(model, call.operation)
             yield Effect((*state, call.thread), (), outcome.result)
 
-    history = entries_of(requests(6, (True,) * 6))
+    history = entries_of(requests((True,) * 6))
     assert not isinstance(decide(history, ByHistory(), budget), Explained)
     beginnings = sum(factorial(6) // factorial(6 - length) for length in range(6))
     assert budget.configurations == beginnings == 1237
@@ -199,40 +190,10 @@ def test_the_order_explains_the_history() -> None:
     When the search decides
     Then the order that it gives has the refused one behind the other two
     """
-    history = entries_of(requests(3, (False, True, True)))
+    history = entries_of(requests((False, True, True)))
     decided = decide(history, ModelRules(sequential(TWO_BYTES)), Budget())
     assert isinstance(decided, Explained)
     assert decided.order == [Taken(1, WHOLE), Taken(2, WHOLE), Taken(0, WHOLE)]
-
-
-def test_a_call_that_returned_comes_before_one_that_begins() -> None:
-    """
-    Given a refusal that returned before the pool was asked for anything else
-    When the search decides
-    Then not even that return is explained, however many were granted later
-    """
-    history: History = (
-        Called("t", Allocate("a", 1)),
-        Returned("t", False),
-        Called("u", Allocate("b", 1)),
-        Called("v", Allocate("c", 1)),
-        Returned("u", True),
-        Returned("v", True),
-    )
-    assert explained_entries(history, sequential(TWO_BYTES)) == 1
-
-
-@pytest.mark.parametrize("granted", [0, 1, 2, 3])
-def test_exactly_as_many_are_granted_as_there_is_room(granted: int) -> None:
-    """
-    Given three overlapping requests to a pool of two bytes
-    When some are granted and the others refused
-    Then that is explained where two are granted, and otherwise not
-    """
-    answers = (True,) * granted + (False,) * (3 - granted)
-    for order in set(permutations(answers)):
-        history = requests(3, order)
-        assert (explained_entries(history, sequential(TWO_BYTES)) is None) == (granted == 2)
 
 
 def test_a_call_that_took_effect_in_time_is_taken_for_done() -> None:
@@ -243,7 +204,7 @@ def test_a_call_that_took_effect_in_time_is_taken_for_done() -> None:
     """
     opened: History = (Called("t", Allocate("a", 1)),)
     for answers, first in (((True, False), True), ((True, True), False)):
-        entries = entries_of(opened + requests(2, answers))
+        entries = entries_of(opened + requests(answers))
         entries = [replaced._replace(seq=place) for place, replaced in enumerate(entries)]
         entries[1:] = [
             each._replace(event=replace(each.event, thread=f"u{each.event.thread}"))

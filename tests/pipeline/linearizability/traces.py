@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from purgatory_model.overlapping.interleaving import History
+from purgatory_model.overlapping.interleaving import Called, History, Returned
 from purgatory_model.overlapping.sequential_rules import Rule, Rules
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import Entry
@@ -27,7 +27,7 @@ from purgatory_pipeline.traces.lines import (
     TraceLine,
     WallClock,
 )
-from purgatory_spec.operations import Operation
+from purgatory_spec.operations import Allocate, Operation
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
 
@@ -116,3 +116,10 @@ def explained_entries(history: History, rules: Rules[Rule]) -> int | None:
     if isinstance(decided, Explained):
         return None
     return refute(entries, searched, budget, decided).explained
+
+
+def requests(answers: Iterable[bool]) -> History:
+    """Requests of one byte, all of which overlap, and their answers in turn."""
+    given = [(f"t{number}", answer) for number, answer in enumerate(answers)]
+    calls = (Called(thread, Allocate(thread, 1)) for thread, _ in given)
+    return (*calls, *(Returned(thread, answer) for thread, answer in given))

@@ -1,10 +1,8 @@
 """Damage to files is never taken for something that the system did, and never stops a check."""
 
 import gzip
-import json
 import zlib
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import example, given, reject, settings
@@ -121,57 +119,3 @@ def test_a_changed_digit_diverges_only_where_the_checksum_agrees(tmp_path: Path)
         ("", 0),
         ("timer", 1),
     ]
-
-
-_NUMBERS = (0, -1, 1 << 31, 1 << 63, -(1 << 70), 10**400, 1.5, True, None)
-_OPERATIONS = (
-    {"op": "add"},
-    {"op": "elapse", "to_ms": -5},
-    {"op": "lose", "buffer": "b"},
-    {"op": "watch", "operation": "o", "keys": [], "delay_ms": -1},
-)
-_OTHERS: tuple[object, ...] = (
-    "",
-    "\ud800",
-    "wall",
-    [],
-    {},
-    {"kind": "wall"},
-    [{"rule": "TIMER-NOT-LATE", "variant": "none"}],
-    [{"kind": "ran", "task": "t1"}],
-)
-_ODD: tuple[object, ...] = (*_NUMBERS, *_OPERATIONS, *_OTHERS)
-_KEYS = ("instance", "kind", "operation", "result", "events", "observed", "clock", "deviations")
-
-
-def _changed(value: object, random: Random) -> object:
-    """A value with something in it replaced, left out or added."""
-    if isinstance(value, dict) and value and random.random() < 0.9:
-        key = random.choice([*value, *_KEYS])
-        if key in value and random.random() < 0.2:
-            return {name: inner for name, inner in value.items() if name != key}
-        return {**value, key: _changed(value.get(key), random)}
-    if isinstance(value, list) and value and random.random() < 0.7:
-        place = random.randrange(len(value))
-        return [*value[:place], _changed(value[place], random), *value[place:]]
-    return random.choice(_ODD)
-
-
-@settings(deadline=None, max_examples=40)
-@given(component=st.sampled_from(list(Component)), seed=st.integers(0, 1 << 30))
-def test_whatever_lines_say_there_is_one_verdict_and_no_crash(
-    tmp_path_factory: pytest.TempPathFactory, component: Component, seed: int
-) -> None:
-    random = Random(seed)
-    lines = [json.loads(line) for line in GOOD[component.value]]
-    for _ in range(random.randint(1, 4)):
-        place = random.randrange(len(lines))
-        lines[place] = _changed(lines[place], random)
-    path = tmp_path_factory.mktemp("odd") / "t.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    rows = list(check_locally([path]))
-    assert list(verdicts_of(rows)).count(component.value) == 1
-    for row in rows:
-        for value in row:
-            if isinstance(value, str):
-                value.encode()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
 from tests.documentation.code_blocks import ROOT, blocks_of
+
+from .recordings import verdict
 
 PAGE = ROOT / "docs" / "how-to" / "emit-traces.md"
 PROGRAMS = Path(__file__).parent / "emitters"
@@ -75,20 +75,13 @@ EMITTERS = [
 ]
 
 
-def verdict(folder: Path) -> VerdictRow:
-    rows = list(check_locally([folder / "trace.jsonl"]))
-    assert not [row for row in rows if isinstance(row, QuarantineRow)]
-    (found,) = [row for row in rows if isinstance(row, VerdictRow)]
-    return found
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("emit", EMITTERS)
 def test_a_trace_of_three_threads_conforms(
     emit: Callable[[Path, int], None], tmp_path: Path
 ) -> None:
     emit(tmp_path, 0)
-    found = verdict(tmp_path)
+    found = verdict([tmp_path / "trace.jsonl"])
     assert (found.verdict, found.reason) == ("conforms", "")
     assert found.judged == found.events > 600
 
@@ -97,7 +90,7 @@ def test_a_trace_of_three_threads_conforms(
 @pytest.mark.parametrize("emit", EMITTERS)
 def test_a_task_that_ran_early_is_found(emit: Callable[[Path, int], None], tmp_path: Path) -> None:
     emit(tmp_path, LIE_MS)
-    found = verdict(tmp_path)
+    found = verdict([tmp_path / "trace.jsonl"])
     assert found.verdict == "diverges"
     # The others where the task had been cancelled, long before it was due by the trace.
     assert found.rule in ("TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE", "TIMER-CANCEL")

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,16 +17,11 @@ from purgatory_pipeline.recording.bundled_workloads import TimerWorkload
 from purgatory_pipeline.recording.workload import Wish
 from purgatory_pipeline.traces.sources import files_of
 from tests.documentation.code_blocks import ROOT
-from tests.pipeline.processes import may_be_interrupted
+from tests.pipeline.processes import PURGATORY, may_be_interrupted
 
 from .recordings import lines, verdict
 
-PURGATORY = Path(sys.executable).with_name("purgatory")
 COMPONENTS = ["timer", "purgatory", "memory-pool"]
-
-
-def command(*words: str) -> list[str]:
-    return [str(PURGATORY), "trace", "record", *words]
 
 
 def recorded(folder: Path, *words: str) -> Path:
@@ -72,10 +66,13 @@ def test_a_trace_of_kafka_conforms(component: str, kafkas_builds: Path) -> None:
     assert found.judged >= 20_000
 
 
+LIMITS = ("--rate", "5000", "--lateness", "5000")
+
+
 def interrupted(folder: Path, *words: str) -> tuple[int, str]:
     """Interrupt the command once it has written something."""
     child = subprocess.Popen(
-        command(*words, "--out", "trace.jsonl", "--rate", "5000", "--lateness", "5000"),
+        [PURGATORY, "trace", "record", *words, "--out", "trace.jsonl", *LIMITS],
         cwd=folder,
         stdout=subprocess.PIPE,
         encoding="utf-8",
@@ -108,14 +105,6 @@ def test_an_interrupt_ends_kafkas_trace_cleanly(kafkas_builds: Path) -> None:
     assert verdict([kafkas_builds / "trace.jsonl"]).verdict == "conforms"
 
 
-def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
-    there = tmp_path / "there.jsonl"
-    there.touch()
-    with pytest.raises(Problem, match=r"there\.jsonl exists; choose another name") as problem:
-        record.main(["bundled", "--out", str(there)], standalone_mode=False)
-    assert problem.value.exit_code == 2
-
-
 @pytest.mark.parametrize("name", ["pool", "new/pool-1.2", "there"])
 def test_a_name_without_a_known_suffix_is_a_folder(tmp_path: Path, name: str) -> None:
     """
@@ -134,18 +123,21 @@ def test_a_name_without_a_known_suffix_is_a_folder(tmp_path: Path, name: str) ->
         Path(path).unlink()
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    (tmp_path / "pool").write_text("mine", encoding="utf-8")
-    with pytest.raises(Problem, match="pool exists; choose another name") as problem:
-        record.main(["bundled", "--out", str(tmp_path / "pool")], standalone_mode=False)
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("there.jsonl", r"there\.jsonl exists; choose another name"),
+        ("there", "there exists; choose another name"),
+        ("no/a.jsonl", "cannot be created: No such file"),
+    ],
+)
+def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path, name: str, said: str) -> None:
+    for there in ("there.jsonl", "there"):
+        (tmp_path / there).write_text("mine", encoding="utf-8")
+    with pytest.raises(Problem, match=said) as problem:
+        record.main(["bundled", "--out", str(tmp_path / name)], standalone_mode=False)
     assert problem.value.exit_code == 2
-    assert (tmp_path / "pool").read_text(encoding="utf-8") == "mine"
-
-
-def test_a_file_that_cannot_be_created_is_told(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="cannot be created: No such file") as problem:
-        record.main(["bundled", "--out", str(tmp_path / "no" / "a.jsonl")], standalone_mode=False)
-    assert problem.value.exit_code == 2
+    assert {each.read_text(encoding="utf-8") for each in tmp_path.iterdir()} == {"mine"}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from purgatory_pipeline.replay.overlapping.recent_names import MOST_NAMES, RecentNames
-from purgatory_pipeline.traces.lines import PurgatoryInstance, Snapshot, TimerInstance
+from purgatory_pipeline.traces.lines import Begin, PurgatoryInstance, Snapshot, TimerInstance
 from purgatory_spec.operations import Add, CancelForKey, Check, Force, Watch
 from purgatory_spec.reasons import Reason
 
@@ -77,16 +77,15 @@ def finished(number: int) -> list[Line]:
 
 
 @pytest.mark.parametrize("first", [EXACT, PROPOSAL], ids=["exact", "proposal"])
-def test_an_unknown_operation_is_new_as_long_as_none_was_forgotten(first: object) -> None:
+def test_an_unknown_operation_is_new_as_long_as_none_was_forgotten(first: Begin) -> None:
     """
     Given as many finished operations as are remembered, or one more
     When an unknown one is forced, and the answer is that it was completed before
     Then that is wrong, or may be so
     """
-    begun = EXACT if first is EXACT else PROPOSAL
     answer = forced(0, "unknown", completes=False, result=False)
-    assert rule_of(begun, [*finished(MOST_NAMES), *answer]) == "PURGATORY-FORCE"
-    assert rule_of(begun, [*finished(MOST_NAMES + 1), *answer]) is None
+    assert rule_of(first, [*finished(MOST_NAMES), *answer]) == "PURGATORY-FORCE"
+    assert rule_of(first, [*finished(MOST_NAMES + 1), *answer]) is None
 
 
 def test_an_unknown_operation_that_may_be_old_is_still_judged_by_what_it_does() -> None:
@@ -141,15 +140,14 @@ AGAIN = watched(10)
 )
 @pytest.mark.parametrize("begun", [EXACT, PROPOSAL], ids=["exact", "proposal"])
 def test_a_completed_operation_that_is_watched_again_may_be_another(
-    begun: object, behind: list[Line], rule: str | None
+    begun: Begin, behind: list[Line], rule: str | None
 ) -> None:
     """
     Given an operation that is completed and of which nothing is left
     When one of its name is watched
     Then it may be the same one, or a new one that is completed once and in time
     """
-    first = EXACT if begun is EXACT else PROPOSAL
-    assert rule_of(first, [*COMPLETED, *AGAIN, *behind]) == rule
+    assert rule_of(begun, [*COMPLETED, *AGAIN, *behind]) == rule
 
 
 def test_unless_it_is_watched_again_it_is_the_same() -> None:

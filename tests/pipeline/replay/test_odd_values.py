@@ -1,8 +1,9 @@
 """Lines with odd values in odd places: whatever they are, the replay says something of the run."""
 
 import json
+from copy import deepcopy
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -19,10 +20,17 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 LIST: list[Json] = ["k", "k", 1]
 OBJECT: dict[str, Json] = {"a": 1}
-ODD: tuple[Json, ...] = (
-    *(None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**30, 1.5),
-    *("", "x", "\0", "wait", "timer", "inline"),
-    *([], {}, LIST, OBJECT),
+OPERATIONS: tuple[Any, ...] = (
+    {"op": "add"},
+    {"op": "elapse", "to_ms": -5},
+    {"op": "lose", "buffer": "b"},
+    {"op": "watch", "operation": "o", "keys": [], "delay_ms": -1},
+)
+ODD: tuple[Any, ...] = (
+    *(None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**30, 10**400, 1.5),
+    *("", "x", "\0", "\ud800", "wait", "wall", "timer", "inline"),
+    *([], {}, LIST, OBJECT, {"kind": "wall"}, *OPERATIONS),
+    *([{"rule": "TIMER-NOT-LATE", "variant": "none"}], [{"kind": "ran", "task": "t1"}]),
 )
 SNAPSHOTS: dict[str, dict[str, Json]] = {
     "timer": {"tasks": [{"task": "t1", "early_ms": 3, "late_ms": 3}], "queued": ["t1"]},
@@ -52,13 +60,14 @@ def spoil(line: dict[str, Json], draw: Random) -> None:
     if not (found := places(line)):
         return
     where, key = draw.choice(found)
-    what = draw.random()
+    what, odd = draw.random(), deepcopy(draw.choice(ODD))
     if what < 0.5:
-        where[key] = draw.choice(ODD)  # type: ignore[index]
+        where[key] = odd  # type: ignore[index]
     elif what < 0.8:
         del where[key]  # type: ignore[arg-type]
     elif isinstance(where, dict):
-        where[draw.choice(["zzz", "kind", "task", "operation", "queued"])] = draw.choice(ODD)
+        keys = ["zzz", "kind", "task", "operation", "queued", "events", "clock", "deviations"]
+        where[draw.choice(keys)] = odd
 
 
 def spoilt_run(draw: Random) -> list[Located]:
@@ -85,7 +94,7 @@ def spoilt_run(draw: Random) -> list[Located]:
 @pytest.mark.parametrize("seed", range(8))
 def test_something_is_said_of_every_run(seed: int) -> None:
     draw = Random(seed)
-    for _ in range(15):
+    for _ in range(20):
         rows = list(replay(spoilt_run(draw)))
         (row,) = [row for row in rows if isinstance(row, VerdictRow)]
         assert row.verdict in {"conforms", "diverges", "incomplete", "inconclusive"}

@@ -18,7 +18,7 @@ from .test_overlapping_purgatory import EXACT, PROPOSAL, completed, timed_out, t
 from .test_overlapping_timer import ran
 from .wall_clock import Line, at_once, begin, call, returns
 
-EARLY, LATE = 20_000, 100_000
+EARLY, LATE = 20_000, 50_000
 """Numbers of lines: by the first of them all that is bounded by a number is full."""
 
 SLACK = 60
@@ -98,10 +98,10 @@ def judged_to(judge: TraceJudge, lines: Iterator[Line], number: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
-def test_as_much_is_kept_after_100_000_lines_as_after_20_000(name: str) -> None:
+def test_as_much_is_kept_after_50_000_lines_as_after_20_000(name: str) -> None:
     """
     Given a run in which all is done with after a while
-    When 100,000 of its lines are judged
+    When 50,000 of its lines are judged
     Then as many entries are in the judge's tables as after 20,000, and as many objects are there
     """
     first, lines_of = LINES[name]

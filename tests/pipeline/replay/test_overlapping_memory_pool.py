@@ -55,58 +55,49 @@ FULL = [*granted("a", 2), *granted("b", 2)]
 RELEASE_A = at_once(0, Release("a"))
 
 
-@pytest.mark.parametrize(
-    ("lines", "rule"),
-    [
-        pytest.param([*FULL, *refused("c", 1), *RELEASE_A, *granted("c", 1)], None, id="right"),
-        pytest.param([*FULL, *granted("c", 1)], "POOL-BOUND", id="over the bound"),
-        pytest.param(refused("a", 1), "POOL-NON-STRICT", id="refused though there is plenty"),
-        pytest.param([*FULL, *RELEASE_A, *refused("c", 1)], "POOL-NON-STRICT", id="lost bytes"),
-        pytest.param(granted("a", 3), "POOL-OVERSIZE-REQUEST", id="more than the largest"),
-        pytest.param(granted("a", 0), "POOL-ZERO-REQUEST", id="nothing is granted"),
-        pytest.param(
-            rejected(Allocate("a", -1), Reason.INVALID_ARGUMENT), None, id="less than nothing"
-        ),
-        pytest.param(
-            rejected(Allocate("a", 1), Reason.INVALID_ARGUMENT), "POOL-NON-STRICT", id="rejected"
-        ),
-        pytest.param(
-            [*FULL, call(0, "t1", Release("a")), *granted("c", 1), returns(0, "t1")],
-            None,
-            id="granted from a release under way",
-        ),
-        pytest.param(
-            [*FULL, call(0, "t1", Release("a")), *refused("c", 1), returns(0, "t1")],
-            None,
-            id="refused during a release",
-        ),
-        pytest.param(
-            [
-                *granted("a", 2),
-                call(0, "t1", Allocate("b", 2)),
-                call(0, "t2", Allocate("c", 2)),
-                returns(0, "t2", True),
-                returns(0, "t1", True),
-            ],
-            "POOL-BOUND",
-            id="two are granted what is there for one",
-        ),
-        pytest.param(
-            [
-                *granted("a", 2),
-                call(0, "t1", Allocate("b", 2)),
-                call(0, "t2", Allocate("c", 2)),
-                returns(0, "t2", False),
-                returns(0, "t1", True),
-            ],
-            None,
-            id="one is refused for the sake of another",
-        ),
-        pytest.param(
-            [*FULL, call(0, "t1", Release("a")), *granted("c", 1)], None, id="never returns"
-        ),
-    ],
-)
+RUNS: dict[str, tuple[list[Line], str | None]] = {
+    "right": ([*FULL, *refused("c", 1), *RELEASE_A, *granted("c", 1)], None),
+    "over the bound": ([*FULL, *granted("c", 1)], "POOL-BOUND"),
+    "refused though there is plenty": (refused("a", 1), "POOL-NON-STRICT"),
+    "lost bytes": ([*FULL, *RELEASE_A, *refused("c", 1)], "POOL-NON-STRICT"),
+    "more than the largest": (granted("a", 3), "POOL-OVERSIZE-REQUEST"),
+    "nothing is granted": (granted("a", 0), "POOL-ZERO-REQUEST"),
+    "less than nothing": (rejected(Allocate("a", -1), Reason.INVALID_ARGUMENT), None),
+    "rejected": (rejected(Allocate("a", 1), Reason.INVALID_ARGUMENT), "POOL-NON-STRICT"),
+    "granted from a release under way": (
+        [*FULL, call(0, "t1", Release("a")), *granted("c", 1), returns(0, "t1")],
+        None,
+    ),
+    "refused during a release": (
+        [*FULL, call(0, "t1", Release("a")), *refused("c", 1), returns(0, "t1")],
+        None,
+    ),
+    "two are granted what is there for one": (
+        [
+            *granted("a", 2),
+            call(0, "t1", Allocate("b", 2)),
+            call(0, "t2", Allocate("c", 2)),
+            returns(0, "t2", True),
+            returns(0, "t1", True),
+        ],
+        "POOL-BOUND",
+    ),
+    "one is refused for the sake of another": (
+        [
+            *granted("a", 2),
+            call(0, "t1", Allocate("b", 2)),
+            call(0, "t2", Allocate("c", 2)),
+            returns(0, "t2", False),
+            returns(0, "t1", True),
+        ],
+        None,
+    ),
+    "never returns": ([*FULL, call(0, "t1", Release("a")), *granted("c", 1)], None),
+}
+"""Runs of a pool of three bytes, with the rule that is broken in their last line."""
+
+
+@pytest.mark.parametrize(("lines", "rule"), RUNS.values(), ids=RUNS)
 def test_some_order_explains_each_answer(lines: list[Line], rule: str | None) -> None:
     found = judged(POOL, lines)
     if rule is None:
@@ -123,19 +114,21 @@ def test_a_strict_pool_grants_what_it_has() -> None:
     assert rule_of(STRICT_POOL, [*granted("a", 2), *refused("b", 1)]) == "POOL-STRICT"
 
 
+RELEASED_TWICE_AT_ONCE: list[Line] = [
+    *granted("a", 2),
+    call(0, "t1", Release("a")),
+    call(0, "t2", Release("a")),
+    returns(0, "t1", None, Reason.INVALID_ARGUMENT),
+    returns(0, "t2"),
+]
+
+
 def test_a_pool_that_knows_its_own_rejects_what_is_given_back_twice() -> None:
     twice = [*granted("a", 2), *RELEASE_A]
     again = rejected(Release("a"), Reason.INVALID_ARGUMENT)
     assert rule_of(KNOWS, [*twice, *again]) is None
     assert rule_of(KNOWS, [*twice, *RELEASE_A]) == "POOL-RELEASE-AGAIN"
-    overlapping = [
-        *granted("a", 2),
-        call(0, "t1", Release("a")),
-        call(0, "t2", Release("a")),
-        returns(0, "t1", None, Reason.INVALID_ARGUMENT),
-        returns(0, "t2"),
-    ]
-    assert rule_of(KNOWS, overlapping) is None
+    assert rule_of(KNOWS, RELEASED_TWICE_AT_ONCE) is None
 
 
 def test_bytes_that_were_credited_twice_are_found_when_they_are_granted() -> None:

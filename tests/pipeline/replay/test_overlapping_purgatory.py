@@ -1,6 +1,5 @@
 """Purgatories on a real clock: each delayed operation is explained by itself, and timed."""
 
-import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -18,6 +17,7 @@ from purgatory_model.overlapping.projection import Projected, Projection
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judges import judge_of
 from purgatory_pipeline.traces.lines import (
+    Begin,
     DeclaredDeviation,
     PurgatoryInstance,
     Snapshot,
@@ -195,8 +195,8 @@ RIGHT: dict[str, list[Line]] = {
 
 @pytest.mark.parametrize("first", [EXACT, PROPOSAL], ids=["exact", "proposal"])
 @pytest.mark.parametrize("lines", RIGHT.values(), ids=RIGHT)
-def test_what_the_rules_allow_is_right(first: object, lines: list[Line]) -> None:
-    assert judged(EXACT if first is EXACT else PROPOSAL, lines) is None
+def test_what_the_rules_allow_is_right(first: Begin, lines: list[Line]) -> None:
+    assert judged(first, lines) is None
 
 
 @pytest.mark.parametrize("lines", RIGHT.values(), ids=RIGHT)
@@ -321,8 +321,8 @@ WRONG: dict[str, tuple[list[Line], str]] = {
 
 @pytest.mark.parametrize(("lines", "rule"), WRONG.values(), ids=WRONG)
 @pytest.mark.parametrize("first", [EXACT, PROPOSAL], ids=["exact", "proposal"])
-def test_what_the_rules_forbid_is_found(first: object, lines: list[Line], rule: str) -> None:
-    found = judged(EXACT if first is EXACT else PROPOSAL, lines)
+def test_what_the_rules_forbid_is_found(first: Begin, lines: list[Line], rule: str) -> None:
+    found = judged(first, lines)
     assert found is not None
     assert rule in (found[1].rule, *found[1].also), found[1]
     assert found[1].rule == rule or rule == "PURGATORY-SHUTDOWN-DROPS", found[1]
@@ -445,7 +445,7 @@ def test_a_history_with_one_fault_is_wrong_as_the_model_says(name: str) -> None:
     rejected = 0
     projection = Projection("1", frozenset(PROGRAMS[name][0]))
     monitor = Projected(projection, Explainer(OverlappingCalls("1", arms_first=True)))
-    for history in islice(model_histories(name), 0, None, 20):
+    for history in islice(model_histories(name), 0, None, 40):
         for mutant in mutants(history):
             memory = monitor.begin()
             explained = True
@@ -459,42 +459,6 @@ def test_a_history_with_one_fault_is_wrong_as_the_model_says(name: str) -> None:
                 rejected += 1
                 assert judged(EXACT, lines_of(mutant)) is not None, mutant
     assert rejected > 10
-
-
-def long_run(number: int) -> list[Line]:
-    """Operations under a few keys, watched, checked, cancelled, timed out; calls overlap."""
-    lines: list[Line] = []
-    for turn in range(number):
-        name, at_ms, keys = f"o{turn}", 10 * turn, (f"k{turn % 5}", f"l{turn % 7}")
-        lines += watched(at_ms, keys, name)
-        lines.append(call(at_ms, "t2", Check(keys[0])))
-        if turn % 3 == 0:
-            lines += [
-                tried(at_ms, "t2", name),
-                completed(at_ms, "t2", name),
-                returns(at_ms, "t2", 1),
-            ]
-            continue
-        lines += [tried(at_ms, "t2", name), returns(at_ms, "t2", 0)]
-        if turn % 3 == 1:
-            lines += at_once(at_ms, CancelForKey(keys[0]), (name,))
-            lines += at_once(at_ms, CancelForKey(keys[1]), (name,))
-        else:
-            lines += [call(at_ms, "t2", Force(name)), completed(at_ms, "t2", name)]
-            lines.append(returns(at_ms, "t2", True))
-    return lines
-
-
-def test_its_memory_follows_what_is_live() -> None:
-    judge = judge_of(EXACT)
-    sizes = []
-    lines = long_run(8000)
-    for place, line in enumerate(lines):
-        assert judge.take(line) is None
-        if place % 8000 == 7999:
-            sizes.append(len(pickle.dumps(judge)))
-    assert len(lines) > 60_000
-    assert sizes[-1] < 1.3 * sizes[1]
 
 
 @pytest.mark.parametrize("lines", [*RIGHT.values(), *(each for each, _ in WRONG.values())])

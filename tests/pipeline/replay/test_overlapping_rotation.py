@@ -6,26 +6,20 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from purgatory_pipeline.traces.lines import Begin, Call, MemoryPoolInstance, TimerInstance
-from purgatory_spec.operations import Add, Allocate, Cancel, Lose, Release, Shutdown
-from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile, ReleaseValidation
+from purgatory_pipeline.traces.lines import Begin, Call, MemoryPoolInstance
+from purgatory_spec.operations import Add, Lose, Release
+from purgatory_spec.profiles import MemoryPoolConfiguration
 from purgatory_spec.reasons import Reason
 
 from .cut_runs import CutRun, Ledger, Said, is_same, said_from
 from .ledgers import PoolLedger, PurgatoryLedger, TimerLedger
-from .test_overlapping_memory_pool import granted, refused, right_run
+from .test_overlapping_memory_pool import KNOWS, POOL, RELEASED_TWICE_AT_ONCE, granted, right_run
+from .test_overlapping_memory_pool import RUNS as POOL_RUNS
 from .test_overlapping_purgatory import EXACT, PROPOSAL, RIGHT, WRONG
-from .test_overlapping_timer import ADD, ran, run_of_a_right_timer
+from .test_overlapping_timer import ADD, TIMER, ran, run_of_a_right_timer
+from .test_overlapping_timer import RUNS as TIMER_RUNS
 from .wall_clock import Line, at_once, begin, call, end, judged, returns
 
-TIMER = begin(TimerInstance())
-POOL = begin(MemoryPoolInstance(MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2)))
-KNOWS = begin(
-    MemoryPoolInstance(
-        MemoryPoolConfiguration(size_bytes=3, max_single_bytes=2),
-        MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY),
-    )
-)
 LARGE = begin(MemoryPoolInstance(MemoryPoolConfiguration(300, 100)))
 
 
@@ -50,37 +44,19 @@ def pool(*lines: Line, first: Begin = POOL, truths: tuple[bool, ...] = (True, Fa
     return Run(first, list(lines), PoolLedger, truths)
 
 
+TAKES_EFFECT_LAST = {
+    "add and cancel overlap: added last",
+    "an add without return, not in effect",
+    "overlaps",
+    "an add that overlaps is taken, and lost",
+    "refused during a release",
+}
 TIMERS = {
+    name: timer(*lines, truths=LAST if name in TAKES_EFFECT_LAST else (True, False))
+    for name, (lines, rule) in TIMER_RUNS.items()
+    if rule is None
+} | {
     "runs": timer(*ADD, ran(160), end(500)),
-    "is cancelled": timer(*ADD, *at_once(140, Cancel("a")), end(500)),
-    "is cancelled too late": timer(*ADD, *at_once(151, Cancel("a")), ran(152), end(500)),
-    "is moved": timer(*ADD, *at_once(110, Add("a", 90)), ran(200), end(500)),
-    "is added again when it is due": timer(
-        *ADD, *at_once(152, Add("a", 0)), ran(153), ran(154), end(500)
-    ),
-    "runs before its add returned": timer(
-        call(0, "t1", Add("a", 0)), ran(0), returns(1, "t1"), end(500)
-    ),
-    "an add that never returns": timer(call(0, "t1", Add("a", 5)), ran(7), end(500)),
-    "an add that never returns, and took no effect": timer(
-        call(0, "t1", Add("a", 5)), end(500), truths=LAST
-    ),
-    "added while it is cancelled": timer(
-        call(0, "t1", Add("a", 5)),
-        call(0, "t2", Cancel("a")),
-        returns(1, "t2"),
-        returns(1, "t1"),
-        ran(5),
-        end(500),
-        truths=LAST,
-    ),
-    "cancelled while it is added": timer(
-        call(0, "t1", Add("a", 5)),
-        call(0, "t2", Cancel("a")),
-        returns(1, "t1"),
-        returns(1, "t2"),
-        end(500),
-    ),
     "two adds at once, the shorter last": timer(
         call(0, "t1", Add("a", 5)),
         call(0, "t2", Add("a", 60)),
@@ -90,45 +66,13 @@ TIMERS = {
         end(500),
         truths=LAST,
     ),
-    "is dropped": timer(*ADD, *at_once(110, Shutdown()), end(500)),
-    "runs during a shutdown": timer(
-        *ADD, call(110, "t2", Shutdown()), ran(155), returns(200, "t2"), truths=LAST
-    ),
-    "rejected after a shutdown": timer(
-        *at_once(0, Shutdown()),
-        call(1, "t1", Add("a", 1)),
-        returns(1, "t1", None, Reason.CLOSED),
-        end(500),
-    ),
-    "taken during a shutdown, and lost": timer(
-        call(0, "t2", Shutdown()),
-        call(1, "t1", Add("a", 1)),
-        returns(1, "t2"),
-        returns(1, "t1"),
-        end(500),
-        truths=LAST,
-    ),
     "a long run": timer(*run_of_a_right_timer(40, 3)),
 }
-FULL = [*granted("a", 2), *granted("b", 2)]
 POOLS = {
-    "one after the other": pool(
-        *FULL, *refused("c", 1), *at_once(0, Release("a")), *granted("c", 1)
-    ),
-    "granted from a release under way": pool(
-        *FULL, call(0, "t1", Release("a")), *granted("c", 1), returns(0, "t1")
-    ),
-    "refused during a release": pool(
-        *FULL, call(0, "t1", Release("a")), *refused("c", 1), returns(0, "t1"), truths=LAST
-    ),
-    "one is refused for the sake of another": pool(
-        *granted("a", 2),
-        call(0, "t1", Allocate("b", 2)),
-        call(0, "t2", Allocate("c", 2)),
-        returns(0, "t2", False),
-        returns(0, "t1", True),
-    ),
-    "a release that never returns": pool(*FULL, call(0, "t1", Release("a")), *granted("c", 1)),
+    name: pool(*lines, truths=LAST if name in TAKES_EFFECT_LAST else (True, False))
+    for name, (lines, rule) in POOL_RUNS.items()
+    if rule is None
+} | {
     "leaked while it is given back": pool(
         *granted("a", 2),
         call(0, "t1", Release("a")),
@@ -138,14 +82,7 @@ POOLS = {
         *granted("b", 2),
         first=KNOWS,
     ),
-    "given back twice at once": pool(
-        *granted("a", 2),
-        call(0, "t1", Release("a")),
-        call(0, "t2", Release("a")),
-        returns(0, "t1", None, Reason.INVALID_ARGUMENT),
-        returns(0, "t2"),
-        first=KNOWS,
-    ),
+    "given back twice at once": pool(*RELEASED_TWICE_AT_ONCE, first=KNOWS),
     # Here calls are granted and give back when they begin.
     "a long run": pool(*right_run(60, 2, 300), first=LARGE, truths=(True,)),
 }
@@ -176,36 +113,17 @@ def test_a_right_run_is_right_from_any_line_on(run: Run) -> None:
 
 
 WRONG_TIMERS = {
-    "never ran": timer(*ADD, end(173)),
+    name: timer(*lines) for name, (lines, rule) in TIMER_RUNS.items() if rule is not None
+} | {
     "too early": timer(*ADD, ran(149)),
     "too late": timer(*ADD, ran(173)),
-    "ran twice": timer(*ADD, ran(160), ran(161)),
-    "never added": timer(ran(160)),
-    "cancelled": timer(*ADD, *at_once(140, Cancel("a")), ran(150)),
-    "cancelled too late, ran twice": timer(*ADD, *at_once(151, Cancel("a")), ran(152), ran(153)),
-    "moved, ran before": timer(*ADD, *at_once(110, Add("a", 90)), ran(150)),
-    "added again when it was due: three runs": timer(
-        *ADD, *at_once(152, Add("a", 0)), ran(153), ran(154), ran(155)
-    ),
-    "ran after a shutdown": timer(*ADD, *at_once(110, Shutdown()), ran(150)),
-    "taken after a shutdown": timer(*at_once(0, Shutdown()), *at_once(1, Add("a", 1))),
-    "rejected before": timer(call(1, "t1", Add("a", 1)), returns(1, "t1", None, Reason.CLOSED)),
     "a long run": timer(*run_of_a_right_timer(40, 3), ran(9000, "task 1")),
 }
 WRONG_POOLS = {
-    "over the bound": pool(*FULL, *granted("c", 1)),
-    "refused though there is plenty": pool(*refused("a", 1)),
-    "lost bytes": pool(*FULL, *at_once(0, Release("a")), *refused("c", 1)),
-    "more than the largest": pool(*granted("a", 3)),
+    name: pool(*lines) for name, (lines, rule) in POOL_RUNS.items() if rule is not None
+} | {
     "given back twice": pool(
         *granted("a", 2), *at_once(0, Release("a")), *at_once(0, Release("a")), first=KNOWS
-    ),
-    "two are granted what is there for one": pool(
-        *granted("a", 2),
-        call(0, "t1", Allocate("b", 2)),
-        call(0, "t2", Allocate("c", 2)),
-        returns(0, "t2", True),
-        returns(0, "t1", True),
     ),
 }
 WRONG_PURGATORIES = {

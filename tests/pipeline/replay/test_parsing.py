@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.traces.from_cases import encoded, trace_of_case
 from purgatory_pipeline.traces.lines import Begin, Snapshot, Step, TraceLine
-from purgatory_pipeline.traces.parsing import LARGEST_SEQ, MOST_BYTES, parse, place_of
+from purgatory_pipeline.traces.parsing import MOST_BYTES, parse, place_of
 from purgatory_spec.jsonlines import decode_line
 from purgatory_spec.operations import Add, Cancel
 
@@ -28,41 +28,6 @@ def why_unusable(raw: bytes) -> str:
     with pytest.raises(Unusable) as caught:
         parse(raw)
     return str(caught.value)
-
-
-NO_PLACE = {
-    b"": "the line is empty",
-    b"  \t": "the line is empty",
-    b'{"run":"r","seq":1': "not JSON, or cut off: Expecting ',' delimiter in column 19",
-    b"\xff\xfe": "the line is not UTF-8",
-    b'{"run":"r","seq":1}{"run":"r","seq":2}': (
-        "more than one object in the line: the second begins in column 20"
-    ),
-    b'{"seq":1}': "Object missing required field `run`",
-    b'{"run":"r"}': "Object missing required field `seq`",
-    b'{"run":7,"seq":1}': "Expected `str`, got `int` - at `$.run`",
-    b'{"run":"r","seq":"1"}': "Expected `int`, got `str` - at `$.seq`",
-    b'{"run":"r","seq":1.5}': "Expected `int`, got `float` - at `$.seq`",
-    b'{"run":"r","seq":1.0}': "Expected `int`, got `float` - at `$.seq`",
-    b'{"run":"r","seq":true}': "Expected `int`, got `bool` - at `$.seq`",
-    b'{"run":"r","seq":-1}': "seq is -1; it counts from 0",
-    b'{"run":"r","seq":9223372036854775808}': (
-        f"seq is 9223372036854775808; the largest number is {LARGEST_SEQ}"
-    ),
-    b'{"run":"r","seq":1,"seq":2}': "key given twice: seq",
-    b'{"run":"r","run":"s","seq":1}': "key given twice: run",
-    b"[1]": "Expected `object`, got `array`",
-    b"null": "Expected `object`, got `null`",
-    b"[" * 5000: "nested too deeply",
-    b'{"run":"\\ud800","seq":1}': (
-        "JSON is malformed: unexpected end of escaped utf-16 surrogate pair (byte 14)"
-    ),
-}
-
-
-@pytest.mark.parametrize("raw", NO_PLACE, ids=lambda raw: raw[:25].decode("utf-8", "replace"))
-def test_a_line_whose_place_cannot_be_read(raw: bytes) -> None:
-    assert why_no_place(raw) == NO_PLACE[raw]
 
 
 def test_a_line_may_not_be_longer_than_a_line_is() -> None:

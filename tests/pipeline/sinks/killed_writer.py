@@ -4,12 +4,12 @@ Arguments: the folder, the point, and what the rows are about.
 """
 
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from purgatory_pipeline.engines import sinks
 from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
 
@@ -23,7 +23,7 @@ def die() -> None:
 
 def main(folder: Path, point: str, about: str) -> None:
     """Write results; at the point, die."""
-    rename, replace, remove = Path.rename, Path.replace, sinks._remove
+    rename, replace, remove = Path.rename, Path.replace, shutil.rmtree
 
     def renaming(path: Path, target: Path) -> Path:
         if point == "rename":
@@ -41,14 +41,14 @@ def main(folder: Path, point: str, about: str) -> None:
         committed.append(target)
         return replace(path, target)
 
-    def removing(folders: Iterable[Path]) -> None:
+    def removing(folder: str | Path, **how: Any) -> None:
         if point == "cleaning" and committed:
             die()
-        remove(folders)
+        remove(folder, **how)
 
     Path.rename = renaming  # type: ignore[method-assign, assignment]
     Path.replace = replacing  # type: ignore[method-assign, assignment]
-    sinks._remove = removing
+    shutil.rmtree = removing  # type: ignore[assignment]
     with ResultWriter(folder, chunk_bytes=2000) as writer:
         for number in range(40):
             run = f"{about}-{number}"

@@ -7,15 +7,12 @@ from typing import get_args, get_type_hints
 import pyarrow as pa
 import pytest
 
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
 from purgatory_pipeline.results.schemas import (
     ROW_TYPES,
     TABLES,
     Kind,
     TableName,
     arrow_schema,
-    spark_columns,
-    table_of,
 )
 
 PAGE = Path(__file__).parents[3] / "docs/reference/trace-results.md"
@@ -36,26 +33,13 @@ def test_columns_are_the_fields_of_the_rows(table: TableName) -> None:
     ]
 
 
-def test_rows_know_their_table() -> None:
-    rows = (
-        VerdictRow("r", "", "", "conforms", 0, 0),
-        CoverageRow("r", "TIMER-SIZE", 1),
-        QuarantineRow("f", 1, "", "why"),
-    )
-    assert [table_of(row) for row in rows] == list(TableName)
-
-
-def test_schemas_for_arrow_and_spark_are_the_declared_ones() -> None:
+def test_schemas_for_arrow_are_the_declared_ones() -> None:
     assert arrow_schema(TableName.COVERAGE) == pa.schema(
         [
             pa.field("run", pa.string(), nullable=False),
             pa.field("rule", pa.string(), nullable=False),
             pa.field("visits", pa.int64(), nullable=False),
         ]
-    )
-    assert spark_columns(TableName.QUARANTINE) == (
-        "file string not null, line bigint not null, raw string not null, "
-        "reason string not null, run string not null, seq bigint"
     )
     for table in TableName:
         assert arrow_schema(table).names == [column.name for column in TABLES[table]]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.traces import byte_streams
 from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.parsing import MOST_BYTES, NOT_BELIEVED
+from purgatory_pipeline.traces.parsing import LARGEST_SEQ, MOST_BYTES, NOT_BELIEVED
 from purgatory_pipeline.traces.sources import SHOWN_BYTES, read_file
 
 
@@ -98,39 +98,49 @@ def test_a_line_of_the_largest_length_is_used(write: Write) -> None:
     assert isinstance(located, Located)
 
 
-UNREADABLE = {
-    "cut off": (b'{"run":"r","seq":', "not JSON, or cut off"),
-    "no JSON": (b"hello", "not JSON"),
-    "two objects": (line(0) + line(1), "more than one object in the line"),
-    "an array": (b"[1]", "Expected `object`"),
-    "no run": (b'{"seq":0}', "missing required field `run`"),
-    "no seq": (b'{"run":"r"}', "missing required field `seq`"),
-    "run twice": (b'{"run":"r","seq":0,"run":"s"}', "key given twice: run"),
-    "seq twice": (b'{"run":"r","seq":0,"seq":1}', "key given twice: seq"),
-    "fraction": (b'{"run":"r","seq":1.5}', "Expected `int`, got `float`"),
-    "whole fraction": (b'{"run":"r","seq":1.0}', "Expected `int`, got `float`"),
-    "true": (b'{"run":"r","seq":true}', "Expected `int`, got `bool`"),
-    "string": (b'{"run":"r","seq":"1"}', "Expected `int`, got `str`"),
-    "below zero": (b'{"run":"r","seq":-1}', "it counts from 0"),
-    "too large": (b'{"run":"r","seq":9223372036854775808}', "the largest number is"),
-    "many digits": (b'{"run":"r","seq":' + b"9" * 5000 + b"}", "4300 digits"),
-    "deep": (b'{"run":"r","seq":0,"x":' + b"[" * 20000 + b"]" * 20000 + b"}", "nested too deeply"),
-    "not UTF-8": (b'{"run":"\xff","seq":0}', "not UTF-8"),
-    "half a letter": (b'{"run":"\\ud800","seq":0}', "surrogate"),
+NO_PLACE = {
+    b'{"run":"r","seq":1': "not JSON, or cut off: Expecting ',' delimiter in column 19",
+    b'{"run":"r","seq":': "not JSON, or cut off: Expecting value in column 18",
+    b"hello": "not JSON, or cut off: Expecting value in column 1",
+    b'{"run":"\xff","seq":0}': "the line is not UTF-8",
+    b'{"run":"r","seq":1}{"run":"r","seq":2}': (
+        "more than one object in the line: the second begins in column 20"
+    ),
+    b'{"seq":1}': "Object missing required field `run`",
+    b'{"run":"r"}': "Object missing required field `seq`",
+    b'{"run":7,"seq":1}': "Expected `str`, got `int` - at `$.run`",
+    b'{"run":"r","seq":"1"}': "Expected `int`, got `str` - at `$.seq`",
+    b'{"run":"r","seq":1.5}': "Expected `int`, got `float` - at `$.seq`",
+    b'{"run":"r","seq":1.0}': "Expected `int`, got `float` - at `$.seq`",
+    b'{"run":"r","seq":true}': "Expected `int`, got `bool` - at `$.seq`",
+    b'{"run":"r","seq":-1}': "seq is -1; it counts from 0",
+    b'{"run":"r","seq":9223372036854775808}': (
+        f"seq is 9223372036854775808; the largest number is {LARGEST_SEQ}"
+    ),
+    b'{"run":"r","seq":' + b"9" * 5000 + b"}": (
+        "Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits; "
+        "use sys.set_int_max_str_digits() to increase the limit"
+    ),
+    b'{"run":"r","seq":1,"seq":2}': "key given twice: seq",
+    b'{"run":"r","run":"s","seq":1}': "key given twice: run",
+    b"[1]": "Expected `object`, got `array`",
+    b"null": "Expected `object`, got `null`",
+    b"[" * 5000: "nested too deeply",
+    b'{"run":"r","seq":0,"x":' + b"[" * 20000 + b"]" * 20000 + b"}": "nested too deeply",
+    b'{"run":"\\ud800","seq":1}': (
+        "JSON is malformed: unexpected end of escaped utf-16 surrogate pair (byte 14)"
+    ),
 }
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
-def test_a_line_without_a_place_is_set_aside_as_it_is(write: Write, name: str) -> None:
-    raw, reason = UNREADABLE[name]
+@pytest.mark.parametrize("raw", NO_PLACE, ids=lambda raw: raw[:25].decode("utf-8", "replace"))
+def test_a_line_without_a_place_is_set_aside_as_it_is(write: Write, raw: bytes) -> None:
     path = write(line(0) + b"\n" + raw + b"\n" + line(1) + b"\n")
     first, aside, second = read_file(path)
     assert isinstance(first, Located)
     assert isinstance(second, Located)
-    assert isinstance(aside, QuarantineRow)
-    assert reason in aside.reason
-    assert (aside.file, aside.line) == (str(path), 2)
-    assert aside.raw == raw.decode("utf-8", "backslashreplace")
+    shown = raw.decode("utf-8", "backslashreplace")
+    assert aside == QuarantineRow(str(path), 2, shown, NO_PLACE[raw])
 
 
 LINES = [line(number) for number in range(3000)]

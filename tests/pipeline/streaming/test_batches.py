@@ -126,8 +126,3 @@ def test_a_kill_while_merging_loses_nothing(tmp_path: Path, killed: str) -> None
     if killed == "before the rename":
         (tmp_path / "merged=000001").rename(tmp_path / "staging-merged-000001")
     assert standing(Batches(tmp_path)) == expected
-
-
-def test_a_row_comes_out_as_it_went_in() -> None:
-    for row in (verdict("a", 1), CoverageRow("a", "TIMER-CANCEL", 3), aside(4, "a")):
-        assert row_of(record_of("a", row, Validity.UNTIL_NEXT)) == row

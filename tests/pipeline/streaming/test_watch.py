@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -17,6 +16,7 @@ from purgatory_pipeline.results.schemas import TableName
 from purgatory_pipeline.streaming.batches import Batches
 from purgatory_pipeline.streaming.records import row_of
 from purgatory_pipeline.traces.synthetic import write_corpus
+from tests.pipeline.processes import PURGATORY
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -39,9 +39,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def watching(corpus: Path, out: Path, *words: str) -> list[str | Path]:
-    purgatory = Path(sys.executable).with_name("purgatory")
     options: list[str | Path] = ["--out", out, "--files-per-batch", "1", "--every", "0.1"]
-    return [purgatory, "trace", "watch", corpus, *options, "--master", "local[2]", *words]
+    return [PURGATORY, "trace", "watch", corpus, *options, "--master", "local[2]", *words]
 
 
 def test_a_kill_in_mid_batch_loses_nothing_and_counts_nothing_twice(

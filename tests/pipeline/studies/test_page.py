@@ -9,7 +9,7 @@ from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.studies.catalogue import STUDIES
 from purgatory_pipeline.studies.page import ASSETS, LEAST_REQUESTS, PAGE, with_figures
 from purgatory_pipeline.studies.plots import draw_plots
-from purgatory_pipeline.studies.reading import Rows, count, mean, per_request, words
+from purgatory_pipeline.studies.reading import Rows, count, words
 from purgatory_pipeline.studies.setting import Setting
 from purgatory_pipeline.studies.tables import Row, read_summary
 from purgatory_pipeline.studies.task import result_of
@@ -88,23 +88,11 @@ def test_a_page_without_a_place_is_a_problem() -> None:
         with_figures("words", "keys", Rows(summary("keys")))
 
 
-def test_rows_are_found_by_their_settings() -> None:
+def test_control_a_row_must_be_the_only_one() -> None:
     rows = Rows([{"design": "old", "rate": 1}, {"design": "old", "rate": 2}])
-    assert rows.one(design="old", rate=2) == {"design": "old", "rate": 2}
-    assert rows.all(design="new") == []
-    with pytest.raises(LookupError, match="2 rows"):
-        rows.one(design="old")
-    with pytest.raises(LookupError, match="0 rows"):
-        rows.one(rate=3)
-
-
-def test_counts_are_put_in_proportion() -> None:
-    row: Row = {"requests": 4, "reinserted": [1, 2, 3], "live_sum": 30, "virtual_ms": 20, "a": "b"}
-    assert count(row, "reinserted") == 6
-    assert per_request(row, "reinserted") == 1.5
-    assert mean(row, "live") == 1.5
-    with pytest.raises(TypeError):
-        count(row, "a")
+    for settings, found in (({"design": "old"}, "2 rows"), ({"rate": 3}, "0 rows")):
+        with pytest.raises(LookupError, match=found):
+            rows.one(**settings)
 
 
 @pytest.mark.parametrize(

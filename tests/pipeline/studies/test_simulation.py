@@ -159,11 +159,3 @@ def test_one_request_that_expires() -> None:
     assert (counts.completed, counts.expired, counts.virtual_ms) == (0, 1, 207)
     assert (counts.wake_ups, counts.polls) == (2, 0)
     assert counts.reinserted == [0, 1]
-
-
-def test_a_range_holds_the_ends_and_the_area() -> None:
-    held = Range()
-    held.hold(5, 2)
-    held.hold(-3, 4)
-    held.hold(9, 0)
-    assert held == Range(-3, 9, -2)

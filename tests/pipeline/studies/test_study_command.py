@@ -16,6 +16,14 @@ def said(*words: str) -> Result:
     return CliRunner().invoke(study, words)
 
 
+def problem(code: int, *words: str) -> str:
+    """What is said where a command ends with a problem of this exit code."""
+    found = said(*words).exception
+    assert isinstance(found, Problem)
+    assert found.exit_code == code
+    return str(found)
+
+
 def test_list_names_every_study() -> None:
     lines = said("list").output.splitlines()
     assert [line.split()[0] for line in lines] == list(STUDIES)
@@ -42,11 +50,9 @@ def test_run_writes_the_rows_and_the_plots(tmp_path: Path) -> None:
 
 
 def test_a_study_that_is_not_there_is_a_usage_problem(tmp_path: Path) -> None:
-    problem = said("run", "weather", "--out", str(tmp_path)).exception
-    assert isinstance(problem, Problem)
-    assert problem.exit_code == 2
-    assert "'weather'" in str(problem)
-    assert "time-outs" in str(problem)
+    told = problem(2, "run", "weather", "--out", str(tmp_path))
+    assert "'weather'" in told
+    assert "time-outs" in told
 
 
 def test_a_place_of_spark_and_the_local_engine_exclude_each_other(tmp_path: Path) -> None:
@@ -80,16 +86,9 @@ def test_the_engine_is_told_before_the_work(
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     out = str(tmp_path / "file" / "x")
-    problem = said("run", "weak", "--requests", "2", "--out", out).exception
-    assert isinstance(problem, Problem)
-    assert problem.exit_code == 3
-    assert str(problem).startswith("the study failed: ")
-    assert str(problem).endswith("cannot be used: Not a directory")
-
-
-def test_the_help_says_where_results_go() -> None:
-    words = "".join(said("run", "--help").output.split())
-    assert "[default:purgatory-work/studies]" in words
+    told = problem(3, "run", "weak", "--requests", "2", "--out", out)
+    assert told.startswith("the study failed: ")
+    assert told.endswith("cannot be used: Not a directory")
 
 
 @pytest.mark.parametrize("words", [("run",), ("run", "weak", "--requests", "0"), ("docs",)])
@@ -102,16 +101,9 @@ def test_too_few_requests_are_not_published(tmp_path: Path) -> None:
     page = docs / "explanation" / "workload-studies.md"
     page.parent.mkdir(parents=True)
     page.write_text("words", encoding="utf-8")
-    nowhere = said("docs", str(tmp_path)).exception
-    assert isinstance(nowhere, Problem)
-    assert nowhere.exit_code == 2
-    assert "DOCS is the docs folder of a checkout" in str(nowhere)
-    missing = said("docs", str(docs), "--results", str(tmp_path)).exception
-    assert isinstance(missing, Problem)
-    assert "designs.parquet is not there" in str(missing)
+    assert "DOCS is the docs folder of a checkout" in problem(2, "docs", str(tmp_path))
+    missing = problem(3, "docs", str(docs), "--results", str(tmp_path))
+    assert "designs.parquet is not there" in missing
     assert said("run", "designs", "--requests", "2", "--out", str(out)).exit_code == 0
-    problem = said("docs", str(docs), "--results", str(out)).exception
-    assert isinstance(problem, Problem)
-    assert problem.exit_code == 3
-    assert "1,000,000" in str(problem)
+    assert "1,000,000" in problem(3, "docs", str(docs), "--results", str(out))
     assert page.read_text(encoding="utf-8") == "words"

@@ -6,8 +6,6 @@ from math import sqrt
 
 import pytest
 
-from purgatory_pipeline.studies.catalogue import CASES
-from purgatory_pipeline.studies.setting import Setting
 from purgatory_pipeline.studies.workload import Workload
 
 LOW = Workload(20_000, 10_000, 20, 60, 200, 1)
@@ -59,9 +57,3 @@ def test_rates_share_what_is_drawn() -> None:
     assert [each.completion_ms is None for each in slow] == [
         each.completion_ms is None for each in fast
     ]
-
-
-def test_the_cases_are_those_of_the_proposal() -> None:
-    low, high = (Setting("test", "exact", case).workload for case in CASES)
-    assert (low.median_ms, low.upper_quartile_ms, low.time_out_ms) == (20, 60, 200)
-    assert (high.median_ms, high.upper_quartile_ms, high.time_out_ms) == (200, 400, 200)

@@ -91,7 +91,6 @@ class RecordedTimer(Timer):
         )
 
     def __enter__(self) -> Self:
-        """The timer itself."""
         return self
 
     def task(self, action: Callable[[], object], name: str | None = None) -> TimerTask:

@@ -37,5 +37,4 @@ class Deadlines:
         heapify(self._heap)
 
     def __len__(self) -> int:
-        """How many entries there are."""
         return len(self._heap)

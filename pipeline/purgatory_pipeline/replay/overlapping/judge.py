@@ -14,7 +14,7 @@ Observables are not compared: other threads may change them before they are read
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
 from purgatory_conformance.support.registry import support_of
@@ -158,7 +158,7 @@ class OverlappingJudge(Generic[Kept]):
         finding = self.follower.returned(call.kept, result, rejected, at_ms)
         if finding is None or finding.operation:
             return finding
-        return _with_operation(finding, self._describe(call.operation))
+        return replace(finding, operation=self._describe(call.operation))
 
     def _step(self, line: Step, at_ms: int) -> Finding | None:
         """A call at once; what happened before it began is told in it, too."""
@@ -202,31 +202,11 @@ class OverlappingJudge(Generic[Kept]):
             operation = self._describe(line.operation)
         if not operation and isinstance(line, Happened):
             operation = f"{line.event.value}: {line.task}"
-        return Finding(
-            finding.rule,
-            finding.kind,
-            finding.expected,
-            finding.seen,
-            operation,
-            finding.thread or thread,
-            finding.also,
-        )
+        return replace(finding, operation=operation, thread=finding.thread or thread)
 
     def _describe(self, operation: Operation) -> str:
         support = support_of(component_of(self.begin.instance.configuration))
         return support.describe_operation(operation)
-
-
-def _with_operation(finding: Finding, operation: str) -> Finding:
-    return Finding(
-        finding.rule,
-        finding.kind,
-        finding.expected,
-        finding.seen,
-        operation,
-        finding.thread,
-        finding.also,
-    )
 
 
 def lateness_ms(begin: Begin) -> int:

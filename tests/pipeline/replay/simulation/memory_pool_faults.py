@@ -183,50 +183,29 @@ def _snapshot_buffers(run: PoolRun, thread: Thread) -> Script:
     run.pool.snapshot(without=run.pool.held[0])
 
 
-SCENES: dict[PoolFault, Scene] = {
-    PoolFault.GRANTS_TOO_MUCH: _grants_too_much,
-    PoolFault.GRANTS_FROM_NOTHING: _grants_from_nothing,
-    PoolFault.REFUSES: _refuses,
-    PoolFault.LOSES_A_RELEASE: _loses_a_release,
-    PoolFault.CREDITS_TWICE: _credits_a_release_twice,
-    PoolFault.LOSES_A_LEAK: _loses_a_leak,
-    PoolFault.TAKES_A_STRANGER: _once(ReleaseForeign(3), _accepts),
-    PoolFault.TAKES_AGAIN: _takes_again,
-    PoolFault.TAKES_NOTHING: _once(ReleaseNothing(), _accepts),
-    PoolFault.GRANTS_NOTHING: _allocates(0, grants_all),
-    PoolFault.GRANTS_NEGATIVE: _allocates(-3, grants_all),
-    PoolFault.GRANTS_OVERSIZE: _grants_oversize,
-    PoolFault.REJECTS_LEGAL: _allocates(1, _rejects),
-    PoolFault.REJECTS_RELEASE: _rejects_release,
-    PoolFault.MAKES_SENSELESS: _once(Construct(5, 6), _accepts),
-    PoolFault.REFUSES_UNBOUNDED: _allocates(5, refuses),
-    PoolFault.SNAPSHOT_AVAILABLE: _snapshot_available,
-    PoolFault.SNAPSHOT_BUFFERS: _snapshot_buffers,
-}
+_ADMISSION = {"POOL-STRICT", "POOL-NON-STRICT"}
 
-_ADMISSION = frozenset({"POOL-STRICT", "POOL-NON-STRICT"})
-
-RULES: dict[PoolFault, frozenset[str]] = {
-    PoolFault.GRANTS_TOO_MUCH: frozenset({"POOL-BOUND"}),
-    PoolFault.GRANTS_FROM_NOTHING: frozenset({"POOL-NON-STRICT"}),
-    PoolFault.REFUSES: _ADMISSION,
-    PoolFault.LOSES_A_RELEASE: _ADMISSION,
-    PoolFault.CREDITS_TWICE: _ADMISSION | {"POOL-BOUND"},
-    PoolFault.LOSES_A_LEAK: _ADMISSION,
-    PoolFault.TAKES_A_STRANGER: frozenset({"POOL-RELEASE-FOREIGN"}),
-    PoolFault.TAKES_AGAIN: frozenset({"POOL-RELEASE-AGAIN"}),
-    PoolFault.TAKES_NOTHING: frozenset({"POOL-RELEASE-NOTHING"}),
-    PoolFault.GRANTS_NOTHING: frozenset({"POOL-ZERO-REQUEST"}),
-    PoolFault.GRANTS_NEGATIVE: frozenset({"POOL-NEGATIVE-REQUEST"}),
-    PoolFault.GRANTS_OVERSIZE: frozenset({"POOL-OVERSIZE-REQUEST"}),
-    PoolFault.REJECTS_LEGAL: _ADMISSION,
-    PoolFault.REJECTS_RELEASE: frozenset({"POOL-RELEASE"}),
-    PoolFault.MAKES_SENSELESS: frozenset({"POOL-CONSTRUCT"}),
-    PoolFault.REFUSES_UNBOUNDED: frozenset({"POOL-UNBOUNDED-GRANTS"}),
-    PoolFault.SNAPSHOT_AVAILABLE: frozenset({"POOL-CONSERVATION"}),
-    PoolFault.SNAPSHOT_BUFFERS: frozenset({"POOL-CONSERVATION"}),
+SCENES: dict[PoolFault, tuple[Scene, set[str]]] = {
+    PoolFault.GRANTS_TOO_MUCH: (_grants_too_much, {"POOL-BOUND"}),
+    PoolFault.GRANTS_FROM_NOTHING: (_grants_from_nothing, {"POOL-NON-STRICT"}),
+    PoolFault.REFUSES: (_refuses, _ADMISSION),
+    PoolFault.LOSES_A_RELEASE: (_loses_a_release, _ADMISSION),
+    PoolFault.CREDITS_TWICE: (_credits_a_release_twice, _ADMISSION | {"POOL-BOUND"}),
+    PoolFault.LOSES_A_LEAK: (_loses_a_leak, _ADMISSION),
+    PoolFault.TAKES_A_STRANGER: (_once(ReleaseForeign(3), _accepts), {"POOL-RELEASE-FOREIGN"}),
+    PoolFault.TAKES_AGAIN: (_takes_again, {"POOL-RELEASE-AGAIN"}),
+    PoolFault.TAKES_NOTHING: (_once(ReleaseNothing(), _accepts), {"POOL-RELEASE-NOTHING"}),
+    PoolFault.GRANTS_NOTHING: (_allocates(0, grants_all), {"POOL-ZERO-REQUEST"}),
+    PoolFault.GRANTS_NEGATIVE: (_allocates(-3, grants_all), {"POOL-NEGATIVE-REQUEST"}),
+    PoolFault.GRANTS_OVERSIZE: (_grants_oversize, {"POOL-OVERSIZE-REQUEST"}),
+    PoolFault.REJECTS_LEGAL: (_allocates(1, _rejects), _ADMISSION),
+    PoolFault.REJECTS_RELEASE: (_rejects_release, {"POOL-RELEASE"}),
+    PoolFault.MAKES_SENSELESS: (_once(Construct(5, 6), _accepts), {"POOL-CONSTRUCT"}),
+    PoolFault.REFUSES_UNBOUNDED: (_allocates(5, refuses), {"POOL-UNBOUNDED-GRANTS"}),
+    PoolFault.SNAPSHOT_AVAILABLE: (_snapshot_available, {"POOL-CONSERVATION"}),
+    PoolFault.SNAPSHOT_BUFFERS: (_snapshot_buffers, {"POOL-CONSERVATION"}),
 }
-"""The rules, one of which a verdict has to name for a fault."""
+"""How each fault is played, and the rules, one of which a verdict has to name for it."""
 
 _NEEDS_VALIDATION = frozenset(
     {PoolFault.TAKES_A_STRANGER, PoolFault.TAKES_AGAIN, PoolFault.LOSES_A_LEAK}

@@ -169,68 +169,62 @@ def _told(fault: PurgatoryFault) -> Scene:
     return scene
 
 
-SCENES: dict[PurgatoryFault, Scene] = {
-    Fault.LOST_WAKE_UP: _lost_wake_up,
-    Fault.TRIED_IN_VAIN: _checked(Fault.TRIED_IN_VAIN),
-    Fault.NOT_TRIED_AGAIN: _not_tried_again,
-    Fault.COMPLETED_TWICE: _checked(Fault.COMPLETED_TWICE, checks=2),
-    Fault.COMPLETED_UNTRIED: _checked(Fault.COMPLETED_UNTRIED, satisfied=False),
-    Fault.NEVER_EXPIRES: _times_out(Fault.NEVER_EXPIRES),
-    Fault.EXPIRES_EARLY: _times_out(Fault.EXPIRES_EARLY),
-    Fault.EXPIRES_LATE: _times_out(Fault.EXPIRES_LATE),
-    Fault.EXPIRES_TWICE: _times_out(Fault.EXPIRES_TWICE),
-    Fault.EXPIRES_THOUGH_COMPLETED: _expires_though_completed,
-    Fault.EXPIRES_BEFORE_COMPLETION: _times_out(Fault.EXPIRES_BEFORE_COMPLETION),
-    Fault.EXPIRES_WHEN_CLOSED: _expires_when_closed,
-    Fault.COUNTS_TOO_MANY: _checked(Fault.COUNTS_TOO_MANY, satisfied=False),
-    Fault.COUNTS_TOO_FEW: _checked(Fault.COUNTS_TOO_FEW),
-    Fault.CANCEL_LEAVES_OUT: _cancelled(Fault.CANCEL_LEAVES_OUT),
-    Fault.CANCEL_REPEATS: _cancelled(Fault.CANCEL_REPEATS),
-    Fault.CANCELLED_YET_TRIED: _cancelled_yet_tried,
-    Fault.CANCELLED_YET_EXPIRES: _cancelled_yet_expires,
-    Fault.CANCEL_TAKES_TIME_OUT: _cancel_takes_time_out,
-    Fault.FORCE_LIES: _forced(Fault.FORCE_LIES, times=1),
-    Fault.FORCED_AGAIN: _forced(Fault.FORCED_AGAIN, times=2),
-    Fault.WATCH_LIES: _watched_wrongly(Fault.WATCH_LIES),
-    Fault.TAKEN_WHEN_CLOSED: _watched_wrongly(Fault.TAKEN_WHEN_CLOSED, closed=True),
-    Fault.TAKEN_WITHOUT_KEYS: _watched_wrongly(Fault.TAKEN_WITHOUT_KEYS, keys=0),
-    Fault.REFUSED_WHEN_OPEN: _watched_wrongly(Fault.REFUSED_WHEN_OPEN),
-    Fault.SNAPSHOT_NOT_WATCHED: _told(Fault.SNAPSHOT_NOT_WATCHED),
-    Fault.SNAPSHOT_NOT_DELAYED: _told(Fault.SNAPSHOT_NOT_DELAYED),
-}
+_LATE = {"PURGATORY-TIME-OUT"}
 
-_LATE = frozenset({"PURGATORY-TIME-OUT"})
-
-RULES: dict[PurgatoryFault, frozenset[str]] = {
-    Fault.LOST_WAKE_UP: frozenset({"PURGATORY-NOT-LOST"}),
-    Fault.TRIED_IN_VAIN: frozenset({"PURGATORY-NOT-LOST"}),
-    Fault.NOT_TRIED_AGAIN: frozenset({"PURGATORY-WATCH-SECOND-TRY"}),
-    Fault.COMPLETED_TWICE: frozenset({"PURGATORY-COMPLETED-NOT-TRIED", "PURGATORY-EXACTLY-ONCE"}),
-    Fault.COMPLETED_UNTRIED: frozenset({"PURGATORY-OVERLAPPING-CALLS"}),
-    Fault.NEVER_EXPIRES: _LATE,
-    Fault.EXPIRES_EARLY: _LATE,
-    Fault.EXPIRES_LATE: _LATE,
-    Fault.EXPIRES_TWICE: frozenset({"PURGATORY-EXACTLY-ONCE"}),
-    Fault.EXPIRES_THOUGH_COMPLETED: frozenset({"PURGATORY-CALLBACK-ORDER"}),
-    Fault.EXPIRES_BEFORE_COMPLETION: frozenset({"PURGATORY-CALLBACK-ORDER"}),
-    Fault.EXPIRES_WHEN_CLOSED: _LATE,
-    Fault.COUNTS_TOO_MANY: frozenset({"PURGATORY-CHECK-COUNT"}),
-    Fault.COUNTS_TOO_FEW: frozenset({"PURGATORY-CHECK-COUNT"}),
-    Fault.CANCEL_LEAVES_OUT: frozenset({"PURGATORY-CANCEL-RESULT"}),
-    Fault.CANCEL_REPEATS: frozenset({"PURGATORY-CANCEL-RESULT"}),
-    Fault.CANCELLED_YET_TRIED: frozenset({"PURGATORY-CANCEL-LEAVES"}),
-    Fault.CANCELLED_YET_EXPIRES: frozenset({"PURGATORY-CANCEL-LAST-KEY"}),
-    Fault.CANCEL_TAKES_TIME_OUT: frozenset({"PURGATORY-CANCEL-KEEPS-TIME-OUT"}),
-    Fault.FORCE_LIES: frozenset({"PURGATORY-FORCE"}),
-    Fault.FORCED_AGAIN: frozenset({"PURGATORY-EXACTLY-ONCE"}),
-    Fault.WATCH_LIES: frozenset({"PURGATORY-WATCH-FIRST-TRY", "PURGATORY-WATCH-SECOND-TRY"}),
-    Fault.TAKEN_WHEN_CLOSED: frozenset({"PURGATORY-SHUTDOWN-CLOSED"}),
-    Fault.TAKEN_WITHOUT_KEYS: frozenset({"PURGATORY-NO-KEYS"}),
-    Fault.REFUSED_WHEN_OPEN: frozenset({"PURGATORY-SHUTDOWN-CLOSED"}),
-    Fault.SNAPSHOT_NOT_WATCHED: frozenset({"PURGATORY-WATCH-WAITS"}),
-    Fault.SNAPSHOT_NOT_DELAYED: frozenset({"PURGATORY-TIME-OUT"}),
+SCENES: dict[PurgatoryFault, tuple[Scene, set[str]]] = {
+    Fault.LOST_WAKE_UP: (_lost_wake_up, {"PURGATORY-NOT-LOST"}),
+    Fault.TRIED_IN_VAIN: (_checked(Fault.TRIED_IN_VAIN), {"PURGATORY-NOT-LOST"}),
+    Fault.NOT_TRIED_AGAIN: (_not_tried_again, {"PURGATORY-WATCH-SECOND-TRY"}),
+    Fault.COMPLETED_TWICE: (
+        _checked(Fault.COMPLETED_TWICE, checks=2),
+        {"PURGATORY-COMPLETED-NOT-TRIED", "PURGATORY-EXACTLY-ONCE"},
+    ),
+    Fault.COMPLETED_UNTRIED: (
+        _checked(Fault.COMPLETED_UNTRIED, satisfied=False),
+        {"PURGATORY-OVERLAPPING-CALLS"},
+    ),
+    Fault.NEVER_EXPIRES: (_times_out(Fault.NEVER_EXPIRES), _LATE),
+    Fault.EXPIRES_EARLY: (_times_out(Fault.EXPIRES_EARLY), _LATE),
+    Fault.EXPIRES_LATE: (_times_out(Fault.EXPIRES_LATE), _LATE),
+    Fault.EXPIRES_TWICE: (_times_out(Fault.EXPIRES_TWICE), {"PURGATORY-EXACTLY-ONCE"}),
+    Fault.EXPIRES_THOUGH_COMPLETED: (_expires_though_completed, {"PURGATORY-CALLBACK-ORDER"}),
+    Fault.EXPIRES_BEFORE_COMPLETION: (
+        _times_out(Fault.EXPIRES_BEFORE_COMPLETION),
+        {"PURGATORY-CALLBACK-ORDER"},
+    ),
+    Fault.EXPIRES_WHEN_CLOSED: (_expires_when_closed, _LATE),
+    Fault.COUNTS_TOO_MANY: (
+        _checked(Fault.COUNTS_TOO_MANY, satisfied=False),
+        {"PURGATORY-CHECK-COUNT"},
+    ),
+    Fault.COUNTS_TOO_FEW: (_checked(Fault.COUNTS_TOO_FEW), {"PURGATORY-CHECK-COUNT"}),
+    Fault.CANCEL_LEAVES_OUT: (_cancelled(Fault.CANCEL_LEAVES_OUT), {"PURGATORY-CANCEL-RESULT"}),
+    Fault.CANCEL_REPEATS: (_cancelled(Fault.CANCEL_REPEATS), {"PURGATORY-CANCEL-RESULT"}),
+    Fault.CANCELLED_YET_TRIED: (_cancelled_yet_tried, {"PURGATORY-CANCEL-LEAVES"}),
+    Fault.CANCELLED_YET_EXPIRES: (_cancelled_yet_expires, {"PURGATORY-CANCEL-LAST-KEY"}),
+    Fault.CANCEL_TAKES_TIME_OUT: (_cancel_takes_time_out, {"PURGATORY-CANCEL-KEEPS-TIME-OUT"}),
+    Fault.FORCE_LIES: (_forced(Fault.FORCE_LIES, times=1), {"PURGATORY-FORCE"}),
+    Fault.FORCED_AGAIN: (_forced(Fault.FORCED_AGAIN, times=2), {"PURGATORY-EXACTLY-ONCE"}),
+    Fault.WATCH_LIES: (
+        _watched_wrongly(Fault.WATCH_LIES),
+        {"PURGATORY-WATCH-FIRST-TRY", "PURGATORY-WATCH-SECOND-TRY"},
+    ),
+    Fault.TAKEN_WHEN_CLOSED: (
+        _watched_wrongly(Fault.TAKEN_WHEN_CLOSED, closed=True),
+        {"PURGATORY-SHUTDOWN-CLOSED"},
+    ),
+    Fault.TAKEN_WITHOUT_KEYS: (
+        _watched_wrongly(Fault.TAKEN_WITHOUT_KEYS, keys=0),
+        {"PURGATORY-NO-KEYS"},
+    ),
+    Fault.REFUSED_WHEN_OPEN: (
+        _watched_wrongly(Fault.REFUSED_WHEN_OPEN),
+        {"PURGATORY-SHUTDOWN-CLOSED"},
+    ),
+    Fault.SNAPSHOT_NOT_WATCHED: (_told(Fault.SNAPSHOT_NOT_WATCHED), {"PURGATORY-WATCH-WAITS"}),
+    Fault.SNAPSHOT_NOT_DELAYED: (_told(Fault.SNAPSHOT_NOT_DELAYED), {"PURGATORY-TIME-OUT"}),
 }
-"""The rules, one of which a verdict has to name for a fault."""
+"""How each fault is played, and the rules, one of which a verdict has to name for it."""
 
 _NEEDS_TRIES = frozenset(
     {Fault.NOT_TRIED_AGAIN, Fault.COMPLETED_UNTRIED, Fault.CANCELLED_YET_TRIED}

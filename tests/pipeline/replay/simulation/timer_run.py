@@ -194,42 +194,24 @@ def _snapshot_invents(run: TimerRun, thread: Thread) -> Script:
     run.timer.snapshot(with_=run.fresh())
 
 
-SCENES: dict[TimerFault, Scene] = {
-    TimerFault.EARLY: _one_task(TimerFault.EARLY),
-    TimerFault.LATE: _one_task(TimerFault.LATE),
-    TimerFault.TWICE: _one_task(TimerFault.TWICE),
-    TimerFault.LOST: _one_task(TimerFault.LOST),
-    TimerFault.SURVIVES_CANCEL: _survives_cancel,
-    TimerFault.SURVIVES_MOVE: _survives_move,
-    TimerFault.NEVER_ADDED: _never_added,
-    TimerFault.SURVIVES_SHUTDOWN: _survives_shutdown,
-    TimerFault.TAKEN_WHEN_CLOSED: _taken_when_closed,
-    TimerFault.REFUSED_WHEN_OPEN: _refused_when_open,
-    TimerFault.WRONG_NEGATIVE: _wrong_negative,
-    TimerFault.WRONG_LARGEST: _wrong_largest,
-    TimerFault.CANCEL_REFUSED: _cancel_refused,
-    TimerFault.SNAPSHOT_FORGETS: _snapshot_forgets,
-    TimerFault.SNAPSHOT_INVENTS: _snapshot_invents,
+SCENES: dict[TimerFault, tuple[Scene, set[str]]] = {
+    TimerFault.EARLY: (_one_task(TimerFault.EARLY), {"TIMER-NOT-EARLY"}),
+    TimerFault.LATE: (_one_task(TimerFault.LATE), {"TIMER-LATENESS"}),
+    TimerFault.TWICE: (_one_task(TimerFault.TWICE), {"TIMER-EXACTLY-ONCE"}),
+    TimerFault.LOST: (_one_task(TimerFault.LOST), {"TIMER-LATENESS"}),
+    TimerFault.SURVIVES_CANCEL: (_survives_cancel, {"TIMER-CANCEL"}),
+    TimerFault.SURVIVES_MOVE: (_survives_move, {"TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE"}),
+    TimerFault.NEVER_ADDED: (_never_added, {"TIMER-EXACTLY-ONCE"}),
+    TimerFault.SURVIVES_SHUTDOWN: (_survives_shutdown, {"TIMER-SHUTDOWN-DROPS"}),
+    TimerFault.TAKEN_WHEN_CLOSED: (_taken_when_closed, {"TIMER-SHUTDOWN-CLOSED"}),
+    TimerFault.REFUSED_WHEN_OPEN: (_refused_when_open, {"TIMER-SHUTDOWN-CLOSED"}),
+    TimerFault.WRONG_NEGATIVE: (_wrong_negative, {"TIMER-NEGATIVE-DELAY"}),
+    TimerFault.WRONG_LARGEST: (_wrong_largest, {"TIMER-LARGEST-DELAY"}),
+    TimerFault.CANCEL_REFUSED: (_cancel_refused, {"TIMER-CANCEL"}),
+    TimerFault.SNAPSHOT_FORGETS: (_snapshot_forgets, {"TIMER-EXACTLY-ONCE"}),
+    TimerFault.SNAPSHOT_INVENTS: (_snapshot_invents, {"TIMER-EXACTLY-ONCE"}),
 }
-
-RULES: dict[TimerFault, frozenset[str]] = {
-    TimerFault.EARLY: frozenset({"TIMER-NOT-EARLY"}),
-    TimerFault.LATE: frozenset({"TIMER-LATENESS"}),
-    TimerFault.TWICE: frozenset({"TIMER-EXACTLY-ONCE"}),
-    TimerFault.LOST: frozenset({"TIMER-LATENESS"}),
-    TimerFault.SURVIVES_CANCEL: frozenset({"TIMER-CANCEL"}),
-    TimerFault.SURVIVES_MOVE: frozenset({"TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE"}),
-    TimerFault.NEVER_ADDED: frozenset({"TIMER-EXACTLY-ONCE"}),
-    TimerFault.SURVIVES_SHUTDOWN: frozenset({"TIMER-SHUTDOWN-DROPS"}),
-    TimerFault.TAKEN_WHEN_CLOSED: frozenset({"TIMER-SHUTDOWN-CLOSED"}),
-    TimerFault.REFUSED_WHEN_OPEN: frozenset({"TIMER-SHUTDOWN-CLOSED"}),
-    TimerFault.WRONG_NEGATIVE: frozenset({"TIMER-NEGATIVE-DELAY"}),
-    TimerFault.WRONG_LARGEST: frozenset({"TIMER-LARGEST-DELAY"}),
-    TimerFault.CANCEL_REFUSED: frozenset({"TIMER-CANCEL"}),
-    TimerFault.SNAPSHOT_FORGETS: frozenset({"TIMER-EXACTLY-ONCE"}),
-    TimerFault.SNAPSHOT_INVENTS: frozenset({"TIMER-EXACTLY-ONCE"}),
-}
-"""The rules, one of which a verdict has to name for a fault."""
+"""How each fault is played, and the rules, one of which a verdict has to name for it."""
 
 
 def drawn_plan(seed: int) -> TimerPlan:

@@ -57,7 +57,6 @@ class MemoryPoolFollower:
     _number: int = 0
 
     def __post_init__(self) -> None:
-        """Everything is available."""
         self._variants = {each.variant: each.rule for each in self.begin.deviations}
         declared = frozenset({_CREDITS} & self._variants.keys())
         configuration, profile = self.instance.configuration, self.instance.profile

@@ -31,7 +31,6 @@ class TimerFollower:
     _known: TimerKnowledge = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing is armed."""
         self._known = TimerKnowledge(self.begin, self.instance, self.visits, self.deviated)
 
     def called(self, operation: Operation, at_ms: int) -> TimerCall | OtherCall:

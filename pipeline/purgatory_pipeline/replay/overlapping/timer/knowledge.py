@@ -62,7 +62,6 @@ class TimerKnowledge:
     _variants: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing is armed."""
         configuration, profile = self.instance.configuration, self.instance.profile
         late = lateness_ms(self.begin)
         self.interval = ExpiryInterval(configuration.tick_ms, profile.rounding, late)
