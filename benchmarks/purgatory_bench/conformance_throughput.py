@@ -9,9 +9,6 @@ measured into a file beside the page, ``results/conformance-throughput.json``.
 """
 
 import json
-import os
-import platform
-import resource
 import shutil
 import subprocess
 import sys
@@ -22,6 +19,8 @@ from pathlib import Path
 import click
 import msgspec
 
+from purgatory_bench.bench.machine import in_words
+from purgatory_bench.python_peer.resident import peak_bytes
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
@@ -77,14 +76,8 @@ def measure(subject: str, component: Component, steps: int, work: Path) -> Figur
         steps=campaign.steps,
         start_seconds=started - began,
         seconds=time.perf_counter() - started,
-        peak_mib=_peak_mib(),
+        peak_mib=peak_bytes() / 2**20,
     )
-
-
-def _peak_mib() -> float:
-    """The peak resident memory of this process; child processes are not in it."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 def measured_apart(subject: str, component: Component, steps: int, work: Path) -> Figure:
@@ -117,11 +110,6 @@ def table(measured: Measured) -> str:
         for label, f in measured.figures
     ]
     return "\n".join(lines)
-
-
-def _machine() -> str:
-    version = f"{platform.python_implementation()} {platform.python_version()}"
-    return f"{version}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors"
 
 
 @click.command()
@@ -166,7 +154,7 @@ def main(
     figures = [
         (label, measured_apart(name, part, count, work)) for label, name, part, count in wanted
     ]
-    measured = Measured(_machine(), figures)
+    measured = Measured(in_words(), figures)
     if write is None:
         click.echo(table(measured))
     else:

@@ -12,7 +12,6 @@ must be those that were planted. Linux only, since it reads ``/proc``.
 
 import json
 import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -29,6 +28,7 @@ from pathlib import Path
 
 import click
 
+from purgatory_bench.bench.machine import in_words
 from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.spark.engine import check_on_spark
@@ -223,10 +223,8 @@ def ratio(measured: list[Measured]) -> float:
 
 def table(found: dict[str, list[Measured]]) -> str:
     """The figures as a Markdown table, with what they were measured on."""
-    version = f"{platform.python_implementation()} {platform.python_version()}"
     lines = [
-        f"Measured on {version}, {platform.system()} {platform.machine()}, "
-        f"{os.cpu_count()} processors.",
+        f"Measured on {in_words()}.",
         "",
         "| corpus | engine | events | processor time, s | of it Java, s | time, s "
         "| events a second of processor time | Python, MiB | Java, MiB |",

@@ -91,7 +91,7 @@ PARKING: Final = Parking()
 
 @final
 class SectionLock:
-    """A lock for a section; made by ``section_lock`` alone."""
+    """A lock for a section; in the pure build ``pure`` stands for it."""
 
     __slots__ = ("_held", "_lock")
 

@@ -102,12 +102,6 @@ class Bench:
         while self.stepped.run_one():
             pass
 
-    def taken_log(self) -> list[str]:
-        """What has happened since this was last asked."""
-        log = list(self.log)
-        self.log.clear()
-        return log
-
     def seen(self) -> Seen:
         purgatory = self.purgatory
         return Seen(

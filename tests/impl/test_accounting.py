@@ -1,4 +1,4 @@
-"""What is counted, and when a purge starts: the exact accounting; all in one thread."""
+"""What is counted, and when a purge starts: both accountings, in one thread."""
 
 from typing import Literal
 
@@ -8,49 +8,6 @@ from purgatory_impl import DelayedOperation
 from purgatory_impl.watchers import Shard
 
 from .purgatory_bench import Bench, Seen, check_law
-
-
-def test_a_purge_starts_above_the_interval() -> None:
-    """Given a purge interval of 2 and three operations in the lists.
-
-    When they are forced one by one, with an advance after each.
-    Then two stale entries stay, and the third makes all go.
-    """
-    bench = Bench(purge_interval=2)
-    operations = [bench.watched(name, "k") for name in "abc"]
-    for stale, operation in enumerate(operations[:2], start=1):
-        operation.force_complete()
-        bench.advance(0)
-        assert bench.seen() == Seen(3, 1, 3 - stale, 3 - stale, stale, 3)
-    operations[2].force_complete()
-    assert bench.seen() == Seen(3, 1, 0, 0, 3, 3)
-    bench.advance(0)
-    assert bench.seen() == Seen()
-
-
-def test_entries_count_and_not_operations() -> None:
-    """Given a purge interval of 2 and one operation under three keys.
-
-    When it is forced and the purgatory advanced.
-    Then its three entries make a purge due.
-    """
-    bench = Bench(purge_interval=2)
-    operation = bench.watched("a", "klk")
-    operation.force_complete()
-    assert (bench.purgatory.stale, bench.purgatory.estimate) == (3, 3)
-    bench.advance(0)
-    assert bench.seen() == Seen()
-
-
-def test_a_purge_takes_nothing_but_what_is_completed() -> None:
-    bench = Bench(purge_interval=0)
-    operations = [bench.watched(name, "kl") for name in "abcd"]
-    operations[0].force_complete()
-    operations[2].force_complete()
-    bench.advance(0)
-    assert bench.seen() == Seen(4, 2, 2, 2, 0, 2)
-    assert bench.listed("k") == bench.listed("l") == [operations[1], operations[3]]
-    assert bench.log == ["complete a", "complete c"]
 
 
 def test_a_purge_of_a_long_list_takes_several_holds() -> None:
@@ -67,41 +24,6 @@ def test_a_purge_of_a_long_list_takes_several_holds() -> None:
     left = [operation for operation in operations if not operation.is_completed]
     assert bench.listed("k") == left
     assert bench.seen() == Seen(666, 1, 666, 666, 0, 666)
-
-
-def test_a_mass_expiry_is_counted_when_it_runs() -> None:
-    """Given a purge interval of 2 and three operations that expire together.
-
-    When the purgatory advances, the executor runs them, and it advances again.
-    Then they are pending until they have run, then stale, then gone.
-    """
-    bench = Bench(purge_interval=2)
-    for name in "abc":
-        bench.watched(name, "k", 10)
-    bench.advance(10)
-    assert bench.seen() == Seen(3, 1, 0, 3, 0, 3)
-    bench.run_all()
-    assert bench.seen() == Seen(3, 1, 0, 0, 3, 3)
-    bench.advance(10)
-    assert bench.seen() == Seen()
-
-
-def test_a_cancelled_key_is_counted_out() -> None:
-    """Given an operation under three keys that loses one and is completed through another.
-
-    When each step is done.
-    Then the counts are right after each, and a purge takes the last entry.
-    """
-    bench = Bench(purge_interval=0)
-    operation = bench.watched("a", "klm")
-    bench.purgatory.cancel_for_key("k")
-    bench.advance(0)
-    assert bench.seen() == Seen(2, 2, 1, 1, 0, 1)
-    operation.ready = True
-    assert bench.purgatory.check_and_complete("l") == 1
-    assert bench.seen() == Seen(1, 1, 0, 0, 1, 1)
-    bench.advance(0)
-    assert bench.seen() == Seen()
 
 
 @pytest.mark.pure
@@ -195,3 +117,22 @@ def test_purging_inside_a_callback() -> None:
     operation.during_complete = bench.purgatory.advance
     assert bench.purgatory.check_and_complete("k") == 1
     assert bench.seen() == Seen()
+
+
+def test_the_proposal_is_in_the_timer_after_the_second_try() -> None:
+    """Given both strategies.
+
+    When an operation is watched.
+    Then at its second try it is in the timer under the exact accounting and not the other one.
+    """
+
+    def sizes(accounting: Literal["exact", "proposal"]) -> list[int]:
+        bench = Bench(accounting=accounting)
+        operation = bench.operation("a")
+        seen: list[int] = []
+        operation.during_try = lambda: seen.append(bench.purgatory.timer_size)
+        bench.purgatory.try_complete_else_watch(operation, ["k"])
+        return [*seen, bench.purgatory.timer_size]
+
+    assert sizes("exact") == [0, 1, 1]
+    assert sizes("proposal") == [0, 0, 1]

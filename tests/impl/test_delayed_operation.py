@@ -13,24 +13,8 @@ from purgatory_impl import (
 )
 from purgatory_spec.reasons import Reason
 
-from .purgatory_bench import Bench, Planned, Recorded, Seen
-
-LONG_S = 20
-"""A limit that only a test that hangs reaches."""
-
-
-def test_force_completes_once() -> None:
-    """Given an operation that nobody watches.
-
-    When it is forced twice.
-    Then the first call alone completes it, and its callback runs once.
-    """
-    log: list[str] = []
-    operation = Recorded("a", log)
-    before = operation.is_completed
-    assert (operation.force_complete(), operation.force_complete()) == (True, False)
-    assert (before, operation.is_completed) == (False, True)
-    assert log == ["complete a"]
+from .purgatory_bench import Bench, Planned, Seen
+from .threads import LONG_S
 
 
 def test_completed_and_cancelled_come_before_the_callback() -> None:
@@ -50,38 +34,6 @@ def test_completed_and_cancelled_come_before_the_callback() -> None:
     assert bench.log == ["complete a"]
 
 
-def test_expiration_follows_completion() -> None:
-    """Given a watched operation.
-
-    When its time-out is due and run.
-    Then on_complete runs, then on_expiration, and a later force does nothing.
-    """
-    bench = Bench()
-    operation = bench.watched("a", "k", 10)
-    bench.advance(9)
-    assert bench.stepped.queued == 0
-    bench.advance(10)
-    assert (bench.taken_log(), operation.is_completed) == ([], False)
-    bench.run_all()
-    assert bench.taken_log() == ["complete a", "expire a"]
-    assert operation.force_complete() is False
-
-
-def test_a_late_expiry_calls_nothing() -> None:
-    """Given an operation whose time-out waits in the executor's queue.
-
-    When it is forced before that runs.
-    Then it stays pending until then, and neither callback runs for the expiry.
-    """
-    bench = Bench()
-    operation = bench.watched("a", "k", 10)
-    bench.advance(10)
-    assert operation.force_complete() is True
-    assert (bench.taken_log(), bench.seen()) == (["complete a"], Seen(1, 1, 0, 1, 1, 2))
-    bench.run_all()
-    assert (bench.taken_log(), bench.seen()) == ([], Seen(1, 1, 0, 0, 1, 1))
-
-
 def test_on_expiration_does_nothing_unless_overridden() -> None:
     """Given a class that overrides nothing but the try.
 
@@ -99,23 +51,6 @@ def test_on_expiration_does_nothing_unless_overridden() -> None:
     assert silent.is_completed
     with pytest.raises(NotImplementedError):
         bench.purgatory.try_complete_else_watch(DelayedOperation(5), ["k"])
-
-
-def test_a_throwing_callback_leaves_the_operation_completed() -> None:
-    """Given an operation whose on_complete raises.
-
-    When it is forced.
-    Then the caller gets the exception, and nobody completes it again.
-    """
-    bench = Bench()
-    operation = bench.watched("a", "k")
-    operation.during_complete = throw
-    with pytest.raises(Planned):
-        operation.force_complete()
-    assert operation.is_completed
-    assert operation.force_complete() is False
-    assert bench.log == ["complete a"]
-    assert bench.seen() == Seen(1, 1, 0, 0, 1, 1)
 
 
 def test_a_throwing_callback_skips_on_expiration(caplog: pytest.LogCaptureFixture) -> None:

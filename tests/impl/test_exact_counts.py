@@ -178,30 +178,3 @@ def test_an_idle_wheel_is_not_turned(tasks: int, counts: Counter[str]) -> None:
         clock.set_ms(now_ms * 60)
         timer.advance()
     assert counts == {"poll": 1000}
-
-
-def test_a_hold_of_the_lock_takes_a_bounded_number_of_steps(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Given ten thousand tasks that are due together.
-
-    When the timer is advanced.
-    Then no pass under the lock takes out more tasks than the bound, and all come out.
-    """
-    timer, clock, executor = quiet_timer()
-    for _ in range(10_000):
-        timer.add(int, 5)
-    passes: list[int] = []
-    advance = Wheel.advance
-
-    def watched(wheel: Wheel, now_ms: int, steps: int, expired: list[Task]) -> bool:
-        more = advance(wheel, now_ms, steps, expired)
-        passes.append(len(expired))
-        return more
-
-    monkeypatch.setattr(Wheel, "advance", watched)
-    clock.set_ms(5)
-    timer.advance()
-    assert sum(passes) == executor.queued == 10_000
-    assert max(passes) <= 1024
-    assert len(passes) == 10

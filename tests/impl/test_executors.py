@@ -1,7 +1,6 @@
 """Executors: order, failures, idleness, closing."""
 
 import gc
-import logging
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -19,9 +18,9 @@ from purgatory_impl import (
     VirtualClock,
 )
 
-LONG_MS = 20_000
-LONG_S = 20
-"""Limits that only a test that hangs reaches."""
+from .threads import LONG_S
+
+LONG_MS = 1000 * LONG_S
 
 
 @pytest.fixture(params=[SteppedExecutor, InlineExecutor, ThreadExecutor])
@@ -32,15 +31,6 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     yield made
     if isinstance(made, ThreadExecutor):
         made.close(LONG_MS)
-
-
-@pytest.fixture
-def failures(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> pytest.LogCaptureFixture:
-    """What the logger of the timer says, also where somebody has silenced it before."""
-    monkeypatch.setattr(logging.getLogger("purgatory"), "disabled", False)
-    return caplog
 
 
 def hand_over(executor: Executor, *actions: Callable[[], object]) -> None:
@@ -75,7 +65,7 @@ def test_tasks_run_in_the_order_of_the_queue(executor: Executor) -> None:
 
 
 def test_a_task_that_throws_is_logged_and_harms_nobody(
-    executor: Executor, failures: pytest.LogCaptureFixture
+    executor: Executor, logged: pytest.LogCaptureFixture
 ) -> None:
     """Given a task that throws between two others.
 
@@ -86,7 +76,7 @@ def test_a_task_that_throws_is_logged_and_harms_nobody(
     hand_over(executor, lambda: ran.append("a"), fail, lambda: ran.append("b"))
     hand_over(executor, lambda: ran.append("c"))
     assert ran == ["a", "b", "c"]
-    (record,) = failures.records
+    (record,) = logged.records
     assert (record.name, record.levelname) == ("purgatory", "ERROR")
     assert record.exc_info is not None
     assert record.exc_info[0] is ValueError
@@ -130,24 +120,6 @@ def test_an_executor_does_not_keep_tasks_that_ran(executor: Executor) -> None:
 
 
 # Stepped
-
-
-def test_a_stepped_executor_runs_one_task_at_a_time() -> None:
-    """Given a stepped executor with two tasks.
-
-    When it is stepped three times.
-    Then the count goes down by one each time, and the third step finds nothing.
-    """
-    executor = SteppedExecutor()
-    ran: list[str] = []
-    executor.hand_over(
-        [CallableTask(lambda: ran.append("a")), CallableTask(lambda: ran.append("b"))]
-    )
-    executor.wake()
-    assert (executor.queued, ran) == (2, [])
-    assert (executor.run_one(), executor.queued, ran) == (True, 1, ["a"])
-    assert (executor.run_one(), executor.queued, ran) == (True, 0, ["a", "b"])
-    assert executor.run_one() is False
 
 
 def test_a_stepped_executor_is_a_base_for_others() -> None:
@@ -309,7 +281,7 @@ def test_closing_runs_what_is_queued_and_ends_the_thread() -> None:
     assert set(threading.enumerate()) == before
 
 
-def test_closing_gives_up_when_the_time_is_over(failures: pytest.LogCaptureFixture) -> None:
+def test_closing_gives_up_when_the_time_is_over(logged: pytest.LogCaptureFixture) -> None:
     """Given a thread executor in the middle of a task that does not end.
 
     When it is closed with a short time-out.
@@ -320,7 +292,7 @@ def test_closing_gives_up_when_the_time_is_over(failures: pytest.LogCaptureFixtu
     executor.hand_over([CallableTask(lambda: resume.wait(LONG_S))])
     executor.wake()
     executor.close(timeout_ms=1)
-    assert [record.message for record in failures.records] == [
+    assert [record.message for record in logged.records] == [
         "Thread purgatory-executor has not ended after 1 ms"
     ]
     resume.set()
@@ -344,7 +316,7 @@ def test_a_thread_survives_whatever_a_task_raises() -> None:
     assert ran == ["a"]
 
 
-def test_tasks_for_a_closed_thread_are_reported(failures: pytest.LogCaptureFixture) -> None:
+def test_tasks_for_a_closed_thread_are_reported(logged: pytest.LogCaptureFixture) -> None:
     """Given an executor that was closed before the timer that uses it.
 
     When a task expires.
@@ -355,6 +327,6 @@ def test_tasks_for_a_closed_thread_are_reported(failures: pytest.LogCaptureFixtu
     timer = Timer(clock=VirtualClock(), executor=executor)
     timer.add(fail, 0)
     assert executor.queued == 1
-    assert [record.message for record in failures.records] == [
+    assert [record.message for record in logged.records] == [
         "The executor is closed; 1 tasks will not run"
     ]

@@ -86,20 +86,6 @@ def test_what_is_made_of_a_callable_is_a_one_shot_task() -> None:
     assert timer.add(task, 10) is task
 
 
-def test_it_is_moved_while_it_is_pending() -> None:
-    clock, executor = VirtualClock(), SteppedExecutor()
-    timer = Timer(clock=clock, executor=executor)
-    ran: list[int] = []
-    task = timer.add(lambda: ran.append(clock.now_ms()), 10)
-    assert timer.add(task, 50) is task
-    clock.set_ms(49)
-    timer.advance()
-    assert (timer.size, executor.queued) == (1, 0)
-    assert timer.add(task, 1) is task
-    run_all(timer, clock, executor)
-    assert len(ran) == 1
-
-
 @pytest.mark.parametrize("end", [expire, hand_over, cancel, cancel_by_timer])
 def test_it_is_refused_when_it_has_ended(end: End) -> None:
     """Given a task of a callable that has run, is about to run, or was cancelled.

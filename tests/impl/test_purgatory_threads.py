@@ -1,13 +1,11 @@
 """The purgatory in a real program: its threads, many callers at once, the real clock."""
 
 import gc
-import logging
-import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -15,9 +13,7 @@ import pytest
 from purgatory_impl import (
     DelayedOperation,
     Purgatory,
-    PurgatoryClosed,
     SteppedExecutor,
-    ThreadExecutor,
     Timer,
     VirtualClock,
 )
@@ -26,47 +22,9 @@ from purgatory_impl.walks import walk_under
 from purgatory_impl.watcher_lists import WatcherLists
 
 from .purgatory_bench import Recorded, check_law, sweep
+from .threads import LONG_S, in_threads, let_others_run, through_while_held
 
-LONG_S = 30
-"""A limit that only a test that hangs reaches."""
-
-
-@pytest.fixture
-def eager_switching() -> Iterator[None]:
-    """Let threads interrupt each other as often as the interpreter can."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(interval)
-
-
-@pytest.fixture(autouse=True)
-def no_thread_left() -> Iterator[None]:
-    """Every test ends the threads that it, or a purgatory, has started."""
-    before = set(threading.enumerate())
-    yield
-    assert set(threading.enumerate()) == before
-
-
-def in_threads(bodies: list[Callable[[], None]]) -> None:
-    """Run all at once; an exception in one of them fails the test."""
-    failures: list[BaseException] = []
-    start = threading.Barrier(len(bodies))
-
-    def guarded(body: Callable[[], None]) -> None:
-        try:
-            start.wait(LONG_S)
-            body()
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=guarded, args=(body,)) for body in bodies]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG_S)
-    assert not any(thread.is_alive() for thread in threads)
-    assert failures == []
+pytestmark = pytest.mark.usefixtures("no_thread_left")
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -149,7 +107,7 @@ def test_the_reaper_wakes_for_a_purge_and_for_nothing_else() -> None:
         for operation in operations:
             purgatory.try_complete_else_watch(operation, ["k"])
         operations[0].force_complete()
-        time.sleep(0.02)
+        let_others_run()
         assert purgatory.entries == 2
         operations[1].force_complete()
         wait_until(lambda: purgatory.entries == 0)
@@ -176,14 +134,13 @@ def test_who_reaps_is_a_choice() -> None:
 
 @pytest.mark.pure
 def test_the_reaper_survives_a_failing_purge(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    logged: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given a purgatory whose first purge fails.
 
     When a purge is due.
     Then the failure is logged, and the next one purges.
     """
-    monkeypatch.setattr(logging.getLogger("purgatory"), "disabled", False)
     sweep = WatcherLists.sweep
     failures = [OSError("planned")]
 
@@ -198,7 +155,7 @@ def test_the_reaper_survives_a_failing_purge(
         purgatory.try_complete_else_watch(operation, ["k"])
         operation.force_complete()
         wait_until(lambda: purgatory.entries == 0)
-    assert [record.message for record in caplog.records] == ["A purge failed"]
+    assert [record.message for record in logged.records] == ["A purge failed"]
 
 
 def test_a_purge_that_finds_nothing_is_tried_again_later() -> None:
@@ -211,13 +168,13 @@ def test_a_purge_that_finds_nothing_is_tried_again_later() -> None:
     timer = Timer(clock=clock, executor=SteppedExecutor())
     with Purgatory[str](purge_interval=0, timer=timer, reaper=True) as purgatory:
         purgatory._accounting.post(1)
-        time.sleep(0.02)
+        let_others_run()
         operation = Recorded("a", [])
         purgatory.try_complete_else_watch(operation, ["k"])
         # Completed with an entry that is counted by the line above.
         operation._entries = 0
         operation.force_complete()
-        time.sleep(0.02)
+        let_others_run()
         assert purgatory.entries == 1
         clock.set_ms(100)
         wait_until(lambda: purgatory.entries == 0)
@@ -291,22 +248,6 @@ def test_no_lock_but_its_own_is_held_while_user_code_runs() -> None:
     check_law(purgatory)
 
 
-def finished_while_held(
-    lock: AbstractContextManager[object], calls: list[Callable[[], object]]
-) -> list[int]:
-    """Which calls, each in a thread of its own, return while a lock is held."""
-    threads = [threading.Thread(target=call) for call in calls]
-    with lock:
-        for thread in threads:
-            thread.start()
-        time.sleep(0.05)
-        through = [number for number, thread in enumerate(threads) if not thread.is_alive()]
-    for thread in threads:
-        thread.join(LONG_S)
-    assert not any(thread.is_alive() for thread in threads)
-    return through
-
-
 def still_purgatory() -> tuple[Purgatory[str], Recorded]:
     """A purgatory with one operation, watched under ``k``."""
     timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
@@ -331,7 +272,7 @@ def test_what_changes_the_word_waits_for_its_lock() -> None:
         operation.run,
     ]
     assert operation._locks is not None
-    assert finished_while_held(operation._locks.word, calls) == []
+    assert through_while_held(operation._locks.word, calls) == []
     assert operation.is_completed
     # The run was owed nothing: nobody had handed the operation over.
     purgatory._accounting.begin_time_out()
@@ -350,8 +291,8 @@ def test_what_reads_or_changes_a_list_waits_for_its_shard() -> None:
         partial(sweep, purgatory),
         purgatory.watched,
     ]
-    assert finished_while_held(purgatory._lists.shard_of("k").lock, calls) == []
-    assert finished_while_held(purgatory._lists.shard_of("k").lock, [operation.force_complete]) == [
+    assert through_while_held(purgatory._lists.shard_of("k").lock, calls) == []
+    assert through_while_held(purgatory._lists.shard_of("k").lock, [operation.force_complete]) == [
         0
     ]
 
@@ -368,9 +309,9 @@ def test_what_reads_or_changes_a_count_waits_for_the_accounting() -> None:
             partial(accounting.begin_purge_if_due, 0),
             accounting.close,
         ]
-        assert finished_while_held(accounting._lock, calls) == []
+        assert through_while_held(accounting._lock, calls) == []
     proposal = ProposalAccounting(0)
-    assert finished_while_held(proposal._lock, [proposal.count_watch]) == []
+    assert through_while_held(proposal._lock, [proposal.count_watch]) == []
 
 
 def test_cancelling_a_key_does_not_wait_for_a_try() -> None:
@@ -504,34 +445,6 @@ def test_no_completion_is_lost() -> None:
             events[key] = 1
             purgatory.check_and_complete(key)
 
-        in_threads([watch, partial(happen, 0), partial(happen, 1)])
+        in_threads(watch, partial(happen, 0), partial(happen, 1))
         assert [operation.completions for operation in operations] == [1] * 4
     purgatory.close()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("eager_switching")
-def test_closing_while_others_watch_leaves_nothing_pending() -> None:
-    """Given threads that watch operations with long time-outs.
-
-    When the purgatory is closed meanwhile.
-    Then no time-out is left, whichever watch came too late.
-    """
-    for _ in range(50):
-        executor = ThreadExecutor()
-        timer = Timer(executor=executor)
-        purgatory: Purgatory[int] = Purgatory(timer=timer)
-        refused: list[int] = []
-
-        def watch(purgatory: Purgatory[int] = purgatory, refused: list[int] = refused) -> None:
-            for number in range(50):
-                try:
-                    operation = Counted(10**6, [0], 0, 1)
-                    purgatory.try_complete_else_watch(operation, [number])
-                except PurgatoryClosed:
-                    refused.append(number)
-
-        in_threads([watch, watch, purgatory.close])
-        assert (purgatory.pending, timer.size) == (0, 0)
-        timer.close()
-        executor.close()

@@ -1,11 +1,9 @@
 """The timer in a real program: its reaper, several threads, the monotonic clock, closing."""
 
-import logging
 import random
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from threading import Condition
@@ -27,10 +25,10 @@ from purgatory_impl import (
 )
 from purgatory_impl import timer as timer_module
 from purgatory_impl.clocks import Clock
-from purgatory_impl.exclusion import SectionLock
 
-LONG_S = 20
-"""A limit that only a test that hangs reaches."""
+from .threads import LONG_S, in_threads, let_others_run, through_while_held
+
+pytestmark = pytest.mark.usefixtures("no_thread_left")
 
 
 class Sleeps:
@@ -52,49 +50,6 @@ class Sleeps:
     def await_next(self) -> None:
         """Wait until the reaper lies down once more."""
         assert self._lies_down.acquire(timeout=LONG_S)
-
-
-@pytest.fixture
-def eager_switching() -> Iterator[None]:
-    """Let threads interrupt each other as often as the interpreter can."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(interval)
-
-
-@pytest.fixture(autouse=True)
-def no_thread_left() -> Iterator[None]:
-    """Every test ends the threads that it, or a timer, has started."""
-    before = set(threading.enumerate())
-    yield
-    assert set(threading.enumerate()) == before
-
-
-def in_threads(*bodies: Callable[[], None]) -> None:
-    """Run all at once; an exception in one of them fails the test."""
-    failures: list[BaseException] = []
-    start = threading.Barrier(len(bodies))
-
-    def guarded(body: Callable[[], None]) -> None:
-        try:
-            start.wait(LONG_S)
-            body()
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=guarded, args=(body,)) for body in bodies]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG_S)
-    assert not any(thread.is_alive() for thread in threads)
-    assert failures == []
-
-
-def let_others_run() -> None:
-    """Time for a thread to do what it should not; a thread that rightly sleeps needs none."""
-    time.sleep(0.02)
 
 
 # The reaper, exactly
@@ -200,7 +155,7 @@ def test_the_reaper_survives_whatever_an_inline_task_raises() -> None:
 
 
 def test_the_reaper_survives_an_executor_that_cannot_be_woken(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    logged: pytest.LogCaptureFixture,
 ) -> None:
     """Given an executor of the user's own whose ``wake`` fails.
 
@@ -212,7 +167,6 @@ def test_the_reaper_survives_an_executor_that_cannot_be_woken(
         def wake(self) -> None:
             raise OSError("planned")
 
-    monkeypatch.setattr(logging.getLogger("purgatory"), "disabled", False)
     virtual = VirtualClock()
     clock = Sleeps(virtual)
     executor = Broken()
@@ -226,7 +180,7 @@ def test_the_reaper_survives_an_executor_that_cannot_be_woken(
         virtual.set_ms(6)
         clock.await_next()
     assert executor.queued == 2
-    assert [record.message for record in caplog.records] == ["A pass of the reaper failed"] * 2
+    assert [record.message for record in logged.records] == ["A pass of the reaper failed"] * 2
 
 
 def test_who_advances_is_a_choice() -> None:
@@ -329,22 +283,6 @@ def test_the_reaper_outlives_a_wait_longer_than_the_platform_allows() -> None:
         assert timer.size == 1
 
 
-def test_cancelling_in_time_prevents_the_run() -> None:
-    """Given two tasks of one millisecond.
-
-    When one is cancelled before.
-    Then the other runs alone.
-    """
-    ran: list[str] = []
-    done = threading.Event()
-    with Timer() as timer:
-        cancelled = timer.add(lambda: ran.append("cancelled"), 50)
-        timer.add(done.set, 51)
-        in_time = cancelled.cancel()
-        assert done.wait(LONG_S)
-    assert ran == ([] if in_time else ["cancelled"])
-
-
 # Many threads
 
 
@@ -387,19 +325,6 @@ def test_a_fresh_task_is_adopted_under_the_lock_of_all_timers() -> None:
     add = partial(timer.add, CallableTask(int), 5)
     assert through_while_held(timer_module._OWNER_CHANGE, [add]) == []
     assert timer.size == 1
-
-
-def through_while_held(lock: SectionLock, calls: Sequence[Callable[[], object]]) -> list[int]:
-    """Which calls, each in a thread of its own, return while the lock is held."""
-    threads = [threading.Thread(target=call) for call in calls]
-    with lock:
-        for thread in threads:
-            thread.start()
-        let_others_run()
-        through = [number for number, thread in enumerate(threads) if not thread.is_alive()]
-    for thread in threads:
-        thread.join(LONG_S)
-    return through
 
 
 @pytest.mark.pure
@@ -608,31 +533,3 @@ def test_an_executor_that_was_given_stays_open() -> None:
         other.add(ran.set, 1)
         assert ran.wait(LONG_S)
     executor.close()
-
-
-@pytest.mark.usefixtures("eager_switching")
-def test_an_add_that_races_with_closing_is_kept_or_refused() -> None:
-    """Given a timer where every add is due at once, and threads that add without pause.
-
-    When the timer is closed meanwhile.
-    Then every add that was not refused has run when closing is over.
-    """
-    timer = Timer(clock=VirtualClock())
-    accepted = [0, 0, 0]
-    ran: list[int] = []
-
-    def work(worker: int) -> None:
-        while True:
-            try:
-                timer.add(lambda: ran.append(worker), 0)
-            except TimerClosed:
-                return
-            accepted[worker] += 1
-
-    def close() -> None:
-        time.sleep(0.02)
-        timer.close()
-
-    in_threads(close, partial(work, 0), partial(work, 1), partial(work, 2))
-    assert [ran.count(worker) for worker in range(3)] == accepted
-    assert sum(accepted) > 0

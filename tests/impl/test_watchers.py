@@ -63,100 +63,6 @@ def standing_on(shard: Shard[str], name: str) -> Walk[str]:
     return walk
 
 
-def test_an_entry_leaves_its_list_once() -> None:
-    """Given a list of three.
-
-    When the first, the last and the middle entry are dropped, each twice.
-    Then each leaves once, the list is whole in between, and it is gone with the last.
-    """
-    shard, _ = shard_of("abc")
-    first, middle, last = (standing_on(shard, name) for name in "abc")
-    assert [names(shard), first.drop(), first.drop(), names(shard)] == [
-        ["a", "b", "c"], 1, 0, ["b", "c"],
-    ]  # fmt: skip
-    assert [last.drop(), last.drop(), names(shard)] == [1, 0, ["b"]]
-    assert [middle.drop(), middle.drop(), names(shard), shard.entries] == [1, 0, [], 0]
-    shard.append("k", Recorded("d", []))
-    assert [middle.drop(), last.drop(), names(shard)] == [0, 0, ["d"]]
-
-
-def test_a_list_of_one_entry_has_no_chunk_and_becomes_one_with_its_second() -> None:
-    """Given a walk that stands on the only entry of a list.
-
-    When a second one is appended and the first is dropped, twice.
-    Then that leaves the list, once, and the walk does not come to the second.
-    """
-    shard, _ = shard_of("a")
-    walk = standing_on(shard, "a")
-    first = [shard.lists["k"].first]
-    shard.append("k", Recorded("b", []))
-    first.append(shard.lists["k"].first)
-    assert [chunk is None for chunk in first] == [True, False]
-    assert [walk.drop(), walk.drop(), names(shard)] == [1, 0, ["b"]]
-    assert step(walk) == ("end", 0)
-
-
-def test_a_walk_begun_on_the_only_entry_removes_that_alone() -> None:
-    """Given a walk over a list of one.
-
-    When others are appended, before or behind it nothing is, and all are completed.
-    Then the walk removes the first.
-    """
-    shard, operations = shard_of("a")
-    walks = [walk_of(shard) for _ in range(3)]
-    for name in "bcd":
-        operations.append(Recorded(name, []))
-        shard.append("k", operations[-1])
-    for operation in operations:
-        operation.force_complete()
-    assert [step(walks[0]), walks[1].sweep(), names(shard)] == [("end", 1), 0, ["b", "c", "d"]]
-    assert [step(walks[2]), names(shard)] == [("end", 0), ["b", "c", "d"]]
-
-
-def test_an_entry_of_a_detached_list_is_out() -> None:
-    for letters in ("a", "ab"):
-        shard, operations = shard_of(letters)
-        walk = standing_on(shard, "a")
-        assert shard.detach("k") == operations
-        shard.append("k", operations[-1])
-        operations[0].force_complete()
-        left = [letters[-1]]
-        assert (walk.drop(), names(shard), shard.detach("l")) == (0, left, [])
-        assert (step(walk), walk.sweep(), walk.next_operations()) == (("end", 0), 0, [])
-
-
-def test_a_detached_list_is_not_walked_any_further() -> None:
-    """Given a walk that stands on the first of three, and walks that have not begun.
-
-    When the list is taken away.
-    Then none of them comes to anything.
-    """
-    shard, operations = shard_of("abc")
-    others = [walk_of(shard) for _ in range(2)]
-    watched = shard.lists["k"]
-    walk = standing_on(shard, "a")
-    assert shard.detach("k") == operations
-    assert [step(walk), step(others[0]), others[1].next_operations()] == [("end", 0)] * 2 + [[]]
-    assert walk_over(shard, watched).sweep() == 0
-    assert watched.first is watched.last is None
-
-
-def test_a_walk_finds_back_from_an_entry_that_was_taken_out() -> None:
-    """Given a walk that stands on the first of six.
-
-    When that one and the next two are completed and removed by another walk.
-    Then it goes on with the fourth, and removes what has been completed behind that.
-    """
-    shard, operations = shard_of("abcdef")
-    walk = standing_on(shard, "a")
-    for operation in operations[:3]:
-        operation.force_complete()
-    assert walk_of(shard).sweep() == 3
-    operations[4].force_complete()
-    assert [step(walk), step(walk), step(walk)] == [("d", 0), ("f", 1), ("end", 0)]
-    assert names(shard) == ["d", "f"]
-
-
 def test_an_entry_that_has_moved_often_is_dropped_where_it_is(chunk_places: int) -> None:
     """Given a walk that stands on an operation in the middle of a long list.
 
@@ -184,26 +90,6 @@ def test_an_entry_that_has_moved_often_is_dropped_where_it_is(chunk_places: int)
     assert operations_of(shard.lists[0]) == left
     behind = [operation for operation in left if operations.index(operation) > 150]
     assert [walk.next_live()[0] for _ in range(len(behind) + 1)] == [*behind, None]
-
-
-def test_a_walk_ends_where_it_ended_at_the_start() -> None:
-    """Given a walk that stands on the last of two, which is then removed.
-
-    When others are appended.
-    Then the walk does not come to them.
-    """
-    shard, operations = shard_of("ab")
-    walk = walk_of(shard)
-    assert [step(walk), step(walk)] == [("a", 0), ("b", 0)]
-    shard.append("k", Recorded("c", []))
-    operations[1].force_complete()
-    assert [step(walk), step(walk)] == [("end", 1), ("end", 0)]
-    assert names(shard) == ["a", "c"]
-
-
-def test_a_walk_over_nothing_is_none() -> None:
-    shard: Shard[str] = Shard()
-    assert (walk_under(shard, "k"), shard.all_lists(), sweep_shard(shard)) == (None, [], 0)
 
 
 def test_a_look_at_the_operations_removes_none(chunk_places: int) -> None:

@@ -91,7 +91,7 @@ def test_it_passes_the_tests_of_the_implementation(python: Path) -> None:
     command: list[str | Path] = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     output = run([*command, "tests/impl"], ROOT)
     passed = int(output.rpartition(" passed")[0].split()[-1])
-    assert passed > 400
+    assert passed > 300
 
 
 @pytest.mark.large

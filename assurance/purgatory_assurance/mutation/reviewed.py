@@ -1,9 +1,10 @@
 """The reviewed survivors: who may survive, and why; nobody else may, and nobody less."""
 
-import tomllib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from purgatory_assurance.mutation.runner import Result
 
@@ -11,15 +12,14 @@ LEAST_SHARE = 0.9
 """The share of mutants that must be killed."""
 
 
-@dataclass(frozen=True)
-class Reviewed:
+class Reviewed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Mutants of a line that survive for the same reason."""
 
     module: str
     definition: str
     line: str
-    mutated: tuple[str, ...]
-    reason: str
+    mutated: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    reason: Annotated[str, msgspec.Meta(pattern=r"\S")]
 
     @property
     def keys(self) -> tuple[tuple[str, str, str, str], ...]:
@@ -31,27 +31,17 @@ def read_reviewed(path: Path) -> tuple[Reviewed, ...]:
     """Read the list; see its first lines for the form.
 
     Raises:
-        ValueError: an entry lacks a part, has an empty reason, or names a mutant once more.
+        msgspec.ValidationError: an entry lacks a part, or has an empty reason.
+        ValueError: an entry names a mutant once more.
     """
-    tables = tomllib.loads(path.read_text(encoding="utf-8")).get("survivors", [])
-    entries = tuple(_entry(table) for table in tables)
+    tables = msgspec.toml.decode(path.read_bytes(), type=dict[str, tuple[Reviewed, ...]])
+    entries = tables.get("survivors", ())
     seen: set[tuple[str, str, str, str]] = set()
     for key in (key for entry in entries for key in entry.keys):
         if key in seen:
             raise ValueError(f"reviewed twice: {key}")
         seen.add(key)
     return entries
-
-
-def _entry(table: dict[str, object]) -> Reviewed:
-    texts = [table.get(name) for name in ("module", "definition", "line", "reason")]
-    mutated = table.get("mutated")
-    if not isinstance(mutated, list) or not mutated or not all(isinstance(t, str) for t in texts):
-        raise ValueError(f"an entry needs module, definition, line, mutated and reason: {table}")
-    module, definition, line, reason = (str(text) for text in texts)
-    if not reason.strip():
-        raise ValueError(f"an entry without a reason: {table}")
-    return Reviewed(module, definition, line, tuple(str(each) for each in mutated), reason)
 
 
 def problems(

@@ -8,7 +8,6 @@ shows the log.
 from __future__ import annotations
 
 import threading
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -44,24 +43,15 @@ class Planned(Exception):
     """Raised by an operation on purpose."""
 
 
-@dataclass(eq=False)
-class Record:
-    """The record of an operation: its condition, its time-out and the log of its events.
+@dataclass(eq=False, kw_only=True)
+class Log:
+    """The events of an operation or a task, kept when that itself is gone.
 
     Attributes:
-        serial: Its number, from 0.
-        key: The number of the key whose events it waits for.
-        threshold: The number of events that the operation needs.
-        delay_ms: Its time-out.
         log: The events, each with the name of the thread.
     """
 
-    serial: int
-    key: int
-    threshold: int
-    delay_ms: int
     log: list[tuple[str, str]] = field(default_factory=list)
-    reference: weakref.ref[DelayedOperation] | None = None
 
     def note(self, what: str) -> None:
         """Add to the log; any thread may."""
@@ -75,21 +65,37 @@ class Record:
         """Whether the log has an entry of one of these kinds."""
         return any(happened in anything for happened, _ in self.log)
 
+    def lines(self) -> str:
+        """The log, for people."""
+        return "\n".join(f"    {what} ({thread})" for what, thread in self.log)
+
+
+@dataclass(eq=False)
+class Record(Log):
+    """The record of an operation: its condition, its time-out and the log of its events.
+
+    Attributes:
+        serial: Its number, from 0.
+        key: The number of the key whose events it waits for.
+        threshold: The number of events that the operation needs.
+        delay_ms: Its time-out.
+    """
+
+    serial: int
+    key: int
+    threshold: int
+    delay_ms: int
+
     @property
     def completions(self) -> int:
         """How often it was completed, by whomever."""
         return self.count(COMPLETED) + self.count(TIMED_OUT)
 
-    def operation(self) -> DelayedOperation | None:
-        """The operation; None once the object is gone."""
-        return None if self.reference is None else self.reference()
-
     def __str__(self) -> str:
         """The operation, and its log."""
-        log = "\n".join(f"    {what} ({thread})" for what, thread in self.log)
         return (
             f"operation {self.serial}, which waits for {self.threshold} events of key {self.key} "
-            f"or {self.delay_ms} ms\n{log}"
+            f"or {self.delay_ms} ms\n{self.lines()}"
         )
 
 
@@ -138,7 +144,6 @@ class Waiting(DelayedOperation):
         self._calls = calls
         self._tries = 0
         self._myself = self if behaviour.in_a_circle else None
-        record.reference = weakref.ref(self)
 
     def try_complete(self) -> bool:
         """Complete the operation if its condition holds; raise if this try is planned to fail."""

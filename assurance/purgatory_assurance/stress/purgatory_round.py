@@ -133,10 +133,6 @@ class PurgatoryRound:
             assert isinstance(operation, Waiting)
             operation.record.note(CANCELLED)
 
-    def forget_recent(self) -> None:
-        """Hold no operation any more."""
-        self._recent = [None] * _RECENT
-
     def _watch(self, thread: int) -> Iterator[None]:
         chance = self._chance("watch", thread)
         for _ in range(self.load.watches):

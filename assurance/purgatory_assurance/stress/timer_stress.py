@@ -31,7 +31,7 @@ from purgatory_assurance.stress.leaks import (
     impl_objects,
     judge_leaks,
 )
-from purgatory_assurance.stress.operations import Planned
+from purgatory_assurance.stress.operations import FINALISED, FINALISER_FAILED, Log, Planned
 from purgatory_impl import Timer, TimerClosed, TimerTask
 
 _SHARED: Final = 8
@@ -45,8 +45,6 @@ RAN: Final = "ran"
 RAISED: Final = "raised"
 DROPPED: Final = "dropped"
 REFUSED: Final = "add refused"
-FINALISED: Final = "finalised"
-FINALISER_FAILED: Final = "finaliser failed"
 
 _COUNTED: Final = (ARMED, MOVED, CANCELLED, RAN, RAISED, DROPPED, REFUSED, FINALISED)
 
@@ -65,18 +63,16 @@ class TimerLoad:
 
 
 @dataclass(eq=False)
-class TaskRecord:
+class TaskRecord(Log):
     """What is known of one task, kept when the task itself is gone.
 
     Attributes:
         name: The task.
-        log: The events, each with the name of the thread.
         due_ms: When its armings are due; appended to, so that threads lose none of each other's.
         delay_ms: Of its last arming.
     """
 
     name: str
-    log: list[tuple[str, str]] = field(default_factory=list)
     due_ms: list[int] = field(default_factory=list)
     delay_ms: int = 0
 
@@ -86,17 +82,9 @@ class TaskRecord:
         ended = (MOVED, CANCELLED, RAN, DROPPED)
         return self.count(ARMED) - sum(self.count(what) for what in ended)
 
-    def note(self, what: str) -> None:
-        """Add to the log; any thread may."""
-        self.log.append((what, threading.current_thread().name))
-
-    def count(self, what: str) -> int:
-        """How often something has happened."""
-        return sum(happened == what for happened, _ in self.log)
-
     def __str__(self) -> str:
         """The task, and its log."""
-        return "\n".join([self.name, *(f"    {what} ({thread})" for what, thread in self.log)])
+        return f"{self.name}\n{self.lines()}"
 
 
 class Noted(TimerTask):
@@ -135,7 +123,8 @@ class Noted(TimerTask):
             if self._myself is None and not self._round.result.findings:
                 self._round.timer.cancel(self)
         except BaseException as failure:
-            self.record.note(f"{FINALISER_FAILED}: {failure!r}")
+            self.record.note(FINALISER_FAILED)
+            self.record.note(repr(failure))
 
 
 class TimerRound:
@@ -330,7 +319,7 @@ def _judge_log(records: list[TaskRecord], errors: LogErrors, result: Round) -> N
     if errors.others:
         result.find(Kind.RAISED, "\n".join(errors.others))
     for record in records:
-        if any(what.startswith(FINALISER_FAILED) for what, _ in record.log):
+        if record.has(FINALISER_FAILED):
             result.find(Kind.RAISED, str(record))
 
 

@@ -59,7 +59,6 @@ class Purgatory(Generic[Key]):
         *,
         purge_interval: int = 1000,
         clock: Clock | None = None,
-        reaper: bool | None = None,
         purge_after_each: bool = False,
     ) -> None:
         """Build the purgatory and start its expiration thread.
@@ -68,9 +67,8 @@ class Purgatory(Generic[Key]):
             name: Appears in the name of the thread.
             purge_interval: A purge is due when there are more entries in the lists than so many,
                 or more requests in the queue; at least 0.
-            clock: Where the time comes from; a ``MonotonicClock`` when absent.
-            reaper: Whether a thread expires and purges. When absent, one does unless the clock is
-                a ``VirtualClock``. Without it call ``advance``.
+            clock: Where the time comes from; a ``MonotonicClock`` when absent. A thread expires and
+                purges, unless it is a ``VirtualClock``: then call ``advance``.
             purge_after_each: Whether to look for a purge after each operation that has expired, and
                 not once for all that are due.
 
@@ -86,7 +84,7 @@ class Purgatory(Generic[Key]):
         self._closed = False
         self._purge_after_each = purge_after_each
         self._reaper: threading.Thread | None = None
-        if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:
+        if not isinstance(self._clock, VirtualClock):
             self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)
             self._reaper.start()
 
@@ -208,11 +206,6 @@ class Purgatory(Generic[Key]):
     def delayed(self) -> int:
         """Requests in the delay queue, completed ones included."""
         return self._queue.length
-
-    @property
-    def size(self) -> int:
-        """What the purgatory holds in all: entries in the lists and requests in the queue."""
-        return self.entries + self.delayed
 
     def _purge_if_due(self) -> None:
         interval = self._purge_interval

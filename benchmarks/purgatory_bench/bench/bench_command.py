@@ -1,9 +1,9 @@
 """``purgatory bench``: the measures, the proposal's workload, and reports of what was measured."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -31,38 +31,59 @@ _FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+_GATE: Final = click.option(
+    "--gate", is_flag=True, help="Exit with 1 where a goal's figure is missed."
+)
+_OF_A_RUN: Final = (
+    click.option("--peer", "peers", multiple=True, help="Ask this peer; repeatable."),
+    click.option(
+        "--with",
+        "own",
+        type=(str, str),
+        multiple=True,
+        metavar="NAME COMMAND",
+        help="Ask a peer of your own, too; repeatable.",
+    ),
+    click.option(
+        "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the inputs."
+    ),
+    click.option(
+        "--patience",
+        type=click.FloatRange(0, min_open=True),
+        default=120.0,
+        show_default=True,
+        help="Seconds that any answer may take, besides the time for its size.",
+    ),
+    click.option(
+        "--work", type=_FOLDER, default=WORK, show_default=True, help="For builds and logs."
+    ),
+    click.option("--checkout", type=_FOLDER, help="Where the sources of the peers are."),
+    _GATE,
+)
+
+
+def options_of_a_run(command: _Command) -> _Command:
+    """What the measures and the workload are both told."""
+    for option in reversed(_OF_A_RUN):
+        command = option(command)
+    return command
+
+
 @click.group(
     cls=LazyGroup,
     targets={"workload": "purgatory_bench.bench.workload_command:workload"},
     invoke_without_command=True,
 )
 @click.option("--only", multiple=True, metavar="MEASURE", help="Take this measure; repeatable.")
-@click.option("--peer", "peers", multiple=True, help="Ask this peer; repeatable.")
-@click.option(
-    "--with",
-    "own",
-    type=(str, str),
-    multiple=True,
-    metavar="NAME COMMAND",
-    help="Ask a peer of your own, too; repeatable.",
-)
 @click.option("--rounds", type=click.IntRange(1), help="That count: 5, or 3 with --quick.")
 @click.option("--warm-up", type=click.IntRange(0), help="Before: 3, or 2 with --quick.")
 @click.option("--quick", is_flag=True, help="Small numbers, some minutes in all.")
 @click.option("--pending", type=click.IntRange(1), multiple=True, help="Timers; repeatable.")
 @click.option("--operations", type=click.IntRange(1), help="Of the timer and the pool.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the inputs.")
-@click.option(
-    "--patience",
-    type=click.FloatRange(0, min_open=True),
-    default=120.0,
-    show_default=True,
-    help="Seconds that any answer may take, besides the time for its size.",
-)
 @click.option("--out", type=_FILE, default=WORK / "bench.json", show_default=True)
-@click.option("--work", type=_FOLDER, default=WORK, show_default=True, help="For builds and logs.")
-@click.option("--checkout", type=_FOLDER, help="Where the sources of the peers are.")
-@click.option("--gate", is_flag=True, help="Exit with 1 where a goal's figure is missed.")
+@options_of_a_run
 @click.pass_context
 def bench(
     context: click.Context,
@@ -116,7 +137,7 @@ def bench(
 @click.argument("paths", type=_FILE, nargs=-1, required=True, metavar="FILE...")
 @click.option("--write", type=_FOLDER, help="Write tables and plots into this folder of the site.")
 @click.option("--plots", type=_FOLDER, help="Draw the plots into this folder.")
-@click.option("--gate", is_flag=True, help="Exit with 1 where a goal's figure is missed.")
+@_GATE
 def report_files(
     paths: tuple[Path, ...], write: Path | None, plots: Path | None, gate: bool
 ) -> None:

@@ -41,6 +41,12 @@ def facts(load_begin: Load, checkout: Path | None) -> Machine:
     )
 
 
+def in_words() -> str:
+    """Python, system and processors, for a line above a table."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{python}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+
+
 def cores() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):

@@ -16,6 +16,7 @@ from typing import Final, Protocol, TypeVar
 import msgspec
 
 from purgatory_bench.bench.results import Figure, Measurement, Request
+from purgatory_bench.python_peer.messages import Hello
 
 _Kind = TypeVar("_Kind")
 
@@ -25,15 +26,6 @@ _NOT_PASSED_ON: Final = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONWARNI
 
 _END_SECONDS: Final = 5.0
 _STEP_SECONDS: Final = 0.02
-
-
-class Hello(msgspec.Struct, frozen=True):
-    """The first line of a peer."""
-
-    peer: str
-    version: str
-    runtime: str
-    measures: tuple[str, ...]
 
 
 class Declined(Exception):

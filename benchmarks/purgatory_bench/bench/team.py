@@ -8,7 +8,8 @@ from typing import Final
 from purgatory_bench.bench.building import NotBuilt
 from purgatory_bench.bench.results import Measurement, PeerFacts, Request
 from purgatory_bench.bench.roster import Place, Roll
-from purgatory_bench.bench.talking import Broken, Hello, PeerProcess, Start
+from purgatory_bench.bench.talking import Broken, PeerProcess, Start
+from purgatory_bench.python_peer.messages import Hello
 
 HELLO_SECONDS: Final = 60.0
 _MOST_STARTS: Final = 4

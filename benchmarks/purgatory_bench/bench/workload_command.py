@@ -5,7 +5,13 @@ from typing import Final
 
 import click
 
-from purgatory_bench.bench.bench_command import WORK, chosen_rolls, finish, say
+from purgatory_bench.bench.bench_command import (
+    WORK,
+    chosen_rolls,
+    finish,
+    options_of_a_run,
+    say,
+)
 from purgatory_bench.bench.checkout import find_checkout
 from purgatory_bench.bench.results import Option
 from purgatory_bench.bench.roster import WORKLOAD_ROLLS, Place
@@ -14,7 +20,6 @@ from purgatory_bench.bench.run import Book, sweep_all
 from purgatory_bench.bench.sweep_plan import CASES, PURGE_INTERVAL, RATES, Sweep
 from purgatory_bench.bench.tight import Limit
 
-_FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 _FULL_REQUESTS: Final = 1_000_000
 _QUICK_REQUESTS: Final = 20_000
 _QUICK_RATES: Final = (10_000, 40_000, 105_000, 200_000, 400_000)
@@ -42,15 +47,6 @@ _QUICK_RATES: Final = (10_000, 40_000, 105_000, 200_000, 400_000)
     "--warm-up", type=click.IntRange(0), default=1, show_default=True, help="Before each series."
 )
 @click.option("--quick", is_flag=True, help="Few requests, few rates, 3 keys: some minutes.")
-@click.option("--peer", "peers", multiple=True, help="Ask this peer; repeatable.")
-@click.option(
-    "--with",
-    "own",
-    type=(str, str),
-    multiple=True,
-    metavar="NAME COMMAND",
-    help="Ask a peer of your own, too; repeatable.",
-)
 @click.option(
     "--part",
     "parts",
@@ -68,23 +64,13 @@ _QUICK_RATES: Final = (10_000, 40_000, 105_000, 200_000, 400_000)
     show_default=True,
     help="Without --resident-limit: so much above what is needed at the lowest rate, MiB.",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the inputs.")
-@click.option(
-    "--patience",
-    type=click.FloatRange(0, min_open=True),
-    default=120.0,
-    show_default=True,
-    help="Seconds that any answer may take, besides the time for its size.",
-)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     default=WORK / "workload.json",
     show_default=True,
 )
-@click.option("--work", type=_FOLDER, default=WORK, show_default=True, help="For builds and logs.")
-@click.option("--checkout", type=_FOLDER, help="Where the sources of the peers are.")
-@click.option("--gate", is_flag=True, help="Exit with 1 where a goal's figure is missed.")
+@options_of_a_run
 def workload(
     rates: tuple[int, ...],
     cases: tuple[str, ...],

@@ -7,8 +7,6 @@ from purgatory_bench.python_peer.fresh_process import ask_fresh_process
 from purgatory_bench.python_peer.messages import (
     CannotMeasure,
     Failure,
-    Hello,
-    Measurement,
     Request,
     read_request,
     written,
@@ -26,32 +24,32 @@ def converse(peer: Peer, lines: Iterable[str], output: TextIO, *, alone: bool) -
         alone: Whether nothing was measured in this process before. If not, measures of memory are
             taken in another one.
     """
-    _say(output, peer.hello())
+    _say(output, written(peer.hello()))
     for line in lines:
         if line.strip():
             _say(output, _answer(peer, line, alone))
 
 
-def _answer(peer: Peer, line: str, alone: bool) -> Measurement | Failure:
+def _answer(peer: Peer, line: str, alone: bool) -> str:
     try:
         request = read_request(line)
         return _measured(peer, request, line, alone)
     except CannotMeasure as problem:
-        return Failure(str(problem))
+        return written(Failure(str(problem)))
     except Exception as failure:
         # A peer lives on, whatever a measure has run into, lack of memory included.
-        return Failure(f"{type(failure).__name__}: {failure}")
+        return written(Failure(f"{type(failure).__name__}: {failure}"))
 
 
-def _measured(peer: Peer, request: Request, line: str, alone: bool) -> Measurement | Failure:
+def _measured(peer: Peer, request: Request, line: str, alone: bool) -> str:
     measure = peer.measures.get(request.measure)
     if measure is None:
         raise CannotMeasure(f"{peer.name} does not offer {request.measure!r}")
     if request.measure in peer.fresh and not alone:
         return ask_fresh_process(peer.name, line)
-    return measure(request)
+    return written(measure(request))
 
 
-def _say(output: TextIO, message: Hello | Measurement | Failure) -> None:
-    output.write(written(message) + "\n")
+def _say(output: TextIO, line: str) -> None:
+    output.write(line + "\n")
     output.flush()

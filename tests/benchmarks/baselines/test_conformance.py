@@ -1,6 +1,7 @@
 """The old design before the suite: right in everything but the accounting that it never had."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -16,10 +17,13 @@ BUDGET = Budget(least_cases=60, seconds=20, shrink_runs=60)
 
 
 def judged(
-    observables: frozenset[PurgatoryObservable] = frozenset(), *, by_stale: bool = False
+    observables: frozenset[PurgatoryObservable] = frozenset(),
+    *,
+    by_stale: bool = False,
+    budget: Budget = BUDGET,
 ) -> Campaign:
     subject = old_design_subject(observables, by_stale=by_stale)
-    campaign = run_campaign(subject, Component.PURGATORY, seed=1, budget=BUDGET)
+    campaign = run_campaign(subject, Component.PURGATORY, seed=1, budget=budget)
     subject.close()
     return campaign
 
@@ -116,7 +120,7 @@ def test_a_planted_fault_of_completion_is_found(
     plant: Callable[[pytest.MonkeyPatch], None], rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
-    campaign = judged()
+    campaign = judged(budget=replace(BUDGET, shrink_runs=20))
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     assert rule in {cause.rule for cause in campaign.causes}
 

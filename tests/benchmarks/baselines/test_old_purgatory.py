@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from purgatory_bench.baselines import COMPILED, DelayedOperation, Purgatory
+from purgatory_bench.baselines import DelayedOperation, Purgatory
 from purgatory_impl import InvalidConfiguration, NoKeys, PurgatoryClosed, VirtualClock
 from tests.benchmarks.baselines.waiting import Waiting
 
@@ -18,10 +18,6 @@ def purgatory_of(
         purge_interval=purge_interval, clock=clock, purge_after_each=purge_after_each
     )
     return made, clock
-
-
-def test_the_working_tree_is_interpreted() -> None:
-    assert COMPILED is False
 
 
 def test_an_operation_that_was_completed_stays_in_the_queue_and_in_the_other_lists() -> None:
@@ -39,10 +35,10 @@ def test_an_operation_that_was_completed_stays_in_the_queue_and_in_the_other_lis
     assert (purgatory.entries, purgatory.keys, purgatory.delayed) == (2, 2, 1)
     clock.set_ms(99)
     purgatory.advance()
-    assert (purgatory.entries, purgatory.delayed, purgatory.size) == (2, 1, 3)
+    assert (purgatory.entries, purgatory.delayed) == (2, 1)
     clock.set_ms(100)
     purgatory.advance()
-    assert (purgatory.entries, purgatory.delayed, purgatory.size) == (2, 0, 2)
+    assert (purgatory.entries, purgatory.delayed) == (2, 0)
     assert (operation.completions, operation.expirations) == (1, 0)
 
 
@@ -118,67 +114,6 @@ def test_it_purges_for_nothing_where_all_wait(
     assert (len(counted), purgatory.entries) == (purges + 1, 3)
 
 
-def test_a_check_inside_a_callback_of_the_same_key() -> None:
-    """Given two operations under a key, the first of which checks the key when it is completed.
-
-    When both are ready and the key is checked.
-    Then each is completed once, and the list is empty.
-    """
-    purgatory, _ = purgatory_of()
-    second = Waiting()
-
-    class Checks(Waiting):
-        inside = 0
-
-        def on_complete(self) -> None:
-            super().on_complete()
-            self.inside = purgatory.check_and_complete("a")
-
-    first = Checks()
-    for operation in (first, second, first, second):
-        purgatory._lists.append(("a",), operation)
-    first.ready = second.ready = True
-    assert purgatory.check_and_complete("a") == 1
-    assert (first.inside, first.completions, second.completions) == (1, 1, 1)
-    assert (purgatory.entries, purgatory.keys) == (0, 0)
-
-
-def test_what_a_walk_has_passed_stays_although_it_is_completed_behind_it() -> None:
-    purgatory, _ = purgatory_of()
-    passed = Waiting()
-
-    class Forces(Waiting):
-        def on_complete(self) -> None:
-            passed.force_complete()
-            purgatory.try_complete_else_watch(late, ("a",))
-
-    forces, late = Forces(), Waiting()
-    for operation in (passed, forces):
-        purgatory.try_complete_else_watch(operation, ("a",))
-    forces.ready = True
-    assert purgatory.check_and_complete("a") == 1
-    assert purgatory.watched() == {"a": [passed, late]}
-
-
-def test_an_operation_that_raises_ends_the_walk_and_stays() -> None:
-    purgatory, _ = purgatory_of()
-
-    class Raises(Waiting):
-        def try_complete(self) -> bool:
-            if self.ready:
-                raise ValueError("planned")
-            return False
-
-    first, raises, behind = Waiting(), Raises(), Waiting()
-    for operation in (first, raises, behind):
-        purgatory.try_complete_else_watch(operation, ("a",))
-    first.ready = raises.ready = behind.ready = True
-    with pytest.raises(ValueError, match="planned"):
-        purgatory.check_and_complete("a")
-    assert (first.completions, behind.completions) == (1, 0)
-    assert purgatory.watched() == {"a": [raises, behind]}
-
-
 def test_a_finaliser_may_call_the_purgatory() -> None:
     """Given completed operations that nobody keeps and whose finalisers check a key.
 
@@ -252,4 +187,4 @@ def test_what_it_refuses() -> None:
     assert operation.tries == 0
     with pytest.raises(NotImplementedError):
         purgatory.try_complete_else_watch(DelayedOperation(1), ("a",))
-    assert purgatory.size == 0
+    assert (purgatory.entries, purgatory.delayed) == (0, 0)

@@ -1,6 +1,5 @@
 """``purgatory bench``, as it is used."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -120,7 +119,3 @@ def test_the_gate_ends_with_1_and_without_it_a_miss_is_a_finding(tmp_path: Path)
     assert gated.exit_code == 1
     assert "gate: missed: add and expire, against Kafka's wheel" in gated.stderr
     assert said("report", met, "--gate").exit_code == 0
-
-
-def test_the_schema_is_json() -> None:
-    assert "Results" in json.loads(said("schema").stdout)["$defs"]

@@ -8,6 +8,7 @@ from purgatory_bench.bench.figures import Figures
 from purgatory_bench.bench.goals import GOALS, GoalVerdict, Judged, judge
 from purgatory_bench.bench.report import gate_problem, goals_text
 from purgatory_bench.bench.results import Failure, Measurement, Results, Setting
+from purgatory_bench.bench.statistics import ratios
 
 from .written import detailed, in_rounds, results, setting, timed
 
@@ -50,6 +51,10 @@ def test_the_ratio_is_a_median_of_ratios_within_rounds() -> None:
     assert first.measured is not None
     assert (first.measured.median, first.measured.least, first.measured.most) == (0.5, 0.5, 0.6)
     assert first.measured.rounds == 3
+
+
+def test_a_round_that_lacks_one_value_has_no_ratio() -> None:
+    assert ratios({1: 10.0, 2: 30.0, 4: 1.0}, {2: 10.0, 3: 10.0, 4: 0.0}) == [3.0]
 
 
 def test_with_one_size_missing_nothing_is_decided_but_a_miss() -> None:
