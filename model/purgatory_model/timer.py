@@ -303,7 +303,7 @@ class TimerModel(Generic[Kept]):
     ) -> Iterator[_Branch[Kept]]:
         """What a task adds that is due already may run before tasks that are due with its own.
 
-        So it does where what is due is handed over one task at a time. Rules: TIMER-ALREADY-DUE.
+        An advance may hand over due tasks one by one. Rules: TIMER-ALREADY-DUE.
         """
         for branch in armed:
             state = branch.state

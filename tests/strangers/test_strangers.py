@@ -79,5 +79,4 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     stranger = STRANGERS[name]
     campaign = _judged(stranger.subject(defect), stranger.component, "quick", seed=1)
     assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
-    blamed = {cause.rule for cause in campaign.causes}
-    assert blamed <= stranger.defects[defect], [c.shrunk.operations for c in campaign.causes]
+    assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations

@@ -87,7 +87,7 @@ def _dealt_out(
 
 
 def _touched(state: TimerState[Kept], operation: Operation, runs: list[str]) -> set[str]:
-    """The tasks that those which ran may have cancelled or moved before their own turn."""
+    """The tasks that scripts of the tasks that ran cancel or move, perhaps before their turn."""
     scripts = [state.scripts.get(task, ()) for task in runs]
     if isinstance(operation, Add):
         scripts.append(operation.script)

@@ -79,19 +79,15 @@ class PurgatoryCase:
     @property
     def has_negative_delay(self) -> bool:
         """Whether something is watched with a negative delay, from outside or from inside."""
-        return any(
-            each.delay_ms < 0
-            for operation in self.operations
-            if isinstance(operation, Watch)
-            for each in (
-                operation,
-                *(
-                    action
-                    for action in (*operation.script.on_complete, *operation.script.on_expiration)
-                    if isinstance(action, WatchInside)
-                ),
-            )
-        )
+        delays: list[int] = []
+        for operation in self.operations:
+            if isinstance(operation, Watch):
+                script = operation.script
+                delays.append(operation.delay_ms)
+                for action in (*script.on_complete, *script.on_expiration):
+                    if isinstance(action, WatchInside):
+                        delays.append(action.delay_ms)
+        return min(delays, default=0) < 0
 
     def is_usable(self, profile: PurgatoryProfile) -> bool:
         """Whether a subject of this profile can be asked the case."""

@@ -33,10 +33,11 @@ def problem_of(profile: Profile) -> str:
             "the purgatory's executor is declared to be 'thread'; "
             "a purgatory is judged with a stepped or an inline executor"
         )
-    wheel = isinstance(profile, TimerProfile | PurgatoryProfile) and (
-        profile.structure is Structure.DELAY_QUEUE_WHEEL
-    )
-    if wheel and profile.already_due is AlreadyDue.NEXT_TICK:
+    if (
+        isinstance(profile, TimerProfile | PurgatoryProfile)
+        and profile.structure is Structure.DELAY_QUEUE_WHEEL
+        and profile.already_due is AlreadyDue.NEXT_TICK
+    ):
         return (
             "'already_due' is declared to be 'next_tick' and 'structure' to be "
             "'delay_queue_wheel'; such a wheel has no ticker: declare one of the two"

@@ -32,7 +32,7 @@ class Candidate:
 
 
 def sibling_profiles(profile: Profile, *choices: str) -> Iterator[tuple[str, Profile]]:
-    """The profiles that have another value in one of these choices, each with its words.
+    """Profiles with another value of one of these choices, each with its words.
 
     What is not offered is not asked for, and so explains nothing.
     """

@@ -37,13 +37,14 @@ class SemaphorePool:
         if not 0 < size_bytes <= self.largest_bytes:
             raise ValueError(f"from 1 to {self.largest_bytes} bytes")
         if not self.semaphore.try_acquire(size_bytes):
-            return self.refuse(size_bytes)
+            self.refuse(size_bytes)
+            return None
         buffer = bytearray(size_bytes)
         self.granted[id(buffer)] = buffer
         return buffer
 
     def refuse(self, size_bytes: int) -> None:
-        return None
+        """Nothing was taken."""
 
     def give_back(self, buffer: bytearray) -> None:
         if self.granted.pop(id(buffer), None) is None:

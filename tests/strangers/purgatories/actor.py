@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from purgatory_spec.profiles import Component
@@ -97,7 +98,7 @@ class ActorPurgatory:
     def advance(self) -> None:
         for operation in self.time_outs.due():
             try:
-                self.ask(lambda expired=operation: self.expire(expired))
+                self.ask(partial(self.expire, operation))
             except ScriptFailure:
                 continue
         self.ask(self.sweep)
@@ -147,7 +148,7 @@ STRANGER = Stranger(
         design(asked.purge_interval, asked.tick_ms, asked.start_ms)
     ),
     {
-        NeverSweeps: {"PURGATORY-PURGE-START"},
-        CompletesTwice: {"PURGATORY-EXACTLY-ONCE"},
+        NeverSweeps: {"PURGATORY-PURGE-START", "PURGATORY-PURGE-REMOVES"},
+        CompletesTwice: {"PURGATORY-EXACTLY-ONCE", "PURGATORY-FORCE-AGAIN"},
     },
 )

@@ -123,6 +123,6 @@ STRANGER = Stranger(
     ),
     {
         NoSecondTry: {"PURGATORY-WATCH-SECOND-TRY"},
-        PurgesHalf: {"PURGATORY-PURGE-REMOVES"},
+        PurgesHalf: {"PURGATORY-PURGE-REMOVES", "PURGATORY-PURGE-START"},
     },
 )

@@ -114,7 +114,7 @@ STRANGER = Stranger(
     EagerPurgatory,
     lambda design, asked: PurgatoryInstance(design(asked.tick_ms, asked.start_ms)),
     {
-        LeavesOneList: {"PURGATORY-ENTRIES"},
+        LeavesOneList: {"PURGATORY-ENTRIES", "PURGATORY-WATCH-SECOND-TRY"},
         KeepsCancelledTimeOuts: {"PURGATORY-CANCEL-LAST-KEY"},
     },
 )

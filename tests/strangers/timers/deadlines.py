@@ -83,6 +83,6 @@ STRANGER = Stranger(
     lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
     {
         RunsBeforeItForgets: {"TIMER-ADD-INSIDE"},
-        OneMillisecondShort: {"TIMER-NOT-EARLY"},
+        OneMillisecondShort: {"TIMER-NOT-EARLY", "TIMER-ROUNDING"},
     },
 )

@@ -50,14 +50,14 @@ class TickerTimer:
 
 
 class LosesTheDue(TickerTimer):
-    """What is due already is put where the ticker was."""
+    """What is due already is put where the ticker was, and never found."""
 
     def placed(self, due: int) -> int:
         return due
 
     def advance(self) -> None:
-        super().advance()
         self.ticks = {tick: tasks for tick, tasks in self.ticks.items() if tick > self.ticked}
+        super().advance()
 
 
 class SkipsTicks(TickerTimer):
@@ -90,7 +90,7 @@ STRANGER = Stranger(
     TickerTimer,
     lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
     {
-        LosesTheDue: {"TIMER-ALREADY-DUE"},
+        LosesTheDue: {"TIMER-SIZE", "TIMER-ALREADY-DUE"},
         SkipsTicks: {"TIMER-NOT-LATE"},
     },
 )
