@@ -12,7 +12,7 @@ from purgatory_spec.messages import Implementation
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 from purgatory_spec.profiles import Component, Profile
 
-STATE_SYMBOLS = {"held": "✓", "broken": "✗", "deviates": "≠", "too few": "…"}
+STATE_SYMBOLS = {"held": "✓", "broken": "✗", "deviates": "≠", "doubtful": "?", "too few": "…"}
 """The symbol of a rule's state; the word always stands beside it."""
 
 VERDICT_SYMBOLS = {0: "✓", 1: "✗", 3: "!", 4: "…"}

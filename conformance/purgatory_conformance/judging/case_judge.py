@@ -18,6 +18,9 @@ from purgatory_conformance.judging.judgement import Divergence, Judgement, TooMa
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 
+BEYOND_DECLARED = "beyond the declared deviation"
+"""The kind of a divergence behind a declared one: another fault than that of the rule it names."""
+
 
 @dataclass(frozen=True)
 class Deviation:
@@ -202,7 +205,7 @@ def _beyond(divergence: Divergence, deviated: Divergence) -> Divergence:
     return replace(
         divergence,
         rule=deviated.rule,
-        kind="beyond the declared deviation",
+        kind=BEYOND_DECLARED,
         expected="what the declared variant allows",
         seen=f"{divergence.outcome}",
     )

@@ -119,7 +119,7 @@ def _taken_out_of_scripts(operations: tuple[Operation, ...]) -> Iterator[tuple[O
             changed[index] = Add(operation.task, operation.delay_ms, left)
             for run in (run for run in runs if run > index):
                 yield (*changed[:run], outside, *changed[run + 1 :])
-            for other in range(index + 1, len(operations)):
+            for other in range(index + 1, len(operations) + 1):
                 yield (*changed[:other], outside, *changed[other:])
 
 

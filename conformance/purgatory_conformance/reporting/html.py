@@ -66,9 +66,9 @@ class _Part:
     causes: list[_Cause]
 
     @property
-    def tested(self) -> int:
-        """How many rules were put to the test often enough to say something of them."""
-        return sum(rule.line.state != "too few" for rule in self.rules)
+    def held(self) -> int:
+        """How many rules held."""
+        return sum(rule.line.state == "held" for rule in self.rules)
 
 
 def render_html(results: Sequence[Results]) -> str:

@@ -53,7 +53,7 @@ def _test_suite(results: Results) -> ET.Element:
     judged = results.footer.exit_code == 1
     unseen = {line.rule: line for line in results.deviations if judged and not line.cases}
     for rule in all_rules(results):
-        about = [story for story in told if story.rule == rule.id]
+        about = [story for story in told if rule.id in (story.rule, *story.cause.also)]
         _add_rule(suite, rule, about, unseen.get(rule.id), results)
     for failure in results.failures:
         words = f"the subject {printable(failure.kind)}: {printable(failure.explanation)}"
@@ -87,6 +87,11 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("seed", str(header.seed)),
         ("cases", str(footer.cases)),
         ("steps", str(footer.steps)),
+        ("rules", results.held),
+        *(
+            ("refused", f"{counted(line.cases, 'case')}: {printable(line.reason)}")
+            for line in results.refusals
+        ),
     ]
 
 
@@ -108,9 +113,10 @@ def _add_rule(
     results: Results,
 ) -> None:
     name = f"{rule.id} ({rule.level}): {rule.title}"
-    if rule.state == "broken":
+    if rule.state in ("broken", "doubtful"):
         first = f"expected {about[0].expected}, seen {about[0].seen}" if about else ""
-        failure = _add_case(suite, name, "failure", first)
+        kind = "failure" if results.footer.exit_code == 1 else "error"
+        failure = _add_case(suite, name, kind, first or "a failing case was blamed on it")
         failure.text = "\n\n".join(_story_in_lines(story) for story in about)
     elif unseen is not None:
         words = f"declared to break it as {unseen.variant}, but did not: withdraw the declaration"
@@ -147,6 +153,10 @@ def _story_in_lines(story: Story) -> str:
     lines += [f"expected: {story.expected}", f"seen: {story.seen}"]
     lines += [f"state before: {story.before}"] if story.before else []
     lines += [f"expected after: {story.after}"] if story.after else []
+    lines += [story.also] if story.also else []
+    for hint in story.hints:
+        lines += [f"hint: {printable(hint.words)}", *map(printable, hint.paste.split("\n"))]
+        lines += [f"see {hint.finding}"] if hint.finding else []
     lines += [story.command] if story.command else []
     return "\n".join(lines)
 
@@ -171,8 +181,10 @@ def _component_in_markdown(results: Results) -> str:
         f"{counted(footer.steps, 'step')}.",
         "",
     ]
-    if footer.hint:
-        lines += [f"**Hint:** {_plain(footer.hint)}.", ""]
+    if results.refusals:
+        lines += ["Refused:", ""]
+        lines += [f"- {counted(r.cases, 'case')}: {_plain(r.reason)}" for r in results.refusals]
+        lines += [""]
     told = stories(results)
     for number, story in enumerate(told[:_CAUSES_IN_FULL], start=1):
         lines += [*_cause_in_markdown(story, number, len(told)), ""]
@@ -199,6 +211,13 @@ def _cause_in_markdown(story: Story, number: int, of: int) -> list[str]:
     ]
     answers = [f"{_plain(story.answers)}.", ""] if story.answers else []
     command = ["", *_fenced([story.command])] if story.command else []
+    hints: list[str] = [f"- {_plain(story.also)}"] if story.also else []
+    for hint in story.hints:
+        see = f"; see {_plain(hint.finding)}" if hint.finding else ""
+        hints += ["", f"**Hint:** {_plain(hint.words)}{see}."]
+        hints += (
+            ["", *_fenced([printable(p) for p in hint.paste.split("\n")])] if hint.paste else []
+        )
     return [
         f"### ✗ {story.rule} ({story.level}): {_plain(story.title)}",
         "",
@@ -210,6 +229,7 @@ def _cause_in_markdown(story: Story, number: int, of: int) -> list[str]:
         "",
         f"- expected: {_code(story.expected)}",
         f"- seen: {_code(story.seen)}",
+        *hints,
         *command,
     ]
 
@@ -288,13 +308,14 @@ def render_badge(results: Sequence[Results]) -> str:
     The verdict is that of the worst component; the numbers are sums over all components.
     """
     decisive = worst(results).footer
-    causes = sum(len(each.causes) for each in results)
-    rules = sum(len(each.rules) for each in results)
+    rules = [rule for each in results for rule in each.rules]
     facts = [decisive.verdict]
-    if causes:
-        facts.append(counted(causes, "cause"))
-    elif rules:
-        facts.append(counted(rules, "rule"))
+    declared = sum(len(each.deviations) for each in results)
+    if declared and decisive.exit_code == 0:
+        facts = [f"conformant with {counted(declared, 'declared deviation')}"]
+    if rules:
+        held = sum(rule.state == "held" for rule in rules)
+        facts.append(f"{held} of {counted(len(rules), 'rule')} held")
     facts.append(f"suite {results[0].header.suite_version}")
     deviates = any(each.deviations for each in results)
     colors = {0: _LIGHT_BLUE if deviates else _BLUE, 4: _GREY}

@@ -1,11 +1,14 @@
 """What the campaigns of a check found, line by line; every report is derived from it."""
 
+import json
 from collections.abc import Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 
+from purgatory_conformance.describing.words import counted
 from purgatory_conformance.running.campaign import Campaign
+from purgatory_conformance.running.ways_out import WayOut
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
@@ -15,7 +18,7 @@ from purgatory_spec.profiles import (
     Profile,
 )
 
-RESULTS_FORMAT = 1
+RESULTS_FORMAT = 2
 """Version of the file format; a reader rejects any other."""
 
 AProfile = TypeVar("AProfile", bound=Profile, covariant=True)
@@ -39,7 +42,8 @@ class Header(msgspec.Struct, Generic[AProfile], frozen=True, tag_field="line", t
 class RuleLine(msgspec.Struct, frozen=True, tag_field="line", tag="rule"):
     """One applicable rule: how many generated steps put it to the test, and whether it held.
 
-    ``state`` is ``held``, ``broken``, ``deviates`` (broken as declared) or ``too few``.
+    ``state`` is ``held``, ``broken``, ``deviates`` (broken as declared), ``doubtful`` (broken in a
+    case that did not fail again on a real clock) or ``too few``.
     """
 
     id: str
@@ -50,12 +54,25 @@ class RuleLine(msgspec.Struct, frozen=True, tag_field="line", tag="rule"):
     state: str
 
 
+class Hint(msgspec.Struct, frozen=True):
+    """What may be declared where a failure is a choice or a known deviation.
+
+    ``paste`` is ready for the profile or for ``purgatory.toml``, ``finding`` a place in the
+    documentation; both may be empty.
+    """
+
+    words: str
+    paste: str = ""
+    finding: str = ""
+
+
 class CauseLine(
     msgspec.Struct, Generic[AConfiguration], frozen=True, tag_field="line", tag="cause"
 ):
     """One cause of failure, shown by a shrunk case; its last step diverges.
 
-    ``answers`` is [failed, repetitions] where the subject is nondeterministic.
+    ``answers`` is [failed, repetitions] where the case does not fail in every repetition; ``also``
+    are further rules that cases of this cause were blamed on before they were shrunk.
     """
 
     rule: str
@@ -70,6 +87,15 @@ class CauseLine(
     replay: str
     source: str
     answers: tuple[int, int] | None = None
+    also: tuple[str, ...] = ()
+    hints: tuple[Hint, ...] = ()
+
+
+class RefusalLine(msgspec.Struct, frozen=True, tag_field="line", tag="refusal"):
+    """What the subject said when it refused instances or operations, and in how many cases."""
+
+    reason: str
+    cases: int
 
 
 class DeviationLine(msgspec.Struct, frozen=True, tag_field="line", tag="deviation"):
@@ -103,11 +129,16 @@ class Footer(msgspec.Struct, frozen=True, tag_field="line", tag="footer"):
     cases: int
     steps: int
     seconds: float
-    hint: str
 
 
 Line: TypeAlias = (
-    Header[Profile] | RuleLine | CauseLine[Configuration] | DeviationLine | FailureLine | Footer
+    Header[Profile]
+    | RuleLine
+    | CauseLine[Configuration]
+    | DeviationLine
+    | RefusalLine
+    | FailureLine
+    | Footer
 )
 
 
@@ -120,6 +151,13 @@ class Results(msgspec.Struct, frozen=True):
     deviations: tuple[DeviationLine, ...]
     failures: tuple[FailureLine, ...]
     footer: Footer
+    refusals: tuple[RefusalLine, ...] = ()
+
+    @property
+    def held(self) -> str:
+        """How many of the rules held, for example ``35 of 38 rules held``."""
+        held = sum(rule.state == "held" for rule in self.rules)
+        return f"{held} of {counted(len(self.rules), 'rule')} held"
 
     @property
     def component(self) -> Component:
@@ -158,8 +196,6 @@ def results_of(
     replays: dict[int, str],
 ) -> Results:
     """The results of a campaign; ``replays`` has the file of each cause by its position."""
-    broken = {cause.rule for cause in campaign.causes}
-    deviating = {rule for rule, seen in campaign.seen.items() if seen.cases}
     return Results(
         header=Header(
             subject,
@@ -178,7 +214,7 @@ def results_of(
                 title=rule.title,
                 visits=campaign.visits[rule.id],
                 minimum=campaign.budget.minimum_visits,
-                state=_state(rule.id, campaign, broken, deviating),
+                state=_state(rule.id, campaign),
             )
             for rule in campaign.rules
         ),
@@ -202,24 +238,44 @@ def results_of(
             for f in campaign.failures
         ),
         footer=Footer(
-            verdict=campaign.verdict.value,
+            verdict=campaign.verdict_words,
             why=campaign.why,
             exit_code=campaign.verdict.exit_code,
             vectors=campaign.vectors,
             cases=campaign.cases,
             steps=campaign.steps,
             seconds=round(campaign.seconds, 3),
-            hint=campaign.hint,
+        ),
+        refusals=tuple(
+            RefusalLine(reason, cases) for reason, cases in campaign.refusals.reasons.most_common()
         ),
     )
 
 
-def _state(rule: str, campaign: Campaign, broken: set[str], deviating: set[str]) -> str:
+def _state(rule: str, campaign: Campaign) -> str:
+    unsettled = {cause.rule for cause in campaign.causes if cause.unsettled}
+    broken = {cause.rule for cause in campaign.causes} | set(campaign.blamed)
     if rule in broken:
-        return "broken"
-    if rule in deviating:
+        return "doubtful" if rule in unsettled else "broken"
+    if campaign.seen.get(rule) is not None and campaign.seen[rule].cases:
         return "deviates"
     return "held" if campaign.visits[rule] >= campaign.budget.minimum_visits else "too few"
+
+
+def _hint(way: WayOut, rule: str, replay: str) -> Hint:
+    if not way.variant:
+        return Hint(way.words, way.line)
+    paste = f"""[[deviation]]
+rule = {_quoted(rule)}
+variant = {_quoted(way.variant)}
+replay = {_quoted(replay)}
+reason = {_quoted(way.reason)}"""
+    return Hint(way.words, paste, f"docs/findings.md#{way.finding}" if way.finding else "")
+
+
+def _quoted(words: str) -> str:
+    """A string as TOML has it; JSON escapes are TOML's."""
+    return json.dumps(words, ensure_ascii=False)
 
 
 def _cause_line(campaign: Campaign, index: int, replay: str) -> CauseLine[Configuration]:
@@ -240,4 +296,6 @@ def _cause_line(campaign: Campaign, index: int, replay: str) -> CauseLine[Config
         replay=replay,
         source=cause.source,
         answers=cause.answers,
+        also=cause.also,
+        hints=tuple(_hint(way, cause.rule, replay) for way in cause.ways_out),
     )

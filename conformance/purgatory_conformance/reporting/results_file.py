@@ -16,6 +16,7 @@ from purgatory_conformance.reporting.results import (
     Footer,
     Header,
     Line,
+    RefusalLine,
     Results,
     RuleLine,
 )
@@ -44,9 +45,10 @@ _CAUSES: Mapping[Component, type[CauseLine[Configuration]]] = {
     Component.MEMORY_POOL: CauseLine[MemoryPoolConfiguration],
 }
 
-_KINDS: Mapping[str, type[RuleLine | DeviationLine | FailureLine | Footer]] = {
+_KINDS: Mapping[str, type[RuleLine | DeviationLine | RefusalLine | FailureLine | Footer]] = {
     "rule": RuleLine,
     "deviation": DeviationLine,
+    "refusal": RefusalLine,
     "failure": FailureLine,
     "footer": Footer,
 }
@@ -74,6 +76,7 @@ def _lines(results: Results) -> Iterator[Line]:
     yield from results.rules
     yield from results.causes
     yield from results.deviations
+    yield from results.refusals
     yield from results.failures
     yield results.footer
 
@@ -136,4 +139,5 @@ def _results(lines: Sequence[Line]) -> Results:
         deviations=tuple(line for line in lines if isinstance(line, DeviationLine)),
         failures=tuple(line for line in lines if isinstance(line, FailureLine)),
         footer=footer,
+        refusals=tuple(line for line in lines if isinstance(line, RefusalLine)),
     )

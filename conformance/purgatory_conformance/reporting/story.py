@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from purgatory_conformance.components import on_real_clock
 from purgatory_conformance.describing.words import (
     describe_observed,
+    joined,
     legend_of,
     noun,
     paragraphs,
@@ -19,7 +20,7 @@ from purgatory_conformance.describing.words import (
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.judging.judgement import TooManyStates
 from purgatory_conformance.judging.retraced_case import RetracedCase
-from purgatory_conformance.reporting.results import CauseLine, Results, RuleLine
+from purgatory_conformance.reporting.results import CauseLine, Hint, Results, RuleLine
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.profiles import Configuration
 from purgatory_spec.requirements import requirement
@@ -58,7 +59,10 @@ class Story:
     command: str
     """The command that replays the case; empty where no replay file was written."""
     answers: str
-    """A sentence where the subject answers differently; otherwise empty."""
+    """A sentence where the case does not fail in every repetition; otherwise empty."""
+    also: str
+    """The further rules that cases of this cause were blamed on, in a sentence; or empty."""
+    hints: tuple[Hint, ...]
 
     @property
     def legend(self) -> str:
@@ -83,7 +87,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
     made_with = support.describe_configuration(cause.configuration)
     answers = ""
     if cause.answers is not None:
-        answers = f"answers differ: failed {cause.answers[0]} of {cause.answers[1]} repetitions"
+        answers = f"failed in {cause.answers[0]} of {cause.answers[1]} repetitions"
     return Story(
         cause=cause,
         rule=cause.rule,
@@ -111,6 +115,10 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
         after=printable(cause.after),
         command=replay_command(cause.replay) if cause.replay else "",
         answers=answers,
+        also=f"cases of this cause were blamed on {joined([*cause.also])} too"
+        if cause.also
+        else "",
+        hints=cause.hints,
     )
 
 
@@ -136,7 +144,8 @@ def rule_line(identifier: str, results: Results) -> RuleLine:
 def all_rules(results: Results) -> tuple[RuleLine, ...]:
     """Every rule of the results, those included that only a cause names."""
     known = {line.id for line in results.rules}
-    others = dict.fromkeys(cause.rule for cause in results.causes if cause.rule not in known)
+    blamed = (rule for cause in results.causes for rule in (cause.rule, *cause.also))
+    others = dict.fromkeys(rule for rule in blamed if rule not in known)
     return (*results.rules, *(rule_line(identifier, results) for identifier in others))
 
 

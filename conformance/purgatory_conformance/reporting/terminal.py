@@ -23,7 +23,13 @@ from purgatory_conformance.support.registry import support_of
 _GOOD = "bold #2a8fd6"
 _BAD = "bold #d9720b"
 _FAINT = "dim"
-_STATE_STYLES = {"held": "#2a8fd6", "broken": _BAD, "deviates": "#d9720b", "too few": _FAINT}
+_STATE_STYLES = {
+    "held": "#2a8fd6",
+    "broken": _BAD,
+    "deviates": "#d9720b",
+    "doubtful": _BAD,
+    "too few": _FAINT,
+}
 
 _CAUSES_IN_FULL = 3
 _MOST_STEPS = 14
@@ -95,7 +101,7 @@ def _print_rules(page: TerminalPage, results: Results) -> None:
     rules = all_rules(results)
     shown = rules
     if results.footer.exit_code != 0:
-        shown = tuple(rule for rule in rules if rule.state in ("broken", "deviates"))
+        shown = tuple(rule for rule in rules if rule.state in ("broken", "deviates", "doubtful"))
         few = tuple(rule for rule in rules if rule.state == "too few")
         if len(few) <= _MOST_TOO_FEW or not (results.causes or results.failures):
             shown, few = (*shown, *few), ()
@@ -174,8 +180,23 @@ def _print_cause(page: TerminalPage, story: Story, number: int, of: int) -> None
     if story.legend:
         page.say(f"{'':<16}{story.legend}", indent=2, hang=18)
     page.gap()
+    if story.also:
+        page.say(story.also, indent=2, hang=4)
+        page.gap()
+    _print_hints(page, story)
     if story.command:
         page.verbatim(story.command, "bold", indent=2)
+        page.gap()
+
+
+def _print_hints(page: TerminalPage, story: Story) -> None:
+    """What may be declared instead, each with the lines to paste."""
+    for hint in story.hints:
+        page.say(("hint  ", "bold"), printable(hint.words), indent=2, hang=8)
+        for line in hint.paste.split("\n") if hint.paste else ():
+            page.verbatim(printable(line), indent=8)
+        if hint.finding:
+            page.say(f"see {hint.finding}", indent=8)
         page.gap()
 
 
@@ -214,6 +235,8 @@ def _print_other_causes(page: TerminalPage, others: tuple[Story, ...]) -> None:
             indent=2,
             hang=4,
         )
+        for hint in story.hints:
+            page.say(("hint  ", "bold"), printable(hint.words), indent=4, hang=10)
         if story.command:
             page.verbatim(story.command, indent=4)
     page.gap()
@@ -242,8 +265,10 @@ def _last_lines(text: str) -> Iterator[str]:
 
 def _print_verdict(page: TerminalPage, results: Results) -> None:
     footer = results.footer
-    if footer.hint:
-        page.say(("hint  ", "bold"), printable(footer.hint), hang=6)
+    if results.refusals:
+        page.say(("Refused", "bold"))
+        for line in results.refusals:
+            page.say(f"{counted(line.cases, 'case')}: {printable(line.reason)}", indent=2, hang=4)
         page.gap()
     page.say(
         (f"{_symbol(results)} {printable(footer.verdict)}", _style(results)),
@@ -260,15 +285,14 @@ def _style(results: Results) -> str:
     return _GOOD if results.footer.exit_code == 0 else _BAD
 
 
-_COLUMNS = ("rules", "cases", "steps", "deviations", "seconds")
+_COLUMNS = ("held", "cases", "steps")
 
 
 def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
-    """All components below each other, with how many of their rules were tested."""
+    """All components below each other, with how many of their rules held."""
     rows = [_table_row(each) for each in results]
     widths = [max(len(row[i]) for row in (_COLUMNS, *rows)) for i in range(len(_COLUMNS))]
-    # The number of deviations has a column of its own.
-    verdicts = [f"{_symbol(each)} {each.footer.verdict.partition(',')[0]}" for each in results]
+    verdicts = [f"{_symbol(each)} {printable(each.footer.verdict)}" for each in results]
     widest = max(map(len, verdicts))
 
     def numbers(row: Sequence[str]) -> str:
@@ -281,13 +305,11 @@ def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
 
 
 def _table_row(results: Results) -> tuple[str, ...]:
-    """Rules as tested/applicable, then the other counts."""
-    tested = sum(rule.state != "too few" for rule in results.rules)
+    """Rules as held/applicable, then the other counts."""
+    held = sum(rule.state == "held" for rule in results.rules)
     footer = results.footer
     return (
-        f"{tested}/{len(results.rules)}",
+        f"{held}/{len(results.rules)}",
         str(footer.cases),
         str(footer.steps),
-        str(len(results.deviations)),
-        f"{footer.seconds:.1f}",
     )

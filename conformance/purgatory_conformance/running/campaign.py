@@ -1,7 +1,7 @@
 """A campaign: vectors first, then generated cases until every rule was tested often enough.
 
-Memory does not grow with the number of steps: a case is judged as it runs, what remains of it are
-counts, and of failing cases the shortest of each cause.
+Memory is bounded: a case is judged as it runs, and what remains of it are counts. The failing
+cases are kept, and some hundred that passed, to be compared with them.
 """
 
 import time
@@ -15,6 +15,7 @@ from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import REPEATS, Cause, CauseSearch
+from purgatory_conformance.running.refusals import Refusals
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, Support
@@ -28,6 +29,7 @@ MINIMUM_VISITS = 20
 _PATIENCE = 3
 _LEAST_REAL_CASES = 30
 _MOST_FAILING_CASES = 60
+_MOST_PASSING_CASES = 400
 _MOST_SUBJECT_FAILURES = 3
 
 
@@ -35,7 +37,7 @@ class Verdict(Enum):
     """What a campaign says of a subject."""
 
     CONFORMANT = "conformant"
-    CONFORMANT_WITH_DEVIATIONS = "conformant, with declared deviations"
+    CONFORMANT_WITH_DEVIATIONS = "conformant with declared deviations"
     NOT_CONFORMANT = "not conformant"
     NONDETERMINISTIC = "nondeterministic"
     SUBJECT_FAILED = "subject failed"
@@ -112,8 +114,25 @@ class Campaign:
     failures: list[SubjectFailure] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
     """Declared deviations that were not found, each with a sentence."""
-    hint: str = ""
+    blamed: Counter[str] = field(default_factory=Counter)
+    """How many failing cases were blamed on each rule, as they were found."""
+    refusals: Refusals = field(default_factory=Refusals)
     rules: tuple[Requirement, ...] = ()
+
+    @property
+    def verdict_words(self) -> str:
+        """The verdict as every report words it."""
+        if self.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS:
+            count = len(self.deviations)
+            return f"conformant with {count} declared deviation{'s' * (count != 1)}"
+        return str(self.verdict.value)
+
+    @property
+    def held(self) -> list[Requirement]:
+        """The rules that were visited often enough, and that no case was blamed on."""
+        broken = {rule for rule, seen in self.seen.items() if seen.cases} | set(self.blamed)
+        least = self.budget.minimum_visits
+        return [r for r in self.rules if r.id not in broken and self.visits[r.id] >= least]
 
     @property
     def too_few(self) -> list[Requirement]:
@@ -164,6 +183,7 @@ def run_campaign(
     campaign = Campaign(component, seed, budget, deviations)
     began = time.monotonic()
     failing: dict[tuple[str, str], list[CaseRun]] = {}
+    passing: list[CaseRun] = []
     try:
         profile = profile_of(subject, component)
     except SubjectFailure as failure:
@@ -204,13 +224,14 @@ def run_campaign(
         if run.verdict is CaseVerdict.FAIL and campaign.first_failure is None:
             campaign.first_failure = run
         _count(campaign, run, failing)
+        if run.verdict is CaseVerdict.PASS and len(passing) < _MOST_PASSING_CASES:
+            passing.append(run)
         progress(campaign, "generated")
         if len(campaign.failures) >= _MOST_SUBJECT_FAILURES:
             break
     if failing:
         search = CauseSearch(subject, deviations, seed, budget.shrink_runs)
-        campaign.causes = search.causes(failing, lambda: progress(campaign, "shrinking"))
-        campaign.hint = search.hint(failing)
+        campaign.causes = search.causes(failing, lambda: progress(campaign, "shrinking"), passing)
     return _concluded(campaign, began)
 
 
@@ -236,6 +257,7 @@ def _verify_deviation(campaign: Campaign, subject: Subject, rule: str, case: Cas
         campaign.withdrawn.append(f"{rule} (its replay file passes: withdraw the declaration)")
     elif run.divergence.rule != rule:
         campaign.withdrawn.append(f"{rule} (its replay file fails for {run.divergence.rule})")
+        campaign.blamed[run.divergence.rule] += 1
     else:
         campaign.seen[rule].cases += 1
         campaign.seen[rule].example = run
@@ -258,6 +280,7 @@ def _vector_runs(
 def _count(campaign: Campaign, run: CaseRun, failing: dict[tuple[str, str], list[CaseRun]]) -> None:
     campaign.steps += len(run.steps)
     campaign.verdicts[run.verdict] += 1
+    campaign.refusals.note(run)
     if run.failure is not None:
         campaign.failures.append(run.failure)
     if run.divergence is None:
@@ -268,6 +291,7 @@ def _count(campaign: Campaign, run: CaseRun, failing: dict[tuple[str, str], list
         if seen.example is None or len(run.operations) < len(seen.example.operations):
             seen.example = run
         return
+    campaign.blamed[run.divergence.rule] += 1
     runs = failing.setdefault(run.divergence.cause, [])
     runs.append(run)
     runs.sort(key=lambda r: len(r.steps))
@@ -281,7 +305,7 @@ def _concluded(campaign: Campaign, began: float) -> Campaign:
 
 def conclusion(campaign: Campaign) -> tuple[Verdict, str]:
     """What the counts of a campaign say of its subject, and why, in a sentence."""
-    if any(cause.answers is None for cause in campaign.causes):
+    if any(cause.steady for cause in campaign.causes):
         count = len(campaign.causes)
         words = "1 cause of failure" if count == 1 else f"{count} causes of failure"
         return Verdict.NOT_CONFORMANT, words
@@ -289,25 +313,50 @@ def conclusion(campaign: Campaign) -> tuple[Verdict, str]:
         return Verdict.NOT_CONFORMANT, f"deviation not found: {'; '.join(campaign.withdrawn)}"
     if campaign.failures:
         return Verdict.SUBJECT_FAILED, str(campaign.failures[0])
-    if campaign.causes:
-        failed, repeats = campaign.causes[0].answers or (0, REPEATS)
+    different = [cause for cause in campaign.causes if not cause.unsettled]
+    if different:
+        failed, repeats = different[0].answers or (0, REPEATS)
         return (
             Verdict.NONDETERMINISTIC,
             f"the same steps are answered differently: {failed} of {repeats} repetitions failed",
         )
+    return _conclusion_without_a_cause(campaign)
+
+
+def _conclusion_without_a_cause(campaign: Campaign) -> tuple[Verdict, str]:
+    """What is said where nothing failed, or nothing that failed did so again."""
+    inconclusive = _inconclusive(campaign)
+    if inconclusive:
+        return Verdict.INCONCLUSIVE, inconclusive
+    if campaign.deviations:
+        return (
+            Verdict.CONFORMANT_WITH_DEVIATIONS,
+            f"{len(campaign.held)} of {len(campaign.rules)} rules held",
+        )
+    if len(campaign.held) < len(campaign.rules):
+        return Verdict.CONFORMANT, (
+            f"{len(campaign.held)} of {len(campaign.rules)} rules held, "
+            "the others are no MUST and were hardly put to the test"
+        )
+    return Verdict.CONFORMANT, "every applicable rule was put to the test and held"
+
+
+def _inconclusive(campaign: Campaign) -> str:
+    """Why nothing can be said of the subject; empty where something can."""
+    if campaign.causes:
+        cause = campaign.causes[0]
+        return (
+            f"{cause.rule} failed once and in 0 of {REPEATS} repetitions: on a real clock a busy "
+            "machine may be the reason; run again when it is quiet"
+        )
     if campaign.cases == 0:
-        return Verdict.INCONCLUSIVE, "no case was generated"
+        return "no case was generated"
+    if campaign.refusals.problem:
+        return campaign.refusals.problem
     if campaign.verdicts[CaseVerdict.INCONCLUSIVE]:
-        return Verdict.INCONCLUSIVE, "too many states were possible to follow some case"
+        return "too many states were possible to follow some case"
     if campaign.too_few:
         few = ", ".join(f"{rule.id} ({campaign.visits[rule.id]})" for rule in campaign.too_few[:4])
-        return (
-            Verdict.INCONCLUSIVE,
-            f"visited fewer than {campaign.budget.minimum_visits} times: {few}"
-            + (f" and {len(campaign.too_few) - 4} more rules" if len(campaign.too_few) > 4 else ""),
-        )
-    if campaign.deviations:
-        count = len(campaign.deviations)
-        words = "1 rule is broken" if count == 1 else f"{count} rules are broken"
-        return Verdict.CONFORMANT_WITH_DEVIATIONS, f"{words} as declared, every other one held"
-    return Verdict.CONFORMANT, "every applicable rule was put to the test and held"
+        more = f" and {len(campaign.too_few) - 4} more rules" if len(campaign.too_few) > 4 else ""
+        return f"visited fewer than {campaign.budget.minimum_visits} times: {few}{more}"
+    return ""

@@ -16,7 +16,9 @@ from purgatory_conformance.subjects.subject import (
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
+from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Configuration, component_of
+from purgatory_spec.reasons import Reason
 
 
 class CaseVerdict(Enum):
@@ -34,8 +36,9 @@ class CaseVerdict(Enum):
 class CaseRun:
     """A case with the verdict, the judged steps and the divergence, if any.
 
-    ``steps`` are the judged steps, the diverging step last. ``visits`` counts for each rule the
-    steps that put it to the test.
+    ``steps`` are the judged steps, the diverging step last; of a refused operation too, which ends
+    its case without a judgement. ``visits`` counts for each rule the steps that put it to the test.
+    ``refused`` is what the subject said when it refused the instance or an operation.
     """
 
     name: str
@@ -46,6 +49,13 @@ class CaseRun:
     visits: Counter[str] = field(default_factory=Counter)
     divergence: Divergence | None = None
     failure: SubjectFailure | None = None
+    refused: str = ""
+
+    def breaks(self, rule: str) -> bool:
+        """Whether the case failed, and for this rule."""
+        if self.verdict is not CaseVerdict.FAIL or self.divergence is None:
+            return False
+        return self.divergence.rule == rule
 
 
 def run_case(
@@ -65,6 +75,10 @@ def run_case(
         outcomes = subject.do_all(run.operations)
         for operation, outcome in zip(run.operations, outcomes, strict=True):
             run.steps.append(Step(operation, outcome))
+            if _is_refused(outcome):
+                run.verdict = CaseVerdict.UNSUPPORTED
+                run.refused = outcome.detail or "unsupported"
+                break
             judgement = judge.step(operation, outcome)
             run.visits.update(judgement.visited)
             if judgement.divergence is not None:
@@ -78,8 +92,15 @@ def run_case(
     except SubjectFailure as failure:
         run.failure = failure
         run.verdict = CaseVerdict.SUBJECT_FAILED
-    except UnsupportedConfigurationError:
+    except UnsupportedConfigurationError as refusal:
         run.verdict = CaseVerdict.UNSUPPORTED
+        run.refused = str(refusal) or "unsupported"
     except TooManyStates:
         run.verdict = CaseVerdict.INCONCLUSIVE
     return run
+
+
+def _is_refused(outcome: Outcome) -> bool:
+    """Whether an operation, or what a script did in it, was refused as not offered."""
+    refused = outcome.rejected is Reason.UNSUPPORTED
+    return refused or any(event.reason is Reason.UNSUPPORTED for event in outcome.events)

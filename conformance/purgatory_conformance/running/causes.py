@@ -1,21 +1,35 @@
-"""From failing cases to causes: cases are shrunk; those that break the same rule share a cause."""
+"""From failing cases to causes: cases are repeated, shrunk within their rule, and put together.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+Cases that break one rule share a cause. So do two rules where the case that shows the first slips,
+by one simplification, into one that breaks the second.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import msgspec
 
 from purgatory_conformance.components import on_real_clock
-from purgatory_conformance.judging.case_judge import Deviation
+from purgatory_conformance.judging.case_judge import BEYOND_DECLARED, Deviation
+from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.running.other_profiles import explaining_profiles
-from purgatory_conformance.running.shrinking import shrink
+from purgatory_conformance.running.shrinking import reduce_case, shrink, simpler_cases
+from purgatory_conformance.running.ways_out import WayOut, ways_out
 from purgatory_conformance.subjects.subject import Subject, profile_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
-from purgatory_spec.profiles import component_of
+from purgatory_spec.profiles import Profile, component_of
 
 REPEATS = 5
-"""How often a failing case is repeated, to see whether it is answered alike."""
+"""How often a failing case is repeated, to see whether it fails again."""
 
-_MOST_CAUSES_SHRUNK = 6
+_MOST_CASES_REPEATED = 3
+_MOST_CAUSES_SEARCHED = 6
+"""For how many causes Hypothesis looks for a simpler case; that of a further one is reduced."""
+
+_MOST_SLIPS = 300
+"""How many cases are run to see whether the case of one cause slips into that of another."""
 
 Failing = Mapping[tuple[str, str], Sequence[CaseRun]]
 """The failing cases by the rule and the kind of their divergence, the shortest of each first."""
@@ -23,7 +37,10 @@ Failing = Mapping[tuple[str, str], Sequence[CaseRun]]
 
 @dataclass
 class Cause:
-    """A cause of failures: the shrunk case that shows it, and the number of cases explained."""
+    """A cause of failures: the shrunk case that shows it, and the number of cases explained.
+
+    ``also`` are further rules that cases of this cause were blamed on before they were shrunk.
+    """
 
     rule: str
     kind: str
@@ -31,7 +48,23 @@ class Cause:
     shrunk: CaseRun
     source: str
     answers: tuple[int, int] | None = None
-    """Where the subject answers differently: in how many of how many repetitions it failed."""
+    """Where the shown case does not always fail: in how many of how many repetitions it did."""
+    steady: bool = True
+    """Whether some generated case of the cause failed in every repetition."""
+    unsettled: bool = False
+    """Whether no repetition failed on a real clock, where a busy machine may be the reason."""
+    also: tuple[str, ...] = ()
+    runs: list[CaseRun] = field(default_factory=list)
+    ways_out: tuple[WayOut, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    """A failing case with the number of repetitions that failed, and whether they were one."""
+
+    run: CaseRun
+    failed: int
+    alike: bool
 
 
 @dataclass(frozen=True)
@@ -43,67 +76,211 @@ class CauseSearch:
     seed: int
     shrink_runs: int
 
-    def causes(self, failing: Failing, getting_on: Callable[[], None]) -> list[Cause]:
+    def causes(
+        self,
+        failing: Failing,
+        getting_on: Callable[[], None],
+        passing: Sequence[CaseRun] = (),
+    ) -> list[Cause]:
         """The causes, the most frequent first; ``getting_on`` is called before each is looked for.
 
-        A case of each raw cause is shrunk; raw causes whose shrunk cases break the same rule are
-        merged.
+        Args:
+            failing: The failing cases.
+            getting_on: Called before each cause is looked for.
+            passing: Cases that passed, against which features are weighed that could be withdrawn.
         """
-        found: dict[str, Cause] = {}
-        for raw, runs in sorted(failing.items(), key=lambda item: -len(item[1])):
+        found: list[Cause] = []
+        for runs in sorted(_by_fault(failing), key=len, reverse=True):
             getting_on()
-            shortest = runs[0]
-            failed = self._repeat(shortest)
-            if failed is not None:
-                answers = failed, REPEATS
-                found[shortest.name] = Cause(*raw, len(runs), shortest, shortest.name, answers)
-                continue
-            shrunk = shortest if len(found) >= _MOST_CAUSES_SHRUNK else self._shrunk(shortest)
-            divergence = shrunk.divergence
-            assert divergence is not None
-            cause = found.get(divergence.rule)
-            if cause is None or len(shrunk.steps) < len(cause.shrunk.steps):
-                cases = cause.cases if cause else 0
-                cause = Cause(divergence.rule, divergence.kind, cases, shrunk, shortest.name)
-                found[divergence.rule] = cause
-            cause.cases += len(runs)
-        return sorted(found.values(), key=lambda cause: -cause.cases)
+            found.append(self._cause(runs, is_searched=len(found) < _MOST_CAUSES_SEARCHED))
+        found = self._merged(found)
+        for cause in found:
+            getting_on()
+            self._look_for_ways_out(cause, passing)
+        kept: list[Cause] = []
+        for cause in sorted(found, key=lambda cause: -cause.cases):
+            other = next((each for each in kept if _share_a_choice(each, cause)), None)
+            if other is None:
+                kept.append(cause)
+            else:
+                self._look_for_ways_out(_joined(cause, other), passing)
+        return sorted(kept, key=lambda cause: -cause.cases)
 
-    def hint(self, failing: Failing) -> str:
-        """Under which other choices all failing cases pass, in a sentence; empty where none."""
-        everything = [run for runs in failing.values() for run in runs]
-        others = explaining_profiles(self.subject, everything, self.deviations)
-        if not others:
-            return ""
-        count = f"all {len(everything)} failing cases pass" if len(everything) > 1 else "it passes"
-        return f"{count} under {' or '.join(others)}; if that is your design, declare it"
+    def _look_for_ways_out(self, cause: Cause, passing: Sequence[CaseRun]) -> None:
+        """What may be declared instead; nothing where a failure does not repeat."""
+        if cause.steady:
+            cause.ways_out = ways_out(
+                self.subject, cause.rule, cause.runs, self.deviations, passing
+            )
 
-    def _repeat(self, run: CaseRun) -> int | None:
-        """None where repetitions of a case are answered alike; else how many of them fail."""
-        runs = [
-            run_case(self.subject, run.name, run.configuration, run.operations, self.deviations)
-            for _ in range(REPEATS)
-        ]
-        # On a real clock no two answers have the same readings.
-        real = on_real_clock(profile_of(self.subject, component_of(run.configuration)))
-        if all(
-            again.verdict is run.verdict and (real or again.steps == run.steps) for again in runs
-        ):
-            return None
-        return sum(again.verdict is CaseVerdict.FAIL for again in runs)
-
-    def _shrunk(self, run: CaseRun) -> CaseRun:
-        smallest = shrink(
-            profile_of(self.subject, component_of(run.configuration)),
-            Candidate(run.configuration, run.operations[: len(run.steps)]),
-            lambda candidate: self._again(candidate).verdict is CaseVerdict.FAIL,
-            seed=self.seed,
-            most_runs=self.shrink_runs,
+    def _cause(self, runs: Sequence[CaseRun], *, is_searched: bool) -> Cause:
+        """The cause of cases that break one rule, shown by one that fails always, if any does."""
+        repeated = self._most_steady(runs)
+        run, failed = repeated.run, repeated.failed
+        steady = failed == REPEATS
+        if steady:
+            run = self._shrunk(run, 1 if repeated.alike else REPEATS, is_searched)
+            if not repeated.alike:
+                failed = self._repeat(run).failed
+        assert run.divergence is not None
+        return Cause(
+            rule=run.divergence.rule,
+            kind=run.divergence.kind,
+            cases=len(runs),
+            shrunk=run,
+            source=repeated.run.name,
+            answers=None if failed == REPEATS else (failed, REPEATS),
+            steady=steady,
+            unsettled=failed == 0 and on_real_clock(self._profile(run)),
+            runs=list(runs),
         )
-        shrunk = self._again(smallest)
-        return shrunk if shrunk.verdict is CaseVerdict.FAIL else run
+
+    def _most_steady(self, runs: Iterable[CaseRun]) -> _Repeated:
+        """The shortest case that fails in every repetition; else one that fails most often."""
+        different = list({id(run): run for run in runs}.values())[:_MOST_CASES_REPEATED]
+        best: _Repeated | None = None
+        for run in different:
+            repeated = self._repeat(run)
+            if best is None or repeated.failed > best.failed:
+                best = repeated
+            if best.failed == REPEATS:
+                break
+        assert best is not None
+        return best
+
+    def _repeat(self, run: CaseRun) -> _Repeated:
+        """Repeat a case. On a real clock no two answers have the same readings."""
+        again = [self._again(Candidate(run.configuration, run.operations)) for _ in range(REPEATS)]
+        real = on_real_clock(self._profile(run))
+        return _Repeated(
+            run,
+            sum(each.verdict is CaseVerdict.FAIL for each in again),
+            real or all(each.steps == run.steps for each in again),
+        )
+
+    def _shrunk(self, run: CaseRun, tries: int, is_searched: bool) -> CaseRun:
+        """The simplest case found that breaks the same rule.
+
+        A subject whose answers differ, within what its profile leaves free or beyond it, is asked a
+        candidate ``tries`` times: once failed is failed.
+        """
+        profile = self._profile(run)
+        case = Candidate(run.configuration, run.operations[: len(run.steps)])
+
+        def fails(candidate: Candidate) -> bool:
+            return self._failing(candidate, run, tries) is not None
+
+        if is_searched:
+            smallest = shrink(profile, case, fails, seed=self.seed, most_runs=self.shrink_runs)
+        else:
+            smallest = reduce_case(profile, case, fails, self.shrink_runs)
+        return self._failing(smallest, run, tries) or run
+
+    def _failing(self, case: Candidate, like: CaseRun, tries: int) -> CaseRun | None:
+        """A run of the case that fails as another did; None where none of a few does."""
+        assert like.divergence is not None
+        for _ in range(tries):
+            again = self._again(case)
+            if again.verdict is not CaseVerdict.FAIL or again.divergence is None:
+                continue
+            if _fault(again.divergence) == _fault(like.divergence):
+                return again
+        return None
+
+    def _merged(self, causes: list[Cause]) -> list[Cause]:
+        """Causes, those together of which one shows, or slips into, the rule of the other.
+
+        The rule that is blamed most often is the one that is shown.
+        """
+        if len(causes) < 2:
+            return causes
+        kept: list[tuple[Cause, set[str]]] = []
+        for cause in sorted(causes, key=lambda cause: -cause.cases):
+            reach = self._reach(cause) if cause.steady else set()
+            for index, (other, others_reach) in enumerate(kept):
+                slips = bool(reach & {other.rule, *other.also}) or cause.rule in others_reach
+                if other.steady and slips:
+                    kept[index] = _joined(cause, other), reach | others_reach
+                    break
+            else:
+                kept.append((cause, reach))
+        return [cause for cause, _ in kept]
+
+    def _reach(self, cause: Cause) -> set[str]:
+        """The rules that the case breaks once it is made simpler, step by step.
+
+        The case was made as simple as its own rule allows: were there two faults, what only the
+        other one needs would have been left out. By other numbers it may still meet the other one
+        by chance; so it must go on to differ from what is expected in the same kind.
+        """
+        whole = Candidate(cause.shrunk.configuration, cause.shrunk.operations)
+        profile = self._profile(cause.shrunk)
+        met = set(self._rules_of_the_step(cause.shrunk))
+
+        def slips(case: Candidate) -> bool:
+            again = self._again(case)
+            if again.verdict is not CaseVerdict.FAIL or again.divergence is None:
+                return False
+            if again.divergence.kind == cause.kind:
+                met.add(again.divergence.rule)
+            return again.divergence.kind == cause.kind
+
+        for simpler in islice(simpler_cases(profile, whole), _MOST_SLIPS):
+            slips(simpler)
+        reduce_case(profile, whole, slips, _MOST_SLIPS)
+        return met - {cause.rule}
+
+    def _rules_of_the_step(self, run: CaseRun) -> Iterator[str]:
+        """The further rules that the diverging step breaks, one observable after another left out.
+
+        A fault that shows in several observables of one step is blamed on the first alone.
+        """
+        component = component_of(run.configuration)
+        profile, kind = self._profile(run), run.divergence.kind if run.divergence else ""
+        while kind in profile.observables:
+            left = frozenset(each for each in profile.observables if each != kind)
+            profile = msgspec.structs.replace(profile, observables=left)
+            judge = support_of(component).judge(run.configuration, profile, self.deviations)
+            kind = ""
+            for step in run.steps:
+                assert step.outcome is not None
+                divergence = judge.step(step.operation, step.outcome).divergence
+                if divergence is not None:
+                    kind = divergence.kind if step is run.steps[-1] else ""
+                    break
+            if kind and divergence is not None:
+                yield divergence.rule
+
+    def _profile(self, run: CaseRun) -> Profile:
+        return profile_of(self.subject, component_of(run.configuration))
 
     def _again(self, case: Candidate) -> CaseRun:
-        return run_case(
-            self.subject, "shrinking", case.configuration, case.operations, self.deviations
-        )
+        return run_case(self.subject, "again", case.configuration, case.operations, self.deviations)
+
+
+def _fault(divergence: Divergence) -> tuple[str, bool]:
+    """What cases are put together by: the rule, and whether the fault is behind a declared one."""
+    return divergence.rule, divergence.kind == BEYOND_DECLARED
+
+
+def _joined(cause: Cause, into: Cause) -> Cause:
+    """The second cause, with the cases of both."""
+    into.cases += cause.cases
+    into.runs += cause.runs
+    rules = (*into.also, cause.rule, *cause.also)
+    into.also = tuple(dict.fromkeys(rule for rule in rules if rule != into.rule))
+    return into
+
+
+def _share_a_choice(cause: Cause, other: Cause) -> bool:
+    """Whether another value of one choice of the profile explains two different causes."""
+    lines = {way.line for way in cause.ways_out if way.line}
+    return any(way.line in lines for way in other.ways_out)
+
+
+def _by_fault(failing: Failing) -> list[list[CaseRun]]:
+    """The failing cases of each fault, the shortest of each first."""
+    groups: dict[tuple[str, bool], list[CaseRun]] = {}
+    for (rule, kind), runs in failing.items():
+        groups.setdefault((rule, kind == BEYOND_DECLARED), []).extend(runs)
+    return [sorted(runs, key=lambda run: len(run.steps)) for runs in groups.values()]

@@ -121,14 +121,20 @@ def reduce_case(profile: Profile, case: Candidate, fails: Fails, most_runs: int)
         while progress:
             progress = False
             size = support.size(case)
-            for simpler in _simpler(support, profile, case):
-                if support.size(simpler) >= size or not support.usable(profile, simpler):
+            for simpler in simpler_cases(profile, case):
+                if support.size(simpler) >= size:
                     continue
                 if budgeted(simpler):
                     case = simpler
                     progress = True
                     break
     return case
+
+
+def simpler_cases(profile: Profile, case: Candidate) -> Iterator[Candidate]:
+    """The usable cases that are simpler in a single respect, which may be larger in another."""
+    support = support_of(component_of(profile))
+    return (each for each in _simpler(support, profile, case) if support.usable(profile, each))
 
 
 def _simpler(support: Support, profile: Profile, case: Candidate) -> Iterator[Candidate]:

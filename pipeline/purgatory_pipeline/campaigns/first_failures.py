@@ -1,12 +1,11 @@
 """From failing runs to causes: the first of each kind is carried out again, and shrunk."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.causes import Cause, CauseSearch
-from purgatory_conformance.running.other_profiles import explaining_profiles
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.isolation import Forbearing
@@ -28,12 +27,10 @@ class FirstFailures:
     Attributes:
         causes: The causes, the most frequent first.
         passing: Groups that did not fail again, though the same was asked.
-        hint: Under which other declared choices the failing runs pass; empty where under none.
     """
 
     causes: list[Cause] = field(default_factory=list)
     passing: list[Failing] = field(default_factory=list)
-    hint: str = ""
 
 
 def first_failures(
@@ -56,20 +53,19 @@ def first_failures(
     found = FirstFailures()
     asked = Forbearing(subject, _SECONDS_FOR_FAILURES)
     failing: dict[tuple[str, str], list[CaseRun]] = {}
-    sample: list[CaseRun] = []
     for group in groups:
         again = [_again(drawing, seed, asked, deviations) for seed in group.seeds]
         failed = [run for run in again if run.verdict is CaseVerdict.FAIL]
         if not failed or failed[0].divergence is None:
             found.passing.append(group)
             continue
-        sample += failed
-        # Only the first is looked at; the others are there to be counted.
-        failing.setdefault(failed[0].divergence.cause, []).extend([failed[0]] * group.runs)
+        # Only these few are looked at; the first stands for the others, which are counted.
+        same = [run for run in failed if run.breaks(failed[0].divergence.rule)]
+        runs = same + [failed[0]] * (group.runs - len(same))
+        failing.setdefault(failed[0].divergence.cause, []).extend(runs)
     if failing:
         search = CauseSearch(asked, deviations, drawing.seed, SHRINK_RUNS)
         found.causes = search.causes(failing, getting_on)
-        found.hint = _hint(asked, sample, deviations)
     return found
 
 
@@ -78,13 +74,3 @@ def _again(
 ) -> CaseRun:
     case = drawing.draw(int(seed.rpartition("-")[2]))
     return run_case(subject, seed, case.configuration, case.operations, deviations)
-
-
-def _hint(subject: Subject, sample: Sequence[CaseRun], deviations: tuple[Deviation, ...]) -> str:
-    others = explaining_profiles(subject, sample, deviations)
-    if not others:
-        return ""
-    return (
-        f"the shortest failing runs of each kind pass under {' or '.join(others)}; "
-        "if that is your design, declare it"
-    )

@@ -79,7 +79,8 @@ def _campaign(found: Found) -> Campaign:
         if verdict in {each.value for each in CaseVerdict}:
             campaign.verdicts[CaseVerdict(verdict)] = number
     campaign.causes = found.failures.causes
-    campaign.hint = found.failures.hint
+    campaign.blamed.update({each.rule: each.runs for each in found.failures.passing})
+    campaign.blamed.update({cause.rule: cause.cases for cause in campaign.causes})
     deviating = runs.filter(pc.equal(runs.column("verdict"), CaseVerdict.DEVIATES.value))
     cases = _counts(deviating, "rule")
     campaign.seen = {d.rule: DeviationSeen(d, cases.get(d.rule, 0)) for d in found.deviations}

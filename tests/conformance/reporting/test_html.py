@@ -97,7 +97,7 @@ def test_every_cause_has_its_rule_steps_sentences_picture_and_command(
         assert {cause.before, cause.after} <= set(page.texts["dd"])
         assert f"picture-{number}-title" in page.ids
     assert page.texts["span"].count("✗ diverges") == len(broken_results.causes)
-    broken = {cause.rule for cause in broken_results.causes}
+    broken = {rule.id for rule in broken_results.rules if rule.state == "broken"}
     assert page.texts["td"].count("✗ broken") == len(broken)
 
 
@@ -183,10 +183,12 @@ def test_nondeterminism_failures_deviations_and_the_hint_are_told(
 ) -> None:
     page = _Page(render_html([eventful_results]))
 
-    assert "answers differ: failed 2 of 5 repetitions" in page.texts["strong"]
+    assert "failed in 2 of 5 repetitions" in page.texts["strong"]
     assert any("41 failing cases" in words for words in page.texts["p"])
     assert "! the subject hung" in page.texts["span"]
-    assert page.texts["pre"][0].endswith("line 29 line 30")
+    assert page.texts["pre"][0] == "[[deviation]]"
+    assert page.texts["pre"][1].endswith("line 29 line 30")
+    assert "docs/findings.md#a-pool-that-grows" in page.texts["code"]
     assert {"deviations/size.jsonl", "deviations/span.jsonl"} <= set(page.texts["code"])
     assert "because X-1" in page.texts["td"]
     assert "✗ not seen" in page.texts["span"]

@@ -97,8 +97,8 @@ def test_another_format_is_rejected(good_results: Results, tmp_path: Path) -> No
     path = tmp_path / "results.jsonl"
     write_results([good_results], path)
     text = path.read_text(encoding="utf-8")
-    assert text.count('"format":1') == 1
-    path.write_text(text.replace('"format":1', '"format":2'), encoding="utf-8")
+    assert text.count('"format":2') == 1
+    path.write_text(text.replace('"format":2', '"format":3'), encoding="utf-8")
 
     error = _rejected(path)
 
@@ -125,7 +125,7 @@ def test_a_line_of_an_unknown_kind_is_rejected(good_results: Results, tmp_path: 
         "[]\n",
         '{"line":"footer"}\n',
         '{"line":"header","line":"header"}\n',
-        '{"case":"a-replay-file","format":1}\n',
+        '{"case":"a-replay-file","format":2}\n',
     ],
 )
 def test_what_is_no_results_file_is_rejected_at_its_first_line(text: str, tmp_path: Path) -> None:

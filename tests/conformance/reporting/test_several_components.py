@@ -15,7 +15,7 @@ from purgatory_conformance.reporting.machine import render_badge, render_junit, 
 from purgatory_conformance.reporting.results import Results, results_of, worst
 from purgatory_conformance.reporting.results_file import read_results, write_results
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.campaign import Budget, Campaign, run_campaign
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.jsonlines import InvalidDocument
@@ -121,12 +121,12 @@ def test_the_terminal_shows_each_component_and_a_closing_table(
     for words in ("timer: structure", "purgatory: accounting", "memory pool: release validation"):
         assert words in text
     *_, header, timer, purgatory, pool, _, _ = text.splitlines()
-    columns = ["component", "verdict", "rules", "cases", "steps", "deviations", "seconds"]
+    columns = ["component", "verdict", "held", "cases", "steps"]
     assert header.split() == columns
     assert timer.startswith("timer        ✗ not conformant")
     assert purgatory.startswith("purgatory    ✗ not conformant")
     assert pool.startswith("memory pool  ✗ not conformant")
-    assert "deviations  seconds" not in printed(broken_components[:1])
+    assert "component    verdict" not in printed(broken_components[:1])
 
 
 def test_the_table_fits_a_narrow_terminal(broken_components: tuple[Results, ...]) -> None:
@@ -139,13 +139,13 @@ def test_the_table_fits_a_narrow_terminal(broken_components: tuple[Results, ...]
         msgspec.structs.replace(
             each,
             footer=msgspec.structs.replace(
-                each.footer, verdict=Verdict.CONFORMANT_WITH_DEVIATIONS.value, steps=1_000_000
+                each.footer, verdict="conformant with 13 declared deviations", steps=1_000_000
             ),
         )
         for each in broken_components
     ]
     rows = printed(results, width=80).splitlines()[-5:-2]
-    assert [row.split()[-1] for row in rows] == [f"{each.footer.seconds:.1f}" for each in results]
+    assert [row.split()[-1] for row in rows] == ["1000000"] * 3
 
 
 def test_the_page_has_a_section_for_each_component(broken_components: tuple[Results, ...]) -> None:

@@ -278,8 +278,13 @@ def test_an_undeclared_choice_is_recognised() -> None:
     """
     campaign = campaign_of(RoundsUp())
     assert campaign.verdict is Verdict.NOT_CONFORMANT
-    assert {cause.rule for cause in campaign.causes} == {"TIMER-ROUNDING"}
-    assert "failing cases pass under rounding up; if that is your design" in campaign.hint
+    (cause,) = campaign.causes
+    assert cause.rule == "TIMER-ROUNDING"
+    assert [(way.line, way.variant) for way in cause.ways_out] == [('"rounding": "up"', "")]
+    assert cause.ways_out[0].words == (
+        f"all {cause.cases} failing cases pass under rounding up; "
+        "if that is your design, declare it"
+    )
 
 
 def test_a_real_fault_is_no_choice() -> None:
@@ -289,7 +294,8 @@ def test_a_real_fault_is_no_choice() -> None:
     Then no other profile is offered as an explanation
     """
     campaign = run_campaign(mutant("lost-on-cascade").make(), Component.TIMER, seed=1, budget=QUICK)
-    assert (campaign.verdict, campaign.hint) == (Verdict.NOT_CONFORMANT, "")
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+    assert {cause.ways_out for cause in campaign.causes} == {()}
 
 
 class TakesAfterShutdown(Wrapped):
@@ -333,6 +339,8 @@ def test_a_declared_deviation_is_conformant_with_deviations() -> None:
         replays=(shutdown_replay(Shutdown(), Add("a", 5)),),
     )
     assert campaign.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS
+    assert campaign.verdict_words == "conformant with 1 declared deviation"
+    assert campaign.why == f"{len(campaign.rules) - 1} of {len(campaign.rules)} rules held"
     assert campaign.seen["TIMER-SHUTDOWN-CLOSED"].cases > 1
     assert campaign.verdicts[CaseVerdict.DEVIATES] > 0
 

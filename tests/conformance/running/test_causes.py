@@ -1,0 +1,217 @@
+"""Causes: repeated, shrunk within their rule, and one for each fault."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+
+from purgatory_conformance.components import PROFILES, narrowed
+from purgatory_conformance.reporting.results import results_of
+from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
+from purgatory_conformance.specimens.mutants import mutant
+from purgatory_conformance.specimens.small_timer import PROFILE, small_subject
+from purgatory_conformance.specimens.wrong.executor import LastInFirstOut
+from purgatory_conformance.specimens.wrong.expiry import TicksBackwards, ZeroDropped
+from purgatory_conformance.specimens.wrong.wheel import WakesEveryTick
+from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
+from purgatory_spec.operations import Add, Cancel, Operation, Wait
+from purgatory_spec.outcomes import Event, EventKind, Outcome
+from purgatory_spec.profiles import (
+    Clock,
+    Component,
+    Configuration,
+    Executor,
+    Feature,
+    TimerConfiguration,
+    TimerProfile,
+)
+from tests.strangers.timers import calendar_queue
+
+QUICK = replace(SUITES["quick"], shrink_runs=200)
+
+
+def campaign_of(subject: InProcessSubject, seed: int = 1) -> Campaign:
+    return run_campaign(subject, Component.TIMER, seed=seed, budget=QUICK)
+
+
+def states_of(campaign: Campaign, subject: InProcessSubject) -> dict[str, str]:
+    results = results_of(
+        campaign,
+        subject="subject",
+        implementation=subject.implementation,
+        profile=subject.profiles[campaign.component],
+        suite="quick",
+        suite_version="0",
+        schema="",
+        replays={},
+    )
+    return {rule.id: rule.state for rule in results.rules}
+
+
+def shuffling(design: type) -> InProcessSubject:
+    """A design that runs the tasks of a tick in any order, as far as this suite knows its words."""
+    stranger = calendar_queue.STRANGER
+    known = PROFILES[Component.TIMER].__struct_fields__
+    words = {name: value for name, value in stranger.profile.items() if name in known}
+    return replace(stranger, profile=words).subject(design)
+
+
+def test_an_order_that_is_left_free_is_no_nondeterminism() -> None:
+    """
+    Given a timer without order inside a tick that also runs ticks in the wrong order
+    When its failing cases are repeated, with other orders each time
+    Then it is not conformant, and the case is shrunk to two tasks though that fails only sometimes
+    """
+    campaign = campaign_of(shuffling(calendar_queue.OrderOfDays))
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+    (cause,) = [each for each in campaign.causes if each.rule == "TIMER-TICK-ORDER"]
+    assert cause.steady
+    assert len(cause.shrunk.steps) == 3
+    failed, repeats = cause.answers or (5, 5)
+    assert 0 <= failed <= repeats == 5
+
+
+def test_a_free_order_alone_is_no_failure() -> None:
+    """
+    Given the same design without the fault
+    When a campaign runs
+    Then the order of ticks is not blamed
+    """
+    campaign = campaign_of(shuffling(calendar_queue.CalendarQueueTimer))
+    assert "TIMER-TICK-ORDER" not in campaign.blamed
+
+
+class Simulated:
+    """A timer that claims a real clock; its readings are made up, so that no test has to wait."""
+
+    def __init__(self, late_ms: Callable[[], int]) -> None:
+        self.now_ms, self.late_ms = 0, late_ms()
+        self.due: dict[str, int] = {}
+
+    def do(self, operation: Operation) -> Outcome:
+        called_ms = self.now_ms
+        events: list[Event] = []
+        match operation:
+            case Add(task, delay_ms):
+                self.due[task] = self.now_ms + max(delay_ms, 0) + self.late_ms
+            case Cancel(task):
+                self.due.pop(task, None)
+            case Wait(for_ms):
+                self.now_ms += for_ms
+        for task, at_ms in sorted(self.due.items(), key=lambda item: item[1]):
+            if at_ms <= self.now_ms:
+                events.append(Event(EventKind.RAN, task, at_ms=max(at_ms, called_ms)))
+                del self.due[task]
+        return Outcome(events=tuple(events), called_ms=called_ms, returned_ms=self.now_ms)
+
+    def close(self) -> None:
+        self.due.clear()
+
+
+def simulated(late_ms: Callable[[], int]) -> InProcessSubject:
+    profile = TimerProfile(
+        clock=Clock.WALL,
+        executor=Executor.THREAD,
+        lateness_ms=20,
+        features=frozenset({Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY}),
+    )
+
+    def make(configuration: Configuration) -> Simulated:
+        assert narrowed(configuration, TimerConfiguration).start_ms == 0
+        return Simulated(late_ms)
+
+    return subject_of(make, profile)
+
+
+def test_lateness_that_is_not_seen_again_is_inconclusive() -> None:
+    """
+    Given a timer on a real clock that is late in one case and never again
+    When the case is asked again
+    Then the verdict is inconclusive and says so, nothing is hinted at, and the rule did not hold
+    """
+    cases = count()
+    subject = simulated(lambda: 500 if next(cases) == 3 else 0)
+    campaign = campaign_of(subject)
+    assert campaign.verdict is Verdict.INCONCLUSIVE
+    assert campaign.verdict.exit_code == 4
+    assert "TIMER-LATENESS failed once and in 0 of 5 repetitions" in campaign.why
+    assert [cause.ways_out for cause in campaign.causes] == [()]
+    assert states_of(campaign, subject)["TIMER-LATENESS"] == "doubtful"
+
+
+def test_lateness_that_is_seen_again_is_a_failure() -> None:
+    """
+    Given a timer on a real clock that is always late, and one that never is
+    When campaigns run
+    Then the first is not conformant, and the second is
+    """
+    assert campaign_of(simulated(lambda: 500)).verdict is Verdict.NOT_CONFORMANT
+    assert campaign_of(simulated(lambda: 0)).verdict is Verdict.CONFORMANT
+
+
+class DropsZeroAndStacks(ZeroDropped, LastInFirstOut):
+    """Two faults: what is due at once is dropped, and the executor takes the last task first."""
+
+
+class TicksBackwardsAndWakes(TicksBackwards, WakesEveryTick):
+    """Two faults, of which one shows in nearly every case."""
+
+
+def test_two_faults_are_two_causes_with_their_own_rules() -> None:
+    """
+    Given timers with two planted faults each
+    When their failing cases are shrunk and put together
+    Then each fault is a cause that is shown by a case of its own rule
+    """
+    for timer, rules in (
+        (DropsZeroAndStacks, {"TIMER-ZERO-DELAY", "TIMER-EXECUTOR-ORDER"}),
+        (TicksBackwardsAndWakes, {"TIMER-TICK-ORDER", "TIMER-WAKE-UP"}),
+    ):
+        campaign = campaign_of(small_subject(timer, PROFILE, "two faults"))
+        named = [rules & {cause.rule, *cause.also} for cause in campaign.causes]
+        assert sorted(rule for each in named for rule in each) == sorted(rules)
+        assert max(map(len, named)) == 1
+        for cause in campaign.causes:
+            assert cause.shrunk.breaks(cause.rule)
+
+
+def test_one_fault_is_one_cause() -> None:
+    """
+    Given a timer that counts a cancelled task that has run, from outside and from inside a task
+    When its failing cases are put together
+    Then there is one cause, which names both rules
+    """
+    wrong = mutant("cancel-fired-counts")
+    for seed in (0, 1):
+        campaign = campaign_of(narrowed(wrong.make(), InProcessSubject), seed)
+        (cause,) = campaign.causes
+        assert {"TIMER-CANCEL-FIRED", "TIMER-CANCEL-INSIDE"} <= {cause.rule, *cause.also}
+
+
+def test_a_rule_that_was_blamed_is_never_said_to_have_held() -> None:
+    """
+    Given a timer whose cases are blamed on several rules and then put together
+    When the results are made
+    Then every rule that a case was blamed on is broken, and others held
+    """
+    subject = narrowed(mutant("cancel-fired-counts").make(), InProcessSubject)
+    campaign = campaign_of(subject)
+    states = states_of(campaign, subject)
+    assert len(campaign.blamed) > len(campaign.causes)
+    assert {states[rule] for rule in campaign.blamed} == {"broken"}
+    assert "held" in states.values()
+    assert not set(campaign.blamed) & {rule.id for rule in campaign.held}
+
+
+def test_a_failure_of_a_campaign_that_ended_early_is_not_forgotten() -> None:
+    """
+    Given a campaign that knows of a failing case and has no cause for it
+    When the results are made
+    Then the rule is broken
+    """
+    subject = narrowed(mutant("rounds-up").make(), InProcessSubject)
+    campaign = Campaign(Component.TIMER, 1, QUICK, ())
+    campaign.rules = campaign_of(subject).rules
+    campaign.visits.update({rule.id: 100 for rule in campaign.rules})
+    assert set(states_of(campaign, subject).values()) == {"held"}
+    campaign.blamed["TIMER-ROUNDING"] += 1
+    assert states_of(campaign, subject)["TIMER-ROUNDING"] == "broken"

@@ -1,0 +1,138 @@
+"""What a subject refuses is counted and shown, and no verdict rests on much of it."""
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from rich.console import Console
+
+from purgatory_conformance.components import narrowed
+from purgatory_conformance.reporting.html import render_html
+from purgatory_conformance.reporting.machine import render_junit, render_markdown
+from purgatory_conformance.reporting.results import Results, results_of
+from purgatory_conformance.reporting.terminal import print_results
+from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.refusals import MOST_REFUSED
+from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_conformance.subjects.subject import UnsupportedConfigurationError
+from purgatory_spec.operations import Add, Operation
+from purgatory_spec.outcomes import Outcome
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    PurgatoryConfiguration,
+    TimerConfiguration,
+)
+from purgatory_spec.reasons import Reason
+
+QUICK = replace(SUITES["quick"], seconds=8)
+
+
+class Refusing(InProcessSubject):
+    """The bundled implementation, which refuses some instances and operations."""
+
+    def __init__(
+        self,
+        instance: Callable[[Configuration], str] = lambda configuration: "",
+        operation: Callable[[Configuration, Operation], str] = lambda configuration, asked: "",
+    ) -> None:
+        inner = bundled_subject()
+        super().__init__(inner.implementation, inner.profiles, inner._make)
+        self.refuses_instance, self.refuses_operation = instance, operation
+
+    def new(self, case: str, configuration: Configuration) -> None:
+        if reason := self.refuses_instance(configuration):
+            raise UnsupportedConfigurationError(reason)
+        super().new(case, configuration)
+        self.configuration = configuration
+
+    def do_all(self, operations: Iterable[Operation]) -> Iterator[Outcome]:
+        for operation in operations:
+            reason = self.refuses_operation(self.configuration, operation)
+            if reason:
+                yield Outcome(rejected=Reason.UNSUPPORTED, detail=reason)
+            else:
+                yield from super().do_all([operation])
+
+
+def campaign_of(subject: Refusing, component: Component) -> Campaign:
+    return run_campaign(subject, component, seed=1, budget=QUICK)
+
+
+def results_on(campaign: Campaign, subject: Refusing) -> Results:
+    return results_of(
+        campaign,
+        subject="refusing",
+        implementation=subject.implementation,
+        profile=subject.profiles[campaign.component],
+        suite="quick",
+        suite_version="0",
+        schema="",
+        replays={},
+    )
+
+
+def only_at_once(configuration: Configuration) -> str:
+    asked = narrowed(configuration, PurgatoryConfiguration)
+    return "purges at once, always" if asked.purge_interval else ""
+
+
+def test_a_boundary_that_was_always_refused_makes_the_verdict_inconclusive() -> None:
+    """
+    Given a purgatory that refuses every purge interval but 0
+    When a campaign runs, and is reported
+    Then it is inconclusive, and every report says how much was refused and why
+    """
+    subject = Refusing(instance=only_at_once)
+    campaign = campaign_of(subject, Component.PURGATORY)
+    assert campaign.verdict is Verdict.INCONCLUSIVE
+    assert "cases were refused (purges at once, always)" in campaign.why
+    assert "an instance with purge interval above 0" in campaign.why
+    results = results_on(campaign, subject)
+    (line,) = results.refusals
+    assert (line.reason, line.cases) == ("purges at once, always", campaign.refusals.refused)
+    file = io.StringIO()
+    print_results(Console(file=file, width=100), [results], results_path="", report_path="")
+    words = f"{line.cases} cases: purges at once, always"
+    for text in (file.getvalue(), render_html([results]), render_junit([results])):
+        assert words in text
+    assert words in render_markdown([results])
+
+
+def test_operations_that_are_refused_count_as_well() -> None:
+    """
+    Given a timer that refuses delays beyond its lowest wheel
+    When a campaign runs
+    Then that is no breach of a rule, and no verdict either: it was never put to the test
+    """
+
+    def of_one_wheel(configuration: Configuration, operation: Operation) -> str:
+        wheel = narrowed(configuration, TimerConfiguration)
+        far = isinstance(operation, Add) and operation.delay_ms >= wheel.tick_ms * wheel.wheel_size
+        return "one wheel only" if far else ""
+
+    campaign = campaign_of(Refusing(operation=of_one_wheel), Component.TIMER)
+    assert (campaign.verdict, campaign.causes) == (Verdict.INCONCLUSIVE, [])
+    assert "(one wheel only)" in campaign.why
+    assert "the operation add beyond the lowest wheel" in campaign.why
+
+
+def test_a_few_refusals_leave_the_verdict_and_are_shown() -> None:
+    """
+    Given a timer that refuses one instance in forty, of no kind of its own, and one in ten
+    When campaigns run
+    Then the first is conformant and its refusals are in the results; the second is inconclusive
+    """
+
+    def every(number: int) -> Callable[[Configuration], str]:
+        cases = iter(range(1, 100_000))
+        return lambda configuration: "busy" if next(cases) % number == 0 else ""
+
+    seldom, often = Refusing(instance=every(40)), Refusing(instance=every(10))
+    campaign = campaign_of(seldom, Component.TIMER)
+    assert campaign.verdict is Verdict.CONFORMANT
+    assert [line.reason for line in results_on(campaign, seldom).refusals] == ["busy"]
+    campaign = campaign_of(often, Component.TIMER)
+    assert campaign.refusals.refused > MOST_REFUSED * campaign.refusals.asked
+    assert campaign.verdict is Verdict.INCONCLUSIVE

@@ -1,0 +1,197 @@
+"""Ways out: what may be declared where a failure is a choice or a known deviation."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from purgatory_conformance.components import narrowed
+from purgatory_conformance.reporting.results import Hint, results_of
+from purgatory_conformance.running.campaign import SUITES, Campaign, run_campaign
+from purgatory_conformance.running.replay_file import write_replay
+from purgatory_conformance.running.ways_out import FINDINGS
+from purgatory_conformance.running.withdrawn_features import without
+from purgatory_conformance.specimens.mutants import mutant
+from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_conformance.subjects.declaration import read_declaration
+from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
+from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_conformance.support.registry import support_of
+from purgatory_spec.operations import Add, Advance, Operation, Release, Throw
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolFeature,
+    MemoryPoolProfile,
+)
+from tests.strangers.adapters import MemoryPoolInstance
+from tests.strangers.memory_pools.unchecked import LosesAByte, UncheckedPool
+
+QUICK = replace(SUITES["quick"], shrink_runs=200)
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def hints_of(campaign: Campaign, subject: InProcessSubject) -> list[Hint]:
+    results = results_of(
+        campaign,
+        subject="subject",
+        implementation=subject.implementation,
+        profile=subject.profiles[campaign.component],
+        suite="quick",
+        suite_version="0",
+        schema="",
+        replays={index: f"replays/{index}.jsonl" for index in range(len(campaign.causes))},
+    )
+    return [hint for cause in results.causes for hint in cause.hints]
+
+
+def unchecked(
+    features: Iterable[MemoryPoolFeature], design: type[UncheckedPool] = UncheckedPool
+) -> InProcessSubject:
+    profile = msgspec.convert(
+        {
+            "features": ["non_strict", *(feature.value for feature in features)],
+            "observables": ["available_bytes"],
+        },
+        MemoryPoolProfile,
+    )
+
+    def make(configuration: Configuration) -> MemoryPoolInstance:
+        asked = narrowed(configuration, MemoryPoolConfiguration)
+        return MemoryPoolInstance(design(asked.size_bytes, asked.max_single_bytes))
+
+    return subject_of(make, profile)
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        ([MemoryPoolFeature.RELEASE_AGAIN], "withdraw release_again"),
+        ([MemoryPoolFeature.RELEASE_FOREIGN], "withdraw release_foreign"),
+        (
+            [MemoryPoolFeature.RELEASE_AGAIN, MemoryPoolFeature.RELEASE_FOREIGN],
+            "withdraw release_foreign and release_again",
+        ),
+    ],
+)
+def test_an_unchecked_pool_is_told_what_to_withdraw(
+    features: list[MemoryPoolFeature], words: str
+) -> None:
+    """
+    Given a pool that trusts whoever releases, and declares releases that nobody should trust
+    When a campaign fails
+    Then it is told to withdraw exactly these, or which deviation to declare
+    """
+    subject = unchecked(features)
+    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
+    (cause,) = campaign.causes
+    withdrawal, deviation = cause.ways_out
+    assert withdrawal.words.endswith(f"; if you do not offer that, {words}")
+    assert deviation.variant == "credits_anything"
+    assert deviation.words.startswith(f"all {cause.cases} failing cases pass as the known")
+
+
+def test_a_leak_is_no_choice() -> None:
+    """
+    Given an unchecked pool that loses a byte with every release
+    When a campaign fails
+    Then there is nothing to declare
+    """
+    subject = unchecked([], LosesAByte)
+    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
+    assert {cause.ways_out for cause in campaign.causes} == {()}
+
+
+def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) -> None:
+    """
+    Given the lines that a report gives for a known deviation
+    When they are pasted into a purgatory.toml
+    Then it is read, and the replay file that it names is found
+    """
+    subject = unchecked([MemoryPoolFeature.RELEASE_FOREIGN])
+    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
+    (hint,) = [each for each in hints_of(campaign, subject) if each.paste]
+    assert hint.finding == "docs/findings.md#a-pool-that-grows"
+    (cause,) = campaign.causes
+    profile = subject.profiles[Component.MEMORY_POOL]
+    path = write_replay(
+        tmp_path / "replays", cause.shrunk, cause.rule, OpenSubject("pool", subject), profile
+    )
+    path.rename(tmp_path / "replays" / "0.jsonl")
+    declaration = tmp_path / "purgatory.toml"
+    declaration.write_text(f'[subject]\nname = "pool"\npython = "pool:make"\n\n{hint.paste}\n')
+    read = read_declaration(declaration)
+    (deviation,) = read.deviations
+    assert (deviation.rule, deviation.variant) == (cause.rule, "credits_anything")
+    declared = run_campaign(
+        subject,
+        Component.MEMORY_POOL,
+        seed=1,
+        budget=QUICK,
+        deviations=read.deviations,
+        replays=read.replays,
+    )
+    assert declared.verdict_words == "conformant with 1 declared deviation"
+
+
+def test_a_timer_whose_exceptions_propagate_is_told_to_withdraw_them() -> None:
+    """
+    Given a timer that does not catch what its tasks throw, and declares script_throw
+    When a campaign fails
+    Then it is told to withdraw script_throw, and nothing else
+    """
+    subject = mutant("throw-escapes").make()
+    campaign = run_campaign(subject, Component.TIMER, seed=1, budget=QUICK)
+    (cause,) = campaign.causes
+    (way,) = cause.ways_out
+    assert way.words.endswith("; if you do not offer that, withdraw script_throw")
+
+
+def test_a_structure_that_is_wrongly_declared_is_one_cause_and_one_line_to_change() -> None:
+    """
+    Given a timer without a wheel that declares to be a timing wheel
+    When a campaign fails, for several rules
+    Then there is one cause, with the profile's line under which its cases pass, and how many
+    """
+    (heap,) = [each for each in profile_subjects() if each.name == "structure-any"]
+    subject = heap.sibling()
+    campaign = run_campaign(subject, Component.TIMER, seed=1, budget=QUICK)
+    (cause,) = campaign.causes
+    assert len(campaign.blamed) > 1
+    (way,) = cause.ways_out
+    assert way.line == '"structure": "any"'
+    assert way.words == (
+        f"all {cause.cases} failing cases pass under structure any; "
+        "if that is your design, declare it"
+    )
+
+
+def test_what_a_feature_lets_the_suite_ask_is_left_out() -> None:
+    """
+    Given operations with a throwing task, an arming again and a release again
+    When features are withdrawn
+    Then what needs them is gone, and nothing else
+    """
+    throwing = (Add("a", 5, (Throw(),)), Advance(5))
+    assert without("script_throw", throwing) == (Add("a", 5), Advance(5))
+    assert without("cancel", throwing) == throwing
+    armed_again: tuple[Operation, ...] = (Add("a", 5), Add("a", 6), Add("b", 5))
+    assert without("readd", armed_again) == (Add("a", 5), Add("b", 5))
+    released: tuple[Operation, ...] = (Release("a"), Release("b"), Release("a"))
+    assert without("release_again", released) == released[:2]
+
+
+def test_every_finding_that_is_linked_is_there() -> None:
+    """
+    Given the links from variants to findings
+    When the page's headings are read
+    Then each link has its heading, and each variant is one
+    """
+    headings = re.findall(r"^#+ (.*)$", (DOCS / "findings.md").read_text("utf-8"), re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", words).lower().replace(" ", "-") for words in headings}
+    assert set(FINDINGS.values()) <= anchors
+    assert set(FINDINGS) <= {v for component in Component for v in support_of(component).variants}
