@@ -49,7 +49,7 @@ def test_good_adapter() -> None:
         Severity.OK, "the adapter speaks the protocol; the suite can judge it now"
     )
     notes = [finding.explanation for finding in findings if finding.verdict is Severity.NOTE]
-    assert len(notes) == 13
+    assert len(notes) == 15
     assert "timer, clock is manual: the requests move the clock" in notes
     assert "timer, feature cancel: the suite may cancel tasks" in notes
     assert "timer, observable size: the number of tasks that wait in the timer" in notes

@@ -79,4 +79,5 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     stranger = STRANGERS[name]
     campaign = _judged(stranger.subject(defect), stranger.component, "quick", seed=1)
     assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
+    # The most frequent cause is the defect; few defects show in a further one.
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations

@@ -5,7 +5,7 @@ by one simplification, into one that breaks the second.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import msgspec
@@ -19,6 +19,7 @@ from purgatory_conformance.running.ways_out import WayOut, ways_out
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_spec.operations import operation_name
 from purgatory_spec.profiles import Profile, component_of
 
 REPEATS = 5
@@ -30,6 +31,9 @@ _MOST_CAUSES_SEARCHED = 6
 
 _MOST_SLIPS = 300
 """How many cases are run to see whether the case of one cause slips into that of another."""
+
+_NOT_OF_EVENTS = frozenset({"result", "rejection", BEYOND_DECLARED})
+"""Kinds of divergences in what an operation answers, beside those in events and observables."""
 
 Failing = Mapping[tuple[str, str], Sequence[CaseRun]]
 """The failing cases by the rule and the kind of their divergence, the shortest of each first."""
@@ -50,7 +54,7 @@ class Cause:
     answers: tuple[int, int] | None = None
     """Where the shown case does not always fail: in how many of how many repetitions it did."""
     steady: bool = True
-    """Whether some generated case of the cause failed in every repetition."""
+    """Whether some generated case of the cause failed in most repetitions."""
     unsettled: bool = False
     """Whether no repetition failed on a real clock, where a busy machine may be the reason."""
     also: tuple[str, ...] = ()
@@ -99,11 +103,12 @@ class CauseSearch:
             self._look_for_ways_out(cause, passing)
         kept: list[Cause] = []
         for cause in sorted(found, key=lambda cause: -cause.cases):
-            other = next((each for each in kept if _share_a_choice(each, cause)), None)
-            if other is None:
+            place = next((i for i, each in enumerate(kept) if _share_a_choice(each, cause)), None)
+            if place is None:
                 kept.append(cause)
             else:
-                self._look_for_ways_out(_joined(cause, other), passing)
+                kept[place] = self._joined(cause, kept[place])
+                self._look_for_ways_out(kept[place], passing)
         return sorted(kept, key=lambda cause: -cause.cases)
 
     def _look_for_ways_out(self, cause: Cause, passing: Sequence[CaseRun]) -> None:
@@ -114,10 +119,10 @@ class CauseSearch:
             )
 
     def _cause(self, runs: Sequence[CaseRun], *, is_searched: bool) -> Cause:
-        """The cause of cases that break one rule, shown by one that fails always, if any does."""
+        """The cause of cases that break one rule, shown by the case that fails most often."""
         repeated = self._most_steady(runs)
         run, failed = repeated.run, repeated.failed
-        steady = failed == REPEATS
+        steady = 2 * failed > REPEATS
         if steady:
             run = self._shrunk(run, 1 if repeated.alike else REPEATS, is_searched)
             if not repeated.alike:
@@ -188,10 +193,7 @@ class CauseSearch:
         return None
 
     def _merged(self, causes: list[Cause]) -> list[Cause]:
-        """Causes, those together of which one shows, or slips into, the rule of the other.
-
-        The rule that is blamed most often is the one that is shown.
-        """
+        """Causes, those together of which one shows, slips into, or looks like the other."""
         if len(causes) < 2:
             return causes
         kept: list[tuple[Cause, set[str]]] = []
@@ -199,8 +201,8 @@ class CauseSearch:
             reach = self._reach(cause) if cause.steady else set()
             for index, (other, others_reach) in enumerate(kept):
                 slips = bool(reach & {other.rule, *other.also}) or cause.rule in others_reach
-                if other.steady and slips:
-                    kept[index] = _joined(cause, other), reach | others_reach
+                if cause.steady and other.steady and (slips or self._look_alike(cause, other)):
+                    kept[index] = self._joined(cause, other), reach | others_reach
                     break
             else:
                 kept.append((cause, reach))
@@ -211,7 +213,7 @@ class CauseSearch:
 
         The case was made as simple as its own rule allows: were there two faults, what only the
         other one needs would have been left out. By other numbers it may still meet the other one
-        by chance; so it must go on to differ from what is expected in the same kind.
+        by chance; so it must go on to differ from what is expected in the same family of kinds.
         """
         whole = Candidate(cause.shrunk.configuration, cause.shrunk.operations)
         profile = self._profile(cause.shrunk)
@@ -221,14 +223,35 @@ class CauseSearch:
             again = self._again(case)
             if again.verdict is not CaseVerdict.FAIL or again.divergence is None:
                 return False
-            if again.divergence.kind == cause.kind:
+            same = self._family(again) == self._family(cause.shrunk)
+            if same:
                 met.add(again.divergence.rule)
-            return again.divergence.kind == cause.kind
+            return same
 
         for simpler in islice(simpler_cases(profile, whole), _MOST_SLIPS):
             slips(simpler)
         reduce_case(profile, whole, slips, _MOST_SLIPS)
         return met - {cause.rule}
+
+    def _family(self, run: CaseRun) -> str:
+        """The kind of a divergence: an observable, result, rejection, or events of an operation."""
+        kind = run.divergence.kind if run.divergence else ""
+        known = kind in self._profile(run).observables or kind in _NOT_OF_EVENTS
+        return kind if known else f"events of {operation_name(run.steps[-1].operation)}"
+
+    def _look_alike(self, cause: Cause, other: Cause) -> bool:
+        """Whether one count is wrong in both, or one operation after operations of one sequence.
+
+        A count that is wrong at one operation stays wrong at the next, under another rule.
+        """
+        if cause.kind != other.kind:
+            return False
+        if cause.kind in self._profile(cause.shrunk).observables:
+            return True
+        sequences = [
+            [type(step.operation) for step in each.shrunk.steps] for each in (cause, other)
+        ]
+        return sequences[0] == sequences[1]
 
     def _rules_of_the_step(self, run: CaseRun) -> Iterator[str]:
         """The further rules that the diverging step breaks, one observable after another left out.
@@ -251,6 +274,20 @@ class CauseSearch:
             if kind and divergence is not None:
                 yield divergence.rule
 
+    def _joined(self, cause: Cause, other: Cause) -> Cause:
+        """The cause with the simpler case, with the cases of both.
+
+        What is simplest names the fault best: another rule takes more to be broken.
+        """
+        shown, hidden = sorted((other, cause), key=_simplicity)
+        rules = (*shown.also, hidden.rule, *hidden.also)
+        return replace(
+            shown,
+            cases=shown.cases + hidden.cases,
+            runs=[*shown.runs, *hidden.runs],
+            also=tuple(dict.fromkeys(rule for rule in rules if rule != shown.rule)),
+        )
+
     def _profile(self, run: CaseRun) -> Profile:
         return profile_of(self.subject, component_of(run.configuration))
 
@@ -263,13 +300,12 @@ def _fault(divergence: Divergence) -> tuple[str, bool]:
     return divergence.rule, divergence.kind == BEYOND_DECLARED
 
 
-def _joined(cause: Cause, into: Cause) -> Cause:
-    """The second cause, with the cases of both."""
-    into.cases += cause.cases
-    into.runs += cause.runs
-    rules = (*into.also, cause.rule, *cause.also)
-    into.also = tuple(dict.fromkeys(rule for rule in rules if rule != into.rule))
-    return into
+def _simplicity(cause: Cause) -> tuple[bool, tuple[int, ...], int]:
+    """A key by which causes are in order: steady ones, simple cases and many cases come first."""
+    run = cause.shrunk
+    support = support_of(component_of(run.configuration))
+    size = support.size(Candidate(run.configuration, run.operations))
+    return not cause.steady, size, -cause.cases
 
 
 def _share_a_choice(cause: Cause, other: Cause) -> bool:

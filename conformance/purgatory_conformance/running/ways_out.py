@@ -79,7 +79,7 @@ def ways_out(
         rule: The rule that the cases are said to break.
         failing: The failing cases.
         deviations: What is declared already.
-        passing: Cases that passed: a feature is offered where most cases that use it do.
+        passing: Cases that passed: a feature is offered where most cases with that feature passed.
     """
     different = list({run.name: run for run in failing}.values())
     component = component_of(different[0].configuration)
@@ -187,7 +187,7 @@ class _Search:
     def _usable(
         self, configuration: Configuration, operations: tuple[Operation, ...]
     ) -> tuple[Operation, ...]:
-        """The operations without those that cannot be asked after those before them."""
+        """The operations, less the ones that the earlier operations rule out."""
         if self.support.usable(self.profile, Candidate(configuration, operations)):
             return operations
         kept: tuple[Operation, ...] = ()

@@ -155,7 +155,7 @@ def publish(
 
 
 def encoded(document: msgspec.Struct) -> bytes:
-    """A document as its file holds it."""
+    """A document, in the words of its file."""
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 

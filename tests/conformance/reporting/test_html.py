@@ -130,8 +130,8 @@ def test_the_rules_text_is_rendered(good_results: Results) -> None:
     text = render_html([good_results])
 
     assert "has the expiry <code>x = t + d</code>. Its <em>due tick</em> is" in text
-    assert "except for timing wheels (TIMER-OWN-CLOCK: due is relative" not in text
-    assert "except for timing wheels (TIMER-OWN-CLOCK)." in text
+    assert "except for the wheels of TIMER-OWN-CLOCK: due is relative" not in text
+    assert "except for the wheels of TIMER-OWN-CLOCK." in text
     assert not any("`" in words for words in _Page(text).texts["p"])
 
 

@@ -102,7 +102,7 @@ def test_another_format_is_rejected(good_results: Results, tmp_path: Path) -> No
 
     error = _rejected(path)
 
-    assert (error.line, error.problem) == (1, "format 2 is not 1")
+    assert (error.line, error.problem) == (1, "format 3 is not 2")
 
 
 def test_a_line_of_an_unknown_kind_is_rejected(good_results: Results, tmp_path: Path) -> None:

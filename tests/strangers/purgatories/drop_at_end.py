@@ -50,6 +50,9 @@ class DropAtEndPurgatory:
         return count
 
     def drop(self, key: str) -> None:
+        self.sweep(key)
+
+    def sweep(self, key: str) -> None:
         self.lists[key] = [each for each in self.lists[key] if each not in self.done]
 
     def cancel(self, key: str) -> list[str]:
@@ -67,7 +70,7 @@ class DropAtEndPurgatory:
             with suppress(ScriptFailure):
                 self.expire(operation)
         for key in list(self.lists):
-            self.drop(key)
+            self.sweep(key)
 
     def expire(self, operation: Delayed) -> None:
         if self.force(operation):

@@ -133,7 +133,7 @@ STRANGER = Stranger(
         design(asked.purge_interval, asked.tick_ms, asked.start_ms)
     ),
     {
-        ExpiresTheCompleted: {"PURGATORY-TIMER-LEFT"},
+        ExpiresTheCompleted: {"PURGATORY-WATCH-SECOND-TRY", "PURGATORY-TIMER-LEFT"},
         StopsAtTheFirst: {"PURGATORY-CHECK-ORDER"},
     },
 )

@@ -90,7 +90,7 @@ STRANGER = Stranger(
     TickerTimer,
     lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
     {
-        LosesTheDue: {"TIMER-SIZE", "TIMER-ALREADY-DUE"},
+        LosesTheDue: {"TIMER-ZERO-DELAY"},
         SkipsTicks: {"TIMER-NOT-LATE"},
     },
 )
