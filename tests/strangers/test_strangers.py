@@ -4,15 +4,20 @@ Each is judged by the profile that its author would write, through steps that an
 author would make of calls. Nothing in the suite knows of them.
 """
 
+import re
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import all_requirements
 
 from .design import Stranger
 from .memory_pools import semaphore, unchecked
@@ -25,6 +30,10 @@ from .timers import (
     hierarchical_wheel,
     sorted_list,
     ticker,
+)
+
+DECISIONS = (
+    Path(__file__).parents[2] / "docs" / "explanation" / "what-any-implementation-must-do.md"
 )
 
 STRANGERS: Mapping[str, Stranger] = {
@@ -49,18 +58,19 @@ STRANGERS: Mapping[str, Stranger] = {
 DEFECTS = [(name, defect) for name, stranger in STRANGERS.items() for defect in stranger.defects]
 
 _SEEDS = range(20)
+_SHRUNK_LITTLE = replace(SUITES["quick"], shrink_runs=60)
 
 
-def _judged(subject: InProcessSubject, component: Component, suite: str, seed: int) -> Campaign:
-    return run_campaign(
-        subject, component, seed=seed, budget=SUITES[suite], vectors=vectors(component)
-    )
+def _judged(
+    subject: InProcessSubject, component: Component, budget: Budget, seed: int = 1
+) -> Campaign:
+    return run_campaign(subject, component, seed=seed, budget=budget, vectors=vectors(component))
 
 
 @pytest.mark.parametrize("name", STRANGERS)
 def test_a_legal_design_is_conformant(name: str) -> None:
     stranger = STRANGERS[name]
-    campaign = _judged(stranger.subject(), stranger.component, "quick", seed=1)
+    campaign = _judged(stranger.subject(), stranger.component, SUITES["quick"])
     assert campaign.verdict is Verdict.CONFORMANT, campaign.why
 
 
@@ -70,14 +80,20 @@ def test_a_legal_design_is_conformant(name: str) -> None:
 def test_a_legal_design_is_conformant_by_every_seed(name: str, suite: str) -> None:
     stranger = STRANGERS[name]
     for seed in _SEEDS:
-        campaign = _judged(stranger.subject(), stranger.component, suite, seed)
+        campaign = _judged(stranger.subject(), stranger.component, SUITES[suite], seed)
         assert campaign.verdict is Verdict.CONFORMANT, (seed, campaign.why)
 
 
 @pytest.mark.parametrize(("name", "defect"), DEFECTS)
 def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[Any]) -> None:
     stranger = STRANGERS[name]
-    campaign = _judged(stranger.subject(defect), stranger.component, "quick", seed=1)
+    campaign = _judged(stranger.subject(defect), stranger.component, _SHRUNK_LITTLE)
     assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
     # The most frequent cause is the defect; few defects show in a further one.
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations
+
+
+def test_there_is_a_decision_for_every_rule() -> None:
+    rows = [line for line in DECISIONS.read_text(encoding="utf-8").splitlines() if "|" in line]
+    named = Counter(re.findall(r"[A-Z]+(?:-[A-Z]+)+", " ".join(row.split("|")[1] for row in rows)))
+    assert named == Counter(rule.id for rule in all_requirements())
