@@ -58,7 +58,7 @@ STRANGERS: Mapping[str, Stranger] = {
 DEFECTS = [(name, defect) for name, stranger in STRANGERS.items() for defect in stranger.defects]
 
 _SEEDS = range(20)
-_SHRUNK_LITTLE = replace(SUITES["quick"], shrink_runs=60)
+_SHRUNK_LITTLE = replace(SUITES["quick"], least_cases=30, shrink_runs=60)
 
 
 def _judged(

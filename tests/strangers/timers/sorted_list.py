@@ -85,6 +85,6 @@ STRANGER = Stranger(
     lambda design, asked: TimerInstance(design(asked.tick_ms, asked.start_ms)),
     {
         LastInFirstOut: {"TIMER-SAME-TICK-ORDER"},
-        CancelsAll: {"TIMER-READD-PENDING", "TIMER-CANCEL"},
+        CancelsAll: {"TIMER-READD-PENDING", "TIMER-CANCEL", "TIMER-SIZE"},
     },
 )
