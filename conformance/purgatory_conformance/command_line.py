@@ -18,11 +18,13 @@ EXIT_USAGE = 2
 EXIT_SUBJECT_FAILED = 3
 EXIT_INCONCLUSIVE = 4
 EXIT_MISSING_TOOL = 5
+EXIT_CONTRADICTED = 6
 EXIT_INTERRUPTED = 130
 
 _EPILOG = (
     "Exit codes: 0 conformant or done, 1 not conformant, 2 usage, 3 subject or protocol failure, "
-    "4 inconclusive, 5 a needed tool is missing, 130 interrupted."
+    "4 inconclusive, 5 a needed tool is missing, 6 the model contradicts a golden vector, "
+    "130 interrupted."
 )
 
 

@@ -57,6 +57,11 @@ class _Header(
     """The rule that the recorded outcomes break; empty for a golden vector."""
     variant: str = ""
     """The model variant that the recorded subject follows; empty for a golden vector."""
+    others_allowed: bool = False
+    """Whether the profile allows other outcomes than the recorded ones, at some step of a vector.
+
+    Without it, the recorded outcome of each step of a golden vector is the only one.
+    """
     format: int = CASE_FORMAT
 
 

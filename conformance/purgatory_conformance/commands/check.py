@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from purgatory_conformance.command_line import EXIT_CONTRADICTED, Problem
 from purgatory_conformance.commands.options import (
     COMMAND,
     RELEASE,
@@ -25,6 +26,7 @@ from purgatory_conformance.reporting.results import Results, results_of, worst
 from purgatory_conformance.reporting.results_file import write_results
 from purgatory_conformance.reporting.terminal import print_results
 from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, run_campaign
+from purgatory_conformance.running.golden_vectors import contradictions
 from purgatory_conformance.running.replay_file import plain, write_replay
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import SubjectFailure, profile_of
@@ -99,7 +101,10 @@ def check(
     console = Console()
     of_whom = _Check(asked, suite, budget, seed, frozenset(rules), folder)
     try:
-        results = [_judged(of_whom, component, console) for component in wanted or _offered(asked)]
+        judged = wanted or _offered(asked)
+        for component in judged:
+            _hold_to_vectors(component)
+        results = [_judged(of_whom, component, console) for component in judged]
     finally:
         asked.subject.close()
     write_results(results, folder / "results.jsonl")
@@ -129,6 +134,17 @@ def _offered(asked: OpenSubject) -> tuple[Component, ...]:
         return tuple(each for each in Component if each in asked.subject.profiles)
     except SubjectFailure:
         return (Component.TIMER,)
+
+
+def _hold_to_vectors(component: Component) -> None:
+    """Hold the model of a component to the golden vectors.
+
+    Raises:
+        Problem: the model contradicts a vector, so that nobody may be judged by it.
+    """
+    contradiction = next(contradictions(vectors(component)), None)
+    if contradiction is not None:
+        raise Problem(str(contradiction), EXIT_CONTRADICTED)
 
 
 def _judged(check: _Check, component: Component, console: Console) -> Results:

@@ -10,11 +10,14 @@ steps before the last are given those that the model expects. The judge then see
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from purgatory_model.pending_tasks import Kept
 from purgatory_model.step import Expectation, in_groups, in_order_of, result_matches
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_spec.operations import Add, AddInside, CancelInside, Operation, RunOne
 from purgatory_spec.outcomes import Event, EventKind, Outcome, expired
+from purgatory_spec.profiles import Executor
 
 _MOST_RUNS = 10_000
 
@@ -32,6 +35,36 @@ def base_steps(
         Outcome(last.result, last.rejected, last.events, outcome.observed, last.detail),
     )
     return steps
+
+
+def derived_outcomes(
+    model: TimerModel[Kept], state: TimerState[Kept], operation: Operation
+) -> Iterator[Outcome]:
+    """Every outcome of a derived step; with a stepped executor, of the step itself."""
+    stepped = model.profile.executor is Executor.STEPPED
+    for outcome, after in model.successors(state, operation):
+        if stepped:
+            yield outcome
+            continue
+        for events, idle in _all_run(model, after):
+            shown = _without_hand_overs(outcome.events) + events
+            yield structs.replace(outcome, events=shown, observed=model.observe(idle))
+
+
+def _all_run(
+    model: TimerModel[Kept], state: TimerState[Kept]
+) -> Iterator[tuple[tuple[Event, ...], TimerState[Kept]]]:
+    """The events that are shown until the executor's queue is empty, and the state then."""
+    if not state.queue:
+        yield (), state
+        return
+    for outcome, after in model.successors(state, RunOne()):
+        for events, idle in _all_run(model, after):
+            yield _without_hand_overs(outcome.events) + events, idle
+
+
+def _without_hand_overs(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    return tuple(event for event in events if event.kind is not EventKind.EXPIRED)
 
 
 def _dealt_out(
