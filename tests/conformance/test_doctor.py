@@ -1,16 +1,19 @@
 """What the doctor says of a good adapter, and of adapters that are wrong in one way each."""
 
 import re
+import shlex
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
+from purgatory_conformance.commands.doctor import doctor
 from purgatory_conformance.components import PROFILES
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.doctor.declared import declaration
@@ -40,6 +43,11 @@ def wrong(findings: list[Finding]) -> list[str]:
     return list(dict.fromkeys(f.explanation for f in findings[:-1] if f.verdict is Severity.WRONG))
 
 
+def noted(findings: list[Finding]) -> list[Finding]:
+    """What the doctor notes."""
+    return [finding for finding in findings if finding.verdict is Severity.NOTE]
+
+
 def test_good_adapter() -> None:
     """Nothing is wrong, everything declared is explained, and every request is shown."""
     command = (sys.executable, "-S", "heap_timer_adapter.py")
@@ -48,11 +56,12 @@ def test_good_adapter() -> None:
     assert findings[-1] == Finding(
         Severity.OK, "the adapter speaks the protocol; the suite can judge it now"
     )
-    notes = [finding.explanation for finding in findings if finding.verdict is Severity.NOTE]
-    assert len(notes) == 15
-    assert "timer, clock is manual: the requests move the clock" in notes
-    assert "timer, feature cancel: the suite may cancel tasks" in notes
-    assert "timer, observable size: the number of tasks that wait in the timer" in notes
+    said = [f.explanation for f in findings if f.verdict is Severity.DECLARED]
+    assert len(said) == 15
+    assert "timer, clock is manual: the requests move the clock" in said
+    assert "timer, feature cancel: the suite may cancel tasks" in said
+    assert "timer, observable size: the number of tasks that wait in the timer" in said
+    assert noted(findings) == []
     assert asked(findings) == {"add", "advance", "cancel", "elapse", "wobble"}
     sent = "".join(finding.sent for finding in findings)
     requests = Counter(re.findall(r'"request":"([a-z]+)"', sent))
@@ -113,17 +122,21 @@ PROBLEMS = {
     ),
     "unknown request": "the adapter reports a failure of its own: no such request",
     "unasked": "nobody asked for this line; write one reply to each request",
+    "result": (
+        "'advance_result' is declared but 'advance' has no 'result'; "
+        "answer true or false, or do not declare it"
+    ),
     "answers stop": "'stop' has no reply; leave without one",
 }
 
 
 @pytest.mark.parametrize(("mode", "problem"), PROBLEMS.items(), ids=PROBLEMS.keys())
 def test_the_problem_is_named(mode: str, problem: str) -> None:
-    """It comes first, before what follows from it, and the summary repeats it."""
+    """It comes first, before what follows from it, and the summary counts it."""
     findings = examine_mode(mode)
     assert wrong(findings)[0] == problem
     assert findings[-1].verdict is Severity.WRONG
-    assert findings[-1].explanation.endswith(f" to mend, the first: {problem}")
+    assert findings[-1].explanation.endswith(" to mend")
 
 
 def test_adapter_that_keeps_failing_is_given_up() -> None:
@@ -156,7 +169,7 @@ def test_what_is_shown_but_not_declared_is_noted() -> None:
     findings = examine_mode("undeclared observable")
     assert wrong(findings) == []
     note = "advance: 'mood' is shown but not declared, so nobody looks at it"
-    assert note in [f.explanation for f in findings if f.verdict is Severity.NOTE]
+    assert note in [f.explanation for f in noted(findings)]
 
 
 def test_process_that_fails_shows_its_standard_error() -> None:
@@ -210,11 +223,11 @@ def test_each_declared_feature_is_tried() -> None:
     """
     Given a timer, a purgatory and a memory pool that declare everything
     When they are examined
-    Then nothing is wrong, the greeting names them, and each operation and each form of release was
-        asked for
+    Then nothing is wrong or noted, the greeting names them, and each operation and each form of
+        release was asked for
     """
     findings = examine_bundled()
-    assert wrong(findings) == []
+    assert (wrong(findings), noted(findings)) == ([], [])
     assert findings[0].explanation.endswith("offers a timer, a purgatory and a memory pool")
     watched = {"watch", "check", "force", "cancel_for_key", "elapse", "advance", "run_one"}
     lent = {"allocate", "release", "release_foreign", "release_nothing", "lose", "construct"}
@@ -241,7 +254,7 @@ def test_a_declared_feature_that_is_missing_is_named_once(operation: str) -> Non
     problems = [f for f in findings[:-1] if f.verdict is Severity.WRONG]
     assert [f"no such operation ({DECLARED_ONLY})"] == [f.explanation for f in problems]
     assert f'"op":"{operation}"' in problems[0].sent
-    assert findings[-1].explanation.startswith("one thing to mend")
+    assert findings[-1].explanation == "one thing to mend"
 
 
 @pytest.mark.parametrize("mode", ["only_unbounded", "only_strict"])
@@ -269,6 +282,106 @@ def test_a_reply_that_cannot_be_read_is_one_complaint(mode: str) -> None:
     findings = examine_mode(mode)
     problems = [f.explanation for f in findings[:-1] if f.verdict is Severity.WRONG]
     assert problems == [PROBLEMS[mode]]
+
+
+RUN_BY = {
+    "run_one": ("throw", "add", "cancel", "advance"),
+    "check": ("watch", "check", "cancel_for_key", "force"),
+}
+
+
+@pytest.mark.parametrize(
+    ("action", "step"), [(action, step) for step, actions in RUN_BY.items() for action in actions]
+)
+def test_a_script_that_is_declared_and_ignored_is_named(action: str, step: str) -> None:
+    """
+    Given an adapter that declares an action of scripts and does not carry it out
+    When it is examined
+    Then the script and its feature are named, with the step in which it ought to have run
+    """
+    findings = examine_bundled(f"ignores-{action}")[:-1]
+    (problem,) = [finding for finding in findings if finding.verdict is Severity.WRONG]
+    assert problem.explanation.endswith(f"or do not declare 'script_{action}'")
+    assert f'"do":"{action}"' in problem.explanation
+    assert f'"op":"{step}"' in problem.sent
+    assert '"task":"scripted"' in problem.received
+
+
+def test_a_script_whose_exception_reaches_nobody_is_noted() -> None:
+    sentences = [f.explanation for f in noted(examine_bundled("ignores-throw"))]
+    assert [sentence.partition(" is not rejected as 'thrown'")[0] for sentence in sentences] == [
+        "check (its try throws)",
+        "check (its callback acts)",
+    ]
+
+
+def test_an_allocation_beyond_the_pool_is_noted() -> None:
+    """
+    Given an adapter that answers true where the pool refuses
+    When it is examined
+    Then that answer is noted, and not called fine
+    """
+    (note,) = noted(examine_bundled("allocate-grants"))
+    assert "is granted, though 'a' holds all 10 bytes; answer false" in note.explanation
+    assert '"buffer":"b"' in note.sent
+
+
+def test_a_result_of_advance_that_is_not_declared_is_noted() -> None:
+    (note,) = noted(examine_mode("undeclared result"))
+    assert note.explanation.endswith("declare the observable 'advance_result', or leave it out")
+    assert '"result":true' in note.received
+
+
+def test_a_declared_result_of_advance_that_is_missing_is_named() -> None:
+    findings = examine_bundled("advance-without-result")
+    assert wrong(findings) == [PROBLEMS["result"]]
+
+
+@pytest.mark.parametrize(
+    ("findings", "seen"),
+    [
+        (lambda: examine_mode("expires at once"), "add (due by the clock, after idleness) expires"),
+        (lambda: examine_mode("own clock turns"), "advance (nothing is pending) shows the wheel's"),
+        (lambda: examine_bundled("watch-expires-at-once"), "watch (due by the clock, after idlen"),
+    ],
+    ids=["expires at once", "own clock turns", "purgatory"],
+)
+def test_a_wheel_that_turns_with_the_clock_is_not_kafkas(
+    findings: Callable[[], list[Finding]], seen: str
+) -> None:
+    """
+    Given an adapter that declares Kafka's wheel and shows a clock that does not lag while idle
+    When it is examined
+    Then the answer that shows it is noted, and 'any' is proposed
+    """
+    (note,) = noted(findings())
+    assert note.explanation.startswith(seen)
+    assert "declare 'any'" in note.explanation
+    assert note.received
+
+
+@pytest.mark.parametrize("mode", ["good", "crash at start"])
+def test_the_verdict_comes_first_and_the_rest_on_demand(mode: str) -> None:
+    """
+    Given an adapter, a good one or one that fails
+    When the command examines it, with what is fine and without
+    Then the verdict is the first line, what is wrong follows, and what is fine is told on demand
+    """
+    command = shlex.join((sys.executable, "-S", str(MISBEHAVING), mode))
+    short, long = (
+        CliRunner().invoke(doctor, ["--command", command, *options]) for options in ([], ["--all"])
+    )
+    good = mode == "good"
+    assert (short.exit_code, long.exit_code) == ((0, 0) if good else (3, 3))
+    lines = short.stdout.splitlines()
+    verdict = "ok     the adapter speaks the protocol" if good else "wrong  one thing to mend"
+    assert lines[0].startswith(verdict)
+    assert lines[1].startswith("wrong  it exited") is not good
+    assert lines[-1].endswith("choices are declared: --all shows them")
+    assert [line for line in lines[1:] if line.startswith(("ok", "says"))] == []
+    assert long.stdout.startswith("\n".join(lines[:-1]) + "\n\n")
+    assert ("says   timer, clock is manual" in long.stdout) is good
+    assert ("ok     add is answered as it should be" in long.stdout) is good
 
 
 def _everything(component: Component) -> Iterator[Profile]:

@@ -163,7 +163,7 @@ def declaration(profile: Profile) -> Iterator[Finding]:
     """Each declared choice in a sentence."""
     name = noun(component_of(profile))
     for sentence in _sentences(profile):
-        yield Finding(Severity.NOTE, f"{name}, {sentence}")
+        yield Finding(Severity.DECLARED, f"{name}, {sentence}")
 
 
 def _sentences(profile: Profile) -> Iterator[str]:

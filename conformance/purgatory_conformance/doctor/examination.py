@@ -1,7 +1,6 @@
 """The examination of an adapter: the questions in their order, and the summary of the answers."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -56,30 +55,25 @@ def examine(
     conversation = Conversation(
         lambda: AdapterProcess(command, working_folder, environment), time_limit_seconds
     )
-    counts: Counter[Severity] = Counter()
-    first_wrong = ""
+    count = 0
     try:
         for finding in _each_complaint_once(_Examination(conversation).findings()):
-            counts[finding.verdict] += 1
-            if finding.verdict is Severity.WRONG:
-                first_wrong = first_wrong or finding.explanation
+            count += finding.verdict is Severity.WRONG
             yield finding
     finally:
         conversation.close()
-    if first_wrong:
-        problems = (
-            "one thing" if counts[Severity.WRONG] == 1 else f"{counts[Severity.WRONG]} things"
-        )
-        yield Finding(Severity.WRONG, f"{problems} to mend, the first: {first_wrong}")
+    if count:
+        problems = "one thing" if count == 1 else f"{count} things"
+        yield Finding(Severity.WRONG, f"{problems} to mend")
     else:
         yield Finding(Severity.OK, "the adapter speaks the protocol; the suite can judge it now")
 
 
 def _each_complaint_once(findings: Iterator[Finding]) -> Iterator[Finding]:
-    """Leave out what was complained of before; a process that ended, once for each request."""
+    """Leave out repeated complaints and notes; without a reply, once for each request."""
     said: set[tuple[str, str]] = set()
     for finding in findings:
-        if finding.verdict is Severity.WRONG:
+        if finding.verdict in (Severity.WRONG, Severity.NOTE):
             request = "" if finding.received else _IDENTITY.sub("", finding.sent)
             complaint = (finding.explanation, request)
             if complaint in said:

@@ -1,5 +1,6 @@
 """What the doctor says of one line of the conversation."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,6 +11,8 @@ class Severity(StrEnum):
     OK = "ok"
     WRONG = "wrong"
     NOTE = "note"
+    DECLARED = "says"
+    """A sentence about what the adapter declares."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,19 @@ class Finding:
     sent: str = ""
     received: str = ""
     standard_error: str = ""
+
+
+def report(findings: Sequence[Finding], *, everything: bool) -> str:
+    """The verdict, which is the last finding, and what is to be looked at; or all in its order."""
+    *said, verdict = findings
+    doubtful = [each for each in said if each.verdict in (Severity.WRONG, Severity.NOTE)]
+    lines = [explain(each) for each in (verdict, *doubtful)]
+    if everything:
+        return "\n".join([*lines, "", *map(explain, said)])
+    fine = sum(each.verdict is Severity.OK for each in said)
+    declared = sum(each.verdict is Severity.DECLARED for each in said)
+    lines.append(f"{fine} lines are fine, {declared} choices are declared: --all shows them")
+    return "\n".join(lines)
 
 
 def explain(finding: Finding) -> str:

@@ -1,6 +1,6 @@
 """Questions about one component and what a right answer to each of them looks like."""
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -11,15 +11,19 @@ from purgatory_conformance.subjects.adapter_replies import encode_request
 from purgatory_conformance.subjects.fault import Fault
 from purgatory_conformance.subjects.outcome_rules import OutcomeRules
 from purgatory_spec.messages import Do, Reply, new
-from purgatory_spec.operations import Operation, RunOne, Shutdown, Wait, operation_name
+from purgatory_spec.operations import Advance, Operation, RunOne, Shutdown, Wait, operation_name
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import (
+    Clock,
     Component,
     Configuration,
     Executor,
     MemoryPoolProfile,
+    Observable,
     Profile,
+    Structure,
     TimerConfiguration,
+    TimerProfile,
     component_of,
 )
 from purgatory_spec.reasons import Reason
@@ -34,6 +38,14 @@ _EVENTS: Mapping[Component, frozenset[EventKind]] = {
 }
 """The events that a component has."""
 
+Doubt = Callable[[Outcome], str]
+"""What is doubtful about an outcome of right form; empty where nothing is."""
+
+
+def no_doubt(_: Outcome) -> str:
+    """The doubt about no outcome."""
+    return ""
+
 
 class Interview:
     """Asks for instances and operations of one component; whoever answers ill is told so."""
@@ -44,12 +56,13 @@ class Interview:
         self.profile = profile
         self.component = component_of(profile)
         self.now_ms = 0
-        self.happened: set[tuple[EventKind, str]] = set()
-        """The events of the present instance, each with its task."""
+        self.happened: dict[tuple[EventKind, str], ReadReply[Reply]] = {}
+        """The events of the present instance by task, each with the last reply that told it."""
         self.has_unread = False
         """Whether some reply of the present instance could not be read: what it told is unknown."""
         self._rules = OutcomeRules(profile)
         self._is_shut_down = False
+        self._last: ReadReply[Reply] | None = None
 
     @property
     def is_stepped(self) -> bool:
@@ -70,14 +83,20 @@ class Interview:
             yield answer.finding(Severity.NOTE, sentence)
             return False
         self.now_ms = configuration.start_ms if isinstance(configuration, TimerConfiguration) else 0
-        self.happened = set()
+        self.happened = {}
         self.has_unread = False
         self._is_shut_down = False
+        self._last = None
         yield answer.finding(Severity.OK, "there is a fresh instance")
         return True
 
-    def do(self, operation: Operation, about: str = "") -> Generator[Finding, None, Outcome | None]:
-        """Ask for one operation; its outcome where the form of the reply is right."""
+    def do(
+        self, operation: Operation, about: str = "", doubt: Doubt = no_doubt
+    ) -> Generator[Finding, None, Outcome | None]:
+        """Ask for one operation; its outcome where the form of the reply is right.
+
+        What is doubtful about that outcome becomes a note.
+        """
         identity = self.talk.next_id()
         line = encode_request(Do(identity, operation))
         wait_seconds = operation.for_ms / 1000 if isinstance(operation, Wait) else 0.0
@@ -85,7 +104,8 @@ class Interview:
         if answer is None:
             self.has_unread = True
             return None
-        self.happened.update((event.kind, event.task) for event in answer.reply.events)
+        self._last = answer
+        self.happened.update(((event.kind, event.task), answer) for event in answer.reply.events)
         closed = self._is_shut_down or (
             isinstance(operation, Shutdown) and answer.reply.rejected is None
         )
@@ -97,11 +117,54 @@ class Interview:
             return None
         self._is_shut_down = closed
         words = operation_name(operation) + (f" ({about})" if about else "")
-        yield self._judged(answer, operation, outcome, words)
+        yield self._judged(answer, operation, outcome, words, doubt)
         return outcome
 
+    def about_the_last_reply(self, sentence: str) -> Finding:
+        """A complaint that shows the last reply of the present instance."""
+        if self._last is None:
+            return Finding(Severity.WRONG, sentence)
+        return self._last.finding(Severity.WRONG, sentence)
+
+    def ignored_script(
+        self, feature: str, actions: Sequence[object], ran: tuple[EventKind, str]
+    ) -> Iterator[Finding]:
+        """Complain of a script without effect, and show the reply of the step that ran the script.
+
+        An action that was rejected is no reason to complain, nor is a script that never ran.
+        """
+        rejected = any(kind is EventKind.REJECTED for kind, _ in self.happened)
+        if ran not in self.happened or rejected or self.has_unread:
+            return
+        script = msgspec.json.encode(actions).decode()
+        yield self.happened[ran].finding(
+            Severity.WRONG,
+            f"'{ran[1]}' did not do what its script {script} says; "
+            f"carry out scripts, or do not declare '{feature}'",
+        )
+
+    def claims_kafkas_wheel(self) -> bool:
+        """Whether a wheel is declared whose own clock lags, on a clock that requests move."""
+        if isinstance(self.profile, MemoryPoolProfile):
+            return False
+        manual = not isinstance(self.profile, TimerProfile) or self.profile.clock is Clock.MANUAL
+        return manual and self.profile.structure is Structure.DELAY_QUEUE_WHEEL
+
+    def idle_then_due(self, idle: Operation, added: Operation) -> Iterator[Finding]:
+        """After idleness, what is due by the clock as it is added waits in Kafka's wheel.
+
+        Rules: TIMER-OWN-CLOCK.
+        """
+        yield from self.do(idle, "nothing is pending", _moved_clock)
+        yield from self.do(added, "due by the clock, after idleness", _expired_at_once)
+
     def _judged(
-        self, answer: ReadReply[Reply], operation: Operation, outcome: Outcome, words: str
+        self,
+        answer: ReadReply[Reply],
+        operation: Operation,
+        outcome: Outcome,
+        words: str,
+        doubt: Doubt,
     ) -> Finding:
         problem = self._problem(operation, outcome)
         if problem:
@@ -111,6 +174,9 @@ class Interview:
                 Severity.NOTE,
                 f"{words} is rejected as 'internal', which no rule plans: the suite will fail it",
             )
+        doubtful = doubt(outcome)
+        if doubtful:
+            return answer.finding(Severity.NOTE, f"{words} {doubtful}")
         extra = sorted(answer.reply.observed.keys() - outcome.observed.keys())
         if extra:
             names = ", ".join(map(repr, extra))
@@ -118,6 +184,8 @@ class Interview:
             return answer.finding(Severity.NOTE, sentence)
         if answer.reply.result is not None and outcome.result is None:
             sentence = f"{words}: there is a 'result' that is not declared; nobody looks at it"
+            if isinstance(operation, Advance) and isinstance(self.profile, TimerProfile):
+                sentence += "; declare the observable 'advance_result', or leave it out"
             return answer.finding(Severity.NOTE, sentence)
         if outcome.rejected is not None:
             return answer.finding(Severity.OK, f"{words} is rejected: {outcome.rejected.value}")
@@ -184,3 +252,21 @@ class Interview:
             yield answer.finding(Severity.WRONG, f"{what} must be passed over")
         else:
             yield answer.finding(Severity.OK, f"{what} is passed over")
+
+
+_OTHER_STRUCTURE = (
+    "'structure' is declared as 'delay_queue_wheel', whose own clock lags while idle "
+    "(TIMER-OWN-CLOCK); declare 'any' where the wheel turns with the clock"
+)
+
+
+def _moved_clock(outcome: Outcome) -> str:
+    """The doubt about a wheel of its own clock, which stands until a bucket is popped."""
+    own_ms = outcome.observed.get(Observable.WHEEL_CLOCK.value, 0)
+    return f"shows the wheel's own clock at {own_ms}, not 0; {_OTHER_STRUCTURE}" if own_ms else ""
+
+
+def _expired_at_once(outcome: Outcome) -> str:
+    """The doubt about a wheel that hands over at once what waits for the next advance."""
+    at_once = {event.kind for event in outcome.events} & {EventKind.EXPIRED, *_RUNS}
+    return f"expires at once; {_OTHER_STRUCTURE}" if at_once else ""

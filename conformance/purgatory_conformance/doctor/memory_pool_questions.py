@@ -15,6 +15,7 @@ from purgatory_spec.operations import (
     ReleaseForm,
     ReleaseNothing,
 )
+from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
     MemoryPoolFeature,
@@ -88,8 +89,10 @@ class MemoryPoolQuestions:
             sentence = "a fresh memory pool refused the first 10 bytes; the suite will fail it"
             yield Finding(Severity.NOTE, sentence)
             return
-        about = "" if configuration.unbounded else "nothing is left, so it is refused"
-        yield from self._ask.do(Allocate("b", 1), about)
+        if configuration.unbounded or granted is None or granted.result is not True:
+            yield from self._ask.do(Allocate("b", 1))
+        else:
+            yield from self._ask.do(Allocate("b", 1), "nothing is left", _granted_beyond)
         yield from self._ask.do(Release("a"))
         yield from self._ask.do(Allocate("c", 1))
 
@@ -99,3 +102,13 @@ class MemoryPoolQuestions:
             if granted is not None and granted.result is True:
                 for operation, about in asked:
                     yield from self._ask.do(operation, about)
+
+
+def _granted_beyond(outcome: Outcome) -> str:
+    """The doubt about a grant where another buffer holds all that there is."""
+    if outcome.result is not True:
+        return ""
+    return (
+        "is granted, though 'a' holds all 10 bytes; answer false where the pool refuses, "
+        "or the suite will fail it (POOL-STRICT, POOL-NON-STRICT)"
+    )

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from purgatory_conformance.doctor.finding import Finding, Severity
-from purgatory_conformance.doctor.interview import Interview
+from purgatory_conformance.doctor.finding import Finding
+from purgatory_conformance.doctor.interview import Interview, no_doubt
 from purgatory_spec.operations import (
     Advance,
     Answer,
@@ -22,11 +22,13 @@ from purgatory_spec.operations import (
     Watch,
     WatchInside,
 )
-from purgatory_spec.outcomes import EventKind
+from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryFeature, PurgatoryProfile
+from purgatory_spec.reasons import Reason
 
 _DELAY_MS = 10
 _MOST_RUNS = 10
+_SCRIPTED = (EventKind.COMPLETED, "scripted")
 
 PLAIN_WATCH = Watch("k", ("key",), _DELAY_MS)
 """An operation that every purgatory knows."""
@@ -43,6 +45,8 @@ class PurgatoryQuestions:
     def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
         """All that is asked; each part begins with an instance of its own."""
         yield self.first_steps
+        if self._ask.claims_kafkas_wheel():
+            yield self._structure
         parts: dict[PurgatoryFeature, Callable[[], Iterator[Finding]]] = {
             PurgatoryFeature.FORCE: self._force,
             PurgatoryFeature.CANCEL_FOR_KEY: self._cancel_for_key,
@@ -51,12 +55,20 @@ class PurgatoryQuestions:
             PurgatoryFeature.ELAPSE: self._elapse,
             PurgatoryFeature.NO_TIME_OUTS: self._no_time_outs,
             PurgatoryFeature.SCRIPT_THROW: self._throw,
-            PurgatoryFeature.SCRIPT_WATCH: lambda: self._inside(WatchInside("inner", ("in",), 5)),
-            PurgatoryFeature.SCRIPT_CHECK: lambda: self._inside(CheckInside("other")),
-            PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY: lambda: self._inside(
-                CancelForKeyInside("other")
+            PurgatoryFeature.SCRIPT_WATCH: lambda: self._inside(
+                WatchInside("inner", ("in",), 5),
+                PurgatoryFeature.SCRIPT_WATCH,
+                lambda: (EventKind.TRIED, "inner") in self._ask.happened,
             ),
-            PurgatoryFeature.SCRIPT_FORCE: lambda: self._inside(ForceInside("other")),
+            PurgatoryFeature.SCRIPT_CHECK: lambda: self._inside(
+                CheckInside("other"), PurgatoryFeature.SCRIPT_CHECK, self._was_tried_inside
+            ),
+            PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY: self._cancel_inside,
+            PurgatoryFeature.SCRIPT_FORCE: lambda: self._inside(
+                ForceInside("other"),
+                PurgatoryFeature.SCRIPT_FORCE,
+                lambda: (EventKind.COMPLETED, "other") in self._ask.happened,
+            ),
             PurgatoryFeature.SHUTDOWN: self._shutdown,
         }
         yield from (part for feature, part in parts.items() if feature in self._profile.features)
@@ -78,6 +90,13 @@ class PurgatoryQuestions:
             if (EventKind.TIMED_OUT, "b") in self._ask.happened or not self._ask.talk.runs:
                 return
         yield from self._missing(EventKind.TIMED_OUT, "b", f"its delay was {_DELAY_MS} ms")
+
+    def _structure(self) -> Iterator[Finding]:
+        """The own clock of its timer's wheel lags while it is idle, if that is declared."""
+        if (yield from self._ask.new(PurgatoryConfiguration())):
+            self._ask.now_ms = 100 * _DELAY_MS
+            idle = Advance(self._ask.now_ms)
+            yield from self._ask.idle_then_due(idle, Watch("idle", ("key",), 0))
 
     def _force(self) -> Iterator[Finding]:
         if (yield from self._ask.new(PurgatoryConfiguration())):
@@ -120,19 +139,38 @@ class PurgatoryQuestions:
             return
         tries = Script(tries=(Answer.WAIT, Answer.WAIT, Answer.THROW))
         yield from self._ask.do(Watch("throws", ("key",), 10 * _DELAY_MS, tries))
-        yield from self._ask.do(Check("key"), "its try throws, so it may be 'thrown'")
-        yield from self._inside(Throw())
+        yield from self._ask.do(Check("key"), "its try throws", _nothing_thrown)
+        yield from self._inside(Throw(), PurgatoryFeature.SCRIPT_THROW, lambda: True)
         yield from self._ask.do(Check("key"), "afterwards")
 
-    def _inside(self, action: CallbackAction) -> Iterator[Finding]:
+    def _cancel_inside(self) -> Iterator[Finding]:
+        """A callback cancels a key, under which a check finds nothing afterwards."""
+        action = CancelForKeyInside("other")
+        yield from self._inside(action, PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY, lambda: True)
+        self._ask.happened.pop((EventKind.TRIED, "other"), None)
+        yield from self._ask.do(Check("other"), "nothing is left there")
+        if (EventKind.TRIED, "other") in self._ask.happened:
+            feature = PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY.value
+            yield from self._ask.ignored_script(feature, (action,), _SCRIPTED)
+
+    def _was_tried_inside(self) -> bool:
+        tried = self._ask.happened.get((EventKind.TRIED, "other"))
+        return tried is self._ask.happened.get(_SCRIPTED)
+
+    def _inside(
+        self, action: CallbackAction, feature: PurgatoryFeature, has_effect: Callable[[], bool]
+    ) -> Iterator[Finding]:
         """A callback performs an action; it runs because a check completes the operation."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
+        doubt = _nothing_thrown if isinstance(action, Throw) else no_doubt
         script = Script((Answer.WAIT, Answer.WAIT, Answer.COMPLETE), on_complete=(action,))
         yield from self._ask.do(Watch("other", ("other",), 10 * _DELAY_MS))
         yield from self._ask.do(Watch("scripted", ("key",), 10 * _DELAY_MS, script))
-        yield from self._ask.do(Check("key"))
+        yield from self._ask.do(Check("key"), "its callback acts", doubt)
         yield from self._missing(EventKind.COMPLETED, "scripted", "its third try completes it")
+        if not has_effect():
+            yield from self._ask.ignored_script(feature.value, (action,), _SCRIPTED)
 
     def _shutdown(self) -> Iterator[Finding]:
         if (yield from self._ask.new(PurgatoryConfiguration())):
@@ -158,8 +196,17 @@ class PurgatoryQuestions:
         """What is wrong where an event was never reported, though every reply could be read."""
         if (kind, operation) in self._ask.happened or self._ask.has_unread:
             return
-        yield Finding(
-            Severity.WRONG,
+        yield self._ask.about_the_last_reply(
             f"no event '{kind.value}' of operation '{operation}' was reported, though {why}; "
-            f'report it in \'events\' as {{"kind":"{kind.value}","task":"{operation}"}}',
+            f'report it in \'events\' as {{"kind":"{kind.value}","task":"{operation}"}}'
         )
+
+
+def _nothing_thrown(outcome: Outcome) -> str:
+    """The doubt about a check in which a script throws, and nothing reaches its caller."""
+    if outcome.rejected is Reason.THROWN:
+        return ""
+    return (
+        "is not rejected as 'thrown', though a script throws in it; carry out 'throw' and report "
+        "the exception that reaches the caller, or do not declare 'script_throw'"
+    )

@@ -30,6 +30,10 @@ from purgatory_spec.profiles import (
 
 _MOST_RUNS = 10
 _DELAY_MS = 10
+_LONG_DELAY_MS = 1000
+_IDLE_MS = 1000
+_ADD_INNER = AddInside("inner", 0)
+_SCRIPTED = (EventKind.RAN, "scripted")
 _PARAMETERS = TimerConfiguration(tick_ms=10, wheel_size=5, start_ms=1003)
 
 PLAIN_ADD = Add("k", _DELAY_MS)
@@ -48,6 +52,8 @@ class TimerQuestions:
         """All that is asked; each part begins with an instance of its own."""
         yield self.first_steps
         yield self._parameters
+        if self._ask.claims_kafkas_wheel():
+            yield self._structure
         yield from self._feature_parts()
 
     def _feature_parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
@@ -60,10 +66,14 @@ class TimerQuestions:
         if self._profile.clock is Clock.MANUAL:
             parts |= {
                 Feature.ELAPSE: self._elapse,
-                Feature.SCRIPT_THROW: lambda: self._script(Throw()),
-                Feature.SCRIPT_ADD: lambda: self._script(AddInside("inner", 0)),
-                Feature.SCRIPT_CANCEL: lambda: self._script(CancelInside("other")),
-                Feature.SCRIPT_ADVANCE: lambda: self._script(AdvanceInside()),
+                Feature.SCRIPT_THROW: self._throw,
+                Feature.SCRIPT_ADD: lambda: self._script(
+                    Feature.SCRIPT_ADD, (_ADD_INNER,), lambda: self._ran("inner")
+                ),
+                Feature.SCRIPT_CANCEL: lambda: self._script(
+                    Feature.SCRIPT_CANCEL, (CancelInside("other"),), lambda: not self._ran("other")
+                ),
+                Feature.SCRIPT_ADVANCE: self._advance_inside,
                 Feature.INT64: self._int64,
                 Feature.NEGATIVE_CLOCK: self._negative_clock,
                 Feature.SHUTDOWN: self._shutdown,
@@ -97,6 +107,14 @@ class TimerQuestions:
                 "a task of the instance before ran in this one; 'new' must replace the instance",
             )
 
+    def _structure(self) -> Iterator[Finding]:
+        """The wheel's own clock lags while it is idle, if that is what is declared."""
+        if (yield from self._ask.new(TimerConfiguration())):
+            self._ask.now_ms = _IDLE_MS
+            yield from self._ask.idle_then_due(Advance(_IDLE_MS), Add("idle", 0))
+            if not self._ran("idle"):
+                yield from self._run("idle", 0)
+
     def _cancel(self) -> Iterator[Finding]:
         if (yield from self._ask.new(TimerConfiguration())):
             yield from self._ask.do(Add("c", _DELAY_MS))
@@ -121,12 +139,41 @@ class TimerQuestions:
             yield from self._ask.do(Elapse(self._ask.now_ms))
             yield from self._run("f", 0)
 
-    def _script(self, action: Action) -> Iterator[Finding]:
+    def _throw(self) -> Iterator[Finding]:
+        """A task throws; the action behind the exception is not reached."""
+        followed = Feature.SCRIPT_ADD in self._profile.features
+        actions = (Throw(), _ADD_INNER) if followed else (Throw(),)
+        yield from self._script(Feature.SCRIPT_THROW, actions, lambda: not self._ran("inner"))
+
+    def _script(
+        self, feature: Feature, actions: tuple[Action, ...], has_effect: Callable[[], bool]
+    ) -> Iterator[Finding]:
+        """A task runs its script while another one waits, and others run afterwards."""
         if (yield from self._ask.new(TimerConfiguration())):
-            yield from self._ask.do(Add("other", 10 * _DELAY_MS))
-            yield from self._ask.do(Add("scripted", _DELAY_MS, (action,)))
+            yield from self._ask.do(Add("other", _LONG_DELAY_MS))
+            yield from self._ask.do(Add("scripted", _DELAY_MS, actions))
             yield from self._run("scripted", _DELAY_MS)
             yield from self._add_and_run("afterwards", _DELAY_MS)
+            yield from self._pass_time(_LONG_DELAY_MS)
+            if not has_effect():
+                yield from self._ask.ignored_script(feature.value, actions, _SCRIPTED)
+
+    def _advance_inside(self) -> Iterator[Finding]:
+        """A task advances its timer; a stepped executor and 'elapse' make the effect visible."""
+        action, feature = AdvanceInside(), Feature.SCRIPT_ADVANCE
+        if not self._ask.is_stepped or Feature.ELAPSE not in self._profile.features:
+            yield from self._script(feature, (action,), lambda: True)
+            return
+        if not (yield from self._ask.new(TimerConfiguration())):
+            return
+        yield from self._ask.do(Add("other", 2 * _DELAY_MS))
+        yield from self._ask.do(Add("scripted", _DELAY_MS, (action,)))
+        yield from self._ask.do(Advance(_DELAY_MS))
+        self._ask.now_ms = 3 * _DELAY_MS
+        yield from self._ask.do(Elapse(self._ask.now_ms))
+        yield from self._ask.do(RunOne(), "it runs 'scripted', which advances the timer")
+        if (EventKind.EXPIRED, "other") not in self._ask.happened:
+            yield from self._ask.ignored_script(feature.value, (action,), _SCRIPTED)
 
     def _int64(self) -> Iterator[Finding]:
         large = LARGEST_SAFE_INTEGER + 1
@@ -162,17 +209,16 @@ class TimerQuestions:
 
     def _run(self, task: str, delay_ms: int) -> Iterator[Finding]:
         """Let time pass until the task has run, or long enough to say that it never will."""
-        self._ask.happened.discard((EventKind.RAN, task))
+        self._ask.happened.pop((EventKind.RAN, task), None)
         for further_ms in (delay_ms, 10, 100, 1000):
             yield from self._pass_time(further_ms)
             if self._ran(task) or not self._ask.talk.runs:
                 return
         if self._ask.has_unread:
             return
-        yield Finding(
-            Severity.WRONG,
+        yield self._ask.about_the_last_reply(
             f"the task '{task}' did not run within {delay_ms + 1110} ms; report each run in "
-            f'\'events\' as {{"kind":"ran","task":"{task}"}}',
+            f'\'events\' as {{"kind":"ran","task":"{task}"}}'
         )
 
     def _pass_time(self, further_ms: int) -> Iterator[Finding]:

@@ -42,7 +42,7 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryProfile,
 )
-from tests.conformance.generated import drawn
+from tests.conformance.generated import drawn, run_of
 
 SUPPORT = support_of(Component.PURGATORY)
 
@@ -81,6 +81,32 @@ def test_only_declared_features_are_asked_for(feature: PurgatoryFeature | None) 
     assert set(used) <= ALWAYS | ({feature.value} if feature else set())
     assert min(used[name] for name in ALWAYS) > 20
     assert (scripts > 0) == (feature is not None and feature.value.startswith("script_"))
+
+
+@pytest.mark.parametrize(
+    ("feature", "is_reached"),
+    [
+        (PurgatoryFeature.SCRIPT_CHECK, True),
+        (PurgatoryFeature.SCRIPT_FORCE, True),
+        (PurgatoryFeature.SCRIPT_WATCH, False),
+    ],
+)
+def test_a_lost_expiry_is_reached_with_one_feature_of_scripts(
+    feature: PurgatoryFeature, is_reached: bool
+) -> None:
+    """
+    Given an inline executor and one feature that lets a callback complete another operation, or not
+    When cases are drawn with the rule about lost expiries wanted
+    Then the rule is put to the test often enough for a verdict, or never
+    """
+    lost = "PURGATORY-LOST-EXPIRY"
+    profile = msgspec.structs.replace(
+        PROFILE, features=frozenset({feature}), executor=Executor.INLINE
+    )
+    subject = small_purgatory(profile=profile)
+    runs = [run_of(subject, seeded(seed, profile, frozenset({lost}))) for seed in range(60)]
+    visits = sum(run.visits[lost] for run in runs)
+    assert (visits >= 20) if is_reached else (visits == 0)
 
 
 @pytest.mark.slow

@@ -1,12 +1,13 @@
 """What is bundled as an adapter: all components with all that can be declared.
 
 Its argument names an operation that it declares but answers with ``unsupported``, or one of the
-wrong answers in ``SPOILED``, or is one of the modes ``only_unbounded`` and ``only_strict``: the
-memory pool alone, with no other sort of pool.
+wrong answers in ``SPOILED``, or one of the modes ``only_unbounded`` and ``only_strict``: the memory
+pool alone, with no other sort of pool. ``ignores-`` and an action: no script contains that action.
 """
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -38,6 +39,25 @@ def with_other_events(outcome: Outcome, *events: Event) -> Outcome:
     return outcome
 
 
+def with_expiry(outcome: Outcome, name: str) -> Outcome:
+    """The outcome with the expiry of an operation, where that was tried."""
+    if any(event.task == name for event in outcome.events):
+        return change(outcome, events=(*outcome.events, Event(EventKind.EXPIRED, name)))
+    return outcome
+
+
+def without_action(script: Any, word: str) -> Any:
+    """A script that lacks an action; a try that would throw waits."""
+    if isinstance(script, dict):
+        return {name: without_action(value, word) for name, value in script.items()}
+    return ["wait" if each == word else each for each in script if {"do": word} != pick(each)]
+
+
+def pick(action: Any) -> Any:
+    """What an action does, without its fields; a try as it is."""
+    return {"do": action["do"]} if isinstance(action, dict) else action
+
+
 SPOILED: dict[str, tuple[str, Callable[[Outcome], Outcome]]] = {
     "check-without-result": ("check", lambda right: change(right, result=None)),
     "entries-negative": (
@@ -46,6 +66,9 @@ SPOILED: dict[str, tuple[str, Callable[[Outcome], Outcome]]] = {
     ),
     "allocate-counts": ("allocate", lambda right: change(right, result=7)),
     "available-missing": ("release", lambda right: change(right, observed={})),
+    "allocate-grants": ("allocate", lambda right: change(right, result=True)),
+    "advance-without-result": ("advance", lambda right: change(right, result=None)),
+    "watch-expires-at-once": ("watch", lambda right: with_expiry(right, "idle")),
     "never-times-out": ("run_one", with_other_events),
     "purgatory-runs": ("run_one", lambda right: with_other_events(right, ran("b"))),
 }
@@ -94,7 +117,10 @@ def answered(line: bytes, subject: InProcessSubject, mode: str) -> Reply | None:
         case "do":
             if plain["operation"]["op"] in (mode, "wobble"):
                 return Reply(identity, unsupported="no such operation")
-            operation = msgspec.convert(plain["operation"], Operation, strict=False)
+            asked = plain["operation"]
+            if mode.startswith("ignores-") and "script" in asked:
+                asked["script"] = without_action(asked["script"], mode.removeprefix("ignores-"))
+            operation = msgspec.convert(asked, Operation, strict=False)
             (outcome,) = subject.do_all([operation])
             if mode in SPOILED and SPOILED[mode][0] == plain["operation"]["op"]:
                 outcome = SPOILED[mode][1](outcome)

@@ -53,6 +53,8 @@ def answer(line: bytes) -> None:
             if operation["op"] == "advance":
                 misbehave(identity)
             reply = carry_out(operation)
+            if MODE == "own clock turns":
+                reply["observed"] = {"size": len(pending), "wheel_clock_ms": now_ms}
             if reply.keys().isdisjoint({"unsupported", "error"}):
                 reply.setdefault("observed", {"size": len(pending)})
             write({"id": identity, **reply})
@@ -104,6 +106,9 @@ def greet() -> dict[str, Any]:
             PROFILE.update(features=["shutdown"], observables=["size", "queued"])
         case "real clock":
             PROFILE["clock"] = "wall"
+        case "expires at once" | "own clock turns":
+            shown = ["wheel_clock_ms"] if MODE == "own clock turns" else []
+            PROFILE.update(structure="delay_queue_wheel", observables=["size", *shown])
         case "result":
             PROFILE["observables"] = ["advance_result"]
     return hello
@@ -137,6 +142,8 @@ def carry_out(operation: dict[str, Any]) -> dict[str, Any]:
             if MODE == "int64":
                 return {"observed": {"size": operation["delay_ms"]}}
             pending[operation["task"]] = now_ms + operation["delay_ms"]
+            if MODE == "expires at once" and operation["delay_ms"] == 0:
+                return advance()
             if MODE == "unsupported":
                 return {"unsupported": "no room"}
         case "cancel":
@@ -170,6 +177,8 @@ def advance() -> dict[str, Any]:
             return {"events": events, "detail": "x" * 100_000}
         case "shutdown":
             return {"events": events, "observed": {"queued": 0, "size": len(pending)}}
+        case "undeclared result":
+            return {"events": events, "result": bool(ran)}
     return {"events": events}
 
 

@@ -76,6 +76,8 @@ def watches_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 def checks_inside(world: PurgatoryWorld, source: Source) -> list[Operation]:
     """A callback checks a key under which others wait, also its own key."""
+    if source.integer(0, 3) == 3:
+        return _checks_what_is_due(world, source)
     key = source.item(world.used_keys) if world.used_keys else "a"
     waiting = [name for name in world.state.lists.get(key, ()) if name in world.live]
     satisfied: list[Operation] = []
@@ -109,6 +111,16 @@ def _forces_what_is_due(world: PurgatoryWorld, source: Source) -> list[Operation
     script = Script(on_complete=(ForceInside(second),))
     watches = [Watch(first, (key,), delay_ms, script), Watch(second, (key,), delay_ms)]
     return [*watches, *_expiry(world, source, world.due_tick(delay_ms))]
+
+
+def _checks_what_is_due(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Two operations expire together, and the one checks the key of the other, which is ready."""
+    delay_ms, key = source.integer(1, 4), source.item(("a", "b"))
+    first, second = world.fresh_name(), world.fresh_name()
+    script = Script(on_complete=(CheckInside(key),))
+    watches = [Watch(first, (key,), delay_ms, script), Watch(second, (key,), delay_ms)]
+    expiry = _expiry(world, source, world.due_tick(delay_ms))
+    return [*watches, Satisfy(second), *expiry]
 
 
 def throws_in_callback(world: PurgatoryWorld, source: Source) -> list[Operation]:

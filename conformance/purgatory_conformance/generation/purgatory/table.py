@@ -221,7 +221,13 @@ PURGATORY_TABLE: tuple[Row, ...] = (
     ),
     _row("an expiry that throws", 2, "PURGATORY-EXPIRY-THROWS", throws_in_expiry, _F.SCRIPT_THROW),
     _row("a callback that watches", 2, "PURGATORY-WATCH-INSIDE", watches_inside, _F.SCRIPT_WATCH),
-    _row("a callback that checks", 2, "PURGATORY-CHECK-INSIDE", checks_inside, _F.SCRIPT_CHECK),
+    _row(
+        "a callback that checks",
+        2,
+        "PURGATORY-CHECK-INSIDE PURGATORY-LOST-EXPIRY",
+        checks_inside,
+        _F.SCRIPT_CHECK,
+    ),
     _row(
         "a callback that cancels",
         2,
