@@ -89,6 +89,7 @@ def test_offers_timer_purgatory_and_pool(kafka: Adapter, release: str) -> None:
     assert profile.pop("observables") == list(seen(0, 0, estimate=0))
     assert profile == {
         "accounting": "proposal",
+        "check_drops": "as_passed",
         "throwing_try": "stop",
         "executor": "stepped",
         "rounding": "down",
