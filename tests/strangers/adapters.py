@@ -4,6 +4,7 @@ Nothing of a design is known here but the few methods that each component has in
 what a design raises when it refuses.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
@@ -51,6 +52,7 @@ class ScriptFailure(Exception):
 
 REASONS: tuple[tuple[type[Exception], Reason], ...] = (
     (ScriptFailure, Reason.THROWN),
+    (NotImplementedError, Reason.UNSUPPORTED),
     (OverflowError, Reason.TOO_LARGE),
     (KeyError, Reason.UNKNOWN_NAME),
     (ValueError, Reason.INVALID_ARGUMENT),
@@ -58,7 +60,7 @@ REASONS: tuple[tuple[type[Exception], Reason], ...] = (
 """What a design raises when it refuses, with the reason that stands for it."""
 
 
-class Instance:
+class Instance(ABC):
     """One instance of a design: the events of a step are gathered while the design is called."""
 
     def __init__(self) -> None:
@@ -79,9 +81,9 @@ class Instance:
             )
         return Outcome(result, events=tuple(self.events), observed=self.shown())
 
+    @abstractmethod
     def call(self, operation: Operation) -> Value:
         """Call the design."""
-        raise NotImplementedError
 
     def shown(self) -> dict[str, Value]:
         """The observables."""
@@ -98,11 +100,12 @@ class Instance:
                 self.events.append(Event(EventKind.REJECTED, name, reason=reason_of(error)))
 
     def act(self, action: object) -> None:
-        """One action of a script."""
-        raise NotImplementedError
+        """One action of a script; a design that runs no scripts refuses it."""
+        raise NotImplementedError(repr(action))
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Let go of what was gathered."""
+        self.events = []
 
 
 def reason_of(error: Exception) -> Reason:

@@ -15,8 +15,11 @@ import pytest
 
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.subjects.in_process import InProcessSubject
-from purgatory_spec.profiles import Component
+from purgatory_spec.operations import Advance, CancelForKeyInside, Script, Watch
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import Component, PurgatoryConfiguration
 from purgatory_spec.requirements import all_requirements
 
 from .design import Stranger
@@ -91,6 +94,23 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
     # The most frequent cause is the defect; few defects show in a further one.
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations
+
+
+def test_a_callback_may_cancel_what_is_due_with_its_operation() -> None:
+    operations = (
+        Watch("first", ("a",), 5, Script(on_expiration=(CancelForKeyInside("b"),))),
+        Watch("second", ("b",), 5),
+        Advance(5),
+    )
+    expired = {}
+    for name in ("DropAtEndPurgatory", "EagerPurgatory"):
+        subject = STRANGERS[name].subject()
+        run = run_case(subject, "both due", PurgatoryConfiguration(), operations)
+        assert run.verdict is CaseVerdict.PASS, run.divergence
+        outcome = run.steps[-1].outcome
+        assert outcome is not None
+        expired[name] = [e.task for e in outcome.events if e.kind is EventKind.TIMED_OUT]
+    assert expired == {"DropAtEndPurgatory": ["first", "second"], "EagerPurgatory": ["first"]}
 
 
 def test_there_is_a_decision_for_every_rule() -> None:

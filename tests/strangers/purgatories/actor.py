@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance, ScriptFailure
+from ..adapters import Delayed, PurgatoryInstance
 from ..design import Stranger
 from .time_outs import TimeOuts
 
@@ -96,11 +96,7 @@ class ActorPurgatory:
         self.time_outs.now_ms = now_ms
 
     def advance(self) -> None:
-        for operation in self.time_outs.due():
-            try:
-                self.ask(partial(self.expire, operation))
-            except ScriptFailure:
-                continue
+        self.time_outs.run_one_by_one(lambda operation: self.ask(partial(self.expire, operation)))
         self.ask(self.sweep)
 
     def expire(self, operation: Delayed) -> None:

@@ -1,10 +1,8 @@
 """A purgatory with lists that are never changed: a new tuple takes the place of the old one."""
 
-from contextlib import suppress
-
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance, ScriptFailure
+from ..adapters import Delayed, PurgatoryInstance
 from ..design import Stranger
 from .time_outs import TimeOuts
 
@@ -67,16 +65,17 @@ class CopyOnWritePurgatory:
         self.time_outs.now_ms = now_ms
 
     def advance(self) -> None:
-        for operation in self.time_outs.due():
-            with suppress(ScriptFailure):
-                if self.force(operation):
-                    operation.on_expiration()
+        self.time_outs.run_one_by_one(self.expire)
         if sum(o in self.done for each in self.lists.values() for o in each) > self.purge_interval:
             self.purge()
 
     def purge(self) -> None:
         for key, operations in list(self.lists.items()):
             self.replace(key, tuple(o for o in operations if o not in self.done))
+
+    def expire(self, operation: Delayed) -> None:
+        if self.force(operation):
+            operation.on_expiration()
 
     def entries(self) -> int:
         return sum(map(len, self.lists.values()))

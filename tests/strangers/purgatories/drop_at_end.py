@@ -1,11 +1,10 @@
 """A purgatory whose check drops, when it is through, whatever is completed by then."""
 
 from collections import defaultdict
-from contextlib import suppress
 
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance, ScriptFailure
+from ..adapters import Delayed, PurgatoryInstance
 from ..design import Stranger
 from .time_outs import TimeOuts
 
@@ -66,9 +65,7 @@ class DropAtEndPurgatory:
         self.time_outs.now_ms = now_ms
 
     def advance(self) -> None:
-        for operation in self.time_outs.due():
-            with suppress(ScriptFailure):
-                self.expire(operation)
+        self.time_outs.run_together(self.expire)
         for key in list(self.lists):
             self.sweep(key)
 

@@ -1,10 +1,8 @@
 """A purgatory that keeps nothing completed: an operation leaves all its lists as it completes."""
 
-from contextlib import suppress
-
 from purgatory_spec.profiles import Component
 
-from ..adapters import Delayed, PurgatoryInstance, ScriptFailure
+from ..adapters import Delayed, PurgatoryInstance
 from ..design import Stranger
 from .time_outs import TimeOuts
 
@@ -68,10 +66,11 @@ class EagerPurgatory:
         self.time_outs.now_ms = now_ms
 
     def advance(self) -> None:
-        for operation in self.time_outs.due():
-            with suppress(ScriptFailure):
-                if self.force(operation):
-                    operation.on_expiration()
+        self.time_outs.run_one_by_one(self.expire)
+
+    def expire(self, operation: Delayed) -> None:
+        if self.force(operation):
+            operation.on_expiration()
 
     def entries(self) -> int:
         return sum(map(len, self.lists.values()))

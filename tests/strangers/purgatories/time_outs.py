@@ -1,6 +1,9 @@
 """What the purgatories here have for a timer: a map of deadlines."""
 
-from ..adapters import Delayed
+from collections.abc import Callable
+from contextlib import suppress
+
+from ..adapters import Delayed, ScriptFailure
 
 
 class TimeOuts:
@@ -20,10 +23,23 @@ class TimeOuts:
         """Forget a time-out."""
         self.deadlines.pop(operation, None)
 
-    def due(self) -> list[Delayed]:
-        """Take what is due, the earliest first."""
-        due = [o for o, deadline in self.deadlines.items() if deadline <= self.now_ms]
-        due.sort(key=self.deadlines.__getitem__)
+    def run_together(self, expire: Callable[[Delayed], None]) -> None:
+        """Take out all that is due, then expire it, the earliest first."""
+        due = self.due()
         for operation in due:
             self.disarm(operation)
-        return due
+        for operation in due:
+            with suppress(ScriptFailure):
+                expire(operation)
+
+    def run_one_by_one(self, expire: Callable[[Delayed], None]) -> None:
+        """Take out and expire the earliest as long as one is due: others may be moved meanwhile."""
+        while due := self.due():
+            self.disarm(due[0])
+            with suppress(ScriptFailure):
+                expire(due[0])
+
+    def due(self) -> list[Delayed]:
+        """What is due, the earliest first."""
+        due = [o for o, deadline in self.deadlines.items() if deadline <= self.now_ms]
+        return sorted(due, key=self.deadlines.__getitem__)
