@@ -20,8 +20,8 @@ from purgatory_model.pending_tasks import Kept
 from purgatory_model.purgatory_state import NO_SCRIPT, OperationState, PurgatoryState
 from purgatory_model.replacing import replace
 from purgatory_model.timer import TimerState
-from purgatory_model.watcher_lists import WatcherLists, numbered
-from purgatory_spec.operations import Script
+from purgatory_model.watcher_lists import Entry, WatcherLists, numbered
+from purgatory_spec.operations import CallInside, Script
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
 
@@ -49,11 +49,28 @@ class Moment(Generic[Kept]):
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """What another thread waits with while a callback of ``owner`` stands still.
+
+    It is a whole call, or where ``found`` is given the rest of a check, whose walk stands behind
+    the entry of number ``last`` and which had found these entries at its beginning.
+    """
+
+    owner: str
+    call: CallInside
+    found: tuple[Entry, ...] | None = None
+    at_end: bool = False
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Course(Generic[Kept]):
     """What a call has done so far, and how it ended if it has.
 
     ``due`` are the operations that an advance hands over to an inline executor and that have not
     run, tick by tick. They may have been handed over together, or may be handed over one by one.
+    ``waiting`` is what another thread cannot do yet, and ``again`` are operations that it has left
+    to the call which is trying them.
     """
 
     moment: Moment[Kept]
@@ -61,6 +78,8 @@ class Course(Generic[Kept]):
     result: Value = None
     raised: Reason | None = None
     due: tuple[frozenset[str], ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    again: frozenset[str] = frozenset()
     seen: tuple[Event, ...] | None = field(default=None, compare=False)
 
     @property
@@ -100,6 +119,19 @@ class Course(Generic[Kept]):
     def with_timer(self, timer: TimerState[Kept]) -> "Course[Kept]":
         """This course with another state of the timer."""
         return replace(self, moment=replace(self.moment, timer=timer))
+
+    def satisfied(self, name: str) -> "Course[Kept]":
+        """This course with a delayed operation that every further try completes."""
+        return self.with_operation(name, replace(self.operation(name), satisfied=True))
+
+    def left_to_try_again(self, name: str) -> "Course[Kept]":
+        """This course with an operation that whoever is trying it must try again."""
+        return replace(self, again=self.again | {name})
+
+    @property
+    def lost(self) -> bool:
+        """Whether an operation was left to be tried again, and nobody has done so."""
+        return any(not self.operation(name).completed for name in self.again)
 
     def without_due(self, name: str) -> "Course[Kept]":
         """This course with an operation that is no longer due."""

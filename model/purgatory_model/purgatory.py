@@ -272,10 +272,15 @@ class PurgatoryModel(Generic[Kept]):
 
     def _ends(self, course: Course[Kept], handed: Groups) -> Iterator[_End[Kept]]:
         """The ends of a call, once an inline executor has run what was handed over."""
+        calls = self._calls
         ended: tuple[Course[Kept], ...] = (course,)
         if self.profile.executor is Executor.INLINE:
-            ended = run_all(replace(course, due=handed), self._calls)
+            ended = run_all(replace(course, due=handed), calls)
+        if any(each.waiting for each in ended):
+            ended = tuple(end for each in ended for end in calls.go_on(each))
         for each in ended:
+            if each.lost:
+                continue
             yield _End(self._left(each.moment.state()), each.events, each.result, each.raised)
 
     def _left(self, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
@@ -309,9 +314,7 @@ class PurgatoryModel(Generic[Kept]):
             case Force(name):
                 return calls.force(begun.introduce(name), name)
             case Satisfy(name):
-                known = begun.introduce(name)
-                satisfied = replace(known.operation(name), satisfied=True)
-                return (known.with_operation(name, satisfied),)
+                return (begun.introduce(name).satisfied(name),)
             case RunOne():
                 return calls.run_one(begun)
             case _:

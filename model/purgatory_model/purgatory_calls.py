@@ -3,14 +3,20 @@
 Theory of operation. To *try* an operation is to call its script's next answer; to *force* it is to
 complete it, once, which disarms its time-out and runs its ``on_complete``. All else is made of
 these two. Callbacks are scripts; their actions are calls like any other, made in the middle of the
-one under way, and what those refuse or raise the callback catches. Every callback runs at most
-once for each operation, so that all of this ends.
+one under way, and what those refuse or raise the callback catches. Each action is carried out at
+most once for each operation, so that all of this ends.
 
 A check walks through one watcher list. It passes the entries in the order of their numbers, each at
 most once. It meets every entry that was in the list at the start of the walk and is still in the
 list when its turn comes. Two kinds are met or not, as the walk pleases: entries that callbacks have
 added meanwhile, and entries that callbacks have taken from the list although their operations are
 not completed.
+
+A callback may stand still while another thread makes a call. That call goes through at once, or
+waits for what the callback's own call holds: wholly, or as a check that has come to an operation
+which is being tried. What waits goes on when that try has ended, or at the end of the step. A check
+need not wait there, either, and inside a try it cannot: it may leave the operation to the call that
+is trying it, which then tries it again.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,6 +26,7 @@ from typing import Generic
 from purgatory_model.course import (
     Course,
     Courses,
+    Waiting,
     and_then,
     distinct,
     itself,
@@ -33,10 +40,13 @@ from purgatory_spec.operations import (
     Add,
     Answer,
     CallbackAction,
+    CallInside,
     Cancel,
     CancelForKeyInside,
     CheckInside,
     ForceInside,
+    Meanwhile,
+    SatisfyInside,
     Throw,
     WatchInside,
 )
@@ -60,7 +70,9 @@ class Walk(Generic[Kept]):
     """A walk under way: the last number passed, the count of completions, whether a try threw.
 
     ``found`` are the entries that were in the list at first; ``last`` is None before the first one.
-    ``at_end`` says that entries of completed operations are dropped when the walk is through.
+    ``at_end`` says that entries of completed operations are dropped when the walk is through, and
+    ``inside`` that a callback checks; ``owner`` is the operation whose callback stands still, where
+    another thread checks meanwhile.
     """
 
     course: Course[Kept]
@@ -70,6 +82,24 @@ class Walk(Generic[Kept]):
     last: int | None = None
     completed: int = 0
     thrown: bool = False
+    inside: bool = False
+    owner: str | None = None
+
+    @property
+    def meets_a_try(self) -> bool:
+        """Whether a walk inside a callback has come to an operation that may be tried just now."""
+        if not self.inside or (entry := self.next) is None:
+            return False
+        operation = self.course.operation(entry.operation)
+        if self.owner is None and not operation.script.on_try:
+            return False
+        return not operation.completed and tried(entry.operation) in self.course.events
+
+    def waiting(self) -> Course[Kept]:
+        """The walk waits until the operation that it has come to is no longer being tried."""
+        assert self.owner is not None
+        rest = Waiting(self.owner, CheckInside(self.key), self.found, self.at_end, self.last)
+        return replace(self.course, waiting=(*self.course.waiting, rest))
 
     @property
     def next(self) -> Entry | None:
@@ -124,26 +154,42 @@ class Walk(Generic[Kept]):
             yield replace(self, course=self.course.with_lists(lists)).ended()
 
 
-def walk(
-    course: Course[Kept], key: str, attempt: Attempt[Kept], profile: PurgatoryProfile
-) -> Courses[Kept]:
-    """Check a key: meet its entries one by one, and try uncompleted operations by ``attempt``."""
-    ended: list[Course[Kept]] = []
+def walks(
+    course: Course[Kept],
+    key: str,
+    profile: PurgatoryProfile,
+    *,
+    inside: bool = False,
+    owner: str | None = None,
+) -> tuple[Walk[Kept], ...]:
+    """The beginnings of a check: it drops as it passes, or at its end."""
     found = course.moment.lists.of(key)
-    walks = tuple(
-        Walk(course, key, found, at_end)
+    return tuple(
+        Walk(course, key, found, at_end, inside=inside, owner=owner)
         for at_end, drops in ((False, CheckDrops.AT_END), (True, CheckDrops.AS_PASSED))
         if profile.check_drops is not drops
         and not (at_end and profile.check_drops is CheckDrops.EVERYWHERE)
     )
+
+
+def walk_on(
+    walks: tuple[Walk[Kept], ...], attempt: Attempt[Kept], throwing_try: ThrowingTry
+) -> Courses[Kept]:
+    """Meet the entries one by one, and try uncompleted operations by ``attempt``."""
+    ended: list[Course[Kept]] = []
     while walks:
         going: list[Walk[Kept]] = []
         for each in walks:
             entry = each.next
             if entry is None or each.course.raised is not None:
                 ended += each.ends()
-            else:
-                going += _pass(each, entry, attempt, profile.throwing_try)
+                continue
+            if each.meets_a_try:
+                if each.owner is not None:
+                    ended.append(each.waiting())
+                left = replace(each, course=each.course.left_to_try_again(entry.operation))
+                going.append(left.past(entry))
+            going += _pass(each, entry, attempt, throwing_try)
         walks = likely(going, lambda each: each.course)
     return likely(ended, itself)
 
@@ -168,6 +214,8 @@ def _pass(
             yield replace(after.dropped(entry), completed=walk.completed + 1)
         else:
             yield after.past(entry)
+            if after.course.operation(entry.operation).completed:  # inside this try
+                yield after.dropped(entry)
 
 
 def _behind_exception(walk: Walk[Kept], entry: Entry, throwing_try: ThrowingTry) -> Walk[Kept]:
@@ -195,15 +243,64 @@ class Calls(Generic[Kept]):
     def attempt(self, course: Course[Kept], name: str) -> Courses[Kept]:
         """Try an operation: take the script's next answer, or complete a satisfied operation."""
         operation = course.operation(name)
-        answers = operation.script.tries
-        used = min(operation.tries + 1, len(answers))
+        answers, acts = operation.script.tries, operation.script.on_try
+        number = operation.tries
+        used = min(number + 1, max(len(answers), len(acts)))
         called = course.with_operation(name, replace(operation, tries=used)).tell(tried(name))
-        answer = answers[min(operation.tries, len(answers) - 1)] if answers else Answer.WAIT
-        if operation.satisfied or answer is Answer.COMPLETE:
-            return self.force(called, name)
+        answer = answers[min(number, len(answers) - 1)] if answers else Answer.WAIT
+        if operation.satisfied:
+            answer = Answer.COMPLETE
+        if number >= len(acts):
+            return self._answered(called, name, answer)
+        answered = and_then(
+            self._run_script(called, name, acts[number]),
+            lambda acted: self._answered(acted, name, answer),
+        )
+        return likely((each for ended in answered for each in self._let_go(ended, name)), itself)
+
+    def _answered(self, course: Course[Kept], name: str, answer: Answer) -> Courses[Kept]:
+        """A try gives its answer, or forces the operation and gives the answer of that."""
+        if answer is Answer.COMPLETE:
+            return self.force(course, name)
         if answer is Answer.THROW:
-            return (called.raises(Reason.THROWN),)
-        return (called.returns(False),)
+            return (course.raises(Reason.THROWN),)
+        return (course.returns(False),)
+
+    def _let_go(self, course: Course[Kept], name: str) -> Iterator[Course[Kept]]:
+        """What has waited for a try to end goes on now or later; what was left to it is tried.
+
+        Rules: PURGATORY-NOT-LOST, PURGATORY-MEANWHILE.
+        """
+        if name in course.again:
+            again = replace(course, again=course.again - {name})
+            if course.result is False and not course.operation(name).completed:
+                yield from self.attempt(again, name)
+                return
+            course = again
+        yield course
+        if course.waiting:
+            yield from self.go_on(course)
+
+    def go_on(self, course: Course[Kept]) -> Courses[Kept]:
+        """What another thread's calls have waited with is done; result and exception stay."""
+        ended: Courses[Kept] = (course,)
+        while any(each.waiting for each in ended):
+            ended = likely((then for each in ended for then in self._go_on_once(each)), itself)
+        return distinct(replace(e, result=course.result, raised=course.raised) for e in ended)
+
+    def _go_on_once(self, course: Course[Kept]) -> Iterator[Course[Kept]]:
+        """The other thread finishes the call in which it waited."""
+        if not course.waiting:
+            yield course
+            return
+        first = course.waiting[0]
+        free = replace(course, waiting=course.waiting[1:]).returns(None)
+        if first.found is None or not isinstance(first.call, CheckInside):
+            acted = self._act(free, first.owner, first.call)
+        else:
+            rest = Walk(free, first.call.key, first.found, first.at_end, first.last)
+            acted = walk_on((rest,), self.attempt, self.profile.throwing_try)
+        yield from (each.caught(first.owner) for each in acted)
 
     def force(self, course: Course[Kept], name: str) -> Courses[Kept]:
         """Complete an operation, once.
@@ -248,9 +345,10 @@ class Calls(Generic[Kept]):
             return likely((course.raises(Reason.INVALID_ARGUMENT), *ended), itself)
         return ended
 
-    def check(self, course: Course[Kept], key: str) -> Courses[Kept]:
+    def check(self, course: Course[Kept], key: str, *, inside: bool = False) -> Courses[Kept]:
         """Try what is watched under a key."""
-        return walk(course, key, self.attempt, self.profile)
+        begun = walks(course, key, self.profile, inside=inside)
+        return walk_on(begun, self.attempt, self.profile.throwing_try)
 
     def cancel_for_key(self, course: Course[Kept], key: str) -> Courses[Kept]:
         """Take a key's list away.
@@ -312,6 +410,11 @@ class Calls(Generic[Kept]):
         """
         counted = self._counted(course)
         added = _appended(counted, name, keys)
+        if course.operation(name).completed and "completed_watched" not in self.variants:
+            untried = (counted.returns(False), added.returns(False))
+            return likely(
+                (*untried, *self.attempt(counted, name), *self.attempt(added, name)), itself
+            )
         tried = self.attempt(added, name)
         if "second_try_unarmed" in self.variants:
             return and_then(tried, lambda returned: self._arm(returned, name))
@@ -394,28 +497,44 @@ class Calls(Generic[Kept]):
             return (course.raises(Reason.THROWN),)
         found = (
             then
-            for acted in self._act(course, action)
+            for acted in self._act(course, name, action)
             for then in self._run_script(acted.caught(name), name, rest)
         )
         return likely(found, itself)
 
-    def _act(self, course: Course[Kept], action: CallbackAction) -> Courses[Kept]:
-        """One action of a callback.
+    def _act(self, course: Course[Kept], owner: str, action: CallbackAction) -> Courses[Kept]:
+        """One action of a callback of an operation.
 
         Rules: PURGATORY-WATCH-INSIDE, PURGATORY-CHECK-INSIDE, PURGATORY-CANCEL-INSIDE,
-        PURGATORY-FORCE-INSIDE.
+        PURGATORY-FORCE-INSIDE, PURGATORY-MEANWHILE.
         """
         match action:
             case WatchInside(name, keys, delay_ms):
                 return self.watch(course.introduce(name, delay_ms), name, keys)
             case CheckInside(key):
-                return self.check(course, key)
+                return self.check(course, key, inside=True)
             case CancelForKeyInside(key):
                 return self.cancel_for_key(course, key)
             case ForceInside(name):
                 return self.force(course.introduce(name), name)
+            case SatisfyInside(name):
+                return (course.introduce(name).satisfied(name),)
+            case Meanwhile(call):
+                return self._meanwhile(course, owner, call)
             case Throw():
                 return (course.raises(Reason.THROWN),)
+
+    def _meanwhile(self, course: Course[Kept], owner: str, call: CallInside) -> Courses[Kept]:
+        """Another thread calls: at once, or as far as it comes before it must wait."""
+        later = replace(course, waiting=(*course.waiting, Waiting(owner, call)))
+        if course.waiting:
+            return (later,)
+        if isinstance(call, CheckInside):
+            begun = walks(course, call.key, self.profile, inside=True, owner=owner)
+            at_once = walk_on(begun, self.attempt, self.profile.throwing_try)
+        else:
+            at_once = self._act(course, owner, call)
+        return likely((*at_once, later), itself)
 
 
 def _appended(course: Course[Kept], name: str, keys: tuple[str, ...]) -> Course[Kept]:

@@ -135,8 +135,33 @@ class ForceInside(
     operation: str
 
 
-CallbackAction: TypeAlias = Throw | WatchInside | CheckInside | CancelForKeyInside | ForceInside
-"""An action of a callback: one entry of the callback's script."""
+class SatisfyInside(
+    msgspec.Struct, frozen=True, tag_field="do", tag="satisfy", forbid_unknown_fields=True
+):
+    """From now on every try completes a delayed operation; the purgatory is not told."""
+
+    operation: str
+
+
+CallInside: TypeAlias = WatchInside | CheckInside | CancelForKeyInside | ForceInside
+"""A call of the purgatory that a callback makes, or another thread meanwhile."""
+
+
+class Meanwhile(
+    msgspec.Struct, frozen=True, tag_field="do", tag="meanwhile", forbid_unknown_fields=True
+):
+    """Another thread makes a call, and the callback stands still.
+
+    It stands until the call has returned, or cannot return before the callback does. A call that
+    waits goes on as soon as it can, and the step ends when it has returned. The other thread is
+    the same throughout the step: it makes its calls one after the other.
+    """
+
+    call: CallInside
+
+
+CallbackAction: TypeAlias = Throw | SatisfyInside | CallInside | Meanwhile
+"""An action of a try or of another callback: one entry of its script."""
 
 
 class Script(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -144,11 +169,19 @@ class Script(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
     ``tries`` are the answers of successive calls of ``try_complete``; the last one stands for all
     further calls, and without any the answer is to wait. ``satisfy`` goes before all of them.
+    ``on_try`` are the actions of successive calls; further calls have none. The answer is settled
+    when the call begins and given after its actions.
     """
 
     tries: tuple[Answer, ...] = ()
     on_complete: tuple[CallbackAction, ...] = ()
     on_expiration: tuple[CallbackAction, ...] = ()
+    on_try: tuple[tuple[CallbackAction, ...], ...] = ()
+
+    @property
+    def callbacks(self) -> tuple[tuple[CallbackAction, ...], ...]:
+        """The actions of every callback, tries first."""
+        return (*self.on_try, self.on_complete, self.on_expiration)
 
 
 class Watch(msgspec.Struct, frozen=True, tag_field="op", tag="watch", omit_defaults=True):

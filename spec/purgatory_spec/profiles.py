@@ -249,6 +249,10 @@ class PurgatoryFeature(StrEnum):
     """Callbacks that cancel for a key."""
     SCRIPT_FORCE = "script_force"
     """Callbacks that force."""
+    SCRIPT_TRY = "script_try"
+    """Tries that act, as other callbacks do, and callbacks that satisfy."""
+    SCRIPT_MEANWHILE = "script_meanwhile"
+    """Callbacks that stand still while another thread makes a call."""
 
 
 class PurgatoryObservable(StrEnum):

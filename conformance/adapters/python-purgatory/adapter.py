@@ -26,6 +26,7 @@ PURGATORY = {  # what is not declared here is neither asked for nor compared
         "script_check",
         "script_cancel_for_key",
         "script_force",
+        "script_try",
     ],
     "observables": [
         "entries",

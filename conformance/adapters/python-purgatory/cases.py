@@ -32,12 +32,16 @@ class ScriptedOperation(DelayedOperation):
         super().__init__(delay_ms)
         self.case, self.name, self.script = case, name, script
         self.tries: list[str] = list(script.get("tries", ()))
+        self.on_try: list[list[Json]] = list(script.get("on_try", ()))
         self.satisfied = False
 
     def try_complete(self) -> bool:
         self.case.note("tried", self)
         answer = self.tries.pop(0) if len(self.tries) > 1 else (self.tries or ["wait"])[0]
-        if self.satisfied or answer == "complete":
+        completes = self.satisfied or answer == "complete"  # settled before the actions
+        if self.on_try:
+            self.act(self.on_try.pop(0))
+        if completes:
             return self.force_complete()
         if answer == "throw":
             raise ScriptError
@@ -45,14 +49,14 @@ class ScriptedOperation(DelayedOperation):
 
     def on_complete(self) -> None:
         self.case.note("completed", self)
-        self.act("on_complete")
+        self.act(self.script.get("on_complete", []))
 
     def on_expiration(self) -> None:
         self.case.note("timed_out", self)
-        self.act("on_expiration")
+        self.act(self.script.get("on_expiration", []))
 
-    def act(self, callback: str) -> None:
-        for action in self.script.get(callback, ()):
+    def act(self, actions: list[Json]) -> None:
+        for action in actions:
             if action["do"] == "throw":
                 raise ScriptError
             try:

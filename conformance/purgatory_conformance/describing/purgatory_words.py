@@ -16,9 +16,11 @@ from purgatory_spec.operations import (
     Elapse,
     Force,
     ForceInside,
+    Meanwhile,
     Operation,
     RunOne,
     Satisfy,
+    SatisfyInside,
     Script,
     Shutdown,
     Throw,
@@ -64,6 +66,9 @@ def _script(script: Script) -> str:
     words: list[str] = []
     if script.tries:
         words.append(f"tries: {', '.join(answer.value for answer in script.tries)}")
+    for number, actions in enumerate(script.on_try, start=1):
+        if actions:
+            words.append(f"try {number} {joined([_action(action) for action in actions])}")
     for name, actions in (
         ("on_complete", script.on_complete),
         ("on_expiration", script.on_expiration),
@@ -85,6 +90,10 @@ def _action(action: CallbackAction) -> str:
             return f"cancels for {describe_task(key)}"
         case ForceInside(name):
             return f"forces {describe_task(name)}"
+        case SatisfyInside(name):
+            return f"satisfies {describe_task(name)}"
+        case Meanwhile(call):
+            return f"stands still while another thread {_action(call)}"
 
 
 def describe_purgatory_outcome(operation: Operation, outcome: Outcome) -> str:

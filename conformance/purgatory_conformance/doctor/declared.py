@@ -103,6 +103,8 @@ _PURGATORY_FEATURES: Mapping[StrEnum, str] = {
     PurgatoryFeature.SCRIPT_CHECK: "the suite may let callbacks check",
     PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY: "the suite may let callbacks cancel for a key",
     PurgatoryFeature.SCRIPT_FORCE: "the suite may let callbacks force",
+    PurgatoryFeature.SCRIPT_TRY: "the suite may let tries act, and callbacks satisfy",
+    PurgatoryFeature.SCRIPT_MEANWHILE: "the suite may let another thread call inside a callback",
 }
 
 _PURGATORY_OBSERVABLES: Mapping[StrEnum, str] = {

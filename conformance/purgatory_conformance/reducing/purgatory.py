@@ -1,11 +1,18 @@
 """Simpler cases of a purgatory: what may be left out of a case beside whole operations."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 
-from purgatory_conformance.reducing.purgatory_names import keys_of, names_of, rank, with_words
+from purgatory_conformance.reducing.purgatory_names import (
+    keys_of,
+    names_of,
+    parts,
+    rank,
+    with_words,
+)
 from purgatory_conformance.reducing.times import clock_goes_on, smaller
 from purgatory_spec.operations import (
     Advance,
@@ -17,8 +24,10 @@ from purgatory_spec.operations import (
     Elapse,
     Force,
     ForceInside,
+    Meanwhile,
     Operation,
     Satisfy,
+    SatisfyInside,
     Script,
     Throw,
     Watch,
@@ -30,6 +39,8 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryProfile,
 )
+
+Actions = tuple[CallbackAction, ...]
 
 _COST_OF_ACTION = 2
 """What a callback does is harder to follow than an operation: it counts as this many."""
@@ -53,7 +64,7 @@ class PurgatoryCase:
     def size(self) -> tuple[int, ...]:
         """Smaller is simpler: operations and actions, keys and tries, names, numbers."""
         watches = [op for op in self.operations if isinstance(op, Watch)]
-        actions = sum(len(w.script.on_complete) + len(w.script.on_expiration) for w in watches)
+        actions = sum(len(acts) for watch in watches for acts in watch.script.callbacks)
         keys = sum(len(keys) + _seconds(keys) for keys in self._key_tuples())
         tries = sum(len(watch.script.tries) for watch in watches)
         given = self.configuration
@@ -69,25 +80,15 @@ class PurgatoryCase:
         )
 
     def _key_tuples(self) -> Iterator[tuple[str, ...]]:
-        for operation in self.operations:
-            if isinstance(operation, Watch):
-                yield operation.keys
-                for action in (*operation.script.on_complete, *operation.script.on_expiration):
-                    if isinstance(action, WatchInside):
-                        yield action.keys
+        for part in parts(self.operations):
+            if isinstance(part, Watch | WatchInside):
+                yield part.keys
 
     @property
     def has_negative_delay(self) -> bool:
         """Whether something is watched with a negative delay, from outside or from inside."""
-        delays: list[int] = []
-        for operation in self.operations:
-            if isinstance(operation, Watch):
-                script = operation.script
-                delays.append(operation.delay_ms)
-                for action in (*script.on_complete, *script.on_expiration):
-                    if isinstance(action, WatchInside):
-                        delays.append(action.delay_ms)
-        return min(delays, default=0) < 0
+        watches = (p for p in parts(self.operations) if isinstance(p, Watch | WatchInside))
+        return min((each.delay_ms for each in watches), default=0) < 0
 
     def is_usable(self, profile: PurgatoryProfile) -> bool:
         """Whether a subject of this profile can be asked the case."""
@@ -178,10 +179,27 @@ def _simpler_watches(watch: Watch) -> Iterator[Watch]:
     for index in range(len(script.tries)):
         tries = script.tries[:index] + script.tries[index + 1 :]
         yield change(watch, script=change(script, tries=tries))
-    for actions in _simpler_actions(script.on_complete):
-        yield change(watch, script=change(script, on_complete=actions))
-    for actions in _simpler_actions(script.on_expiration):
-        yield change(watch, script=change(script, on_expiration=actions))
+    for actions, with_actions in _callbacks(script):
+        for simpler in _simpler_actions(actions):
+            yield change(watch, script=with_actions(simpler))
+    if script.on_try and not script.on_try[-1]:
+        yield change(watch, script=change(script, on_try=script.on_try[:-1]))
+
+
+def _callbacks(
+    script: Script,
+) -> Iterator[tuple[Actions, Callable[[Actions], Script]]]:
+    """The actions of each callback, and the script with others in their place."""
+
+    def tried(number: int, actions: Actions) -> Script:
+        on_try = (*script.on_try[:number], actions, *script.on_try[number + 1 :])
+        return msgspec.structs.replace(script, on_try=on_try)
+
+    for number, actions in enumerate(script.on_try):
+        yield actions, partial(tried, number)
+    change = msgspec.structs.replace
+    yield script.on_complete, lambda actions: change(script, on_complete=actions)
+    yield script.on_expiration, lambda actions: change(script, on_expiration=actions)
 
 
 def _with_one_less(keys: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -225,16 +243,14 @@ def _out_of_scripts(operations: tuple[Operation, ...]) -> Iterator[tuple[Operati
     for index, watch in enumerate(operations):
         if not isinstance(watch, Watch):
             continue
-        for name in ("on_complete", "on_expiration"):
-            actions: tuple[CallbackAction, ...] = getattr(watch.script, name)
+        for actions, with_actions in _callbacks(watch.script):
             for position, action in enumerate(actions):
                 outside = _from_outside(action)
                 if outside is None:
                     continue
                 left = actions[:position] + actions[position + 1 :]
-                script = msgspec.structs.replace(watch.script, **{name: left})
                 changed = list(operations)
-                changed[index] = msgspec.structs.replace(watch, script=script)
+                changed[index] = msgspec.structs.replace(watch, script=with_actions(left))
                 for at in range(index + 1, len(operations) + 1):
                     yield (*changed[:at], outside, *changed[at:])
 
@@ -249,6 +265,10 @@ def _from_outside(action: CallbackAction) -> Operation | None:
             return CancelForKey(key)
         case ForceInside(name):
             return Force(name)
+        case SatisfyInside(name):
+            return Satisfy(name)
+        case Meanwhile(call):
+            return _from_outside(call)
         case Throw():
             return None
 
@@ -325,11 +345,9 @@ def _names_are_introduced(operations: tuple[Operation, ...], *, may_rewatch: boo
     for operation in operations:
         introduced: list[str] = []
         match operation:
-            case Watch(name, _, _, script):
-                introduced.append(name)
-                for action in (*script.on_complete, *script.on_expiration):
-                    if isinstance(action, WatchInside):
-                        introduced.append(action.operation)
+            case Watch():
+                watches = [p for p in parts((operation,)) if isinstance(p, Watch | WatchInside)]
+                introduced = [each.operation for each in watches]
             case Satisfy(name) if name not in known:
                 if not may_rewatch:
                     return False

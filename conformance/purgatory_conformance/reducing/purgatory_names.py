@@ -4,14 +4,17 @@ from collections.abc import Callable, Iterator
 
 from purgatory_spec.operations import (
     CallbackAction,
+    CallInside,
     CancelForKey,
     CancelForKeyInside,
     Check,
     CheckInside,
     Force,
     ForceInside,
+    Meanwhile,
     Operation,
     Satisfy,
+    SatisfyInside,
     Script,
     Throw,
     Watch,
@@ -29,8 +32,9 @@ def with_words(operation: Operation, words: dict[str, str]) -> Operation:
         case Watch(name, keys, delay_ms, script):
             changed = Script(
                 script.tries,
-                tuple(_action_with(action, other) for action in script.on_complete),
-                tuple(_action_with(action, other) for action in script.on_expiration),
+                _actions_with(script.on_complete, other),
+                _actions_with(script.on_expiration, other),
+                tuple(_actions_with(actions, other) for actions in script.on_try),
             )
             return Watch(other(name), tuple(map(other, keys)), delay_ms, changed)
         case Check(key):
@@ -45,8 +49,26 @@ def with_words(operation: Operation, words: dict[str, str]) -> Operation:
             return operation
 
 
+def _actions_with(
+    actions: tuple[CallbackAction, ...], other: Callable[[str], str]
+) -> tuple[CallbackAction, ...]:
+    return tuple(_action_with(action, other) for action in actions)
+
+
 def _action_with(action: CallbackAction, other: Callable[[str], str]) -> CallbackAction:
     match action:
+        case Throw():
+            return action
+        case SatisfyInside(name):
+            return SatisfyInside(other(name))
+        case Meanwhile(call):
+            return Meanwhile(_call_with(call, other))
+        case _:
+            return _call_with(action, other)
+
+
+def _call_with(call: CallInside, other: Callable[[str], str]) -> CallInside:
+    match call:
         case WatchInside(name, keys, delay_ms):
             return WatchInside(other(name), tuple(map(other, keys)), delay_ms)
         case CheckInside(key):
@@ -55,8 +77,6 @@ def _action_with(action: CallbackAction, other: Callable[[str], str]) -> Callbac
             return CancelForKeyInside(other(key))
         case ForceInside(name):
             return ForceInside(other(name))
-        case Throw():
-            return action
 
 
 def parts(operations: tuple[Operation, ...]) -> Iterator[Operation | CallbackAction]:
@@ -64,15 +84,18 @@ def parts(operations: tuple[Operation, ...]) -> Iterator[Operation | CallbackAct
     for operation in operations:
         yield operation
         if isinstance(operation, Watch):
-            yield from operation.script.on_complete
-            yield from operation.script.on_expiration
+            for actions in operation.script.callbacks:
+                for action in actions:
+                    yield action.call if isinstance(action, Meanwhile) else action
 
 
 def names_of(operations: tuple[Operation, ...]) -> Iterator[str]:
     """Every name of an operation, as often as it is used."""
     for part in parts(operations):
         match part:
-            case Watch(name) | Force(name) | Satisfy(name) | WatchInside(name) | ForceInside(name):
+            case Watch(name) | Force(name) | Satisfy(name):
+                yield name
+            case WatchInside(name) | ForceInside(name) | SatisfyInside(name):
                 yield name
 
 

@@ -12,9 +12,11 @@ from purgatory_spec.operations import (
     Answer,
     CallbackAction,
     Lose,
+    Meanwhile,
     Operation,
     Release,
     ReleaseForm,
+    SatisfyInside,
     Watch,
     operation_name,
 )
@@ -67,7 +69,15 @@ def _kept(feature: str, operations: Sequence[Operation]) -> Iterator[Operation]:
 
 
 def _actions(feature: str, script: tuple[AnAction, ...]) -> tuple[AnAction, ...]:
-    return tuple(a for a in script if feature != f"script_{a.__struct_config__.tag}")
+    return tuple(a for a in script if not _needs(a, feature))
+
+
+def _needs(action: Action | CallbackAction, feature: str) -> bool:
+    if isinstance(action, SatisfyInside):
+        return feature == "script_try"
+    if isinstance(action, Meanwhile) and feature == action.call.__struct_config__.tag:
+        return True
+    return feature == f"script_{action.__struct_config__.tag}"
 
 
 def _watch(feature: str, watch: Watch) -> Watch:
@@ -75,6 +85,7 @@ def _watch(feature: str, watch: Watch) -> Watch:
     tries = script.tries
     if feature == "script_throw":
         tries = tuple(Answer.WAIT if a is Answer.THROW else a for a in tries)
+    on_try = tuple(_actions(feature, actions) for actions in script.on_try)
     keys = tuple(dict.fromkeys(watch.keys)) if feature == "duplicate_keys" else watch.keys
     return msgspec.structs.replace(
         watch,
@@ -84,5 +95,6 @@ def _watch(feature: str, watch: Watch) -> Watch:
             tries=tries,
             on_complete=_actions(feature, script.on_complete),
             on_expiration=_actions(feature, script.on_expiration),
+            on_try=() if feature == "script_try" else on_try,
         ),
     )

@@ -16,6 +16,7 @@ from purgatory_spec.operations import (
     Advance,
     Answer,
     CallbackAction,
+    CallInside,
     CancelForKey,
     CancelForKeyInside,
     Check,
@@ -23,9 +24,11 @@ from purgatory_spec.operations import (
     Elapse,
     Force,
     ForceInside,
+    Meanwhile,
     Operation,
     RunOne,
     Satisfy,
+    SatisfyInside,
     Script,
     Shutdown,
     Throw,
@@ -231,8 +234,11 @@ class SmallPurgatory:
         self.events.append(tried(operation.name))
         answers = operation.script.tries or (Answer.WAIT,)
         answer = answers[min(operation.tries, len(answers) - 1)]
+        completes = operation.satisfied or answer is Answer.COMPLETE
         operation.tries += 1
-        if operation.satisfied or answer is Answer.COMPLETE:
+        for acts in operation.script.on_try[operation.tries - 1 : operation.tries]:
+            self.act_all(operation, acts)
+        if completes:
             return self.force(operation)
         if answer is Answer.THROW:
             raise ScriptFailure
@@ -283,8 +289,16 @@ class SmallPurgatory:
                 self.cancel_for_key(key)
             case ForceInside(name):
                 self.force(self.introduced(name))
+            case SatisfyInside(name):
+                self.introduced(name).satisfied = True
+            case Meanwhile(call):
+                self.act_meanwhile(call)
             case Throw():
                 raise ScriptFailure
+
+    def act_meanwhile(self, call: CallInside) -> None:
+        """What another thread does: there is no lock, so that it goes through at once."""
+        self.act(call)
 
     # Checking and cancelling
 

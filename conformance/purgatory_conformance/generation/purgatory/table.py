@@ -7,7 +7,7 @@ not been put to the test often enough, its rows weigh more.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from purgatory_conformance.generation.purgatory import histories, situations
+from purgatory_conformance.generation.purgatory import histories, situations, tries
 from purgatory_conformance.generation.purgatory.callbacks import (
     cancels_inside,
     checks_inside,
@@ -241,6 +241,28 @@ PURGATORY_TABLE: tuple[Row, ...] = (
         "PURGATORY-FORCE-INSIDE PURGATORY-LOST-EXPIRY",
         forces_inside,
         _F.SCRIPT_FORCE,
+    ),
+    _row(
+        "a try that acts",
+        3,
+        "PURGATORY-TRY-INSIDE PURGATORY-NOT-LOST",
+        tries.acts_in_try,
+        _F.SCRIPT_TRY,
+    ),
+    _row(
+        "a try, and another thread meanwhile",
+        2,
+        "PURGATORY-MEANWHILE PURGATORY-NOT-LOST",
+        tries.meanwhile,
+        _F.SCRIPT_TRY,
+        _F.SCRIPT_MEANWHILE,
+    ),
+    _row(
+        "a callback, and another thread meanwhile",
+        1,
+        "PURGATORY-MEANWHILE",
+        tries.meanwhile_in_callback,
+        _F.SCRIPT_MEANWHILE,
     ),
     _row(
         "a callback before others",

@@ -56,6 +56,10 @@ _FROM_OUTSIDE = {
     ),
     "PURGATORY-FORCE-INSIDE": ("PURGATORY-CALLBACK-THROWS", "PURGATORY-FORCE"),
 }
+_FROM_OUTSIDE |= dict.fromkeys(
+    ("PURGATORY-TRY-INSIDE", "PURGATORY-MEANWHILE"),
+    tuple(dict.fromkeys(rule for rules in _FROM_OUTSIDE.values() for rule in rules)),
+)
 """What is wrong from inside a callback may be wrong from outside as well.
 
 An operation that its own on_complete has watched may be one that was not completed yet.

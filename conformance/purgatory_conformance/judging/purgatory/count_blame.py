@@ -12,17 +12,15 @@ from dataclasses import replace
 import msgspec
 
 from purgatory_conformance.judging.purgatory.history import PurgatoryHistory
-from purgatory_conformance.judging.purgatory.step import RULE_OF_ACTION, PurgatoryStep
+from purgatory_conformance.judging.purgatory.step import PurgatoryStep
 from purgatory_model.step import accepted
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
-    CancelForKeyInside,
     Check,
     Force,
     RunOne,
     Shutdown,
-    Throw,
     Watch,
     WatchInside,
 )
@@ -171,14 +169,13 @@ def _is_right_by_other_drops(step: PurgatoryStep) -> bool:
 def _rule_of_actions(step: PurgatoryStep) -> str | None:
     """The rule about what a callback did in this step; cancelling leaves no event to see."""
     rules: list[str] = []
-    for owner, action in step.actions():
-        if isinstance(action, WatchInside) and action.operation == owner:
-            return "PURGATORY-WATCH-COMPLETED"  # it is completed while on_complete runs
-        if not isinstance(action, Throw):
-            rules.append(RULE_OF_ACTION[type(action)])
-    cancels = RULE_OF_ACTION[CancelForKeyInside]
-    if cancels in rules:
-        return cancels
+    for act in step.acts():
+        watches = act.call.operation if isinstance(act.call, WatchInside) else None
+        if watches == act.owner and act.once_completed:
+            return "PURGATORY-WATCH-COMPLETED"
+        rules.append(act.rule)
+    if "PURGATORY-CANCEL-INSIDE" in rules:
+        return "PURGATORY-CANCEL-INSIDE"
     return rules[0] if rules else None
 
 

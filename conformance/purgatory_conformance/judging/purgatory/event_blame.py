@@ -8,10 +8,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from purgatory_conformance.judging.purgatory.history import PurgatoryHistory
-from purgatory_conformance.judging.purgatory.step import RULE_OF_ACTION, PurgatoryStep
+from purgatory_conformance.judging.purgatory.step import PurgatoryStep
 from purgatory_spec.operations import (
     Advance,
-    CallbackAction,
+    CallInside,
     CancelForKey,
     CancelForKeyInside,
     Check,
@@ -20,7 +20,6 @@ from purgatory_spec.operations import (
     ForceInside,
     RunOne,
     Shutdown,
-    Throw,
     Watch,
     WatchInside,
 )
@@ -159,23 +158,23 @@ def _rule_of_action(step: PurgatoryStep, difference: _Difference) -> str | None:
     event = difference.event
     if event is None:
         return None
-    for owner, action in step.actions():
-        if isinstance(action, Throw):
-            continue
-        if owner == event.task and event.kind is EventKind.REJECTED:
+    for act in step.acts():
+        if act.owner == event.task and event.kind is EventKind.REJECTED:
             if event.reason is Reason.CLOSED and step.before.closed:
                 return "PURGATORY-SHUTDOWN-CLOSED"
-            return RULE_OF_ACTION[type(action)]
-        if owner == event.task and event.kind is TRIED:  # it is completed while on_complete runs
-            watches = isinstance(action, WatchInside) and action.operation == owner
+            return act.rule
+        if act.owner == event.task and not act.once_completed:
+            return act.rule
+        if act.owner == event.task and event.kind is TRIED:
+            watches = isinstance(act.call, WatchInside) and act.call.operation == act.owner
             return "PURGATORY-WATCH-COMPLETED" if watches else "PURGATORY-CALLBACK-ORDER"
-        if owner != event.task and _is_about(step, action, event.task):
-            return RULE_OF_ACTION[type(action)]
+        if act.owner != event.task and _is_about(step, act.call, event.task):
+            return act.rule
     return None
 
 
-def _is_about(step: PurgatoryStep, action: CallbackAction, name: str) -> bool:
-    match action:
+def _is_about(step: PurgatoryStep, call: CallInside, name: str) -> bool:
+    match call:
         case WatchInside(operation) | ForceInside(operation):
             return operation == name
         case CheckInside(key):
@@ -185,8 +184,6 @@ def _is_about(step: PurgatoryStep, action: CallbackAction, name: str) -> bool:
             return name in entries + step.after.lists.get(key, ())
         case CancelForKeyInside(key):
             return name in step.before.lists.get(key, ())
-        case Throw():
-            return False
 
 
 def _rule_by_operation(

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from purgatory_conformance.judging.purgatory.step import (
-    RULE_OF_ACTION,
     Model,
     PurgatoryStep,
     State,
@@ -173,10 +172,11 @@ class PurgatoryHistory:
             elif step.is_completed(name):
                 rule = "PURGATORY-TIMER-LEFT"
             self.ended.append(Ended(name, due_tick, rule))
-        cancelled = {
-            action.key for _, action in step.actions() if isinstance(action, CancelForKeyInside)
+        rules = {
+            act.call.key: act.rule
+            for act in step.acts()
+            if isinstance(act.call, CancelForKeyInside)
         }
-        rules = dict.fromkeys(cancelled, "PURGATORY-CANCEL-INSIDE")
         if isinstance(step.operation, CancelForKey):
             rules[step.operation.key] = "PURGATORY-CANCEL-LEAVES"
         for key, rule in rules.items():
@@ -196,9 +196,9 @@ class PurgatoryHistory:
         """What completed an operation, and where an exception was thrown."""
         for name in step.of_kind(EventKind.COMPLETED):
             self.completed_by.setdefault(name, self._completing_rule(step, name))
-        for _, action in step.actions():
-            if isinstance(action, WatchInside) and len(set(action.keys)) < len(action.keys):
-                self.duplicated.add(action.operation)
+        for call in (act.call for act in step.acts()):
+            if isinstance(call, WatchInside) and len(set(call.keys)) < len(call.keys):
+                self.duplicated.add(call.operation)
         if isinstance(step.operation, Check) and step.outcome.rejected is Reason.THROWN:
             self.thrown_in_check.add(step.operation.key)
         runs = isinstance(step.operation, RunOne | Advance)
@@ -213,9 +213,9 @@ class PurgatoryHistory:
         if isinstance(operation, Watch) and operation.operation == name:
             second = step.tries(name) > 1
             return "PURGATORY-WATCH-SECOND-TRY" if second else "PURGATORY-WATCH-FIRST-TRY"
-        for _, action in step.actions():
-            if getattr(action, "operation", None) == name:
-                return RULE_OF_ACTION[type(action)]
+        for act in step.acts():
+            if getattr(act.call, "operation", None) == name:
+                return act.rule
         return "PURGATORY-TIMER-LEFT"
 
 

@@ -10,10 +10,14 @@ from purgatory_spec.operations import (
     Advance,
     Answer,
     CallbackAction,
+    CallInside,
     CancelForKeyInside,
+    Check,
     CheckInside,
     ForceInside,
+    Meanwhile,
     Operation,
+    SatisfyInside,
     Throw,
     Watch,
     WatchInside,
@@ -24,13 +28,27 @@ from purgatory_spec.profiles import Accounting, Executor, PurgatoryObservable
 State = PurgatoryState[Store]
 Model = PurgatoryModel[Store]
 
-RULE_OF_ACTION: dict[type[CallbackAction], str] = {
+_RULE_OF_CALL: dict[type[CallInside], str] = {
     WatchInside: "PURGATORY-WATCH-INSIDE",
     CheckInside: "PURGATORY-CHECK-INSIDE",
     CancelForKeyInside: "PURGATORY-CANCEL-INSIDE",
     ForceInside: "PURGATORY-FORCE-INSIDE",
 }
-"""The rule about each action of a callback that calls the purgatory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A call that is made inside a callback of ``owner``, and the rule about it."""
+
+    owner: str
+    call: CallInside
+    rule: str
+
+    @property
+    def once_completed(self) -> bool:
+        """Whether the owner itself makes it, and is completed by then."""
+        return self.rule == _RULE_OF_CALL[type(self.call)]
+
 
 _LISTS = frozenset(
     {
@@ -120,28 +138,61 @@ class PurgatoryStep:
         answer = answers[min(operation.tries, len(answers) - 1)]
         return operation.satisfied or answer is Answer.COMPLETE
 
+    def is_woken(self, name: str) -> bool:
+        """Whether an operation is completed by a try that is made because of another one."""
+        ordinary = 0
+        if isinstance(self.operation, Watch) and self.operation.operation == name:
+            ordinary = 2
+        elif isinstance(self.operation, Check):
+            ordinary = self.before.lists.get(self.operation.key, ()).count(name)
+        return name in self.of_kind(EventKind.COMPLETED) and self.tries(name) > ordinary
+
     def is_rewatch(self, operation: Watch) -> bool:
         """Whether an operation that waits is watched again."""
         name = operation.operation
         known = name in self.before.distinct or name in self.before.timer.store.due_ticks
         return known and not self.was_completed(name)
 
-    def actions(self) -> Iterator[tuple[str, CallbackAction]]:
-        """What callbacks do in this step, each with the operation whose callback it is."""
+    def acts(self) -> Iterator[Act]:
+        """The calls that are made inside callbacks in this step."""
+        for event, actions in self._callbacks():
+            for action in actions:
+                if isinstance(action, Throw):
+                    break
+                if isinstance(action, Meanwhile):
+                    yield Act(event.task, action.call, "PURGATORY-MEANWHILE")
+                elif not isinstance(action, SatisfyInside):
+                    in_try = event.kind is EventKind.TRIED
+                    rule = "PURGATORY-TRY-INSIDE" if in_try else _RULE_OF_CALL[type(action)]
+                    yield Act(event.task, action, rule)
+
+    def _callbacks(self) -> Iterator[tuple[Event, tuple[CallbackAction, ...]]]:
+        """The events of this step that are callbacks, each with what its script does then."""
+        tries: dict[str, int] = {}
         for event in self.events:
             operation = self.after.operations.get(event.task)
             if operation is None:
                 continue
-            script: tuple[CallbackAction, ...] = ()
-            if event.kind is EventKind.COMPLETED:
-                script = operation.script.on_complete
-            elif event.kind is EventKind.TIMED_OUT:
-                script = operation.script.on_expiration
-            for action in script:
-                yield event.task, action
-                if isinstance(action, Throw):
-                    break
+            match event.kind:
+                case EventKind.COMPLETED:
+                    yield event, operation.script.on_complete
+                case EventKind.TIMED_OUT:
+                    yield event, operation.script.on_expiration
+                case EventKind.TRIED:
+                    number = tries.get(event.task, self.tries_before(event.task))
+                    tries[event.task] = number + 1
+                    for actions in operation.script.on_try[number : number + 1]:
+                        yield event, actions
+
+    def tries_before(self, name: str) -> int:
+        """How many answers of an operation's script were given before this step."""
+        known = self.before.operations.get(name)
+        return 0 if known is None else known.tries
 
     def throwing_callbacks(self) -> set[str]:
         """The operations a callback of which throws in this step."""
-        return {name for name, action in self.actions() if isinstance(action, Throw)}
+        return {
+            event.task
+            for event, actions in self._callbacks()
+            if event.kind is not EventKind.TRIED and any(isinstance(a, Throw) for a in actions)
+        }

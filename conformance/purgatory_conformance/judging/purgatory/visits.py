@@ -6,10 +6,9 @@ result, or the observables that are declared. What shows only later is ``purgato
 
 from collections.abc import Iterator
 
-from purgatory_conformance.judging.purgatory.step import RULE_OF_ACTION, PurgatoryStep
+from purgatory_conformance.judging.purgatory.step import Act, PurgatoryStep
 from purgatory_spec.operations import (
     Advance,
-    CallbackAction,
     CancelForKey,
     CancelForKeyInside,
     Check,
@@ -20,7 +19,6 @@ from purgatory_spec.operations import (
     RunOne,
     Satisfy,
     Shutdown,
-    Throw,
     Watch,
     WatchInside,
 )
@@ -188,19 +186,23 @@ def _callbacks(step: PurgatoryStep) -> Iterator[str]:
 
 
 def _actions(step: PurgatoryStep) -> Iterator[str]:
-    for name, action in step.actions():
-        if not isinstance(action, Throw) and _shows(step, name, action):
-            yield RULE_OF_ACTION[type(action)]
+    for act in step.acts():
+        if _shows(step, act):
+            yield act.rule
 
 
-def _shows(step: PurgatoryStep, owner: str, action: CallbackAction) -> bool:
-    """Whether an action of a callback that does nothing would be seen in this step."""
+def _shows(step: PurgatoryStep, act: Act) -> bool:
+    """Whether a call inside a callback that does nothing would be seen in this step."""
+    owner = act.owner
     refused = any(event.kind is EventKind.REJECTED and event.task == owner for event in step.events)
-    match action:
+    match act.call:
         case WatchInside(name, _, _):
             return refused or name in step.of_kind(EventKind.TRIED)
         case ForceInside(name):
-            return name != owner and name in step.of_kind(EventKind.COMPLETED)
+            own = name == owner and act.once_completed
+            return not own and name in step.of_kind(EventKind.COMPLETED)
+        case CheckInside() if not act.once_completed and step.is_woken(owner):
+            return True
         case CheckInside(key):
             tried = set(step.of_kind(EventKind.TRIED)) - {owner}
             main = step.operation.key if isinstance(step.operation, Check) else None
@@ -208,8 +210,6 @@ def _shows(step: PurgatoryStep, owner: str, action: CallbackAction) -> bool:
         case CancelForKeyInside(key):
             gone = key in step.before.lists and key not in step.after.lists
             return gone and step.shows_entries
-        case Throw():
-            return False
 
 
 def _counts(step: PurgatoryStep) -> Iterator[str]:

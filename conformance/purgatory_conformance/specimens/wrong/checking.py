@@ -1,5 +1,6 @@
 """Purgatories that go wrong when a key is checked or cancelled, or inside a callback."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 from purgatory_conformance.specimens.small_purgatory import (
@@ -10,12 +11,17 @@ from purgatory_conformance.specimens.small_purgatory import (
 )
 from purgatory_spec.operations import (
     CallbackAction,
+    CallInside,
     CancelForKeyInside,
     CheckInside,
     ForceInside,
+    Meanwhile,
+    SatisfyInside,
+    Throw,
     WatchInside,
 )
 from purgatory_spec.outcomes import tried
+from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryProfile
 
 
 class NewestFirst(SmallPurgatory):
@@ -67,6 +73,57 @@ class LostWakeUp(SmallPurgatory):
             self.passed_over.add(operation.name)
             return False
         return super().attempt_in_check(operation)
+
+
+class PassedOverWhileTried(SmallPurgatory):
+    """A thread passes over an operation that another one is trying (KAFKA-6653)."""
+
+    def __init__(self, configuration: PurgatoryConfiguration, profile: PurgatoryProfile) -> None:
+        """Nothing is being tried."""
+        super().__init__(configuration, profile)
+        self.tried_by: list[tuple[DelayedOperation, bool]] = []
+        self.is_other_thread = False
+
+    def attempt(self, operation: DelayedOperation) -> bool:
+        """Try an operation, if the lock is free."""
+        if self.is_held(operation):
+            return False
+        self.tried_by.append((operation, self.is_other_thread))
+        try:
+            return super().attempt(operation)
+        finally:
+            self.tried_by.pop()
+
+    def is_held(self, operation: DelayedOperation) -> bool:
+        """Whether the other thread holds the lock that a try needs."""
+        return (operation, not self.is_other_thread) in self.tried_by
+
+    def act_meanwhile(self, call: CallInside) -> None:
+        """The other thread makes a call."""
+        self.is_other_thread = True
+        try:
+            super().act_meanwhile(call)
+        finally:
+            self.is_other_thread = False
+
+
+class PassedOverWithSharedLock(PassedOverWhileTried):
+    """A thread passes over an operation whose lock is held for another one (KAFKA-8334)."""
+
+    def is_held(self, operation: DelayedOperation) -> bool:
+        """All operations share one lock; what its holder is trying itself is tried again."""
+        holders = {tried for tried, other in self.tried_by if other is not self.is_other_thread}
+        return bool(holders) and operation not in holders
+
+
+class ForgetsWhatTriesDo(SmallPurgatory):
+    """What a try does inside the purgatory has no effect."""
+
+    def act_all(self, operation: DelayedOperation, actions: Iterable[CallbackAction]) -> None:
+        """The actions of a callback, without the calls of a try."""
+        if actions in operation.script.on_try:
+            actions = [a for a in actions if isinstance(a, Throw | SatisfyInside | Meanwhile)]
+        super().act_all(operation, actions)
 
 
 class CountsStale(SmallPurgatory):

@@ -8,6 +8,7 @@ import msgspec
 
 from purgatory_conformance.components import narrowed
 from purgatory_conformance.subjects.bundled.timer import ScriptFailure
+from purgatory_conformance.subjects.other_thread import OtherThread
 from purgatory_impl import (
     DelayedOperation,
     InlineExecutor,
@@ -29,9 +30,11 @@ from purgatory_spec.operations import (
     Elapse,
     Force,
     ForceInside,
+    Meanwhile,
     Operation,
     RunOne,
     Satisfy,
+    SatisfyInside,
     Script,
     Shutdown,
     Throw,
@@ -95,8 +98,14 @@ class _ScriptedOperation(DelayedOperation):
 
     def try_complete(self) -> bool:
         self._instance.events.append(tried(self.name))
-        answer = self._next_answer()
-        if self.satisfied or answer is Answer.COMPLETE:
+        answers, acts = self.script.tries, self.script.on_try
+        number = self._tries
+        self._tries += 1
+        answer = answers[min(number, len(answers) - 1)] if answers else Answer.WAIT
+        completes = self.satisfied or answer is Answer.COMPLETE
+        if number < len(acts):
+            self._act(acts[number])
+        if completes:
             return self.force_complete()
         if answer is Answer.THROW:
             raise ScriptFailure
@@ -110,21 +119,20 @@ class _ScriptedOperation(DelayedOperation):
         self._instance.events.append(timed_out(self.name))
         self._act(self.script.on_expiration)
 
-    def _next_answer(self) -> Answer:
-        answers = self.script.tries
-        if not answers:
-            return Answer.WAIT
-        self._tries = min(self._tries + 1, len(answers))
-        return answers[self._tries - 1]
-
     def _act(self, actions: tuple[CallbackAction, ...]) -> None:
         for action in actions:
             if isinstance(action, Throw):
                 raise ScriptFailure
-            rejected = _reason_of(partial(self._instance.act, action))
-            if rejected is not None:
-                event = Event(EventKind.REJECTED, self.name, reason=rejected)
-                self._instance.events.append(event)
+            if isinstance(action, Meanwhile):
+                self._instance.other_thread.call(partial(self._act_once, action.call))
+            else:
+                self._act_once(action)
+
+    def _act_once(self, action: CallbackAction) -> None:
+        rejected = _reason_of(partial(self._instance.act, action))
+        if rejected is not None:
+            event = Event(EventKind.REJECTED, self.name, reason=rejected)
+            self._instance.events.append(event)
 
 
 class _RecordingExecutor(SteppedExecutor):
@@ -155,6 +163,7 @@ class PurgatoryInstance:
         """Make a fresh purgatory, with a stepped executor or an inline one."""
         given = narrowed(configuration, PurgatoryConfiguration)
         self.events: list[Event] = []
+        self.other_thread = OtherThread()
         self.clock = VirtualClock(given.start_ms)
         # What goes to an inline executor has run in the same step: only the run is an event.
         self.executor = InlineExecutor() if inline else _RecordingExecutor(self.events.append)
@@ -192,14 +201,17 @@ class PurgatoryInstance:
                 self.purgatory.cancel_for_key(key)
             case ForceInside(name):
                 self.introduce(name).force_complete()
-            case Throw():
-                raise ScriptFailure
+            case SatisfyInside(name):
+                self.introduce(name).satisfied = True
+            case Throw() | Meanwhile():
+                raise ValueError(f"no single call: {action}")
 
     def do(self, operation: Operation) -> Outcome:
         """Carry out one operation."""
         self.events.clear()
         results: list[Value] = []
         rejected = _reason_of(lambda: results.append(self._perform(operation)))
+        self.other_thread.end_step()
         result = results[0] if results else None
         return Outcome(result, rejected, tuple(self.events), self._observe())
 

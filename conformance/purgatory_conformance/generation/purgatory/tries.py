@@ -1,0 +1,93 @@
+"""Situations in which a try acts, or another thread does while a callback stands still.
+
+The operation that acts is the last of its list, so that the check that tries it has nothing left to
+do which another thread could do at the same time.
+"""
+
+from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
+from purgatory_conformance.generation.source import Source
+from purgatory_spec.operations import (
+    Answer,
+    CallbackAction,
+    CallInside,
+    CancelForKeyInside,
+    Check,
+    CheckInside,
+    Force,
+    ForceInside,
+    Meanwhile,
+    Operation,
+    Satisfy,
+    SatisfyInside,
+    Script,
+    Watch,
+    WatchInside,
+)
+from purgatory_spec.profiles import PurgatoryFeature
+
+Actions = tuple[CallbackAction, ...]
+
+
+def acts_in_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """A try of an operation satisfies, checks, forces, cancels or watches."""
+    name, key = world.fresh_name(), source.item(world.keys(source, most=1))
+    calls: list[CallInside] = []
+    if world.has(PurgatoryFeature.SCRIPT_CHECK):
+        calls += [CheckInside(key)] * 2
+    if world.has(PurgatoryFeature.SCRIPT_FORCE):
+        calls += [ForceInside(name), *(ForceInside(other) for other in world.live[:1])]
+    if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY):
+        calls += [CancelForKeyInside(other) for other in world.used_keys[:1]]
+    if world.has(PurgatoryFeature.SCRIPT_WATCH):
+        calls.append(WatchInside(world.fresh_name(), (key,), source.integer(1, 4)))
+    if not calls:
+        return []
+    call = source.item(calls)
+    actions: Actions = (call,)
+    if isinstance(call, CheckInside) and source.integer(0, 3):
+        actions = (SatisfyInside(name), call)
+    return _tried(source, name, key, actions)
+
+
+def meanwhile(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """While an operation is tried another thread checks its key, or that of another, or forces."""
+    name, key = world.fresh_name(), source.item(world.keys(source, most=1))
+    way = source.item(("own", "own", "other", "force", "watch"))
+    if way == "own":
+        acts: Actions = (SatisfyInside(name), Meanwhile(CheckInside(key)))
+        return _tried(source, name, key, acts)
+    if way == "force" and world.has(PurgatoryFeature.FORCE):
+        forced = source.item([name, *world.live])
+        return _tried(source, name, key, (Meanwhile(ForceInside(forced)),))
+    other = world.fresh_name()
+    if way == "watch":
+        watch = WatchInside(other, (key,), source.integer(1, 4))
+        return _tried(source, name, key, (Meanwhile(watch),))
+    beside = source.item([each for each in ("a", "b", "c") if each != key])
+    acts = (SatisfyInside(other), Meanwhile(CheckInside(beside)))
+    first = Watch(other, (beside,), source.integer(1, 4))
+    return [first, *_tried(source, name, key, acts)]
+
+
+def meanwhile_in_callback(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """While ``on_complete`` of an operation runs another thread checks the key of another one."""
+    name, other = world.fresh_name(), world.fresh_name()
+    script = Script((Answer.WAIT, Answer.WAIT, Answer.COMPLETE), (Meanwhile(CheckInside("b")),))
+    watches: list[Operation] = [
+        Watch(other, ("b",), source.integer(1, 4)),
+        Watch(name, ("a",), source.integer(1, 4), script),
+        Satisfy(other),
+    ]
+    if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1):
+        return [*watches, Force(name)]
+    return [*watches, Check("a")]
+
+
+def _tried(source: Source, name: str, key: str, actions: Actions) -> list[Operation]:
+    """Watch an operation whose second or third try acts so; a check makes the third."""
+    number = source.integer(1, 2)
+    script = Script(on_try=(*((),) * number, actions))
+    watch = Watch(name, (key,), source.integer(1, 4), script)
+    if number == 1:
+        return [watch]
+    return [watch, Check(key)]
