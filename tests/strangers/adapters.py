@@ -6,8 +6,10 @@ what a design raises when it refuses.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Protocol
 
+from purgatory_conformance.subjects.other_thread import OtherThread
 from purgatory_spec.operations import (
     Add,
     AddInside,
@@ -23,10 +25,12 @@ from purgatory_spec.operations import (
     Elapse,
     Force,
     ForceInside,
+    Meanwhile,
     Operation,
     Release,
     ReleaseForeign,
     Satisfy,
+    SatisfyInside,
     Script,
     Throw,
     Watch,
@@ -66,12 +70,13 @@ class Instance(ABC):
     def __init__(self) -> None:
         """Nothing has happened yet."""
         self.events: list[Event] = []
+        self.other_thread = OtherThread(grace_s=0.02)
 
     def do(self, operation: Operation) -> Outcome:
         """Carry out an operation; what the design refuses is rejected."""
         self.events = []
         try:
-            result = self.call(operation)
+            result = self.called(operation)
         except Exception as error:
             return Outcome(
                 rejected=reason_of(error),
@@ -80,6 +85,13 @@ class Instance(ABC):
                 detail=repr(error),
             )
         return Outcome(result, events=tuple(self.events), observed=self.shown())
+
+    def called(self, operation: Operation) -> Value:
+        """Call the design, and let another thread finish what it calls meanwhile."""
+        try:
+            return self.call(operation)
+        finally:
+            self.other_thread.end_step()
 
     @abstractmethod
     def call(self, operation: Operation) -> Value:
@@ -94,10 +106,17 @@ class Instance(ABC):
         for action in actions:
             if isinstance(action, Throw):
                 raise ScriptFailure
-            try:
-                self.act(action)
-            except Exception as error:
-                self.events.append(Event(EventKind.REJECTED, name, reason=reason_of(error)))
+            if isinstance(action, Meanwhile):
+                self.other_thread.call(partial(self.act_once, name, action.call))
+            else:
+                self.act_once(name, action)
+
+    def act_once(self, name: str, action: object) -> None:
+        """One action; what is refused is an event."""
+        try:
+            self.act(action)
+        except Exception as error:
+            self.events.append(Event(EventKind.REJECTED, name, reason=reason_of(error)))
 
     def act(self, action: object) -> None:
         """One action of a script; a design that runs no scripts refuses it."""
@@ -196,7 +215,7 @@ class Delayed:
     def __init__(self, purgatory: "PurgatoryInstance", name: str, delay_ms: int, script: Script):
         """It waits until it is satisfied, or until its script completes it."""
         self.purgatory, self.name, self.delay_ms, self.script = purgatory, name, delay_ms, script
-        self.answers = list(script.tries)
+        self.answers, self.acts = list(script.tries), list(script.on_try)
         self.satisfied = False
 
     def can_complete(self) -> bool:
@@ -205,7 +224,10 @@ class Delayed:
         answer = Answer.WAIT
         if self.answers:
             answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if self.satisfied or answer is Answer.COMPLETE:
+        completes = self.satisfied or answer is Answer.COMPLETE
+        if self.acts:
+            self.purgatory.act_all(self.name, self.acts.pop(0))
+        if completes:
             return True
         if answer is Answer.THROW:
             raise ScriptFailure
@@ -295,6 +317,8 @@ class PurgatoryInstance(Instance):
                 self.purgatory.force(self.named(name))
             case CancelForKeyInside(key):
                 self.purgatory.cancel(key)
+            case SatisfyInside(name):
+                self.named(name).satisfied = True
             case _:
                 raise NotImplementedError(repr(action))
 

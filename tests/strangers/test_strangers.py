@@ -24,7 +24,14 @@ from purgatory_spec.requirements import all_requirements
 
 from .design import Stranger
 from .memory_pools import semaphore, unchecked
-from .purgatories import actor, copy_on_write, drop_at_end, eager_removal, one_lock
+from .purgatories import (
+    actor,
+    copy_on_write,
+    drop_at_end,
+    eager_removal,
+    one_lock,
+    try_lock,
+)
 from .timers import (
     binary_heap,
     calendar_queue,
@@ -55,6 +62,7 @@ STRANGERS: Mapping[str, Stranger] = {
         semaphore.STRANGER,
         sorted_list.STRANGER,
         ticker.STRANGER,
+        try_lock.STRANGER,
         unchecked.STRANGER,
     )
 }

@@ -113,6 +113,7 @@ STRANGER = Stranger(
             "script_check",
             "script_cancel_for_key",
             "script_force",
+            "script_try",
         ],
         "observables": ["entries"],
     },

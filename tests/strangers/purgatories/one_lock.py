@@ -125,6 +125,8 @@ STRANGER = Stranger(
             "script_watch",
             "script_check",
             "script_force",
+            "script_try",
+            "script_meanwhile",
         ],
         "observables": ["entries"],
     },
