@@ -31,6 +31,7 @@ KAFKA_RELEASE = "4.4.0"
 """The release that is judged unless another is asked for."""
 
 KAFKA_MOCK_RELEASE = "4.3.0"
+KAFKA_SHARED_LOCK_RELEASE = "2.6.3"
 """The newest release whose test classes are published."""
 
 
@@ -63,6 +64,7 @@ REGISTERED: tuple[Registered, ...] = (
     Registered("kafka-leak-tracking", "Apache Kafka's pool that detects leaks"),
     Registered("kafka-real-clock", "Apache Kafka's SystemTimer with its real clock and threads"),
     Registered("kafka-mock-timer", "Apache Kafka's MockTimer, the test double"),
+    Registered("kafka-shared-lock", "Apache Kafka's purgatory, operations with one lock (2.4-3.9)"),
 )
 """The subjects that have a name of their own; mutants and profile subjects come on top."""
 
@@ -156,7 +158,7 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_real_clock_subject())
         case "heap-timer" | "naive-purgatory":
             return _declared(read_declaration(adapter_folder(_TEMPLATES[word]) / "purgatory.toml"))
-        case "kafka" | "kafka-leak-tracking" | "kafka-real-clock" | "kafka-mock-timer":
+        case _ if word in _KAFKA_MODES:
             return _kafka(word, work_folder, release)
         case _ if word.startswith("mutant:"):
             return OpenSubject(word, _mutant(word.removeprefix("mutant:")))
@@ -173,12 +175,16 @@ _KAFKA_MODES = {
     "kafka-leak-tracking": KafkaMode.LEAK_TRACKING,
     "kafka-real-clock": KafkaMode.REAL_CLOCK,
     "kafka-mock-timer": KafkaMode.MOCK_TIMER,
+    "kafka-shared-lock": KafkaMode.SHARED_LOCK,
 }
 
 
 def _kafka_release(word: str, release: str) -> str:
-    standard = KAFKA_MOCK_RELEASE if word == "kafka-mock-timer" else KAFKA_RELEASE
-    return release or standard
+    standard = {
+        "kafka-mock-timer": KAFKA_MOCK_RELEASE,
+        "kafka-shared-lock": KAFKA_SHARED_LOCK_RELEASE,
+    }
+    return release or standard.get(word, KAFKA_RELEASE)
 
 
 def _kafka_adapter(word: str, work_folder: Path, release: str) -> tuple[str, ...]:
@@ -191,7 +197,7 @@ def _kafka(word: str, work_folder: Path, release: str) -> OpenSubject:
     reopen = f"{word}@{version}"
     command = _kafka_adapter(word, work_folder, release)
     subject = ChildProcessSubject(command, name=word, time_limit_seconds=20.0)
-    if word != "kafka":
+    if word not in {"kafka", "kafka-shared-lock"}:
         return OpenSubject(word, subject, reopen=reopen)
     declaration = read_declaration(adapter_folder("kafka") / "purgatory.toml", version)
     return OpenSubject(word, subject, declaration.deviations, declaration.replays, reopen)

@@ -250,12 +250,10 @@ class Calls(Generic[Kept]):
         answer = answers[min(number, len(answers) - 1)] if answers else Answer.WAIT
         if operation.satisfied:
             answer = Answer.COMPLETE
-        if number >= len(acts):
-            return self._answered(called, name, answer)
-        answered = and_then(
-            self._run_script(called, name, acts[number]),
-            lambda acted: self._answered(acted, name, answer),
-        )
+        acted = self._run_script(called, name, acts[number]) if number < len(acts) else (called,)
+        answered = and_then(acted, lambda course: self._answered(course, name, answer))
+        if number >= len(acts) and not course.waiting:
+            return answered
         return likely((each for ended in answered for each in self._let_go(ended, name)), itself)
 
     def _answered(self, course: Course[Kept], name: str, answer: Answer) -> Courses[Kept]:

@@ -189,7 +189,7 @@ _PROFILE_SUBJECTS = (
         "check_drops either", _EITHER, PROFILE, "PURGATORY-CHECK-DROPS", AtEndPurgatory
     ),
     _profile_subject(
-        "check_drops everywhere", _EVERYWHERE, PROFILE, "PURGATORY-ENTRIES", EagerPurgatory
+        "check_drops everywhere", _EVERYWHERE, PROFILE, "PURGATORY-CHECK-DROPS", EagerPurgatory
     ),
     _profile_subject("already_due free", PROFILE, _NEXT_TICK, "PURGATORY-TIME-OUT"),
     _profile_subject(

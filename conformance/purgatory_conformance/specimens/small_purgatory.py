@@ -183,10 +183,12 @@ class SmallPurgatory:
     def watch(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
         """Try an operation, else watch it; whether this call completed the operation."""
         self.refuse(keys)
-        if operation.completed:
+        if self.is_completed(operation):
             return self.watch_completed(operation, keys)
         if self.first_try(operation, keys):
             return True
+        if self.is_completed(operation):
+            return self.watch_completed(operation, keys)
         self.refuse_delay(operation.delay_ms)
         self.enlist(operation, keys)
         self.arm(operation)
@@ -204,6 +206,10 @@ class SmallPurgatory:
         """Raise ``Refusal`` where a delay cannot be armed."""
         if delay_ms < 0 and self.profile.negative_delay is NegativeDelay.REJECT:
             raise Refusal(Reason.INVALID_ARGUMENT)
+
+    def is_completed(self, operation: DelayedOperation) -> bool:
+        """Whether an operation is completed by now."""
+        return operation.completed
 
     def watch_completed(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
         """Watch an operation that was completed before."""

@@ -45,8 +45,12 @@ class KafkaMode(Enum):
     MOCK_TIMER = "mock-timer"
     """``MockTimer`` of Kafka's own tests; released in test jars, for example of 4.3.0."""
 
+    SHARED_LOCK = "shared-lock"
+    """The purgatory as before, its operations given one lock: releases 2.4 to 3.9."""
+
 
 _TIMER_ALONE = (KafkaMode.REAL_CLOCK, KafkaMode.MOCK_TIMER)
+_VIRTUAL_CLOCK = (KafkaMode.VIRTUAL, KafkaMode.SHARED_LOCK)
 
 
 class MissingTool(Exception):
@@ -118,12 +122,14 @@ def _java(version: str, mode: KafkaMode, work_folder: Path) -> tuple[str, ...]:
         raise ValueError(f"{version!r} is not a Kafka release such as '4.4.0'")
     if mode in _TIMER_ALONE and _scala_version(version):
         raise ValueError(f"there is no {mode.value} before release 4.0, which {version} is")
+    if mode is KafkaMode.SHARED_LOCK and not _scala_version(version):
+        raise ValueError(f"operations share no lock from release 4.0 on, which {version} is")
     java = _tool("java", "install a Java runtime, version 17 or later")
     mock = mode is KafkaMode.MOCK_TIMER
     name = f"kafka-{version}-mock" if mock else f"kafka-{version}"
     project = _built_project(work_folder.resolve() / "adapters" / name, version, mock)
     output = project / "target"
-    folders = [output / "shadow"] if mode is KafkaMode.VIRTUAL else []
+    folders = [output / "shadow"] if mode in _VIRTUAL_CLOCK else []
     folders.append(output / "classes")
     class_path = os.pathsep.join(map(str, [*folders, *sorted((output / "lib").glob("*.jar"))]))
     return (java, *_JAVA_OPTIONS, "-cp", class_path)

@@ -27,7 +27,7 @@ from purgatory_conformance.specimens.wrong import (
     releasing,
     wheel,
 )
-from purgatory_spec.profiles import Component, Executor
+from purgatory_spec.profiles import Component, Executor, PurgatoryFeature
 from purgatory_spec.requirements import requirements_of_steps
 from tests.conformance.generated import shrunk_divergence
 
@@ -157,6 +157,7 @@ def test_inline_executor_names_the_rule(make: type[SmallPurgatory], rule: str) -
     When generated cases run until one fails, and that one is reduced
     Then it diverges by its rule although expiries are not seen
     """
-    profile = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
+    features = PROFILE.features - {PurgatoryFeature.SCRIPT_TRY, PurgatoryFeature.SCRIPT_MEANWHILE}
+    profile = msgspec.structs.replace(PROFILE, executor=Executor.INLINE, features=features)
     subject = small_purgatory(make, profile)
     assert shrunk_divergence(subject, Component.PURGATORY).rule == rule

@@ -110,7 +110,7 @@ class LikeKafka(CancelTakesTimeOut, WheelPurgatory):
     def second_try(self, operation: DelayedOperation) -> bool:
         """The time-out is armed behind it, where it does not throw."""
         done = super().second_try(operation)
-        if not done:
+        if not operation.completed:
             WheelPurgatory.arm(self, operation)
         return done
 

@@ -136,6 +136,6 @@ STRANGER = Stranger(
     ),
     {
         ExpiresTheCompleted: {"PURGATORY-WATCH-SECOND-TRY", "PURGATORY-TIMER-LEFT"},
-        StopsAtTheFirst: {"PURGATORY-CHECK-ORDER"},
+        StopsAtTheFirst: {"PURGATORY-CHECK-ORDER", "PURGATORY-NOT-LOST"},
     },
 )

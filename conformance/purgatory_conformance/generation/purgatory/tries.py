@@ -55,18 +55,18 @@ def meanwhile(world: PurgatoryWorld, source: Source) -> list[Operation]:
     way = source.item(("own", "own", "other", "force", "watch"))
     if way == "own":
         acts: Actions = (SatisfyInside(name), Meanwhile(CheckInside(key)))
-        return _tried(source, name, key, acts)
+        return _tried(source, name, key, acts, first=1)
     if way == "force" and world.has(PurgatoryFeature.FORCE):
         forced = source.item([name, *world.live])
-        return _tried(source, name, key, (Meanwhile(ForceInside(forced)),))
+        return _tried(source, name, key, (Meanwhile(ForceInside(forced)),), first=1)
     other = world.fresh_name()
     if way == "watch":
         watch = WatchInside(other, (key,), source.integer(1, 4))
-        return _tried(source, name, key, (Meanwhile(watch),))
+        return _tried(source, name, key, (Meanwhile(watch),), first=1)
     beside = source.item([each for each in ("a", "b", "c") if each != key])
     acts = (SatisfyInside(other), Meanwhile(CheckInside(beside)))
     first = Watch(other, (beside,), source.integer(1, 4))
-    return [first, *_tried(source, name, key, acts)]
+    return [first, *_tried(source, name, key, acts, first=1)]
 
 
 def meanwhile_in_callback(world: PurgatoryWorld, source: Source) -> list[Operation]:
@@ -83,11 +83,14 @@ def meanwhile_in_callback(world: PurgatoryWorld, source: Source) -> list[Operati
     return [*watches, Check("a")]
 
 
-def _tried(source: Source, name: str, key: str, actions: Actions) -> list[Operation]:
-    """Watch an operation whose second or third try acts so; a check makes the third."""
-    number = source.integer(1, 2)
+def _tried(
+    source: Source, name: str, key: str, actions: Actions, first: int = 0
+) -> list[Operation]:
+    """Watch an operation one of whose tries acts so: a watch makes two, a check the third.
+
+    What another thread waits with during the first, the rest of the watch would race with.
+    """
+    number = max(first, source.item((1, 2, 1, 2, 0)))
     script = Script(on_try=(*((),) * number, actions))
     watch = Watch(name, (key,), source.integer(1, 4), script)
-    if number == 1:
-        return [watch]
-    return [watch, Check(key)]
+    return [watch, Check(key)] if number > 1 else [watch]

@@ -126,8 +126,10 @@ def _rule_by_operation(
     differing: Sequence[str],
 ) -> str:
     names = set(differing)
+    if _is_right_by_other_drops(step):
+        return "PURGATORY-CHECK-DROPS"
     inside = _rule_of_actions(step)
-    if inside is not None and not _is_right_by_other_drops(step):
+    if inside is not None:
         return inside
     match step.operation:
         case Watch() as watch:
@@ -148,11 +150,11 @@ def _rule_by_operation(
 
 
 def _is_right_by_other_drops(step: PurgatoryStep) -> bool:
-    """Whether a check, right in all else, drops as it passes or at the end, and not as declared.
+    """Whether the step, right in all else, drops as another choice has it, and not as declared.
 
-    Whoever completed what it drops does not matter then, a callback or a later entry.
+    Whoever completed what is dropped does not matter then, a callback or a later entry.
     """
-    if not isinstance(step.operation, Check) or step.outcome.rejected is Reason.THROWN:
+    if step.outcome.rejected is Reason.THROWN:
         return False
     profile = step.model.profile
     return any(
@@ -162,7 +164,8 @@ def _is_right_by_other_drops(step: PurgatoryStep) -> bool:
             ).expectations(step.before, step.operation, step.outcome.events),
             step.outcome,
         )
-        for drops in {CheckDrops.AS_PASSED, CheckDrops.AT_END} - {profile.check_drops}
+        for drops in (CheckDrops.AS_PASSED, CheckDrops.AT_END, CheckDrops.EVERYWHERE)
+        if drops is not profile.check_drops
     )
 
 

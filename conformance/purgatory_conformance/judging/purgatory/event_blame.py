@@ -278,6 +278,9 @@ def _rule_of_missed(
         return "PURGATORY-NOT-LOST"
     if step.outcome.rejected is Reason.THROWN or key in history.thrown_in_check:
         return "PURGATORY-CHECK-THROWS"
+    ahead = entries[: entries.index(name)] if name in entries else ()
+    if any(other in step.before.live for other in ahead):  # alone in its list it may be tried
+        return "PURGATORY-NOT-LOST" if step.is_completable(name) else "PURGATORY-CHECK-ORDER"
     for rule in ("PURGATORY-SECOND-TRY-THROWS", "PURGATORY-CANCEL-KEEPS-TIME-OUT"):
         if rule in marks:
             keeps = rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT"

@@ -7,10 +7,15 @@ import com.google.gson.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One entry of a callback's script; {@code name} is that of an operation or of a key. */
-record CallbackAction(Kind kind, String name, List<String> keys, long delayMs) {
+/**
+ * One entry of a callback's script; {@code name} is that of an operation or of a key.
+ *
+ * <p>Where {@code meanwhile} holds another thread makes the call, and the callback stands still.
+ */
+record CallbackAction(
+        Kind kind, String name, List<String> keys, long delayMs, boolean meanwhile) {
 
-    enum Kind { THROW, WATCH, CHECK, CANCEL_FOR_KEY, FORCE }
+    enum Kind { THROW, WATCH, CHECK, CANCEL_FOR_KEY, FORCE, SATISFY }
 
     static List<CallbackAction> script(JsonArray entries) {
         List<CallbackAction> script = new ArrayList<>(entries.size());
@@ -26,20 +31,27 @@ record CallbackAction(Kind kind, String name, List<String> keys, long delayMs) {
     private static CallbackAction decode(JsonObject action) {
         String word = Json.text(action, "do");
         return switch (word) {
-            case "throw" -> new CallbackAction(Kind.THROW, "", List.of(), 0);
+            case "throw" -> new CallbackAction(Kind.THROW, "", List.of(), 0, false);
             case "watch" -> new CallbackAction(
                     Kind.WATCH,
                     Json.text(action, "operation"),
                     Json.texts(action, "keys"),
-                    Json.integer(action, "delay_ms"));
+                    Json.integer(action, "delay_ms"),
+                    false);
             case "check" -> about(Kind.CHECK, action, "key");
             case "cancel_for_key" -> about(Kind.CANCEL_FOR_KEY, action, "key");
             case "force" -> about(Kind.FORCE, action, "operation");
+            case "satisfy" -> about(Kind.SATISFY, action, "operation");
+            case "meanwhile" -> decode(Json.object(action, "call")).asMeanwhile();
             default -> throw new Unsupported("there is no action '" + word + "' here");
         };
     }
 
     private static CallbackAction about(Kind kind, JsonObject action, String field) {
-        return new CallbackAction(kind, Json.text(action, field), List.of(), 0);
+        return new CallbackAction(kind, Json.text(action, field), List.of(), 0, false);
+    }
+
+    private CallbackAction asMeanwhile() {
+        return new CallbackAction(kind, name, keys, delayMs, true);
     }
 }

@@ -17,7 +17,7 @@ final class Callbacks {
     private final Events events;
     private final Stage stage;
     private int tries;
-    private boolean satisfied;
+    private volatile boolean satisfied;
 
     Callbacks(String name, OperationScript script, Events events, Stage stage) {
         this.name = name;
@@ -32,9 +32,11 @@ final class Callbacks {
 
     boolean tried(BooleanSupplier forceComplete) {
         events.record("tried", name);
-        OperationScript.Answer answer = script.answer(tries);
-        tries++;
-        return switch (satisfied ? OperationScript.Answer.COMPLETE : answer) {
+        int number = tries++;
+        OperationScript.Answer answer =
+                satisfied ? OperationScript.Answer.COMPLETE : script.answer(number);
+        stage.play(name, script.actions(number));
+        return switch (answer) {
             case WAIT -> false;
             case COMPLETE -> forceComplete.getAsBoolean();
             case THROW -> throw new ScriptFailure();

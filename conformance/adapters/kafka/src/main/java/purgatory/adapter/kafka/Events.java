@@ -4,26 +4,26 @@ package purgatory.adapter.kafka;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 
-/** What happened to tasks and delayed operations since the last reply, in order. */
+/** What happened to tasks and delayed operations since the last reply, in order; of any thread. */
 final class Events {
 
     private JsonArray happened = new JsonArray();
 
-    void record(String kind, String task) {
+    synchronized void record(String kind, String task) {
         happened.add(event(kind, task));
     }
 
-    void recordRejected(String running, String reason) {
+    synchronized void recordRejected(String running, String reason) {
         JsonObject event = event("rejected", running);
         event.addProperty("reason", reason);
         happened.add(event);
     }
 
-    void clear() {
+    synchronized void clear() {
         happened = new JsonArray();
     }
 
-    void moveInto(JsonObject reply) {
+    synchronized void moveInto(JsonObject reply) {
         if (!happened.isEmpty()) {
             reply.add("events", happened);
             clear();

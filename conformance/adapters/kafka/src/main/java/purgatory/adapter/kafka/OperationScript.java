@@ -6,17 +6,29 @@ import java.util.List;
 
 /** What a delayed operation does when it is called. */
 record OperationScript(
-        List<Answer> tries, List<CallbackAction> onComplete, List<CallbackAction> onExpiration) {
+        List<Answer> tries,
+        List<CallbackAction> onComplete,
+        List<CallbackAction> onExpiration,
+        List<List<CallbackAction>> onTry) {
 
     enum Answer { WAIT, COMPLETE, THROW }
 
-    static final OperationScript EMPTY = new OperationScript(List.of(), List.of(), List.of());
+    static final OperationScript EMPTY =
+            new OperationScript(List.of(), List.of(), List.of(), List.of());
 
     static OperationScript decode(JsonObject script) {
         return new OperationScript(
                 Json.texts(script, "tries").stream().map(OperationScript::answer).toList(),
                 CallbackAction.script(Json.array(script, "on_complete")),
-                CallbackAction.script(Json.array(script, "on_expiration")));
+                CallbackAction.script(Json.array(script, "on_expiration")),
+                Json.array(script, "on_try").asList().stream()
+                        .map(actions -> CallbackAction.script(actions.getAsJsonArray()))
+                        .toList());
+    }
+
+    /** What a try does before it answers, by its number, from 0. */
+    List<CallbackAction> actions(int number) {
+        return number < onTry.size() ? onTry.get(number) : List.of();
     }
 
     /** The answer to a try by its number, from 0; the last one stands for all further tries. */

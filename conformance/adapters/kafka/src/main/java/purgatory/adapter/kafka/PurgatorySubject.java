@@ -4,14 +4,15 @@ package purgatory.adapter.kafka;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** DelayedOperationPurgatory on the virtual clock, stepped, with every observable. */
 final class PurgatorySubject implements Component {
 
-    private final Map<String, ScriptedOperation> operations = new HashMap<>();
+    private final Map<String, ScriptedOperation> operations = new ConcurrentHashMap<>();
+    private final OtherThread otherThread = new OtherThread();
     private final Events events = new Events();
     private SteppedPurgatory purgatory;
 
@@ -32,7 +33,7 @@ final class PurgatorySubject implements Component {
         profile.add("features", Json.words(
                 "force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown",
                 "no_time_outs", "script_throw", "script_watch", "script_check",
-                "script_cancel_for_key", "script_force"));
+                "script_cancel_for_key", "script_force", "script_try", "script_meanwhile"));
         profile.add("observables", Json.words(
                 "entries", "keys", "stale_entries", "stale_operations", "timer_size", "queued",
                 "estimate"));
@@ -63,6 +64,7 @@ final class PurgatorySubject implements Component {
     @Override
     public void perform(JsonObject operation, JsonObject reply) {
         decode(operation).attempt(reply, Rejection::reason);
+        otherThread.endStep();
         events.moveInto(reply);
         reply.add("observed", observed());
     }
@@ -150,11 +152,19 @@ final class PurgatorySubject implements Component {
             if (action.kind() == CallbackAction.Kind.THROW) {
                 throw new ScriptFailure();
             }
-            try {
-                carryOut(action);
-            } catch (Throwable failure) {
-                events.recordRejected(running, Rejection.reason(failure));
+            if (action.meanwhile()) {
+                otherThread.call(() -> playOne(running, action));
+            } else {
+                playOne(running, action);
             }
+        }
+    }
+
+    private void playOne(String running, CallbackAction action) {
+        try {
+            carryOut(action);
+        } catch (Throwable failure) {
+            events.recordRejected(running, Rejection.reason(failure));
         }
     }
 
@@ -166,6 +176,7 @@ final class PurgatorySubject implements Component {
             case CHECK -> purgatory.kafka.checkAndComplete(action.name());
             case CANCEL_FOR_KEY -> purgatory.kafka.cancelForKey(action.name());
             case FORCE -> known(action.name()).forceComplete();
+            case SATISFY -> known(action.name()).callbacks.satisfy();
             default -> throw new IllegalStateException();
         }
     }

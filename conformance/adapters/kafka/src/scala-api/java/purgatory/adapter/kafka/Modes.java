@@ -7,7 +7,7 @@ import java.util.Map;
 /** What each argument of the command line stands for, in releases before 4.0. */
 final class Modes {
 
-    private static final String USAGE = "no argument (virtual clock), or --leak-tracking";
+    private static final String USAGE = "no argument (virtual clock), --shared-lock or --leak-tracking";
 
     private Modes() {
     }
@@ -15,6 +15,12 @@ final class Modes {
     static Subject subject(String mode) {
         return switch (mode) {
             case "" -> new Subject("Apache Kafka, virtual clock", everything());
+            case "--shared-lock" -> {
+                ScriptedOperation.shareOneLock();
+                yield new Subject(
+                        "Apache Kafka, virtual clock, one lock for all operations",
+                        Map.of("purgatory", new PurgatorySubject()));
+            }
             case "--leak-tracking" -> new Subject(
                     "Apache Kafka GarbageCollectedMemoryPool",
                     Map.of("memory_pool", new MemoryPoolSubject(true)));
