@@ -189,7 +189,10 @@ def _kafka_release(word: str, release: str) -> str:
 
 def _kafka_adapter(word: str, work_folder: Path, release: str) -> tuple[str, ...]:
     version = _kafka_release(word, release)
-    return kafka_command(version=version, mode=_KAFKA_MODES[word], work_folder=work_folder)
+    try:
+        return kafka_command(version=version, mode=_KAFKA_MODES[word], work_folder=work_folder)
+    except ValueError as error:
+        raise UnknownSubject(f"there is no subject {word}@{version}: {error}") from None
 
 
 def _kafka(word: str, work_folder: Path, release: str) -> OpenSubject:

@@ -15,7 +15,9 @@ from purgatory_spec.operations import (
     Elapse,
     Force,
     ForceInside,
+    Meanwhile,
     RunOne,
+    SatisfyInside,
     Script,
     Shutdown,
     Throw,
@@ -68,6 +70,12 @@ class PurgatoryQuestions:
                 ForceInside("other"),
                 PurgatoryFeature.SCRIPT_FORCE,
                 lambda: (EventKind.COMPLETED, "other") in self._ask.happened,
+            ),
+            PurgatoryFeature.SCRIPT_TRY: self._try,
+            PurgatoryFeature.SCRIPT_MEANWHILE: lambda: self._inside(
+                Meanwhile(CheckInside("other")),
+                PurgatoryFeature.SCRIPT_MEANWHILE,
+                self._was_tried_inside,
             ),
             PurgatoryFeature.SHUTDOWN: self._shutdown,
         }
@@ -152,6 +160,20 @@ class PurgatoryQuestions:
         if (EventKind.TRIED, "other") in self._ask.happened:
             feature = PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY.value
             yield from self._ask.ignored_script(feature, (action,), _SCRIPTED)
+
+    def _try(self) -> Iterator[Finding]:
+        """A try makes another operation possible, which a check completes afterwards."""
+        if not (yield from self._ask.new(PurgatoryConfiguration())):
+            return
+        actions = (SatisfyInside("other"),)
+        yield from self._ask.do(Watch("other", ("other",), 10 * _DELAY_MS))
+        script = Script(on_try=((), (), actions))
+        yield from self._ask.do(Watch("scripted", ("key",), 10 * _DELAY_MS, script))
+        yield from self._ask.do(Check("key"), "its third try acts")
+        yield from self._ask.do(Check("other"), "it was satisfied meanwhile")
+        if (EventKind.COMPLETED, "other") not in self._ask.happened:
+            feature = PurgatoryFeature.SCRIPT_TRY.value
+            yield from self._ask.ignored_script(feature, actions, (EventKind.TRIED, "scripted"))
 
     def _was_tried_inside(self) -> bool:
         tried = self._ask.happened.get((EventKind.TRIED, "other"))
