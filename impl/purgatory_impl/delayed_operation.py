@@ -81,7 +81,10 @@ class DelayedOperation(GuardedTask):
         """Complete the operation if it can be completed now; overridden by every subclass.
 
         Calls ``force_complete`` if the condition holds, and returns what that returns. Runs under
-        the operation's own lock, and never once it is completed.
+        the operation's own lock, and never once it is completed. It may call the purgatory; another
+        thread that is to try the operation meanwhile waits.
+
+        Rules: PURGATORY-TRY-INSIDE, PURGATORY-MEANWHILE.
         """
         raise NotImplementedError("an operation must override try_complete")
 

@@ -241,7 +241,10 @@ class Calls(Generic[Kept]):
     variants: frozenset[str] = frozenset()
 
     def attempt(self, course: Course[Kept], name: str) -> Courses[Kept]:
-        """Try an operation: take the script's next answer, or complete a satisfied operation."""
+        """Try an operation: take the script's next answer, or complete a satisfied operation.
+
+        Rules: PURGATORY-TRY-INSIDE, PURGATORY-MEANWHILE.
+        """
         operation = course.operation(name)
         answers, acts = operation.script.tries, operation.script.on_try
         number = operation.tries

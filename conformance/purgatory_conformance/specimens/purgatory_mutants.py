@@ -152,7 +152,12 @@ _MUTANTS = (
     _mutant(checking.PurgeLeavesEmptyLists, "PURGATORY-EMPTY-LISTS"),
     _mutant(watching.FirstTryThrowsWatched, "PURGATORY-FIRST-TRY-THROWS"),
     _mutant(watching.FirstTryThrowsArmed, "PURGATORY-FIRST-TRY-THROWS"),
-    _mutant(watching.FirstTryThrowsArmed, "PURGATORY-FIRST-TRY-THROWS", profile=SILENT_PROFILE),
+    _mutant(
+        watching.FirstTryThrowsArmed,
+        "PURGATORY-FIRST-TRY-THROWS",
+        "PURGATORY-CALLBACK-THROWS",
+        profile=SILENT_PROFILE,
+    ),
     _mutant(watching.FirstTryThrowSwallowed, "PURGATORY-FIRST-TRY-THROWS"),
     _mutant(watching.SecondTryThrowsUnarmed, "PURGATORY-SECOND-TRY-THROWS"),
     _mutant(watching.SecondTryThrowsUnarmed, "PURGATORY-SECOND-TRY-THROWS", profile=SILENT_PROFILE),

@@ -303,7 +303,7 @@ class SmallPurgatory:
                 raise ScriptFailure
 
     def act_meanwhile(self, call: CallInside) -> None:
-        """What another thread does: there is no lock, so that it goes through at once."""
+        """The call of another thread goes through at once: no lock is held."""
         self.act(call)
 
     # Checking and cancelling

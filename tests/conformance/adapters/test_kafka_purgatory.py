@@ -85,6 +85,8 @@ def test_offers_timer_purgatory_and_pool(kafka: Adapter, release: str) -> None:
         "script_check",
         "script_cancel_for_key",
         "script_force",
+        "script_try",
+        "script_meanwhile",
     ]
     assert profile.pop("observables") == list(seen(0, 0, estimate=0))
     assert profile == {

@@ -28,7 +28,7 @@ from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_spec.cases import Case
-from purgatory_spec.operations import Add, Operation
+from purgatory_spec.operations import Add, CallInside, Operation
 from purgatory_spec.profiles import CheckDrops, Component, SameTickOrder
 from purgatory_spec.reasons import Reason
 
@@ -44,7 +44,8 @@ same_tick = TimerModel._same_tick
 purged = PurgatoryModel.purged
 watch = Calls.watch
 add = Calls._add
-walk = purgatory_calls.walk
+walks = purgatory_calls.walks
+meanwhile = Calls._meanwhile
 pool_expectations = MemoryPoolModel.expectations
 
 
@@ -118,15 +119,32 @@ def second_try_missing(patch: Patch) -> None:
 def check_with(patch: Patch, drops: CheckDrops) -> None:
     patch.setattr(
         purgatory_calls,
-        "walk",
-        lambda course, key, attempt, profile: walk(
-            course, key, attempt, msgspec.structs.replace(profile, check_drops=drops)
+        "walks",
+        lambda course, key, profile, **more: walks(
+            course, key, msgspec.structs.replace(profile, check_drops=drops), **more
         ),
     )
 
 
 def check_drops_at_the_end(patch: Patch) -> None:
     check_with(patch, CheckDrops.AT_END)
+
+
+def another_thread_is_passed_over(patch: Patch) -> None:
+    patch.setattr(Calls, "_meanwhile", lambda self, course, owner, call: (course,))
+
+
+def another_thread_may_be_passed_over(patch: Patch) -> None:
+    def wrong(
+        self: Calls[PendingTasks], course: Course[PendingTasks], owner: str, call: CallInside
+    ) -> Courses[PendingTasks]:
+        return (*meanwhile(self, course, owner, call), course)
+
+    patch.setattr(Calls, "_meanwhile", wrong)
+
+
+def tries_only_satisfy(patch: Patch) -> None:
+    patch.setattr(Calls, "check", lambda self, course, key, *, inside=False: (course.returns(0),))
 
 
 def inline_executor_runs_nothing(patch: Patch) -> None:
@@ -233,6 +251,9 @@ NOT_ACCEPTED = [
     Planted(no_keys_before_closed, Component.PURGATORY, "no-keys-after-shutdown"),
     Planted(second_try_missing, Component.PURGATORY, "second-try-completes"),
     Planted(check_drops_at_the_end, Component.PURGATORY, "passed-entries"),
+    Planted(another_thread_is_passed_over, Component.PURGATORY, "shared-lock"),
+    Planted(another_thread_is_passed_over, Component.PURGATORY, "lost-wake-up"),
+    Planted(tries_only_satisfy, Component.PURGATORY, "try-acts"),
     Planted(inline_executor_runs_nothing, Component.PURGATORY, "inline-time-outs"),
     Planted(strict_keeps_a_byte, Component.MEMORY_POOL, "strict-with-some-left"),
     Planted(refusal_begins_no_spell, Component.MEMORY_POOL, "dry-spell"),
@@ -246,6 +267,7 @@ MORE_LIBERAL = [
     Planted(purge_is_optional, Component.PURGATORY, "purge-threshold"),
     Planted(second_try_is_optional, Component.PURGATORY, "second-try-completes"),
     Planted(check_drops_either_way, Component.PURGATORY, "passed-entries"),
+    Planted(another_thread_may_be_passed_over, Component.PURGATORY, "shared-lock"),
     Planted(strictness_is_free, Component.MEMORY_POOL, "strict-with-some-left"),
     Planted(what_is_foreign_may_be_credited, Component.MEMORY_POOL, "released-twice"),
 ]

@@ -41,7 +41,7 @@ def acts_in_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
     if world.has(PurgatoryFeature.SCRIPT_WATCH):
         calls.append(WatchInside(world.fresh_name(), (key,), source.integer(1, 4)))
     if not calls:
-        return []
+        return [*_tried(source, name, key, (SatisfyInside(name),)), Check(key)]
     call = source.item(calls)
     actions: Actions = (call,)
     if isinstance(call, CheckInside) and source.integer(0, 3):

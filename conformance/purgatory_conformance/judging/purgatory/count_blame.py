@@ -154,7 +154,7 @@ def _is_right_by_other_drops(step: PurgatoryStep) -> bool:
 
     Whoever completed what is dropped does not matter then, a callback or a later entry.
     """
-    if step.outcome.rejected is Reason.THROWN:
+    if isinstance(step.operation, Watch) or step.outcome.rejected is Reason.THROWN:
         return False
     profile = step.model.profile
     return any(

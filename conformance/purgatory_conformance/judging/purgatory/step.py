@@ -167,7 +167,7 @@ class PurgatoryStep:
                     yield Act(event.task, action, rule)
 
     def _callbacks(self) -> Iterator[tuple[Event, tuple[CallbackAction, ...]]]:
-        """The events of this step that are callbacks, each with what its script does then."""
+        """The callbacks of this step, each as its event and the actions of its script."""
         tries: dict[str, int] = {}
         for event in self.events:
             operation = self.after.operations.get(event.task)
