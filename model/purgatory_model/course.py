@@ -70,7 +70,8 @@ class Course(Generic[Kept]):
     ``due`` are the operations that an advance hands over to an inline executor and that have not
     run, tick by tick. They may have been handed over together, or may be handed over one by one.
     ``waiting`` is what another thread cannot do yet, and ``again`` are operations that it has left
-    to the call which is trying them.
+    to the call which is trying them. ``callback_timer_size`` is the timer's size as the last
+    ``on_complete`` found it, where that is observed.
     """
 
     moment: Moment[Kept]
@@ -80,6 +81,7 @@ class Course(Generic[Kept]):
     due: tuple[frozenset[str], ...] = ()
     waiting: tuple[Waiting, ...] = ()
     again: frozenset[str] = frozenset()
+    callback_timer_size: int | None = None
     seen: tuple[Event, ...] | None = field(default=None, compare=False)
 
     @property

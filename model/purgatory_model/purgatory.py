@@ -108,6 +108,7 @@ class _End(Generic[Kept]):
     events: tuple[Event, ...]
     result: Value
     raised: Reason | None
+    callback_timer_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ class PurgatoryModel(Generic[Kept]):
         Rules: PURGATORY-ENTRIES, PURGATORY-EMPTY-LISTS, PURGATORY-TIMER-SIZE, PURGATORY-PENDING,
         PURGATORY-ESTIMATE-PROPOSAL, PURGATORY-ESTIMATE-EXACT, PURGATORY-SHUTDOWN-DROPS.
         """
-        shown = self.profile.observables
+        shown = self.profile.observables - {PurgatoryObservable.CALLBACK_TIMER_SIZE}
         if self.profile.accounting is Accounting.ANY:
             shown -= {PurgatoryObservable.ESTIMATE}
         if state.closed:
@@ -248,9 +249,10 @@ class PurgatoryModel(Generic[Kept]):
             after = replace(state, timer=expectation.complete(events))
             return self._purged_if(self._closed_by(operation, after), purge)
 
-        return Expectation(
-            expectation.groups, complete, self.observe, rejected=expectation.rejected
-        )
+        def observe(state: PurgatoryState[Kept]) -> Mapping[str, Value]:
+            return {**self.observe(state), **self._observed_in_callback(state, None)}
+
+        return Expectation(expectation.groups, complete, observe, rejected=expectation.rejected)
 
     def _closed_by(self, operation: Operation, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
         return replace(state, closed=True) if isinstance(operation, Shutdown) else state
@@ -281,7 +283,9 @@ class PurgatoryModel(Generic[Kept]):
         for each in ended:
             if each.lost:
                 continue
-            yield _End(self._left(each.moment.state()), each.events, each.result, each.raised)
+            state = self._left(each.moment.state())
+            size = each.callback_timer_size
+            yield _End(state, each.events, each.result, each.raised, size)
 
     def _left(self, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
         """What is left when a call has ended where operations leave all lists as they complete.
@@ -322,7 +326,26 @@ class PurgatoryModel(Generic[Kept]):
 
     def _expectation(self, end: _End[Kept]) -> Expectation[PurgatoryState[Kept]]:
         groups = tuple(frozenset({event}) for event in end.events)
-        return Expectation(groups, lambda _: end.state, self.observe, end.result, end.raised)
+        size = end.callback_timer_size
+
+        def observe(state: PurgatoryState[Kept]) -> Mapping[str, Value]:
+            return {**self.observe(state), **self._observed_in_callback(state, size)}
+
+        return Expectation(groups, lambda _: end.state, observe, end.result, end.raised)
+
+    def _observed_in_callback(
+        self, state: PurgatoryState[Kept], size: int | None
+    ) -> Mapping[str, Value]:
+        """The timer's size in the last ``on_complete`` of a step, None where there was none.
+
+        Compared with a stepped executor alone: what an inline executor is still to run may be in
+        the timer or not. Rules: PURGATORY-CALLBACK-ORDER.
+        """
+        observable = PurgatoryObservable.CALLBACK_TIMER_SIZE
+        stepped = self.profile.executor is Executor.STEPPED
+        if observable not in self.profile.observables or not stepped or state.closed:
+            return {}
+        return {observable.value: size}
 
 
 def timer_profile(profile: PurgatoryProfile) -> TimerProfile:

@@ -57,6 +57,7 @@ from purgatory_spec.profiles import (
     Executor,
     NegativeDelay,
     PurgatoryConfiguration,
+    PurgatoryObservable,
     PurgatoryProfile,
     ThrowingTry,
 )
@@ -314,6 +315,9 @@ class Calls(Generic[Kept]):
             return (course.returns(False),)
         done = course.with_operation(name, replace(operation, completed=True))
         called = self._disarm(done, name).tell(completed(name))
+        if PurgatoryObservable.CALLBACK_TIMER_SIZE in self.profile.observables:
+            size = len(called.moment.timer.store.due_ticks)
+            called = replace(called, callback_timer_size=size)
         ran = self._run_script(called, name, operation.script.on_complete)
         return and_then(ran, lambda course: (course.returns(True),))
 

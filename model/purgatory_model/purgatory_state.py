@@ -85,7 +85,11 @@ class PurgatoryState(Generic[Kept]):
         return self.timer_size + len(self.timer.queue)
 
     def count(self, observable: PurgatoryObservable) -> int:
-        """The value of an observable; ``estimate`` is kept by the accounting ``proposal``."""
+        """The value of an observable; ``estimate`` is kept by the accounting ``proposal``.
+
+        Raises:
+            ValueError: the observable is none of a state.
+        """
         match observable:
             case PurgatoryObservable.ENTRIES:
                 return self.entries
@@ -103,3 +107,5 @@ class PurgatoryState(Generic[Kept]):
                 return self.pending
             case PurgatoryObservable.ESTIMATE:
                 return self.estimate
+            case PurgatoryObservable.CALLBACK_TIMER_SIZE:
+                raise ValueError("the timer's size in a callback is of a step, and of no state")

@@ -274,6 +274,8 @@ class PurgatoryObservable(StrEnum):
     """Time-outs that are owed: in the timer or in the executor's queue (exact accounting)."""
     ESTIMATE = "estimate"
     """The estimated total of operations, by the accounting's own count."""
+    CALLBACK_TIMER_SIZE = "callback_timer_size"
+    """The timer's size as the step's last ``on_complete`` began; null where none was called."""
 
 
 class Calls(Enum):

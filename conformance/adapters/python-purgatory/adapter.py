@@ -37,6 +37,7 @@ PURGATORY = {  # what is not declared here is neither asked for nor compared
         "queued",
         "pending",
         "estimate",
+        "callback_timer_size",
     ],
 }
 MEMORY_POOL = {

@@ -49,6 +49,7 @@ class ScriptedOperation(DelayedOperation):
 
     def on_complete(self) -> None:
         self.case.note("completed", self)
+        self.case.callback_timer_size = len(self.case.timer.armed)
         self.act(self.script.get("on_complete", []))
 
     def on_expiration(self) -> None:
@@ -78,6 +79,7 @@ class PurgatoryCase:
         )
         self.operations: dict[str, ScriptedOperation] = {}
         self.events: list[Json] = []
+        self.callback_timer_size: int | None = None  # as the last on_complete of a step began
 
     def note(self, kind: str, operation: DelayedOperation, **more: str) -> None:
         assert isinstance(operation, ScriptedOperation)
@@ -132,6 +134,7 @@ class PurgatoryCase:
 
     def observed(self) -> Json:
         purgatory = self.purgatory
+        found, self.callback_timer_size = self.callback_timer_size, None
         return {
             "entries": purgatory.entries(),
             "keys": len(purgatory.lists),
@@ -141,6 +144,7 @@ class PurgatoryCase:
             "queued": len(purgatory.queue),
             "pending": purgatory.pending(),
             "estimate": purgatory.pending() + purgatory.stale_entries(),
+            "callback_timer_size": found,
         }
 
 

@@ -116,6 +116,7 @@ _PURGATORY_OBSERVABLES: Mapping[StrEnum, str] = {
     PurgatoryObservable.QUEUED: "the number of operations that wait for the executor",
     PurgatoryObservable.PENDING: "the number of time-outs that are owed",
     PurgatoryObservable.ESTIMATE: "what the accounting believes, which may be below zero",
+    PurgatoryObservable.CALLBACK_TIMER_SIZE: "the timer's size as on_complete began",
 }
 
 _MEMORY_POOL_FEATURES: Mapping[StrEnum, str] = {

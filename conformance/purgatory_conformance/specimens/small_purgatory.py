@@ -127,12 +127,14 @@ class SmallPurgatory:
         self.estimated = 0
         self.closed = False
         self.events: list[Event] = []
+        self.callback_timer_size: int | None = None
 
     # What a step asks for
 
     def do(self, operation: Operation) -> Outcome:
         """Carry out one operation."""
         self.events = []
+        self.callback_timer_size = None
         result: Value = None
         rejected: Reason | None = None
         detail = ""
@@ -266,6 +268,7 @@ class SmallPurgatory:
     def call_on_complete(self, operation: DelayedOperation) -> None:
         """Call ``on_complete``."""
         self.events.append(completed(operation.name))
+        self.callback_timer_size = self.timer_size()
         self.act_all(operation, operation.script.on_complete)
 
     def call_on_expiration(self, operation: DelayedOperation) -> None:
@@ -508,6 +511,7 @@ class SmallPurgatory:
             PurgatoryObservable.QUEUED: len(self.queue),
             PurgatoryObservable.PENDING: self.pending(),
             PurgatoryObservable.ESTIMATE: self.estimate(),
+            PurgatoryObservable.CALLBACK_TIMER_SIZE: self.callback_timer_size,
         }
         return {o.value: v for o, v in values.items() if o in self.profile.observables}
 

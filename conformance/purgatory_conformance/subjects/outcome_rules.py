@@ -84,11 +84,12 @@ def _form(profile: Profile) -> _Form:
 
 
 def _purgatory_form(profile: PurgatoryProfile) -> _Form:
+    special = {
+        PurgatoryObservable.ESTIMATE: _INTEGER,
+        PurgatoryObservable.CALLBACK_TIMER_SIZE: _INTEGER_OR_NULL,
+    }
     return _Form(
-        {
-            name.value: _INTEGER if name is PurgatoryObservable.ESTIMATE else _COUNT
-            for name in sorted(profile.observables)
-        },
+        {name.value: special.get(name, _COUNT) for name in sorted(profile.observables)},
         {Check: _COUNT, Watch: _TRUTH, Force: _TRUTH, CancelForKey: _NAMES},
     )
 

@@ -35,8 +35,12 @@ def seen(
     timer: int = 0,
     queued: int = 0,
     estimate: int,
+    callback: int | None = None,
 ) -> Reply:
-    """What is observed after a step; ``stale`` are entries and operations."""
+    """What is observed after a step; ``stale`` are entries and operations.
+
+    ``callback`` is the timer's size as the last ``on_complete`` began.
+    """
     return {
         "entries": entries,
         "keys": keys,
@@ -45,6 +49,7 @@ def seen(
         "timer_size": timer,
         "queued": queued,
         "estimate": estimate,
+        "callback_timer_size": callback,
     }
 
 
@@ -120,7 +125,7 @@ def test_a_mass_expiry_is_not_counted(kafka: Adapter) -> None:
     for number, operation in enumerate("abc", start=1):
         assert kafka.do("run_one") == {
             "events": events("completed timed_out", operation),
-            "observed": seen(3, 1, (number, number), queued=3 - number, estimate=0),
+            "observed": seen(3, 1, (number, number), queued=3 - number, estimate=0, callback=0),
         }
     for to_ms in (5, 6, 5000):
         assert kafka.do("advance", to_ms=to_ms) == {"observed": seen(3, 1, (3, 3), estimate=0)}
@@ -160,7 +165,7 @@ def test_cancel_for_one_of_two_keys_takes_the_time_out(kafka: Adapter) -> None:
     assert kafka.do("check", key="l") == {
         "result": 1,
         "events": events("tried completed", "a"),
-        "observed": seen(0, 0, estimate=1),
+        "observed": seen(0, 0, estimate=1, callback=0),
     }
     assert kafka.do("cancel_for_key", key="k") == {"result": [], "observed": seen(0, 0, estimate=1)}
 
@@ -251,13 +256,13 @@ def test_a_name_stands_for_one_operation(kafka: Adapter) -> None:
     assert watch(kafka, "a", "l", delay=9, tries=["throw"]) == {
         "result": True,
         "events": events("tried completed", "a"),
-        "observed": seen(1, 1, (1, 1), estimate=1),
+        "observed": seen(1, 1, (1, 1), estimate=1, callback=0),
     }
     kafka.do("satisfy", operation="b")
     assert watch(kafka, "b", "k", tries=["throw"]) == {
         "result": True,
         "events": events("tried completed", "b"),
-        "observed": seen(1, 1, (1, 1), estimate=1),
+        "observed": seen(1, 1, (1, 1), estimate=1, callback=0),
     }
 
 
@@ -290,7 +295,7 @@ def test_callbacks_act_and_only_a_throw_ends_their_script(kafka: Adapter) -> Non
             *events("tried tried", "later"),
             *events("timed_out", "a"),
         ],
-        "observed": seen(2, 2, (1, 1), queued=1, estimate=4),
+        "observed": seen(2, 2, (1, 1), queued=1, estimate=4, callback=0),
     }
     assert kafka.do("run_one")["events"] == events("completed timed_out", "b")
 
@@ -302,7 +307,7 @@ def test_an_exception_in_the_executor_skips_on_expiration_and_nothing_else(kafka
     kafka.do("advance", to_ms=5)
     assert kafka.do("run_one") == {
         "events": events("completed", "a"),
-        "observed": seen(2, 1, (1, 1), queued=1, estimate=2),
+        "observed": seen(2, 1, (1, 1), queued=1, estimate=2, callback=0),
     }
     assert kafka.do("run_one")["events"] == events("completed timed_out", "b")
 
@@ -337,7 +342,7 @@ def test_shutdown_closes_the_executor_alone(kafka: Adapter) -> None:
     assert kafka.do("check", key="k") == {
         "result": 1,
         "events": [*events("tried", "a", "b"), *events("tried completed", "c")],
-        "observed": seen(2, 1, timer=1, estimate=3),
+        "observed": seen(2, 1, timer=1, estimate=3, callback=1),
     }
 
 

@@ -27,9 +27,9 @@ from purgatory_conformance.specimens.wrong import (
     releasing,
     wheel,
 )
-from purgatory_spec.profiles import Component, Executor, PurgatoryFeature
+from purgatory_spec.profiles import Component, Executor, PurgatoryFeature, PurgatoryObservable
 from purgatory_spec.requirements import requirements_of_steps
-from tests.conformance.generated import shrunk_divergence
+from tests.conformance.generated import passes, shrunk_divergence
 
 
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
@@ -161,3 +161,22 @@ def test_inline_executor_names_the_rule(make: type[SmallPurgatory], rule: str) -
     profile = msgspec.structs.replace(PROFILE, executor=Executor.INLINE, features=features)
     subject = small_purgatory(make, profile)
     assert shrunk_divergence(subject, Component.PURGATORY).rule == rule
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_time_out_taken_after_on_complete_is_seen_by_the_size_in_the_callback(
+    is_shown: bool,
+) -> None:
+    """
+    Given a purgatory without scripts that takes a time-out when on_complete has returned
+    When it shows the timer's size in the callback, or does not
+    Then cases fail by the order of the callbacks, or none fails
+    """
+    shown = {PurgatoryObservable.CALLBACK_TIMER_SIZE} if is_shown else set()
+    profile = msgspec.structs.replace(PROFILE, features=frozenset(), observables=frozenset(shown))
+    subject = small_purgatory(completing.TimeOutTakenLast, profile)
+    if is_shown:
+        found = shrunk_divergence(subject, Component.PURGATORY)
+        assert (found.rule, found.kind) == ("PURGATORY-CALLBACK-ORDER", "callback_timer_size")
+    else:
+        passes(subject, Component.PURGATORY, cases=40)

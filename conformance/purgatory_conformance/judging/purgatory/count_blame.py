@@ -126,6 +126,8 @@ def _rule_by_operation(
     differing: Sequence[str],
 ) -> str:
     names = set(differing)
+    if names == {"callback_timer_size"}:
+        return "PURGATORY-CALLBACK-ORDER"
     if _is_right_by_other_drops(step):
         return "PURGATORY-CHECK-DROPS"
     inside = _rule_of_actions(step)

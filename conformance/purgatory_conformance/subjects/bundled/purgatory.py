@@ -113,6 +113,7 @@ class _ScriptedOperation(DelayedOperation):
 
     def on_complete(self) -> None:
         self._instance.events.append(completed(self.name))
+        self._instance.callback_timer_size = self._instance.purgatory.timer_size
         self._act(self.script.on_complete)
 
     def on_expiration(self) -> None:
@@ -164,6 +165,7 @@ class PurgatoryInstance:
         given = narrowed(configuration, PurgatoryConfiguration)
         self.events: list[Event] = []
         self.other_thread = OtherThread()
+        self.callback_timer_size: int | None = None
         self.clock = VirtualClock(given.start_ms)
         # What goes to an inline executor has run in the same step: only the run is an event.
         self.executor = InlineExecutor() if inline else _RecordingExecutor(self.events.append)
@@ -209,6 +211,7 @@ class PurgatoryInstance:
     def do(self, operation: Operation) -> Outcome:
         """Carry out one operation."""
         self.events.clear()
+        self.callback_timer_size = None
         results: list[Value] = []
         rejected = _reason_of(lambda: results.append(self._perform(operation)))
         self.other_thread.end_step()
@@ -266,6 +269,7 @@ class PurgatoryInstance:
             "queued": self.executor.queued,
             "pending": purgatory.pending,
             "estimate": purgatory.estimate,
+            "callback_timer_size": self.callback_timer_size,
         }
 
 

@@ -103,7 +103,7 @@ def drive(behaviour: Behaviour, constants: Constants) -> Driven:
             throwing_try=ThrowingTry.GO_ON,
             executor=STEPPED,
             structure=Structure.DELAY_QUEUE_WHEEL,
-            observables=frozenset(PurgatoryObservable),
+            observables=frozenset(PurgatoryObservable) - {PurgatoryObservable.CALLBACK_TIMER_SIZE},
         ),
         begins=_BEGINS,
         expires="Expire",

@@ -80,7 +80,10 @@ _CELLS = {
 _READS_SIZE = ("ReadSizeFirst", "NoPurge", "Purge", "ReadSizeAgain")
 _OWED = dict.fromkeys(_READS_SIZE, ("timer, queue, completed", ""))
 
-_PREDICTED = frozenset(PurgatoryObservable) - {PurgatoryObservable.PENDING}
+_PREDICTED = frozenset(PurgatoryObservable) - {
+    PurgatoryObservable.PENDING,
+    PurgatoryObservable.CALLBACK_TIMER_SIZE,
+}
 
 
 def drive(behaviour: Behaviour, constants: Constants) -> Driven:

@@ -10,6 +10,9 @@ final class Callbacks {
     /** Carries the actions of a callback out. */
     interface Stage {
         void play(String running, List<CallbackAction> actions);
+
+        /** Called as {@code on_complete} begins. */
+        void completed();
     }
 
     final String name;
@@ -45,6 +48,7 @@ final class Callbacks {
 
     void completed() {
         events.record("completed", name);
+        stage.completed();
         stage.play(name, script.onComplete());
     }
 

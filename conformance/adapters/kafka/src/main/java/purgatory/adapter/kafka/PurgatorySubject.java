@@ -2,6 +2,8 @@
 package purgatory.adapter.kafka;
 
 import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.util.List;
@@ -9,12 +11,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** DelayedOperationPurgatory on the virtual clock, stepped, with every observable. */
-final class PurgatorySubject implements Component {
+final class PurgatorySubject implements Component, Callbacks.Stage {
 
     private final Map<String, ScriptedOperation> operations = new ConcurrentHashMap<>();
     private final OtherThread otherThread = new OtherThread();
     private final Events events = new Events();
     private SteppedPurgatory purgatory;
+    private volatile JsonElement callbackTimerSize = JsonNull.INSTANCE;
 
     PurgatorySubject() {
         VirtualClock.mustBeKafkasClock();
@@ -36,7 +39,7 @@ final class PurgatorySubject implements Component {
                 "script_cancel_for_key", "script_force", "script_try", "script_meanwhile"));
         profile.add("observables", Json.words(
                 "entries", "keys", "stale_entries", "stale_operations", "timer_size", "queued",
-                "estimate"));
+                "estimate", "callback_timer_size"));
         return profile;
     }
 
@@ -63,6 +66,7 @@ final class PurgatorySubject implements Component {
 
     @Override
     public void perform(JsonObject operation, JsonObject reply) {
+        callbackTimerSize = JsonNull.INSTANCE;
         decode(operation).attempt(reply, Rejection::reason);
         otherThread.endStep();
         events.moveInto(reply);
@@ -139,7 +143,7 @@ final class PurgatorySubject implements Component {
     /** The operation of this name, made now where there is none yet. */
     private ScriptedOperation introduced(String name, long delayMs, OperationScript script) {
         return operations.computeIfAbsent(name, fresh -> new ScriptedOperation(
-                delayMs, new Callbacks(fresh, script, events, this::play)));
+                delayMs, new Callbacks(fresh, script, events, this)));
     }
 
     private ScriptedOperation known(String name) {
@@ -147,7 +151,8 @@ final class PurgatorySubject implements Component {
     }
 
     /** What a callback does; only {@code throw} ends it early. */
-    private void play(String running, List<CallbackAction> actions) {
+    @Override
+    public void play(String running, List<CallbackAction> actions) {
         for (CallbackAction action : actions) {
             if (action.kind() == CallbackAction.Kind.THROW) {
                 throw new ScriptFailure();
@@ -158,6 +163,11 @@ final class PurgatorySubject implements Component {
                 playOne(running, action);
             }
         }
+    }
+
+    @Override
+    public void completed() {
+        callbackTimerSize = new JsonPrimitive(purgatory.kafka.numDelayed());
     }
 
     private void playOne(String running, CallbackAction action) {
@@ -191,6 +201,7 @@ final class PurgatorySubject implements Component {
         observed.addProperty("timer_size", purgatory.kafka.numDelayed());
         observed.addProperty("queued", purgatory.executor.queued());
         observed.addProperty("estimate", purgatory.estimate());
+        observed.add("callback_timer_size", callbackTimerSize);
         return observed;
     }
 }
