@@ -91,7 +91,8 @@ class Pairs:
                 accounting=Accounting.EXACT,
                 throwing_try=ThrowingTry.GO_ON,
                 executor=Executor.STEPPED,
-                observables=frozenset(PurgatoryObservable),
+                observables=frozenset(PurgatoryObservable)
+                - {PurgatoryObservable.CALLBACK_TIMER_SIZE},
             ),
         )
 

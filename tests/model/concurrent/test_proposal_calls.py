@@ -109,7 +109,7 @@ def both(
         check_drops=CheckDrops.AS_PASSED,
         accounting=Accounting.PROPOSAL,
         executor=Executor.STEPPED,
-        observables=frozenset(PurgatoryObservable),
+        observables=frozenset(PurgatoryObservable) - {PurgatoryObservable.CALLBACK_TIMER_SIZE},
     )
     # Cancelling for a key takes every time-out there, as in the concurrent model.
     variants = frozenset({"time_out_taken_with_key"})

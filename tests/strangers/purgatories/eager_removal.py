@@ -23,6 +23,8 @@ class EagerPurgatory:
             return False
         if operation.can_complete():
             return self.force(operation)
+        if operation in self.done:  # inside its own try
+            return False
         self.time_outs.arm(operation)
         for key in keys:
             self.lists.setdefault(key, []).append(operation)
