@@ -7,6 +7,7 @@ from purgatory_spec.profiles import (
     Clock,
     Component,
     MemoryPoolProfile,
+    Observable,
     Profile,
     PurgatoryProfile,
     TimerProfile,
@@ -25,6 +26,13 @@ PROFILES: Mapping[Component, type[Profile]] = {
 def on_real_clock(profile: Profile) -> bool:
     """Whether time really passes, so that outcomes carry readings and no two of them are equal."""
     return isinstance(profile, TimerProfile) and profile.clock is Clock.WALL
+
+
+def not_compared(profile: Profile) -> tuple[str, ...]:
+    """The declared observables that nobody looks at: all but the size, where time really passes."""
+    if not isinstance(profile, TimerProfile) or not on_real_clock(profile):
+        return ()
+    return tuple(sorted(each.value for each in profile.observables - {Observable.SIZE}))
 
 
 def narrowed(value: object, kind: type[Kind]) -> Kind:

@@ -7,6 +7,10 @@ from the events' own readings. Never early is a MUST, lateness is a SHOULD.
 An arming that is ended when it may already have run leaves both open: one run of it is right, and
 none is. Where a run may be that of either arming of a task, it is taken for that of the present
 one; so a fault may be overlooked there, but none is invented.
+
+A size is read at some instant between its step and the next one. Tasks that cannot have left by the
+next step's begin count in it; those that may have left count or not. Where none may have left the
+size is exact, and the rule about it is visited.
 """
 
 from dataclasses import dataclass, field
@@ -14,8 +18,8 @@ from dataclasses import dataclass, field
 from purgatory_conformance.judging.expiry_interval import ExpiryInterval
 from purgatory_conformance.judging.judgement import Divergence, Judgement
 from purgatory_spec.operations import Add, Cancel, Operation
-from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import TimerConfiguration, TimerProfile
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
+from purgatory_spec.profiles import Observable, TimerConfiguration, TimerProfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,14 @@ class _Interval:
     late_ms: int
     off_tick: bool
     rules: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A size, and when each task may leave that was armed as it was read."""
+
+    size: Value
+    leaving_ms: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -40,6 +52,7 @@ class RealClockJudge:
     """Armings that were ended in time, and the rules that hold once their time has passed."""
     _ended: dict[str, frozenset[str]] = field(default_factory=dict)
     _ran: set[str] = field(default_factory=set)
+    _reading: _Reading | None = None
 
     @property
     def deviated(self) -> Divergence | None:
@@ -64,6 +77,9 @@ class RealClockJudge:
                 operation, outcome, "TIMER-NOT-LATE", "rejection", "accepted", "rejected"
             )
             return judgement
+        judgement.divergence = self._size(operation, outcome, judgement.visited)
+        if judgement.divergence:
+            return judgement
         before = [e for e in outcome.events if (e.at_ms or 0) < outcome.called_ms]
         after = [e for e in outcome.events if e not in before]
         for event in before:
@@ -80,7 +96,27 @@ class RealClockJudge:
             if interval.late_ms < outcome.returned_ms:
                 judgement.visited.update(rules)
         self._passing = [p for p in self._passing if p[0].late_ms >= outcome.returned_ms]
+        if Observable.SIZE in self.profile.observables:
+            leaving = tuple(interval.early_ms for interval in self._armed.values())
+            self._reading = _Reading(outcome.observed.get(Observable.SIZE.value), leaving)
         return judgement
+
+    def _size(self, operation: Operation, outcome: Outcome, visited: set[str]) -> Divergence | None:
+        """Judge the size that was read after the step before, by the begin of this one.
+
+        Rules: TIMER-SIZE.
+        """
+        reading, by_ms = self._reading, outcome.called_ms
+        if reading is None or by_ms is None:
+            return None
+        most = len(reading.leaving_ms)
+        least = sum(early_ms > by_ms for early_ms in reading.leaving_ms)
+        if reading.size in range(least, most + 1) and type(reading.size) is int:
+            visited.update({"TIMER-SIZE"} if least == most else ())
+            return None
+        wanted = f"size = {most}" if least == most else f"size from {least} to {most}"
+        seen = f"size = {reading.size}, read after the step before"
+        return self._divergence(operation, outcome, "TIMER-SIZE", "size", wanted, seen)
 
     def _apply(self, operation: Operation, outcome: Outcome, visited: set[str]) -> None:
         assert outcome.called_ms is not None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from purgatory_conformance.components import on_real_clock
+from purgatory_conformance.components import not_compared, on_real_clock
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
@@ -81,6 +81,7 @@ def render_html(results: Sequence[Results]) -> str:
         symbol=VERDICT_SYMBOLS.get(decisive.footer.exit_code, "!"),
         parts=_parts(results),
         counted=counted,
+        not_compared=not_compared,
         shortened=shortened,
     )
 

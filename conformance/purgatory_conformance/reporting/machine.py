@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
+from purgatory_conformance.components import not_compared
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
@@ -185,6 +186,8 @@ def _component_in_markdown(results: Results) -> str:
         lines += ["Refused:", ""]
         lines += [f"- {counted(r.cases, 'case')}: {_plain(r.reason)}" for r in results.refusals]
         lines += [""]
+    if ignored := not_compared(results.header.profile):
+        lines += [f"Not compared, since time really passes: {', '.join(ignored)}.", ""]
     told = stories(results)
     for number, story in enumerate(told[:_CAUSES_IN_FULL], start=1):
         lines += [*_cause_in_markdown(story, number, len(told)), ""]

@@ -5,6 +5,7 @@ from itertools import islice
 
 from rich.console import Console
 
+from purgatory_conformance.components import not_compared
 from purgatory_conformance.describing.words import (
     STATE_SYMBOLS,
     VERDICT_SYMBOLS,
@@ -270,6 +271,8 @@ def _print_verdict(page: TerminalPage, results: Results) -> None:
         for line in results.refusals:
             page.say(f"{counted(line.cases, 'case')}: {printable(line.reason)}", indent=2, hang=4)
         page.gap()
+    if ignored := not_compared(results.header.profile):
+        page.say(f"Not compared, since time really passes: {', '.join(ignored)}", hang=2)
     page.say(
         (f"{_symbol(results)} {printable(footer.verdict)}", _style(results)),
         f": {printable(footer.why)}",

@@ -67,6 +67,7 @@ _ON_A_REAL_CLOCK = frozenset(
         "TIMER-CANCEL-AGAIN",
         "TIMER-CANCEL-FIRED",
         "TIMER-CANCEL-UNKNOWN",
+        "TIMER-SIZE",
     }
 )
 """The rules that can be judged where time really passes; the others need a manual clock."""

@@ -1,11 +1,28 @@
 """On a real clock expiries are judged as intervals: never early, and late only as declared."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
+from purgatory_conformance.components import not_compared
 from purgatory_conformance.judging.real_clock_judge import RealClockJudge
+from purgatory_conformance.running.campaign import SUITES, Verdict, run_campaign
+from purgatory_conformance.subjects.bundled.real_clock import (
+    bundled_real_clock_subject,
+    real_clock_instance,
+)
+from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import Clock, Feature, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    Clock,
+    Component,
+    Feature,
+    Observable,
+    TimerConfiguration,
+    TimerProfile,
+)
 
 PROFILE = TimerProfile(
     clock=Clock.WALL, lateness_ms=20, features=frozenset({Feature.CANCEL, Feature.READD})
@@ -101,3 +118,83 @@ def test_a_second_run_of_one_arming_is_a_divergence() -> None:
     """
     steps = ((Add("a", 5), seen(100, 100)), (Wait(9), seen(100, 109, a=105)))
     assert judged(*steps, (Wait(9), seen(110, 120, a=115))) == "TIMER-EXACTLY-ONCE"
+
+
+SIZED = msgspec.structs.replace(PROFILE, observables=frozenset({Observable.SIZE}))
+
+
+def sized(size: object, outcome: Outcome) -> Outcome:
+    return msgspec.structs.replace(outcome, observed={"size": size})
+
+
+@pytest.mark.parametrize(
+    ("size", "next_called_ms", "rule", "is_visited"),
+    [
+        (1, 149, None, True),
+        (0, 149, "TIMER-SIZE", False),
+        (2, 149, "TIMER-SIZE", False),
+        (1, 150, None, False),
+        (0, 150, None, False),
+        (2, 150, "TIMER-SIZE", False),
+        (True, 149, "TIMER-SIZE", False),
+    ],
+)
+def test_a_size_is_exact_until_a_task_may_leave(
+    size: object, next_called_ms: int, rule: str | None, is_visited: bool
+) -> None:
+    """
+    Given a task that may run from 150 on, and a size that was read after it was added
+    When the next step begins before that, or not
+    Then the size is one, or at most one, and only the first puts its rule to the test
+    """
+    judge = RealClockJudge(TimerConfiguration(1), SIZED)
+    assert judge.step(Add("a", 50), sized(size, seen(100, 100))).divergence is None
+    later = judge.step(Wait(1), sized(1, seen(next_called_ms, next_called_ms)))
+    assert (later.divergence.rule if later.divergence else None) == rule
+    assert ("TIMER-SIZE" in later.visited) == is_visited
+
+
+class OffByOne:
+    """The bundled timer on the real clock, with a size that is one too large."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+
+    def do(self, operation: Operation) -> Outcome:
+        outcome = self.instance.do(operation)
+        size = outcome.observed["size"]
+        assert isinstance(size, int)
+        return msgspec.structs.replace(outcome, observed={"size": size + 1})
+
+    def close(self) -> None:
+        self.instance.close()
+
+
+def test_a_size_that_is_off_by_one_is_not_conformant() -> None:
+    """
+    Given a timer on a real clock whose size is one too large
+    When it is judged
+    Then it is not conformant by the rule of the size, the first add shows it
+    """
+    right = bundled_real_clock_subject()
+    subject = InProcessSubject(
+        right.implementation,
+        right.profiles,
+        lambda configuration: OffByOne(real_clock_instance(configuration)),
+    )
+    budget = replace(SUITES["quick"], least_cases=2, most_cases=2, shrink_runs=5)
+    campaign = run_campaign(subject, Component.TIMER, seed=1, budget=budget, vectors=())
+    assert campaign.verdict is Verdict.NOT_CONFORMANT
+    assert {cause.rule for cause in campaign.causes} == {"TIMER-SIZE"}
+
+
+def test_the_observables_that_nobody_compares_are_named() -> None:
+    """
+    Given a profile with three observables
+    When its clock is real, or manual
+    Then all but the size are not compared, or none
+    """
+    shown = frozenset({Observable.SIZE, Observable.QUEUED, Observable.LEVELS})
+    profile = msgspec.structs.replace(PROFILE, observables=shown)
+    assert not_compared(profile) == ("levels", "queued")
+    assert not_compared(msgspec.structs.replace(profile, clock=Clock.MANUAL)) == ()

@@ -68,7 +68,7 @@ def _rule_after_add(step: DivergentStep, name: str) -> str | None:
     if not isinstance(before, TimingWheel) or not isinstance(after, TimingWheel):
         return readd
     emptied = before.places.get(operation.task)
-    if emptied is not None and not after.buckets[emptied]:
+    if emptied is not None and emptied in after.buckets and not after.buckets[emptied]:
         without = replace(after, buckets=after.buckets.delete(emptied))
         if _is_shown(without, step.outcome.observed):
             return "TIMER-EMPTIED-BUCKET"

@@ -11,13 +11,14 @@ from purgatory_conformance.subjects.bundled import implementation
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance
 from purgatory_impl import CallableTask, MonotonicClock, Timer, TimerTask
 from purgatory_spec.operations import Add, Cancel, Operation, Wait
-from purgatory_spec.outcomes import Event, EventKind, Outcome
+from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 from purgatory_spec.profiles import (
     Clock,
     Component,
     Configuration,
     Executor,
     Feature,
+    Observable,
     TimerConfiguration,
     TimerProfile,
 )
@@ -27,6 +28,7 @@ PROFILE = TimerProfile(
     executor=Executor.THREAD,
     lateness_ms=100,
     features=frozenset({Feature.CANCEL, Feature.READD, Feature.CHANGE_DELAY}),
+    observables=frozenset({Observable.SIZE}),
 )
 """What it declares: on a busy machine a task may run up to 100 ms late."""
 
@@ -66,7 +68,10 @@ class _Instance:
         with self.lock:
             events = tuple(self.events)
             self.events.clear()
-        return Outcome(events=events, called_ms=called_ms, returned_ms=returned_ms)
+        observed: dict[str, Value] = {Observable.SIZE.value: self.timer.size}
+        return Outcome(
+            events=events, observed=observed, called_ms=called_ms, returned_ms=returned_ms
+        )
 
     def close(self) -> None:
         """Close the timer and end its threads."""
@@ -76,9 +81,10 @@ class _Instance:
 def bundled_real_clock_subject() -> InProcessSubject:
     """The subject ``bundled-real-clock``."""
     named = msgspec.structs.replace(implementation(), name="purgatory_impl, real clock")
-    return InProcessSubject(named, {Component.TIMER: PROFILE}, _instance)
+    return InProcessSubject(named, {Component.TIMER: PROFILE}, real_clock_instance)
 
 
-def _instance(configuration: Configuration) -> Instance:
+def real_clock_instance(configuration: Configuration) -> Instance:
+    """A fresh timer with its threads."""
     arguments = narrowed(configuration, TimerConfiguration)
     return _Instance(Timer(tick_ms=arguments.tick_ms, wheel_size=arguments.wheel_size))
