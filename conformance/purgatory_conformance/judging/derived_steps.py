@@ -8,33 +8,113 @@ blame gets the events that contradict it. Observables were read once, after all 
 steps before the last are given those that the model expects. The judge then sees base steps alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Generic, TypeAlias
 
 from msgspec import structs
 
 from purgatory_model.pending_tasks import Kept
-from purgatory_model.step import Expectation, in_groups, in_order_of, result_matches
+from purgatory_model.step import (
+    Expectation,
+    in_groups,
+    in_order_of,
+    observables_match,
+    result_matches,
+)
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_spec.operations import Add, AddInside, CancelInside, Operation, RunOne
-from purgatory_spec.outcomes import Event, EventKind, Outcome, expired
+from purgatory_spec.outcomes import Event, EventKind, Outcome, expired, ran
 from purgatory_spec.profiles import Executor
 
+BaseStep: TypeAlias = tuple[Operation, Outcome]
+
 _MOST_RUNS = 10_000
+_MOST_WAYS = 2_000
+_MOST_SEARCHED = 200
 
 
 def base_steps(
     model: TimerModel[Kept], state: TimerState[Kept], operation: Operation, outcome: Outcome
-) -> list[tuple[Operation, Outcome]]:
+) -> list[BaseStep]:
     """The base steps of a derived step; the observables belong to the last one."""
     if not outcome.events and not state.queue:
         return [(operation, outcome)]
-    steps = list(_dealt_out(model, state, operation, outcome))
-    last_operation, last = steps[-1]
-    steps[-1] = (
-        last_operation,
-        Outcome(last.result, last.rejected, last.events, outcome.observed, last.detail),
-    )
+    steps = _observed_last(_dealt_out(model, state, operation, outcome), outcome)
+    runs = [event.task for event in outcome.events if event.kind is EventKind.RAN]
+    is_open = len(runs) <= _MOST_SEARCHED and bool(_touched(state, operation, runs))
+    if is_open and not _is_accepted(model, state, steps):
+        # What scripts do can go several ways, of which the runs alone do not tell the right one.
+        found = _Search(model, outcome).explain(state, operation)
+        return steps if found is None else _observed_last(found, outcome)
     return steps
+
+
+def _observed_last(steps: Iterable[BaseStep], outcome: Outcome) -> list[BaseStep]:
+    """The steps, of which the last one shows what was observed."""
+    *before, (operation, last) = steps
+    return [*before, (operation, structs.replace(last, observed=outcome.observed))]
+
+
+def _is_accepted(
+    model: TimerModel[Kept], state: TimerState[Kept], steps: Iterable[BaseStep]
+) -> bool:
+    states = frozenset({state})
+    for operation, outcome in steps:
+        states = frozenset(
+            after for each in states for after in model.accept(each, operation, outcome)
+        )
+    return any(not each.queue for each in states)
+
+
+class _Search(Generic[Kept]):
+    """Looks through the ways in which the runs of one step can go, up to a number of them."""
+
+    def __init__(self, model: TimerModel[Kept], outcome: Outcome) -> None:
+        """Prepare to explain the outcome of a derived step."""
+        self._model = model
+        self._outcome = outcome
+        self._left = _MOST_WAYS
+        self._vain: set[tuple[TimerState[Kept], int]] = set()
+
+    def explain(self, state: TimerState[Kept], operation: Operation) -> list[BaseStep] | None:
+        """Base steps after which the observables are as observed; None where none are found."""
+        outcome = self._outcome
+        runs = [event.task for event in outcome.events if event.kind is EventKind.RAN]
+        first = tuple(expired(task) for task in dict.fromkeys(runs))
+        for expectation in self._model.expectations(state, operation):
+            events = in_order_of(first, expectation.groups)
+            seen = Outcome(outcome.result, outcome.rejected, events)
+            reached = _matching([expectation], seen)
+            rest = None if reached is None else self._rest(reached, 0)
+            if reached is not None and rest is not None:
+                observed = self._model.observe(reached)
+                return [(operation, structs.replace(seen, observed=observed)), *rest]
+        return None
+
+    def _rest(self, state: TimerState[Kept], begin: int) -> list[BaseStep] | None:
+        """The runs that are left, from an event on."""
+        events = self._outcome.events
+        if not state.queue:
+            wanted = self._model.observe(state)
+            is_right = observables_match(wanted, self._outcome.observed)
+            return [] if begin == len(events) and is_right else None
+        if begin == len(events) or events[begin] != ran(state.queue[0]):
+            return None
+        self._left -= 1
+        if self._left < 0 or (state, begin) in self._vain:
+            return None
+        inside = _until_next_run(list(events[begin:]))
+        end = begin + 1 + len(inside)
+        later = [event.task for event in events[end:] if event.kind is EventKind.RAN]
+        for expectation in self._model.expectations(state, RunOne()):
+            shown = Outcome(events=tuple(_inferred(expectation, inside, later)))
+            reached = _matching([expectation], shown)
+            rest = None if reached is None else self._rest(reached, end)
+            if reached is not None and rest is not None:
+                observed = self._model.observe(reached)
+                return [(RunOne(), structs.replace(shown, observed=observed)), *rest]
+        self._vain.add((state, begin))
+        return None
 
 
 def derived_outcomes(

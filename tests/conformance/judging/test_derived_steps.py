@@ -116,6 +116,24 @@ def test_a_task_cancelled_while_another_of_its_pass_runs_may_run_all_the_same() 
     assert judged(*adds, (Advance(2), shown(ran("b"))))[-1] is not None
 
 
+@pytest.mark.parametrize(
+    ("runs", "size", "is_right"),
+    [("ba", 1, True), ("baa", 0, True), ("ba", 0, True), ("ab", 1, True), ("aba", 0, True)]
+    + [("b", 1, True), ("b", 0, False), ("baa", 1, False), ("aab", 0, False)],
+)
+def test_a_task_that_is_due_may_be_added_while_another_of_its_pass_runs(
+    runs: str, size: int, is_right: bool
+) -> None:
+    """
+    Given two tasks of one tick, of which one adds the other again, due at once
+    When what was handed over runs, and what was added runs, or waits for the next advance
+    Then that is right with the size that fits, and nothing else
+    """
+    adds = [(Add("a", 1), shown(size=1)), (Add("b", 1, (AddInside("a", 0),)), shown(size=2))]
+    outcome = shown(*(ran(task) for task in runs), size=size)
+    assert (judged(*adds, (Advance(1), outcome))[-1] is None) == is_right
+
+
 def test_a_refused_action_must_be_the_expected_one() -> None:
     """
     Given a running task whose add is fine

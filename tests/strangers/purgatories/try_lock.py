@@ -129,7 +129,7 @@ STRANGER = Stranger(
     {
         "accounting": "exact",
         "check_drops": "at_end",
-        "negative_delay": "already_due",
+        "negative_delay": "as_zero",
         "features": ["force", "elapse", "script_check", "script_try", "script_meanwhile"],
         "observables": ["entries"],
     },

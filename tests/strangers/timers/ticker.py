@@ -38,8 +38,7 @@ class TickerTimer:
 
     def advance(self) -> None:
         until = self.now_ms // self.tick_ms
-        due = sorted(tick for tick in self.ticks if tick <= until)
-        for tick in due:
+        while (tick := min(self.ticks, default=until + 1)) <= until:
             self.ticked = tick
             for task in self.ticks.pop(tick):
                 self.run(task)
