@@ -249,7 +249,7 @@ class Calls(Generic[Kept]):
         operation = course.operation(name)
         answers, acts = operation.script.tries, operation.script.on_try
         number = operation.tries
-        used = min(number + 1, max(len(answers), len(acts)))
+        used = min(number + 1, operation.script.different_tries)
         called = course.with_operation(name, replace(operation, tries=used)).tell(tried(name))
         answer = answers[min(number, len(answers) - 1)] if answers else Answer.WAIT
         if operation.satisfied:

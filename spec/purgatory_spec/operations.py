@@ -179,6 +179,11 @@ class Script(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     on_try: tuple[tuple[CallbackAction, ...], ...] = ()
 
     @property
+    def different_tries(self) -> int:
+        """How many tries differ from those that follow: all further ones are alike."""
+        return max(len(self.tries), len(self.on_try))
+
+    @property
     def callbacks(self) -> tuple[tuple[CallbackAction, ...], ...]:
         """The actions of every callback, tries first."""
         return (*self.on_try, self.on_complete, self.on_expiration)

@@ -75,7 +75,8 @@ def check(
     PATHS are files, folders and patterns. Of a folder, *.jsonl, *.jsonl.gz and *.parquet are read.
 
     Ends with 1 if a run diverges; otherwise with 4 if a run is incomplete or inconclusive, a line
-    could not be used, no rule of a component was put to the test, or there is no run; otherwise
+    could not be used, no rule of a component was put to the test, no run was long enough
+    to show that an expiry is missing, or there is no run; otherwise
     with 0.
     """
     if engine == Engine.LOCAL.value and (master or remote):

@@ -46,7 +46,7 @@ def purgatory_state(
         operations[each.operation] = OperationState(
             each.delay_ms,
             each.script,
-            min(each.tried, len(each.script.tries)),
+            min(each.tried, each.script.different_tries),
             each.satisfied,
             each.completed,
         )

@@ -18,6 +18,13 @@ EXIT_DIVERGES = 1
 _MOST_SUBJECTS = 200
 
 
+_EXPIRIES = (
+    ("TIMER-NOT-EARLY", "TIMER-NOT-LATE"),
+    ("PURGATORY-CALLBACK-ORDER", "PURGATORY-TIME-OUT"),
+)
+"""Rules that an expiry puts to the test when it comes, and those that a missing one breaks."""
+
+
 @dataclass(frozen=True)
 class Cause:
     """Runs that fail in the same way.
@@ -152,15 +159,26 @@ class Summary:
         return [each for each in self.seen_components if not self.rules_of(each)[0]]
 
     @property
+    def too_short(self) -> list[str]:
+        """The rules that a missing expiry breaks, where no run was long enough to show one.
+
+        Expiries came. A missing expiry is one only once it is later than the declared lateness.
+        """
+        return [
+            missing for seen, missing in _EXPIRIES if self.visits[seen] and not self.visits[missing]
+        ]
+
+    @property
     def exit_code(self) -> int:
         """1 where a run diverges, else 4 where not all is known, else 0.
 
-        Nothing is known of a component of which no rule was put to the test.
+        Nothing is known of a component of which no rule was put to the test, and little of runs
+        that were too short to show that an expiry is missing.
         """
         if self.verdicts[RunVerdict.DIVERGES.value]:
             return EXIT_DIVERGES
         all_conform = self.verdicts[RunVerdict.CONFORMS.value] == self.runs > 0
-        is_left = self.lines_aside or self.files_aside or self.untested
+        is_left = self.lines_aside or self.files_aside or self.untested or self.too_short
         return 0 if all_conform and not is_left else EXIT_INCONCLUSIVE
 
     @property

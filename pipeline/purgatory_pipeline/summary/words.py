@@ -98,6 +98,12 @@ def why(summary: Summary) -> str:
     words = [", ".join(left)] if left else []
     if untested := [f"the {noun(each)}" for each in summary.untested]:
         words.append(f"no rule of {joined(untested)} was put to the test")
+    if summary.too_short:
+        words.append(
+            f"no run went on long enough to show that an expiry is missing "
+            f"({joined(summary.too_short)}): let runs go on after their last deadlines for the "
+            f"lateness that they declare, or declare a smaller one"
+        )
     return f"nothing diverges, but {'; '.join(words)}"
 
 

@@ -118,8 +118,17 @@ def test_a_task_cancelled_while_another_of_its_pass_runs_may_run_all_the_same() 
 
 @pytest.mark.parametrize(
     ("runs", "size", "is_right"),
-    [("ba", 1, True), ("baa", 0, True), ("ba", 0, True), ("ab", 1, True), ("aba", 0, True)]
-    + [("b", 1, True), ("b", 0, False), ("baa", 1, False), ("aab", 0, False)],
+    [
+        ("ba", 1, True),
+        ("baa", 0, True),
+        ("ba", 0, True),
+        ("ab", 1, True),
+        ("aba", 0, True),
+        ("b", 1, True),
+        ("b", 0, False),
+        ("baa", 1, False),
+        ("aab", 0, False),
+    ],
 )
 def test_a_task_that_is_due_may_be_added_while_another_of_its_pass_runs(
     runs: str, size: int, is_right: bool

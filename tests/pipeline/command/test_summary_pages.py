@@ -15,6 +15,7 @@ from purgatory_spec.profiles import Component
 
 GOOD = VerdictRow("a", "s", "timer", "conforms", 10, 10)
 TESTED = CoverageRow("a", "TIMER-NOT-EARLY", 4)
+IN_TIME = CoverageRow("a", "TIMER-NOT-LATE", 4)
 WRONG = VerdictRow(
     "b", "s", "timer", "diverges", 10, 5, 4, "f", 5, "main", "advance to 5", "TIMER-CANCEL", "late"
 )
@@ -120,7 +121,7 @@ def test_the_headline_says_that_no_rule_was_put_to_the_test() -> None:
     said = "… inconclusive: nothing diverges, but no rule of the timer was put to the test\n"
     assert said in printed(GOOD)
     assert "exit code 4\n" in printed(GOOD)
-    assert "✓ conformant: " in printed(GOOD, TESTED)
+    assert "✓ conformant: " in printed(GOOD, TESTED, IN_TIME)
 
 
 def test_the_name_of_a_file_is_not_broken_inside() -> None:

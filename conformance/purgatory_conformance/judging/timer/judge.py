@@ -8,7 +8,7 @@ from purgatory_conformance.judging.timer.blame import blame
 from purgatory_conformance.judging.timer.history import History, State
 from purgatory_model.step import Expectation
 from purgatory_model.timing_wheel import declared_timer_model
-from purgatory_spec.operations import Operation
+from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import Executor, TimerConfiguration, TimerProfile
 
@@ -74,9 +74,13 @@ class TimerJudge:
             if divergence is not None:
                 judgement.divergence = divergence
                 break
-        if self._derived:  # whatever was handed over has run by now
+        if self._derived and judgement.divergence is None:  # what was handed over has run by now
             idle = tuple(state for state in self.states if not state.queue)
-            self.states = idle or self.states
+            if idle:
+                self.states = idle
+            else:
+                unrun = Outcome(observed=outcome.observed)
+                judgement.divergence = self._base(RunOne(), unrun, judgement.visited)
         return judgement
 
     def blamed(

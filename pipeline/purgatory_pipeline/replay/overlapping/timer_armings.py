@@ -107,12 +107,12 @@ class FollowedTask:
         del self.calls[call.number]
         self._keep({each: None for each in self.situations if call.number not in each.taken})
 
-    def run(self, first_ms: int, last_ms: int) -> tuple[bool, frozenset[str]] | None:
+    def run(self, first_ms: int, last_ms: int) -> tuple[Arming | None] | None:
         """It runs, between two readings.
 
         Returns:
-            Whether that may be the run of its present arming, and the rules that are then put to
-            the test; None where it must not run.
+            Its present arming in a tuple, where that may be the one that runs, or None in its
+            place; None where it must not run.
         """
         after: dict[Situation, None] = {}
         ran: Arming | None = None
@@ -127,7 +127,7 @@ class FollowedTask:
         if not after:
             return None
         self._keep(after)
-        return (False, frozenset()) if ran is None else (True, ran.rules)
+        return (ran,)
 
     def pass_to(self, now_ms: int) -> Arming | None:
         """Leave out what is over by a reading; an arming that should have run in any case."""

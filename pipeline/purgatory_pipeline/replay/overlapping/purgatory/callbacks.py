@@ -171,7 +171,9 @@ def _timed_out(
     if not known.tell(followed, ("timed_out", RUN)):
         return blame.of_expiration(event.task, call)
     followed.free_slot(slot)
-    known.visits.update(("PURGATORY-TIME-OUT", "PURGATORY-CALLBACK-ORDER"))
+    known.visits["PURGATORY-CALLBACK-ORDER"] += 1
+    if followed.late_ms is not None:
+        known.passing.put(followed.late_ms, frozenset({"PURGATORY-TIME-OUT"}))
     if followed.was_cancelled:
         known.visits[_KEEPS_TIME_OUT] += 1
     known.forget_if_settled(followed)

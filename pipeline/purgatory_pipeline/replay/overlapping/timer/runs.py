@@ -1,7 +1,8 @@
 """When the tasks of a timer on a real clock run, and when they should have.
 
 Never early is a MUST, lateness is a SHOULD. That a run is missing is said when its line should have
-come, too.
+come, too. So rules that a missing run breaks are visited when that time has passed, and never where
+the trace ends before.
 """
 
 from purgatory_pipeline.errors import Unusable
@@ -10,7 +11,8 @@ from purgatory_pipeline.replay.overlapping.timer import blame
 from purgatory_pipeline.replay.overlapping.timer.knowledge import TimerKnowledge
 from purgatory_spec.outcomes import Event, EventKind
 
-_ALWAYS_VISITED = ("TIMER-NOT-EARLY", "TIMER-NOT-LATE", "TIMER-LATENESS", "TIMER-EXACTLY-ONCE")
+_VISITED_AT_ONCE = ("TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE")
+_VISITED_IN_TIME = frozenset({"TIMER-NOT-LATE", "TIMER-LATENESS"})
 
 
 def happened(known: TimerKnowledge, event: Event, first_ms: int, last_ms: int) -> Finding | None:
@@ -28,10 +30,11 @@ def happened(known: TimerKnowledge, event: Event, first_ms: int, last_ms: int) -
     if followed is None or ran is None:
         return blame.of_run(known, event.task, followed, first_ms, last_ms)
     followed.ran = True
-    of_present_arming, rules = ran
-    if of_present_arming:
-        known.visits.update(_ALWAYS_VISITED)
-        known.visits.update(rules)
+    (arming,) = ran
+    if arming is not None:
+        known.visits.update(_VISITED_AT_ONCE)
+        if arming.late_ms is not None:
+            known.passing.put(arming.late_ms, _VISITED_IN_TIME | arming.rules)
         if known.interval.tick_ms > 1:
             known.visits["TIMER-ROUNDING"] += 1
     known.forget_if_idle(event.task, followed)

@@ -23,6 +23,8 @@ public final class TraceRecording {
     private TraceRecording() {
     }
 
+    private static final long LONGEST_PAUSE_MS = 2000;
+
     public static void main(String[] arguments) throws Exception {
         if (VirtualClock.isKafkasClock()) {
             throw new IllegalStateException("leave the folder of the shadowing class out");
@@ -51,6 +53,10 @@ public final class TraceRecording {
         workload.run();
         long endCpuNs = cpuNs();
         long endNs = System.nanoTime();
+        if (writer != null) {
+            // What was due by now has run by then, or is missing.
+            Thread.sleep(pauseMs(begin));
+        }
         workload.close();
         if (writer != null) {
             writer.close();
@@ -79,6 +85,11 @@ public final class TraceRecording {
                     Json.truth(configuration, "strict", false));
             default -> throw new IllegalArgumentException("there is no workload of " + component);
         };
+    }
+
+    private static long pauseMs(String begin) {
+        JsonObject clock = Json.object(JsonParser.parseString(begin).getAsJsonObject(), "clock");
+        return Math.min(Json.integer(clock, "lateness_ms", 0), LONGEST_PAUSE_MS);
     }
 
     private static void stopAtEnd(BufferedReader input, Workload workload) {
