@@ -3,6 +3,7 @@
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -22,7 +23,7 @@ def commands_of_the_readme() -> list[list[str]]:
 
 def without_a_run(lines: list[bytes]) -> list[bytes]:
     """The trace without one run of a task that is not heard of again, numbered without a gap."""
-    told = [msgspec.json.decode(line) for line in lines]
+    told: list[dict[str, Any]] = [msgspec.json.decode(line) for line in lines]
     last: dict[str, int] = {}
     for place, line in enumerate(told):
         task = line.get("task") or line.get("operation", {}).get("task")
@@ -59,7 +60,7 @@ def test_the_trace_of_the_readme_shows_that_an_expiry_is_missing(
 
 def trace_until(end_ms: int) -> bytes:
     """A task that is added at 0 with 10 ms and runs in time; the lateness is 50 ms."""
-    lines = [
+    lines: list[dict[str, object]] = [
         {
             "kind": "begin",
             "run": "r",

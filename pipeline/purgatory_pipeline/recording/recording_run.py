@@ -109,8 +109,8 @@ def record_bundled(
         interrupted = True
     workload_ns = time.monotonic_ns() - began_ns
     if recorder is not None and not interrupted and component is not Component.MEMORY_POOL:
-        # What was due by now has run by then, or is missing.
-        time.sleep(min(lateness_ms, _LONGEST_PAUSE_MS) / 1000)
+        # What was due by now has run by then, and its line has come, or it is missing.
+        time.sleep(min(2 * lateness_ms, _LONGEST_PAUSE_MS) / 1000)
     workload.close()
     if recorder is not None:
         recorder.close()

@@ -47,6 +47,7 @@ class PurgatoryKnowledge:
         operations: Those that are remembered.
         deadlines: When they have to have timed out, and the lines that say so to have come.
         passing: What must not happen any more, and has not so far.
+        in_time: What has timed out in time, until its absence would have been told.
         runs: By thread, the time-out that runs outside of every call.
         runs_since_snapshot: The threads that have run time-outs since the snapshot with which the
             trace begins, each with the operation whose run has begun before and has not ended, or
@@ -66,6 +67,7 @@ class PurgatoryKnowledge:
     operations: FollowedOperations = field(default_factory=FollowedOperations)
     deadlines: Deadlines = field(default_factory=Deadlines)
     passing: PassingRules = field(default_factory=PassingRules)
+    in_time: PassingRules = field(default_factory=PassingRules)
     runs: dict[str, PurgatoryCall] = field(default_factory=dict)
     runs_since_snapshot: RecentNames[str] | None = None
     snapshot_ms: int = 0

@@ -19,6 +19,7 @@ def wait_for(known: PurgatoryKnowledge, followed: FollowedOperation) -> None:
 def passed(known: PurgatoryKnowledge, now_ms: int) -> Finding | None:
     """What should have timed out by now, and its line should have come."""
     known.passing.pass_to(now_ms, known.visits)
+    known.in_time.pass_to(now_ms, known.visits)
     if known.deadlines.is_crowded(len(known.operations.by_name)):
         known.deadlines.rebuild(_waited_for(known))
     for name in known.deadlines.before(now_ms):
@@ -35,6 +36,8 @@ def ended(known: PurgatoryKnowledge, now_ms: int) -> Finding | None:
         if finding is not None:
             return finding
     known.passing.pass_to(now_ms, known.visits)
+    if not known.closed:  # or what has not timed out may have been dropped
+        known.in_time.pass_to(now_ms + known.interval.lateness_ms, known.visits)
     return None
 
 

@@ -40,6 +40,7 @@ class TimerKnowledge:
         recent: The ends of forgotten tasks.
         deadlines: When they have to have run, and the lines that say so to have come.
         passing: What must not run any more, and has not so far.
+        in_time: What has run in time, until its absence would have been told.
         number: The number of the latest call or arming.
         closing: Whether a shutdown has begun.
         closed: Whether one has returned.
@@ -55,6 +56,7 @@ class TimerKnowledge:
     recent: RecentNames[Fate] = field(default_factory=RecentNames)
     deadlines: Deadlines = field(default_factory=Deadlines)
     passing: PassingRules = field(default_factory=PassingRules)
+    in_time: PassingRules = field(default_factory=PassingRules)
     number: int = 0
     closing: bool = False
     closed: bool = False

@@ -34,7 +34,8 @@ def happened(known: TimerKnowledge, event: Event, first_ms: int, last_ms: int) -
     if arming is not None:
         known.visits.update(_VISITED_AT_ONCE)
         if arming.late_ms is not None:
-            known.passing.put(arming.late_ms, _VISITED_IN_TIME | arming.rules)
+            told_ms = arming.late_ms + known.interval.lateness_ms
+            known.in_time.put(told_ms, _VISITED_IN_TIME | arming.rules)
         if known.interval.tick_ms > 1:
             known.visits["TIMER-ROUNDING"] += 1
     known.forget_if_idle(event.task, followed)
@@ -44,6 +45,7 @@ def happened(known: TimerKnowledge, event: Event, first_ms: int, last_ms: int) -
 def passed(known: TimerKnowledge, now_ms: int) -> Finding | None:
     """What should have run by now, and its line should have come. Rules: TIMER-LATENESS."""
     known.passing.pass_to(now_ms, known.visits)
+    known.in_time.pass_to(now_ms, known.visits)
     if known.deadlines.is_crowded(len(known.tasks)):
         known.deadlines.rebuild(known.waited_for())
     for task in known.deadlines.before(now_ms):
@@ -60,6 +62,8 @@ def ended(known: TimerKnowledge, now_ms: int) -> Finding | None:
         if finding is not None:
             return finding
     known.passing.pass_to(now_ms, known.visits)
+    if not known.closed:  # or what has not run may have been dropped
+        known.in_time.pass_to(now_ms + known.interval.lateness_ms, known.visits)
     return None
 
 

@@ -54,7 +54,7 @@ public final class TraceRecording {
         long endCpuNs = cpuNs();
         long endNs = System.nanoTime();
         if (writer != null) {
-            // What was due by now has run by then, or is missing.
+            // What was due by now has run by then, and its line has come, or it is missing.
             Thread.sleep(pauseMs(begin));
         }
         workload.close();
@@ -89,7 +89,7 @@ public final class TraceRecording {
 
     private static long pauseMs(String begin) {
         JsonObject clock = Json.object(JsonParser.parseString(begin).getAsJsonObject(), "clock");
-        return Math.min(Json.integer(clock, "lateness_ms", 0), LONGEST_PAUSE_MS);
+        return Math.min(2 * Json.integer(clock, "lateness_ms", 0), LONGEST_PAUSE_MS);
     }
 
     private static void stopAtEnd(BufferedReader input, Workload workload) {
