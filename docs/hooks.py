@@ -1,11 +1,15 @@
 """Pages of the site that are made from the sources, so that they cannot fall behind them.
 
-The rules and the protocol come from their normative files, the profiles and the annotated model
-from the Python sources, the command line from click's own help. None of them is checked in.
+The rules and the protocol come from their normative files, the annotated model from the Python
+sources, the command line from click's own help. None of them is checked in. So that a link can be
+followed in a checkout, too, the pages link to the sources, and the site to the pages made of them.
+The profiles have no source to read but Python: their page is checked in, and written anew by
+``python docs/hooks.py``.
 """
 
 import ast
 import inspect
+import posixpath
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -17,6 +21,7 @@ import click
 from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from purgatory_conformance.command_line import purgatory
 from purgatory_conformance.components import PROFILES
@@ -50,6 +55,21 @@ _RULE = re.compile(r"\b(?:TIMER|PURGATORY|POOL)(?:-[A-Z]+)+\b")
 _BARE_RULE = re.compile(rf"(?<![\[#]){_RULE.pattern}")
 _FENCE = re.compile(r"^(?P<open>\s*```\w+)(?P<words>[^\n]*)$", re.MULTILINE)
 _TITLE = re.compile(r'title="[^"]*"')
+_LINK = re.compile(r"\]\((?P<path>\.\./[^)#\s]+)(?P<anchor>#[^)\s]+)?\)")
+
+PROFILE_PAGE = ROOT / "docs" / "reference" / "profile.md"
+PAGES_OF_SOURCES = {
+    "spec/timer.md": "reference/timer.md",
+    "spec/purgatory.md": "reference/purgatory.md",
+    "spec/memory-pool.md": "reference/memory-pool.md",
+    "spec/protocol.md": "reference/protocol.md",
+    "model/purgatory_model/__init__.py": "reference/model.md",
+    "conformance/purgatory_conformance/command_line.py": "reference/command-line.md",
+    "tla/manifest.json": "reference/tla/index.md",
+    "tla/OperationLock.tla": "reference/tla/OperationLock.md",
+    "tla/purgatory_tla/bindings/__init__.py": "reference/state-graphs.md",
+}
+"""What the pages link to in a checkout, and the page of the site that is made from it."""
 
 
 def on_files(files: Files, config: MkDocsConfig, **_: object) -> Files:
@@ -57,7 +77,6 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> Files:
     pages = {
         **{f"reference/{_page(each)}": rules_page(each) for each in Component},
         "reference/protocol.md": protocol_page(),
-        "reference/profile.md": profile_page(),
         "reference/model.md": model_page(),
         "reference/command-line.md": command_line_page(),
     }
@@ -66,9 +85,18 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
-    """Take the words that speak to the tests alone out of the fences."""
-    return _FENCE.sub(_plain_fence, markdown)
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Take the words that speak to the tests alone out of the fences; lead links to the pages."""
+    folder = posixpath.dirname(page.file.src_uri)
+
+    def on_the_site(link: re.Match[str]) -> str:
+        source = posixpath.normpath(posixpath.join("docs", folder, link["path"]))
+        if source not in PAGES_OF_SOURCES:
+            return link[0]
+        return f"]({posixpath.relpath(PAGES_OF_SOURCES[source], folder or '.')}{link['anchor']})"
+
+    text = _FENCE.sub(_plain_fence, markdown)
+    return _LINK.sub(on_the_site, _with_short_anchors(text))
 
 
 def _plain_fence(fence: re.Match[str]) -> str:
@@ -274,8 +302,8 @@ def profile_page() -> str:
     for component in Component:
         parts.append(f"## The {noun(component)}\n")
         for field in profile_fields(component):
-            anchor = field.name if component is Component.TIMER else f"{component}-{field.name}"
-            parts.append(f"### {field.name} {{ #{anchor.replace('_', '-')} }}\n")
+            owner = "" if component is Component.TIMER else f"{noun(component)}: "
+            parts.append(f"### {owner}{field.name}\n")
             parts.append(_field(component, field))
     rows = [
         (f"`profile:{each.name}`", noun(each.component), _code(each.value))
@@ -327,7 +355,7 @@ def _table(headers: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 def _rules_of(component: Component, condition: str) -> str:
     bound = [rule for rule in requirements(component) if condition in rule.condition]
-    return ", ".join(_linked(rule.id) for rule in bound)
+    return ", ".join(_link_to_source(rule.id) for rule in bound)
 
 
 def _sentences(owner: type) -> dict[str, str]:
@@ -347,7 +375,17 @@ def _sentences(owner: type) -> dict[str, str]:
 
 def _code(text: str) -> str:
     """A docstring as Markdown."""
-    return _linked(text.replace("``", "`"))
+    return _BARE_RULE.sub(lambda rule: _link_to_source(rule[0]), text.replace("``", "`"))
+
+
+def _link_to_source(identifier: str) -> str:
+    """A rule as a link to its normative file; the words alone where there is no such rule."""
+    try:
+        page = _page(component_of_rule(identifier))
+    except KeyError:
+        return identifier
+    slug = slugify(f"{identifier}: {requirement(identifier).title}", "-")
+    return f"[{identifier}](../../spec/{page}#{slug})"
 
 
 # The command line.
@@ -388,3 +426,7 @@ def _command(command: click.Command, context: click.Context) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "&#124;")
+
+
+if __name__ == "__main__":
+    PROFILE_PAGE.write_text(profile_page(), encoding="utf-8")

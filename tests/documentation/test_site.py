@@ -150,22 +150,6 @@ def test_no_style_sheet_loads_from_elsewhere(site: Path) -> None:
     assert [sheet.name for sheet in sheets if foreign.search(sheet.read_text("utf-8"))] == []
 
 
-REPOSITORY_PAGES = [
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "spec/timer.md",
-    "spec/protocol.md",
-]
-
-
-@pytest.mark.parametrize("name", REPOSITORY_PAGES)
-def test_links_of_the_repository_lead_somewhere(name: str) -> None:
-    page = ROOT / name
-    links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
-
-
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()

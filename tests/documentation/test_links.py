@@ -1,0 +1,113 @@
+"""Every link of the pages can be followed in a checkout, and on a code host."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from markdown.extensions.toc import slugify
+
+from .code_blocks import ROOT
+
+_FENCE = re.compile(r"^ *```")
+_CODE = re.compile(r"`[^`]*`")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ +(.*?)(?: *\{[^{}]*\})?$")
+_LINKED_WORDS = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+
+
+def prose(page: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a page outside of code blocks, with their numbers."""
+    is_code = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+        if _FENCE.match(line):
+            is_code = not is_code
+        elif not is_code:
+            yield number, line
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that a code host gives to the headings of a page."""
+    found: set[str] = set()
+    for _, line in prose(page):
+        heading = _HEADING.match(line)
+        if heading:
+            words = _LINKED_WORDS.sub(r"\1", heading[1]).replace("`", "")
+            slug = slugify(words, "-")
+            again = sum(each == slug or each.startswith(f"{slug}-") for each in found)
+            found.add(f"{slug}-{again}" if slug in found else slug)
+    return found
+
+
+def dead_links(pages: list[Path]) -> list[str]:
+    """The links to files that are not there, or to headings that their pages do not have."""
+    dead: list[str] = []
+    known: dict[Path, set[str]] = {}
+    for page in pages:
+        for number, line in prose(page):
+            for link in _LINK.findall(_CODE.sub("", line)):
+                path, _, anchor = link.partition("#")
+                if ":" in path:
+                    continue
+                target = (page.parent / path).resolve() if path else page.resolve()
+                if not target.exists():
+                    dead.append(f"{page}:{number}: {link}: there is no such file")
+                elif anchor and target.suffix == ".md":
+                    if target not in known:
+                        known[target] = anchors(target)
+                    if anchor not in known[target]:
+                        dead.append(f"{page}:{number}: {link}: there is no such heading")
+    return dead
+
+
+def test_every_link_leads_somewhere() -> None:
+    """
+    Given all pages of the repository
+    When their links are followed as they are, without the site
+    Then each leads to a file, and to a heading of it
+    """
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    pages = [ROOT / name for name in listed.stdout.split()]
+    assert len(pages) > 40
+    assert dead_links(pages) == []
+
+
+def test_dead_links_are_found(tmp_path: Path) -> None:
+    """
+    Given two pages with links that lead somewhere, and two that do not
+    When their links are followed
+    Then the two are named; what is code is no link
+    """
+    (tmp_path / "b.md").write_text("# A title: with `code`\n## Twice\n## Twice\n```\n# no\n```\n")
+    page = tmp_path / "a.md"
+    page.write_text(
+        "[good](b.md#a-title-with-code) [second](b.md#twice-1) [code](b.md#no)\n"
+        "[gone](c.md#x) `[none](d.md)` [far](https://example.org/e.md)\n"
+    )
+    assert dead_links([page]) == [
+        f"{page}:1: b.md#no: there is no such heading",
+        f"{page}:2: c.md#x: there is no such file",
+    ]
+
+
+@pytest.mark.slow
+def test_the_page_of_the_profiles_follows_from_the_sources() -> None:
+    """
+    Given the page of the profiles as it is checked in
+    When it is made from the sources anew
+    Then it is the same; `python docs/hooks.py` writes it
+    """
+    script = "import hooks, sys; sys.stdout.write(hooks.profile_page())"
+    made = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT / "docs",
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    page = ROOT / "docs" / "reference" / "profile.md"
+    assert page.read_text(encoding="utf-8") == made.stdout
