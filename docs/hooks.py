@@ -93,7 +93,8 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         source = posixpath.normpath(posixpath.join("docs", folder, link["path"]))
         if source not in PAGES_OF_SOURCES:
             return link[0]
-        return f"]({posixpath.relpath(PAGES_OF_SOURCES[source], folder or '.')}{link['anchor'] or ''})"
+        page_of_site = posixpath.relpath(PAGES_OF_SOURCES[source], folder or ".")
+        return f"]({page_of_site}{link['anchor'] or ''})"
 
     text = _FENCE.sub(_plain_fence, markdown)
     return _LINK.sub(on_the_site, _with_short_anchors(text))
