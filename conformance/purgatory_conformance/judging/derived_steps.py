@@ -50,7 +50,7 @@ def base_steps(
 
 
 def _observed_last(steps: Iterable[BaseStep], outcome: Outcome) -> list[BaseStep]:
-    """The steps, of which the last one shows what was observed."""
+    """The base steps; the last one shows the observables of the outcome."""
     *before, (operation, last) = steps
     return [*before, (operation, structs.replace(last, observed=outcome.observed))]
 

@@ -111,8 +111,8 @@ class FollowedTask:
         """It runs, between two readings.
 
         Returns:
-            Its present arming in a tuple, where that may be the one that runs, or None in its
-            place; None where it must not run.
+            A tuple of the present arming, if that arming may run, else of None; no tuple if the
+            task must not run.
         """
         after: dict[Situation, None] = {}
         ran: Arming | None = None
