@@ -15,7 +15,8 @@
 (* Variables                                                               *)
 (*   those of TimingWheel.tla                                              *)
 (*   step    <<>> at rest, else the name of the action that has just been  *)
-(*           taken and its arguments                                       *)
+(*           taken and its arguments; of an advance also its result,       *)
+(*           whether it has popped a bucket                                *)
 (*                                                                         *)
 (* Left out.  Apalache: a tuple of any length has no type for it.          *)
 (***************************************************************************)
@@ -34,7 +35,7 @@ Labelled ==
        \/ InsertExpires(task, delay) /\ step' = <<"InsertExpires", task, delay>>
   \/ \E task \in Tasks : Cancel(task) /\ step' = <<"Cancel", task>>
   \/ Elapse /\ step' = <<"Elapse">>
-  \/ \E to \in Start..Last : Advance(to) /\ step' = <<"Advance", to>>
+  \/ \E to \in Start..Last : Advance(to) /\ step' = <<"Advance", to, Popped(to) # {}>>
   \/ RunOne /\ step' = <<"RunOne">>
   \/ Shutdown /\ step' = <<"Shutdown">>
 

@@ -72,6 +72,14 @@ CHANGES = (
         action="Advance",
     ),
     SeededChange(
+        name="the model's advance tells whether a task has expired",
+        binding="timing_wheel.small_binding",
+        file="purgatory_model/timing_wheel.py",
+        line="return Popped(wheel, tuple(ticks.values()), wheel is not self)",
+        instead="return Popped(wheel, tuple(ticks.values()), bool(ticks))",
+        action="Advance",
+    ),
+    SeededChange(
         name="the model's shutdown takes the levels away",
         binding="timing_wheel.small_binding",
         file="purgatory_model/timing_wheel.py",

@@ -25,6 +25,7 @@ from . import (
     changes_memory_pool,
     changes_purgatory_exact,
     changes_purgatory_proposal,
+    changes_timer,
     changes_timing_wheel,
 )
 from .seeded_changes import (
@@ -40,6 +41,7 @@ CHANGES = (
     *changes_memory_pool.CHANGES,
     *changes_purgatory_exact.CHANGES,
     *changes_purgatory_proposal.CHANGES,
+    *changes_timer.CHANGES,
     *changes_timing_wheel.CHANGES,
 )
 
@@ -124,7 +126,7 @@ def test_there_are_changes_enough_on_both_sides() -> None:
     assert len({each.name for each in CHANGES}) == len(CHANGES)
     assert sum(not each.marks for each in PARAMETERS) >= AT_LEAST
     kinds = Counter(map(_kind, CHANGES))
-    assert len(kinds) == 8
+    assert len(kinds) == 10
     assert min(kinds.values()) >= 3, kinds
 
 

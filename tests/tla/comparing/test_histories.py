@@ -17,6 +17,7 @@ from purgatory_tla.values.printed import parse_state
 from purgatory_tla.values.shapes import shaped
 
 SMALLEST = (
+    "timer-small",
     "timing-wheel-rounding",
     "memory-pool-identity-small",
     "purgatory-exact-small",

@@ -17,6 +17,8 @@ class Figures:
 
 
 FIGURES = {
+    "timer": Figures(10_220, 252_133, 7),
+    "timer-rounding-up": Figures(11_714, 263_316, 7),
     "timing-wheel": Figures(12_577, 149_481, 15),
     "memory-pool-non-strict": Figures(32_857, 145_743, 15),
     "memory-pool-strict": Figures(15_691, 73_521, 6),

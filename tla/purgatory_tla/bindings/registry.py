@@ -7,12 +7,20 @@ A module of this package offers ``binding()``, the instance that is reported, an
 from collections.abc import Callable
 from typing import Any
 
-from purgatory_tla.bindings import memory_pool, purgatory_exact, purgatory_proposal, timing_wheel
+from purgatory_tla.bindings import (
+    memory_pool,
+    purgatory_exact,
+    purgatory_proposal,
+    timer,
+    timing_wheel,
+)
 from purgatory_tla.comparing.binding import Binding
 
 _Made = Callable[[], Binding[Any]]
 
 _REPORTED: tuple[_Made, ...] = (
+    timer.binding,
+    timer.rounding_up_binding,
     timing_wheel.binding,
     memory_pool.binding,
     memory_pool.strict_binding,
@@ -24,6 +32,8 @@ _REPORTED: tuple[_Made, ...] = (
     purgatory_proposal.two_keys_binding,
 )
 _SMALL: tuple[_Made, ...] = (
+    timer.small_binding,
+    timer.small_rounding_up_binding,
     timing_wheel.small_binding,
     timing_wheel.rounding_binding,
     memory_pool.small_binding,

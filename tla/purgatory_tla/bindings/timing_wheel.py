@@ -50,7 +50,8 @@ ACTIONS = {
     "InsertExpires": "`Add(task, delay_ms)` that expires the task at once",
     "Cancel": "`Cancel(task)` of a pending task",
     "Elapse": "`Elapse` by one millisecond",
-    "Advance": "`Advance(to_ms)`, whole: every due bucket is popped and its tasks cascade",
+    "Advance": "`Advance(to_ms)`, whole: every due bucket is popped and its tasks cascade; the "
+    "label tells its result as well",
     "RunOne": "`RunOne` of a queue that is not empty",
     "Shutdown": "`Shutdown`, the first one",
 }
@@ -118,7 +119,7 @@ def _label(operation: Operation, outcome: Outcome) -> Step:
         case Elapse():
             return Step("Elapse")
         case Advance(to_ms):
-            return Step("Advance", (to_ms,))
+            return Step("Advance", (to_ms, bool(outcome.result)))  # free, so None, once closed
         case RunOne():
             return Step("RunOne")
         case Shutdown():
