@@ -6,8 +6,8 @@
 
 The last one writes the page, and ``results/mutation.json`` beside it, from which the page follows.
 
-Exit code 1 where a mutant survives that nobody has reviewed, where a reviewed one does not survive
-any more, or where too few are killed of all modules together.
+Exit code 1 where a mutant in scope survives that nobody has reviewed, where a reviewed one does not
+survive any more, or where too few of one thread are killed as users run the suite.
 """
 
 import gc
@@ -23,15 +23,14 @@ import click
 
 from purgatory_assurance.mutation.figures import (
     page_text,
-    rows,
     run_record,
     terminal_table,
     write_run,
 )
 from purgatory_assurance.mutation.judging import (
-    CASES,
+    AS_USERS_RUN,
+    FURTHER,
     IMPLEMENTATION,
-    SEEDS,
     OriginalFails,
     Recording,
     SuiteJudge,
@@ -40,7 +39,8 @@ from purgatory_assurance.mutation.judging import (
 from purgatory_assurance.mutation.mutants import Mutant, Mutants, mutants_of
 from purgatory_assurance.mutation.reviewed import LEAST_SHARE, problems, read_reviewed
 from purgatory_assurance.mutation.runner import Judge, Result, judge_all
-from purgatory_assurance.mutation.scope import LEFT_OUT, MODULES, Trial
+from purgatory_assurance.mutation.scope import MODULES, Trial
+from purgatory_assurance.mutation.shares import Scope
 from purgatory_conformance.reporting.marked_pages import write_between_marks
 
 _FOLDER = Path(__file__).resolve().parents[3] / "impl" / IMPLEMENTATION
@@ -52,8 +52,7 @@ def _mutants(modules: Sequence[str]) -> dict[str, Mutants]:
     found = {}
     for module in modules:
         click.echo(f"making the mutants of {module} ...", err=True)
-        left_out = [each for each in LEFT_OUT if each.module == module]
-        found[module] = mutants_of(module, _source(module), left_out)
+        found[module] = mutants_of(module, _source(module))
     return found
 
 
@@ -103,16 +102,19 @@ def _judged(
         results.append(result)
         if len(results) % 50 == 0:
             click.echo(f"{len(results)} of {len(everyone)} judged", err=True)
-        if not result.end.killed:
+        if Scope.IN_SCOPE.of([result]) and not result.end.killed:
             mutant = result.mutant
             click.echo(f"survives: {mutant.module}:{mutant.line_number} {mutant.mutated}", err=True)
     return sorted(results, key=lambda result: place[id(result.mutant)])
 
 
 def _measured_on(seconds: float) -> str:
-    seeds = ", ".join(str(seed) for seed in SEEDS)
+    cases = FURTHER.budget.least_cases
+    seeds = " and ".join(str(seed) for seed in FURTHER.seeds)
+    (seed,) = AS_USERS_RUN.seeds
     return (
-        f"Golden vectors and {CASES} generated cases for each of the seeds {seeds}; "
+        f"As users run it: `purgatory check bundled --suite standard`, seed {seed}. "
+        f"All trials: also {cases} cases of each further trial for each of the seeds {seeds}. "
         f"{seconds / 60:.0f} minutes on {platform.python_implementation()} "
         f"{platform.python_version()}, {os.cpu_count()} processors."
     )
@@ -147,7 +149,7 @@ def main(
     seconds = time.monotonic() - began
     run = run_record(results, found, _measured_on(seconds))
     write_run(work / "mutation.json", run)
-    click.echo(terminal_table(rows(results, chosen)))
+    click.echo(terminal_table(results, chosen))
     click.echo(f"{seconds:.0f} s")
     complete = set(chosen) == set(MODULES)
     wrong = problems(results, reviewed, chosen, LEAST_SHARE if complete else 0.0)

@@ -9,25 +9,34 @@ from pathlib import Path
 import msgspec
 
 from purgatory_assurance.mutation.mutants import Mutant, Mutants
-from purgatory_assurance.mutation.reviewed import Reviewed, share
+from purgatory_assurance.mutation.reviewed import Reviewed
 from purgatory_assurance.mutation.runner import End, Result
-from purgatory_assurance.mutation.scope import LEFT_OUT, MODULES, MODULES_LEFT_OUT
+from purgatory_assurance.mutation.scope import (
+    LEFT_OUT,
+    MODULES,
+    MODULES_LEFT_OUT,
+    LeftOut,
+    left_out_of,
+)
+from purgatory_assurance.mutation.shares import Scope, as_users_run
 from purgatory_conformance.scheduling.yield_points import Size
 
 
 @dataclass(frozen=True)
 class Row:
-    """The counts of one module, or of all."""
+    """The counts of a module or of a scope: mutants, and those killed by some trials and by all."""
 
     name: str
     mutants: int
+    as_users_run: int
     killed: int
-    share: float
 
     @property
-    def survived(self) -> int:
-        """The mutants that no case has caught."""
-        return self.mutants - self.killed
+    def cells(self) -> tuple[str, ...]:
+        """The counts as text, each share behind its count."""
+        killed = (self.as_users_run, self.killed)
+        shares = (f"{count:,} ({count / (self.mutants or 1):.1%})" for count in killed)
+        return (f"{self.mutants:,}", *shares)
 
 
 class MutantRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,6 +50,7 @@ class MutantRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mutated: str
     end: str
     detail: str
+    stage: str
 
 
 _OF_MUTANT = ("module", "definition", "operator", "line_number", "line", "mutated")
@@ -52,13 +62,11 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         measured_on: A sentence about the cases, the time and the machine.
         not_judged: The count of changes that are no mutants, by module and kind.
-        left_out: The count of changes in each function and line left out, in the order of the list.
         results: The judged mutants, in the order of the modules.
     """
 
     measured_on: str
     not_judged: dict[str, dict[str, int]]
-    left_out: list[int]
     results: list[MutantRecord]
 
     def judged(self) -> list[Result]:
@@ -68,6 +76,7 @@ class RunRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 Mutant(**{name: getattr(each, name) for name in _OF_MUTANT}, source=""),
                 End(each.end),
                 each.detail,
+                each.stage,
             )
             for each in self.results
         ]
@@ -90,26 +99,37 @@ def read_run(path: Path) -> RunRecord:
     return msgspec.json.decode(path.read_bytes(), type=RunRecord)
 
 
-def rows(results: Sequence[Result], modules: Iterable[str]) -> list[Row]:
-    """A row for each module and one for all of them, last."""
-    found = []
-    for module in modules:
-        found.append(_row(module, [r for r in results if r.mutant.module == module]))
-    return [*found, _row("all", results)]
+def module_rows(results: Sequence[Result], modules: Iterable[str]) -> list[Row]:
+    """A row for each module: its mutants of one thread."""
+    of_one_thread = Scope.ONE_THREAD.of(results)
+    return [
+        _row(module, [each for each in of_one_thread if each.mutant.module == module])
+        for module in modules
+    ]
+
+
+def scope_rows(results: Sequence[Result]) -> list[Row]:
+    """A row for each scope."""
+    return [_row(scope.value, scope.of(results)) for scope in Scope]
 
 
 def _row(name: str, results: Sequence[Result]) -> Row:
     killed = sum(result.end.killed for result in results)
-    return Row(name, len(results), killed, share(results))
+    return Row(name, len(results), sum(map(as_users_run, results)), killed)
 
 
-def terminal_table(table: Iterable[Row]) -> str:
-    """The rows as aligned text."""
-    lines = [f"{'module':28}{'mutants':>8}{'killed':>8}{'survived':>10}{'share':>9}"]
-    lines += [
-        f"{row.name:28}{row.mutants:8}{row.killed:8}{row.survived:10}{row.share:9.1%}"
-        for row in table
-    ]
+def terminal_table(results: Sequence[Result], modules: Iterable[str]) -> str:
+    """The figures as aligned text."""
+    lines = []
+    parts = {
+        "mutants of one thread, by module": module_rows(results, modules),
+        "mutants of all modules": scope_rows(results),
+    }
+    for title, part in parts.items():
+        lines.append(f"{title:34}{'mutants':>8}{'as users run':>16}{'all trials':>16}")
+        for row in part:
+            mutants, users, every = row.cells
+            lines.append(f"  {row.name:32}{mutants:>8}{users:>16}{every:>16}")
     return "\n".join(lines)
 
 
@@ -117,16 +137,15 @@ def run_record(
     results: Sequence[Result], found: Mapping[str, Mutants], measured_on: str
 ) -> RunRecord:
     """Everything that a run has found."""
-    counts = {each: found[each.module].left_out[each] for each in LEFT_OUT if each.module in found}
     return RunRecord(
         measured_on=measured_on,
         not_judged={module: _not_judged(mutants) for module, mutants in found.items()},
-        left_out=[counts.get(each, 0) for each in LEFT_OUT],
         results=[
             MutantRecord(
                 **{name: getattr(each.mutant, name) for name in _OF_MUTANT},
                 end=each.end.value,
                 detail=each.detail,
+                stage=each.stage,
             )
             for each in results
         ],
@@ -144,40 +163,37 @@ def _not_judged(mutants: Mutants) -> dict[str, int]:
         "in default values": mutants.in_defaults,
         "no program": mutants.no_program,
         "the same program": mutants.repeated,
-        "in functions left out": mutants.left_out.total(),
     }
 
 
 def page_text(run: RunRecord, reviewed: Sequence[Reviewed]) -> str:
-    """The text between the marks of a page: figures, unjudged mutants, survivors."""
+    """The text between the marks of a page: figures, what is outside the scope, survivors."""
     results = run.judged()
     return "\n".join(
         [
             *_figures(results, run),
             *_what_is_smaller(run.not_judged),
-            *_what_is_not_judged(run),
+            *_what_is_left_out(results, run),
             *_survivors(results, reviewed),
         ]
     )
 
 
 def _figures(results: Sequence[Result], run: RunRecord) -> Iterator[str]:
-    table = rows(results, run.not_judged)
-    total = table[-1]
-    yield (
-        f"**{total.killed:,} of {total.mutants:,} mutants are killed: {total.share:.1%}.** "
-        f"{run.measured_on}"
-    )
-    yield from ("", "| module | mutants | killed | survived | share |", "|---|---:|---:|---:|---:|")
+    yield from (run.measured_on, "")
+    yield from _table("mutants", scope_rows(results))
+    yield from ("", "The mutants of one thread, by module:", "")
+    yield from _table("module", module_rows(results, run.not_judged))
+    ends = ", ".join(f"{count:,} {end.value}" for end, count in _by_end(results).items())
+    yield from ("", f"How all of them end: {ends}.")
+
+
+def _table(head: str, table: Iterable[Row]) -> Iterator[str]:
+    yield f"| {head} | number | killed as users run it | killed by all trials |"
+    yield "|---|---:|---:|---:|"
     for row in table:
-        name = f"`{row.name}`" if row is not total else "all"
-        yield f"| {name} | {row.mutants} | {row.killed} | {row.survived} | {row.share:.1%} |"
-    yield ""
-    yield (
-        "How they end: "
-        + ", ".join(f"{count} {end.value}" for end, count in _by_end(results).items())
-        + "."
-    )
+        name = f"`{row.name}`" if row.name in MODULES else row.name
+        yield f"| {name} | {' | '.join(row.cells)} |"
 
 
 def _what_is_smaller(modules: Iterable[str]) -> Iterator[str]:
@@ -194,30 +210,36 @@ def _what_is_smaller(modules: Iterable[str]) -> Iterator[str]:
         yield f"| {constant} | {size.value} | {', '.join(names)} | {size.why} |"
 
 
-def _what_is_not_judged(run: RunRecord) -> Iterator[str]:
-    yield from ("", "## What is not judged", "")
+def _what_is_left_out(results: Sequence[Result], run: RunRecord) -> Iterator[str]:
+    yield from ("", "## What is outside the scope", "")
     counts = Counter[str]()
     for of_a_module in run.not_judged.values():
         counts.update(of_a_module)
-    yield (
-        "Not among the mutants, by the program that makes them: "
-        + "; ".join(f"{count} {kind}" for kind, count in counts.items())
-        + "."
-    )
-    yield from ("", "| left out | changes | why |", "|---|---:|---|")
-    for each, count in zip(LEFT_OUT, run.left_out, strict=True):
+    kinds = "; ".join(f"{count} {kind}" for kind, count in counts.items())
+    yield f"Not among the mutants, by the program that makes them: {kinds}."
+    yield from ("", "| outside the scope | mutants | killed | a thread | why |")
+    yield "|---|---:|---:|---|---|"
+    mutants, killed = Counter[LeftOut | None](), Counter[LeftOut | None]()
+    for result in results:
+        mutant = result.mutant
+        left_out = left_out_of(mutant.module, mutant.definition, mutant.line)
+        mutants[left_out] += 1
+        killed[left_out] += result.end.killed
+    for each in LEFT_OUT:
         if each.module in run.not_judged:
-            where = _where(each.module, each.definition)
             line = f", {_code(each.line)}" if each.line else ""
-            yield f"| {where}{line} | {count} | {each.reason} |"
+            where = f"{_where(each.module, each.definition)}{line}"
+            thread = "yes" if each.of_threads else ""
+            yield f"| {where} | {mutants[each]} | {killed[each]} | {thread} | {each.reason} |"
     for module, reason in MODULES_LEFT_OUT.items():
-        yield f"| `{module}`, the whole module | | {reason} |"
+        yield f"| `{module}`, the whole module | | | | {reason} |"
 
 
 def _survivors(results: Sequence[Result], reviewed: Sequence[Reviewed]) -> Iterator[str]:
     """One line for each reviewed entry, in the order of the list."""
-    count = sum(not result.end.killed for result in results)
-    yield from ("", "## The survivors", "", f"{count} mutants, each with the reason.", "")
+    in_scope = Scope.IN_SCOPE.of(results)
+    count = sum(not result.end.killed for result in in_scope)
+    yield from ("", "## The survivors", "", f"{count} mutants in scope, each with the reason.", "")
     yield from ("| where | line | instead | why it survives |", "|---|---|---|---|")
     for entry in reviewed:
         where = _where(entry.module, entry.definition)

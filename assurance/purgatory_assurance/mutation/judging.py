@@ -19,10 +19,10 @@ from types import ModuleType
 
 from purgatory_assurance.mutation.mutants import Mutant
 from purgatory_assurance.mutation.runner import End, Killed
-from purgatory_assurance.mutation.scope import Trial
+from purgatory_assurance.mutation.scope import IMPORT, Trial
 from purgatory_conformance.judging.judgement import TooManyStates
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
+from purgatory_conformance.running.campaign import SUITES, Budget, Verdict, run_campaign
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.messages import Implementation
@@ -33,9 +33,26 @@ from purgatory_spec.profiles import Component, Configuration, Profile
 IMPLEMENTATION = "purgatory_impl"
 _BUNDLED = "purgatory_conformance.subjects.bundled"
 
-CASES = 400
-SEEDS = (1, 2)
-"""Each seed is a campaign of so many generated cases; the golden vectors are in the first."""
+
+@dataclass(frozen=True)
+class Campaigns:
+    """The campaigns of a trial, one for each seed; the golden vectors are in the first."""
+
+    seeds: tuple[int, ...]
+    budget: Budget
+
+    @staticmethod
+    def of(trial: Trial) -> "Campaigns":
+        """What users run, or what is enough for the trials with an inline executor and the like."""
+        return AS_USERS_RUN if trial.as_users_run else FURTHER
+
+
+def _cases(count: int) -> Budget:
+    return Budget(least_cases=count, most_cases=count, minimum_visits=0, seconds=3600)
+
+
+AS_USERS_RUN = Campaigns((1,), SUITES["standard"])
+FURTHER = Campaigns((1, 2), _cases(400))
 
 
 class OriginalFails(Exception):
@@ -60,26 +77,26 @@ class Recording:
     cases: list[RecordedCase]
 
 
-def record(trial: Trial, seeds: Sequence[int] = SEEDS, cases: int = CASES) -> Recording:
+def record(trial: Trial, campaigns: Campaigns | None = None) -> Recording:
     """Judge the original, and keep all cases.
 
     Args:
         trial: What to judge, and as what.
-        seeds: Of each campaign one.
-        cases: How many are generated in each campaign.
+        campaigns: The campaigns; those of the trial where there are none.
 
     Raises:
         OriginalFails: it is not conformant.
     """
     subject = _Recorder(_subject(trial))
-    for seed in seeds:
+    chosen = campaigns or Campaigns.of(trial)
+    for seed in chosen.seeds:
         with _made_small(trial):
             campaign = run_campaign(
                 subject,
                 trial.component,
                 seed=seed,
-                budget=Budget(least_cases=cases, most_cases=cases, minimum_visits=0, seconds=3600),
-                vectors=vectors(trial.component) if seed == seeds[0] else (),
+                budget=chosen.budget,
+                vectors=vectors(trial.component) if seed == chosen.seeds[0] else (),
                 deviations=trial.deviations,
             )
         if campaign.verdict not in (Verdict.CONFORMANT, Verdict.CONFORMANT_WITH_DEVIATIONS):
@@ -97,12 +114,13 @@ class SuiteJudge:
         self._trials = trials
         self._recorded = recorded
 
-    def __call__(self, mutant: Mutant, getting_on: Callable[[], None]) -> None:
+    def __call__(self, mutant: Mutant, getting_on: Callable[[str], None]) -> None:
         """Let the mutant take its module's place and ask it the cases until one fails.
 
         Raises:
             Killed: the mutant was found out.
         """
+        getting_on(IMPORT)
         try:
             replace_module(mutant.module, mutant.source)
             subjects = {trial: _subject(trial) for trial in self._trials[mutant.module]}
@@ -150,7 +168,7 @@ def _made_small(trial: Trial) -> Iterator[None]:
 
 
 def _try(
-    subject: Subject, trial: Trial, recording: Recording, getting_on: Callable[[], None]
+    subject: Subject, trial: Trial, recording: Recording, getting_on: Callable[[str], None]
 ) -> None:
     """Ask a mutant the cases of one trial.
 
@@ -158,7 +176,7 @@ def _try(
         Killed: a case has failed.
     """
     for case in recording.cases:
-        getting_on()
+        getting_on(trial.name)
         subject.new(case.name, case.configuration)
         outcomes = list(subject.do_all(case.operations))
         subject.end()

@@ -1,16 +1,22 @@
-"""The mutants of a module: Cosmic Ray makes them, one change of one operator each."""
+"""The mutants of a module, one change each: an operator of Cosmic Ray, or a statement taken out."""
 
 import ast
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import cosmic_ray.plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
-from purgatory_assurance.mutation.scope import LeftOut, Span, default_spans, definitions, type_spans
+from purgatory_assurance.mutation.scope import (
+    Span,
+    default_spans,
+    definitions,
+    statement_spans,
+    type_spans,
+)
 
 
 @dataclass(frozen=True)
@@ -45,16 +51,14 @@ class Mutants:
     in_defaults: int = 0
     no_program: int = 0
     repeated: int = 0
-    left_out: Counter[LeftOut] = field(default_factory=Counter)
 
 
-def mutants_of(module: str, source: str, left_out: Iterable[LeftOut] = ()) -> Mutants:
+def mutants_of(module: str, source: str) -> Mutants:
     """Every mutant of a module's source.
 
     Args:
         module: Its name, as reports have it.
         source: Its text.
-        left_out: Functions and lines whose mutants are counted and not judged.
     """
     tree = ast.parse(source)
     types, defaults, places = type_spans(tree), default_spans(tree), definitions(tree)
@@ -69,10 +73,6 @@ def mutants_of(module: str, source: str, left_out: Iterable[LeftOut] = ()) -> Mu
         if _within(types, change.start):
             found.in_types += 1
             continue
-        line = _plain(lines[change.start[0] - 1])
-        if (reason := _why_left_out(left_out, definition, line)) is not None:
-            found.left_out[reason] += 1
-            continue
         mutated = change.made()
         if (shape := _shape(mutated)) is None:
             found.no_program += 1
@@ -80,32 +80,28 @@ def mutants_of(module: str, source: str, left_out: Iterable[LeftOut] = ()) -> Mu
             found.repeated += 1
         else:
             seen.add(shape)
-            number, operator = change.start[0], change.operator.partition("/")[2]
-            after = _after(number, source, mutated)
-            found.judged.append(Mutant(module, definition, operator, number, line, after, mutated))
+            number = change.start[0]
+            line, after = _plain(lines[number - 1]), _after(number, source, mutated)
+            found.judged.append(
+                Mutant(module, definition, change.operator, number, line, after, mutated)
+            )
     found.judged.sort(key=lambda mutant: mutant.line_number)
     return found
 
 
 @dataclass(frozen=True)
 class _Change:
-    """A change that an operator can make, at the place with the number ``occurrence``."""
+    """A change that can be made: its operator, its position, and the source with the change."""
 
-    source: str
     operator: str
-    occurrence: int
     start: tuple[int, int]
-
-    def made(self) -> str:
-        """The source with the change."""
-        kind = cosmic_ray.plugins.get_operator(self.operator)
-        mutated = mutate_code(self.source, kind(), self.occurrence)
-        assert isinstance(mutated, str)
-        return mutated
+    made: Callable[[], str]
 
 
 def _changes(source: str) -> Iterator[_Change]:
     """Every single change that can be made to a source."""
+    for span in statement_spans(ast.parse(source)):
+        yield _Change("DeleteStatement", span.start, partial(_without, source, span))
     nodes = list(ast_nodes(get_ast(source)))
     for name in sorted(cosmic_ray.plugins.operator_names()):
         kind = cosmic_ray.plugins.get_operator(name)
@@ -115,7 +111,27 @@ def _changes(source: str) -> Iterator[_Change]:
         operator = kind()
         starts = (start for node in nodes for start, _ in operator.mutation_positions(node))
         for occurrence, start in enumerate(starts):
-            yield _Change(source, name, occurrence, start)
+            made = partial(_mutated, source, name, occurrence)
+            yield _Change(name.partition("/")[2], start, made)
+
+
+def _without(source: str, span: Span) -> str:
+    """The source with ``pass`` in place of a statement, and as many lines."""
+    lines = source.splitlines(keepends=True)
+    (first, column), (last, end) = span.start, span.end
+    # Columns of a syntax tree are bytes.
+    before = lines[first - 1].encode()[:column].decode()
+    after = lines[last - 1].encode()[end:].decode()
+    return "".join(
+        [*lines[: first - 1], before, "pass", after, "\n" * (last - first), *lines[last:]]
+    )
+
+
+def _mutated(source: str, operator: str, occurrence: int) -> str:
+    """The source with the change that an operator makes at the place of this number."""
+    mutated = mutate_code(source, cosmic_ray.plugins.get_operator(operator)(), occurrence)
+    assert isinstance(mutated, str)
+    return mutated
 
 
 def _shape(source: str) -> str | None:
@@ -138,14 +154,6 @@ def _definition_at(places: Iterable[tuple[Span, str]], position: tuple[int, int]
         if span.holds(position):
             innermost = name
     return innermost
-
-
-def _why_left_out(left_out: Iterable[LeftOut], definition: str, line: str) -> LeftOut | None:
-    for each in left_out:
-        inside = f"{definition}.".startswith(f"{each.definition}.") and not each.line
-        if inside or (each.definition, each.line) == (definition, line):
-            return each
-    return None
 
 
 def _after(line_number: int, source: str, mutated: str) -> str:

@@ -1,4 +1,4 @@
-"""The reviewed survivors: who may survive, and why; nobody else may, and nobody less."""
+"""The reviewed survivors of the scope: who may survive, and why; nobody else, and nobody less."""
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -7,9 +7,10 @@ from typing import Annotated
 import msgspec
 
 from purgatory_assurance.mutation.runner import Result
+from purgatory_assurance.mutation.shares import Scope, as_users_run, share
 
 LEAST_SHARE = 0.9
-"""The share of mutants that must be killed."""
+"""The share of the mutants of one thread that must be killed as users run the suite."""
 
 
 class Reviewed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,13 +54,14 @@ def problems(
     """The problems of a run; empty for a good run.
 
     Args:
-        results: All mutants of the modules.
+        results: All mutants of the modules, those outside the scope too.
         reviewed: The reviewed survivors, of any module.
         modules: The modules that were run; entries of others are passed over.
         least_share: The share that must be killed; of some modules alone it says little.
     """
     known = {key for entry in reviewed for key in entry.keys if entry.module in modules}
-    survivors = {r.mutant.key: r.mutant for r in results if not r.end.killed}
+    in_scope = Scope.IN_SCOPE.of(results)
+    survivors = {r.mutant.key: r.mutant for r in in_scope if not r.end.killed}
     found = [
         f"survives without a reason: {mutant.module}:{mutant.line_number} in "
         f"{mutant.definition or 'the module'} ({mutant.operator})\n"
@@ -72,12 +74,11 @@ def problems(
         f"    - {line}\n    + {mutated}"
         for module, definition, line, mutated in sorted(known - set(survivors))
     ]
-    killed = share(results)
+    of_one_thread = Scope.ONE_THREAD.of(results)
+    killed = share(sum(map(as_users_run, of_one_thread)), of_one_thread)
     if killed < least_share:
-        found.append(f"{killed:.1%} of the mutants are killed, less than {least_share:.0%}")
+        found.append(
+            f"as users run the suite, {killed:.1%} of the mutants of one thread are killed, "
+            f"less than {least_share:.0%}"
+        )
     return found
-
-
-def share(results: Sequence[Result]) -> float:
-    """Killed mutants, as a part of all; those with a reason to survive are among all."""
-    return sum(result.end.killed for result in results) / len(results) if results else 0.0

@@ -43,11 +43,15 @@ class End(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """A mutant with what came of it; ``detail`` is a rule, an exception or a signal."""
+    """A mutant with what came of it.
+
+    ``detail`` is a rule, an exception or a signal; ``stage`` is the one that the judge was in.
+    """
 
     mutant: Mutant
     end: End
     detail: str
+    stage: str = ""
 
 
 class Killed(Exception):
@@ -60,10 +64,11 @@ class Killed(Exception):
         self.detail = detail
 
 
-Judge = Callable[[Mutant, Callable[[], None]], None]
+Judge = Callable[[Mutant, Callable[[str], None]], None]
 """Returns where the mutant survives; raises ``Killed``, or anything else, where it does not.
 
-The second argument is to be called now and then, as a sign of getting on.
+The second argument is to be called now and then with the name of the stage that the judge is in, as
+a sign of getting on.
 """
 
 
@@ -116,22 +121,23 @@ class _Child:
         """What came of the mutant, once the process has closed its pipe."""
         os.close(self.pipe)
         _, status = os.waitpid(self._process, 0)
+        *stages, told = self._told.decode("utf-8").split("\n")
+        stage = stages[-1] if stages else ""
         if os.WIFSIGNALED(status):
             number = signal.Signals(os.WTERMSIG(status))
             limits = {signal.SIGALRM, signal.SIGXCPU}
-            return Result(
-                self._mutant, End.TIMED_OUT if number in limits else End.CRASHED, number.name
-            )
-        name, _, detail = self._told.decode("utf-8").partition(" ")
+            end = End.TIMED_OUT if number in limits else End.CRASHED
+            return Result(self._mutant, end, number.name, stage)
+        name, _, detail = told.partition(" ")
         # Threads of a mutant may end the process before it has told anything.
-        return Result(self._mutant, End[name] if name else End.CRASHED, detail)
+        return Result(self._mutant, End[name] if name else End.CRASHED, detail, stage)
 
 
 def _live(mutant: Mutant, judge: Judge, limit_seconds: float, told_by: int) -> None:
     """The life of a child; it never returns to what the parent was doing."""
     try:
         _bound(limit_seconds)
-        end, detail = _judged(mutant, judge, limit_seconds)
+        end, detail = _judged(mutant, judge, limit_seconds, told_by)
         os.write(told_by, f"{end.name} {detail}".encode())
     finally:
         os._exit(0)
@@ -148,9 +154,15 @@ def _bound(limit_seconds: float) -> None:
     os.dup2(nowhere, 2)
 
 
-def _judged(mutant: Mutant, judge: Judge, limit_seconds: float) -> tuple[End, str]:
-    def getting_on() -> None:
+def _judged(mutant: Mutant, judge: Judge, limit_seconds: float, told_by: int) -> tuple[End, str]:
+    told = ""
+
+    def getting_on(stage: str) -> None:
+        nonlocal told
         signal.setitimer(signal.ITIMER_REAL, limit_seconds)
+        if stage != told:
+            told = stage
+            os.write(told_by, f"{stage}\n".encode())
 
     try:
         judge(mutant, getting_on)

@@ -1,15 +1,18 @@
-"""The modules that are mutated, and the parts left out, with the reason.
+"""The modules that are mutated, the trials of their mutants, and the parts outside the scope.
 
-A module is named because one thread and a virtual clock decide everything that it does. What is
-left out of such a module is listed here, name by name and line by line; nothing else is, but for
-two kinds of positions. The first holds no behaviour: annotations, signatures, protocols, decorators
-of abstract methods, and imports and decorators that only a type checker or the compiler sees. The
-second is default values of arguments, since the suite gives every argument.
+One thread and a virtual clock decide what a mutated module does, but for the parts listed here,
+name by name and line by line, each with the reason. Mutants of those parts are judged all the same,
+and counted apart.
+
+Two kinds of positions have no mutants. The first holds no behaviour: annotations, signatures,
+protocols, decorators of abstract methods, and imports and decorators that only a type checker or
+the compiler sees. The second is default values of arguments: the suite gives every argument.
 """
 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.scheduling.yield_points import Size
@@ -35,6 +38,14 @@ class Trial:
         smaller = (f"{size.name} {size.value}" for size in self.sizes)
         return ", ".join([self.maker, self.component.value, *smaller])
 
+    @property
+    def as_users_run(self) -> bool:
+        """Whether it is ``purgatory check bundled --suite standard`` for the component."""
+        return self.maker == "bundled_subject" and not self.sizes
+
+
+IMPORT: Final = "import"
+"""The stage before the first trial."""
 
 TIMER = Trial("bundled_subject", Component.TIMER)
 PURGATORY = Trial("bundled_subject", Component.PURGATORY)
@@ -68,10 +79,10 @@ SMALL_HOLDS = replace(TIMER, sizes=(_HOLD_OF_TWO,))
 SMALL_BATCHES = tuple(replace(trial, sizes=(_BATCH_OF_TWO,)) for trial in (TIMER, INLINE))
 SMALL_CHUNKS = tuple(replace(PURGATORY, sizes=(_places(places),)) for places in (2, 4, 8))
 
-_TIMER = (TIMER, SMALL_HOLDS, PURGATORY, INLINE)
+_TIMER = (TIMER, PURGATORY, INLINE, SMALL_HOLDS)
 _EXECUTOR = (TIMER, PURGATORY, INLINE, *SMALL_BATCHES)
-_PURGATORY = (PURGATORY, AS_PUBLISHED, INLINE_PURGATORY)
-_LISTS = (*SMALL_CHUNKS, AS_PUBLISHED)
+_PURGATORY = (PURGATORY, INLINE_PURGATORY, AS_PUBLISHED)
+_LISTS = (PURGATORY, *SMALL_CHUNKS, AS_PUBLISHED)
 _POOL = (POOL,)
 
 MODULES: dict[str, tuple[Trial, ...]] = {
@@ -93,7 +104,7 @@ MODULES: dict[str, tuple[Trial, ...]] = {
     "unbounded_memory_pool": _POOL,
     "depletion": _POOL,
 }
-"""The modules that are mutated, each with the trials that its mutants go through."""
+"""The modules that are mutated, each with the trials of its mutants, as users run them first."""
 
 _LOCKS_ALONE = "locks; one thread never waits for one, and the thin ones are the compiled build's"
 
@@ -110,12 +121,25 @@ MODULES_LEFT_OUT: dict[str, str] = {
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What is left out of a mutated module: a class, a function, or one line of either."""
+    """What is left out of the scope of a module: a class, a function, or one line of either."""
 
     module: str
     definition: str
     reason: str
     line: str = ""
+
+    @property
+    def of_threads(self) -> bool:
+        """Whether it is left out because it takes a second thread."""
+        return self.reason in _OF_THREADS
+
+    def holds(self, module: str, definition: str, line: str) -> bool:
+        """Whether a line of a function is meant."""
+        if module != self.module:
+            return False
+        if self.line:
+            return (definition, line) == (self.definition, self.line)
+        return f"{definition}.".startswith(f"{self.definition}.")
 
 
 def _lines(module: str, definition: str, reason: str, *lines: str) -> tuple[LeftOut, ...]:
@@ -123,6 +147,7 @@ def _lines(module: str, definition: str, reason: str, *lines: str) -> tuple[Left
     return tuple(LeftOut(module, definition, reason, line) for line in lines)
 
 
+_THREAD = "a thread"
 _REAPER = "the reaper's thread"
 _ANSWERS_REAPER = "the answer is for the reaper's thread alone"
 _STARTS_REAPER = "whether a second thread is started"
@@ -130,19 +155,32 @@ _WAKES_REAPER = "only a sleeping reaper's thread is concerned"
 _LOCK = "which lock it is; one thread alone never waits for one"
 _HOLD = "how many steps a lock is held; only threads that wait for it are concerned"
 _FULL = "when a list is full; that bounds how long a lock is held, and no rule speaks of it"
-_OTHER_THREAD = "only where another thread completes the operation meanwhile, or a key fails"
 _INTERRUPT = "an interrupt in the main thread; the suite's tasks throw ordinary exceptions"
 _ORDER = "whether timer or lists come first is seen by other threads alone"
 _ONE_EACH = "for a second timer or purgatory; no step is about two of them"
 _FOR_PEOPLE = "words for people; they all have one reason code"
-_MEANWHILE = (
-    "only where a list changes while a try runs or while the lock is let go of; "
-    "no step's try changes one"
-)
 _DECLARED = "declares a field, which is set again before it is read"
 _ROOM = "when entries move closer together; that is for memory, of which no rule speaks"
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
 _LEAKED = "no rule speaks of how many were lost"
+_CREDITED_MEANWHILE = "only where another thread has credited it meanwhile"
+_LOCKS = "how many locks there are; other threads alone are concerned"
+_OF_THREADS: Final = frozenset(
+    {
+        _THREAD,
+        _REAPER,
+        _ANSWERS_REAPER,
+        _STARTS_REAPER,
+        _WAKES_REAPER,
+        _LOCK,
+        _HOLD,
+        _ORDER,
+        _CREDITED_MEANWHILE,
+        _LOCKS,
+    }
+)
+"""The reasons that are about a second thread."""
+
 _MAKES_LOCK = "SectionLock() if COMPILED else pure(threading.Lock())"
 _WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
 
@@ -160,10 +198,8 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("bucket", "Bucket.__init__", _DECLARED, "self.expiry_ms = 0"),
     LeftOut("task", "Task.__init__", _DECLARED, "self._expiry_ms = 0"),
     LeftOut("executors", "Executor.__init__", _LOCK, f"self._lock = {_MAKES_LOCK}"),
-    LeftOut("executors", "ThreadExecutor", "a thread"),
-    LeftOut("executors", "join", "a thread"),
-    LeftOut("executors", "InlineExecutor.wake", _INTERRUPT, "except BaseException:"),
-    LeftOut("executors", "InlineExecutor.wake", _INTERRUPT, "self._running = False"),
+    LeftOut("executors", "ThreadExecutor", _THREAD),
+    LeftOut("executors", "join", _THREAD),
     LeftOut(
         "executors",
         "_run",
@@ -205,16 +241,6 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("task_queue", "TaskQueue.tasks", "no step asks which tasks wait"),
     LeftOut("chunks", "", _HOLD, "CHUNK: Final = 128"),
     LeftOut("chunks", "WatcherList.append", _FULL, "if len(last.operations) < CHUNK:"),
-    *_lines(
-        "chunks",
-        "WatcherList.take_oldest",
-        _MEANWHILE,
-        "return False",
-        "index = 0",
-        "while chunk.operations[index] is None:",
-        "index += 1",
-        "if chunk.operations[index] is not operation:",
-    ),
     LeftOut(
         "chunks",
         "WatcherList.put_in_order",
@@ -227,36 +253,6 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         _ROOM,
         "elif chunk.removed >= CHUNK // 8 and chunk.removed * 2 >= places:",
     ),
-    *_lines("walks", "Walk.drop", _MEANWHILE, "if self._list.length == 0:", "return 0"),
-    *_lines("walks", "Walk._drop_here", _MEANWHILE, "if operation is None:", "return 0"),
-    *_lines(
-        "walks",
-        "Walk._follow",
-        _MEANWHILE,
-        "self._limit = -1",
-        "if self._tried and chunk.operations[self._index] is None:",
-        "self._tried = False",
-    ),
-    *(
-        guard
-        for function in ("Walk.next_operations", "Walk._remove_in_hold")
-        for guard in _lines(
-            "walks", function, _MEANWHILE, "if self._list.length == 0:", "self._over = True"
-        )
-    ),
-    *_lines(
-        "walks",
-        "Walk._remove_only",
-        _MEANWHILE,
-        "self._over = True",
-        "if operation is not None and operation._completed and self._list.take_oldest(operation):",
-    ),
-    LeftOut(
-        "walks",
-        "Walk._remove_here",
-        _MEANWHILE,
-        "if operation is not None and start <= index < limit:",
-    ),
     LeftOut("walks", "Walk.__init__", _DECLARED, "self._end = 1"),
     LeftOut("walks", "Walk.__init__", _ROOM, "self._removed = False"),
     LeftOut("walks", "Walk._drop_here", _ROOM, "self._removed = True"),
@@ -265,7 +261,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut(
         "watcher_lists",
         "",
-        "how many locks there are; other threads alone are concerned",
+        _LOCKS,
         "_SHARDS: Final = 64",
     ),
     LeftOut("watcher_lists", "WatcherLists.sweep", _ANSWERS_REAPER, "removed = 0"),
@@ -280,7 +276,6 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         _LOCK,
         "super().__init__(None if THIN else OperationLocks())",
     ),
-    LeftOut("delayed_operation", "_win", _OTHER_THREAD, "return False"),
     LeftOut(
         "delayed_operation",
         "belong_to",
@@ -325,14 +320,6 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         _FOR_PEOPLE,
         'failures[0].add_note(f"another operation of the same walk raised {further!r}")',
     ),
-    LeftOut("purgatory", "Purgatory._append", _OTHER_THREAD, "break"),
-    LeftOut("purgatory", "Purgatory._append", _OTHER_THREAD, "if appended < len(keys):"),
-    LeftOut(
-        "purgatory",
-        "Purgatory._append",
-        _OTHER_THREAD,
-        "self._accounting.post(withdraw(operation, len(keys) - appended))",
-    ),
     LeftOut(
         "purgatory",
         "Purgatory._purge_if_due",
@@ -359,7 +346,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut(
         "leak_detecting_memory_pool",
         "LeakDetectingMemoryPool._credit_lost",
-        "only where another thread has credited it meanwhile",
+        _CREDITED_MEANWHILE,
         "lost = self._lost_bytes.popleft() if self._lost_bytes else 0",
     ),
     LeftOut(
@@ -383,6 +370,11 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     ),
 )
 """Everything that is left out: what takes a second thread, and what no rule speaks of."""
+
+
+def left_out_of(module: str, definition: str, line: str) -> LeftOut | None:
+    """Why a line of a function is left out; None where it is in scope."""
+    return next((each for each in LEFT_OUT if each.holds(module, definition, line)), None)
 
 
 @dataclass(frozen=True)
@@ -441,6 +433,36 @@ def default_spans(tree: ast.Module) -> tuple[Span, ...]:
         for default in (*node.defaults, *node.kw_defaults)
         if default is not None
     )
+
+
+_SIMPLE_STATEMENTS = (
+    ast.Expr,
+    ast.Assign,
+    ast.AugAssign,
+    ast.Return,
+    ast.Raise,
+    ast.Delete,
+    ast.Assert,
+    ast.Break,
+    ast.Continue,
+)
+
+
+def statement_spans(tree: ast.Module) -> tuple[Span, ...]:
+    """Where the simple statements are, but for imports, docstrings and bare declarations."""
+    return tuple(_statement_spans(tree))
+
+
+def _statement_spans(tree: ast.Module) -> Iterator[Span]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant()):
+                pass
+            case ast.AnnAssign(value=value):
+                if value is not None:
+                    yield _span(node)
+            case ast.stmt() if isinstance(node, _SIMPLE_STATEMENTS):
+                yield _span(node)
 
 
 def definitions(tree: ast.Module) -> tuple[tuple[Span, str], ...]:
