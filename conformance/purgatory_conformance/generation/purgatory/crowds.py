@@ -1,4 +1,4 @@
-"""Rare situations of size: many operations under many keys, and time-outs that are far away."""
+"""Rare situations of size: many operations, under many keys or one, and far time-outs."""
 
 from purgatory_conformance.generation.purgatory.histories import run_queue
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
@@ -49,6 +49,30 @@ def crowd(world: PurgatoryWorld, source: Source) -> list[Operation]:
         ends += [CancelForKey(watch.keys[-1]) for watch in watches[-4:]]
         ends.append(CancelForKey("k0"))
     return [*watches, *ends]
+
+
+def long_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """Some 200 operations wait under one key, which is more than a part of a list may hold.
+
+    Some are completed, a check passes the list, more are added, and a part is cancelled or times
+    out.
+    """
+    count = source.integer(129, 200)
+    delay_ms = source.integer(5, 9)
+    first = [Watch(world.fresh_name(), ("k0",), delay_ms) for _ in range(count)]
+    more = [
+        Watch(world.fresh_name(), ("k0", "k1"), delay_ms) for _ in range(source.integer(20, 90))
+    ]
+    start, every = source.integer(0, 140), source.integer(1, 9)
+    chosen = first[start::every]
+    ends: list[Operation] = [Satisfy(watch.operation) for watch in chosen]
+    if world.has(PurgatoryFeature.FORCE) and source.integer(0, 1) == 0:
+        ends = [Force(watch.operation) for watch in chosen]
+    checks = [Check("k0") for _ in range(source.integer(1, 2))]
+    last: list[Operation] = [Check("k1")]
+    if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
+        last += [CancelForKey(source.item(("k0", "k1"))), Check("k0")]
+    return [*first, *ends, *checks, *more, *last]
 
 
 def _completed(world: PurgatoryWorld, source: Source, watches: list[Watch]) -> list[Operation]:

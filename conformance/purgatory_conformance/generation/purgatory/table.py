@@ -16,7 +16,7 @@ from purgatory_conformance.generation.purgatory.callbacks import (
     throws_in_expiry,
     watches_inside,
 )
-from purgatory_conformance.generation.purgatory.crowds import crowd, far_time_out
+from purgatory_conformance.generation.purgatory.crowds import crowd, far_time_out, long_list
 from purgatory_conformance.generation.purgatory.shutdowns import outlive_shutdown
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
@@ -333,9 +333,10 @@ class PurgatoryDraft:
         self.world = PurgatoryWorld(self.configuration, self.profile)
 
     def opening(self, source: Source) -> tuple[Operation, ...]:
-        """Many operations at once, in one of thirty cases."""
+        """Many operations at once, in one of thirty cases; a third of them under one key."""
         if source.integer(0, _ONE_CROWD_IN - 1) == _ONE_CROWD_IN - 1:
-            return self._followed(crowd(self.world, source))
+            make = source.item((crowd, crowd, long_list)) if self.world.is_stepped else crowd
+            return self._followed(make(self.world, source))
         return ()
 
     def offers(self, situation: str) -> bool:

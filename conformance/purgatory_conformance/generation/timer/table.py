@@ -271,6 +271,19 @@ def _advances(world: World, source: Source) -> list[Operation]:
     return operations + _runs(world, source, due_ms)
 
 
+def _very_many(world: World, source: Source) -> list[Operation]:
+    """More tasks than a timer may hand over, or an executor take, in one go."""
+    delay_ms = source.integer(1, _span(world))
+    adds: list[Operation] = [
+        Add(world.fresh_name(), delay_ms) for _ in range(source.integer(1030, 1200))
+    ]
+    due_ms = world.now + delay_ms + world.configuration.tick_ms
+    runs: list[Operation] = []
+    if world.profile.executor is Executor.STEPPED:
+        runs = [RunOne() for _ in adds]
+    return [*adds, Advance(due_ms), *runs]
+
+
 def _shutdown(world: World, source: Source) -> list[Operation]:
     last = world.last_due
     runs: list[Operation] = []
@@ -419,6 +432,10 @@ SHUTDOWN_ROW = _row(
 _ROWS = {row.name: row for row in TIMER_TABLE}
 
 
+_WIDEST = TimerConfiguration(tick_ms=10, wheel_size=20, start_ms=1003)
+"""The configuration whose cases begin with very many tasks: one of a hundred cases."""
+
+
 @dataclass(slots=True)
 class TimerDraft:
     """A case of a timer while it is drawn; see ``Draft``."""
@@ -432,8 +449,13 @@ class TimerDraft:
         self.world = World(self.configuration, self.profile)
 
     def opening(self, source: Source) -> tuple[Operation, ...]:
-        """Nothing."""
-        return ()
+        """More than a thousand tasks where the wheel is wide, so that it happens seldom."""
+        if self.configuration != _WIDEST:
+            return ()
+        operations = tuple(_very_many(self.world, source))
+        for operation in operations:
+            self.world.apply(operation)
+        return operations
 
     def offers(self, situation: str) -> bool:
         """Whether a subject of this profile can be brought into the situation."""
@@ -506,8 +528,9 @@ def draw_operations(
     draft = TimerDraft(configuration, profile)
     rows = [row for row in TIMER_TABLE if draft.offers(row.name)]
     weights = [row.weight * (6 if row.rules & wanted else 1) for row in rows]
+    opened = draft.opening(source)
     operations: list[Operation] = []
     while source.more(len(operations), most):
         operations.extend(draft.draw(rows[source.weighted(weights)].name, source))
     operations.extend(draft.shutdown(source, 2 if SHUTDOWN_ROW.rules & wanted else 9))
-    return tuple(operations)
+    return (*opened, *operations)

@@ -1,6 +1,8 @@
 """The bundled timer behind the step vocabulary: virtual clock, stepped or inline executor.
 
-Where tasks run inline they are given as callables, which is the other way to use the timer.
+A timer takes three forms of task. The names that steps use take the forms in turn: an object of the
+user's own class, a callable that is wrapped once, and a bare callable, which the timer wraps anew
+for each arming.
 """
 
 import logging
@@ -10,6 +12,7 @@ import msgspec
 
 from purgatory_impl import (
     LARGEST_DELAY_MS,
+    CallableTask,
     InlineExecutor,
     OneShotEnded,
     SteppedExecutor,
@@ -68,14 +71,46 @@ def _is_news(record: logging.LogRecord) -> bool:
 logging.getLogger("purgatory").addFilter(_is_news)
 
 
-class _ScriptedTask(TimerTask):
-    """A task with a name, which records its run and carries out its script."""
+class _OwnTask(TimerTask):
+    """A task of a class of our own, which does what its name stands for."""
 
-    def __init__(self, name: str, instance: "TimerInstance") -> None:
+    def __init__(self, action: Callable[[], object]) -> None:
         super().__init__()
+        self._action = action
+
+    def run(self) -> None:
+        self._action()
+
+
+class _NamedTask:
+    """What a name of the steps stands for: it records its run and carries out its script.
+
+    ``task`` is the timer's own form of it; of a bare callable the one that was made last.
+    """
+
+    def __init__(self, name: str, form: int, instance: "TimerInstance") -> None:
         self.name = name
         self.script: tuple[Action, ...] = ()
+        self.task: Task = _OwnTask(self.run) if form == 0 else CallableTask(self.run)
+        self._is_bare = form == 2
         self._instance = instance
+
+    def arm(self, delay_ms: int) -> None:
+        """Add it to the timer; a bare callable is moved while it waits, and made a task anew."""
+        timer, before = self._instance.timer, self.task
+        if self._is_bare and not isinstance(before, CallableTask):
+            try:
+                timer.add(before, delay_ms)
+            except OneShotEnded:
+                pass
+            else:
+                return
+        self._instance.armed_name = self.name
+        added = timer.add(self.run if self._is_bare else before, delay_ms)
+        # It may have run by now, and have been added once more inside: then the later one stays.
+        if self.task is before:
+            self.task = added
+        self._instance.name_of[added] = self.name
 
     def run(self) -> None:
         instance = self._instance
@@ -91,15 +126,14 @@ class _ScriptedTask(TimerTask):
 class _RecordingExecutor(SteppedExecutor):
     """A stepped executor that reports what the timer hands over."""
 
-    def __init__(self, report: Callable[[Event], None]) -> None:
+    def __init__(self, report: Callable[[Task], None]) -> None:
         super().__init__()
         self._report = report
 
     def hand_over(self, tasks: Iterable[Task]) -> None:
         handed = list(tasks)
         for task in handed:
-            assert isinstance(task, _ScriptedTask)
-            self._report(expired(task.name))
+            self._report(task)
         super().hand_over(handed)
 
 
@@ -111,21 +145,22 @@ class TimerInstance:
         self.events: list[Event] = []
         self.clock = VirtualClock(configuration.start_ms)
         # What goes to an inline executor has run in the same step: only the run is an event.
-        self.executor = InlineExecutor() if inline else _RecordingExecutor(self.events.append)
+        self.executor = InlineExecutor() if inline else _RecordingExecutor(self._handed_over)
         self.timer = Timer(
             tick_ms=configuration.tick_ms,
             wheel_size=configuration.wheel_size,
             clock=self.clock,
             executor=self.executor,
         )
-        self._tasks: dict[str, _ScriptedTask] = {}
-        # What the timer has made of the callables, the last one for each name.
-        self._one_shots: dict[str, Task] = {}
+        self.name_of: dict[Task, str] = {}
+        # A task that the timer makes of a callable may be handed over before anybody knows it.
+        self.armed_name = ""
+        self._tasks: dict[str, _NamedTask] = {}
 
-    def task(self, name: str) -> _ScriptedTask:
+    def task(self, name: str) -> _NamedTask:
         """The task of this name."""
         if name not in self._tasks:
-            self._tasks[name] = _ScriptedTask(name, self)
+            self._tasks[name] = _NamedTask(name, len(self._tasks) % 3, self)
         return self._tasks[name]
 
     def act(self, action: Action) -> None:
@@ -134,10 +169,10 @@ class TimerInstance:
             case Throw():
                 raise ScriptFailure
             case AddInside(name, delay_ms):
-                self._arm(self.task(name), delay_ms)
+                self.task(name).arm(delay_ms)
             case CancelInside(name):
                 # By the task, and not by the timer as the operation does: two ways, one outcome.
-                self._armed(name).cancel()
+                self.task(name).task.cancel()
             case AdvanceInside():
                 self.timer.advance()
 
@@ -161,7 +196,7 @@ class TimerInstance:
             case Add(name, delay_ms, script):
                 self._add(self.task(name), delay_ms, script)
             case Cancel(name):
-                self.timer.cancel(self._armed(name))
+                self.timer.cancel(self.task(name).task)
             case Elapse(to_ms):
                 self.clock.set_ms(to_ms)
             case Advance(to_ms):
@@ -175,36 +210,17 @@ class TimerInstance:
                 raise ValueError(f"no such operation on a virtual clock: {operation}")
         return None
 
-    def _add(self, task: _ScriptedTask, delay_ms: int, script: tuple[Action, ...]) -> None:
+    def _add(self, task: _NamedTask, delay_ms: int, script: tuple[Action, ...]) -> None:
         """Add a task with its script: it may run before this returns, or be refused."""
         before, task.script = task.script, script
         try:
-            self._arm(task, delay_ms)
+            task.arm(delay_ms)
         except TimerError:
             task.script = before
             raise
 
-    def _arm(self, task: _ScriptedTask, delay_ms: int) -> None:
-        """Add a task: itself, or as a callable, of which a pending one-shot task is moved."""
-        if isinstance(self.executor, SteppedExecutor):
-            self.timer.add(task, delay_ms)
-            return
-        last = self._one_shots.get(task.name)
-        if last is not None:
-            try:
-                self.timer.add(last, delay_ms)
-            except OneShotEnded:
-                pass
-            else:
-                return
-        added = self.timer.add(task.run, delay_ms)
-        # The task may have run by now, and have added a later one-shot task: then keep the later.
-        if self._one_shots.get(task.name) is last:
-            self._one_shots[task.name] = added
-
-    def _armed(self, name: str) -> Task:
-        """The task of this name as the timer knows it."""
-        return self._one_shots.get(name) or self.task(name)
+    def _handed_over(self, task: Task) -> None:
+        self.events.append(expired(self.name_of.get(task, self.armed_name)))
 
     def _observe(self) -> dict[str, Value]:
         timer = self.timer
