@@ -53,7 +53,8 @@ class Waiting:
     """What another thread waits with while a callback of ``owner`` stands still.
 
     It is a whole call, or where ``found`` is given the rest of a check, whose walk stands behind
-    the entry of number ``last`` and which had found these entries at its beginning.
+    the entry of number ``last`` and which had found these entries at its beginning; ``thrown`` says
+    whether a try of it threw.
     """
 
     owner: str
@@ -61,6 +62,7 @@ class Waiting:
     found: tuple[Entry, ...] | None = None
     at_end: bool = False
     last: int | None = None
+    thrown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,8 @@ class Walk(Generic[Kept]):
     def waiting(self) -> Course[Kept]:
         """The walk waits until the operation that it has come to is no longer being tried."""
         assert self.owner is not None
-        rest = Waiting(self.owner, CheckInside(self.key), self.found, self.at_end, self.last)
+        call = CheckInside(self.key)
+        rest = Waiting(self.owner, call, self.found, self.at_end, self.last, self.thrown)
         return replace(self.course, waiting=(*self.course.waiting, rest))
 
     @property
@@ -300,7 +301,14 @@ class Calls(Generic[Kept]):
         if first.found is None or not isinstance(first.call, CheckInside):
             acted = self._act(free, first.owner, first.call)
         else:
-            rest = Walk(free, first.call.key, first.found, first.at_end, first.last)
+            rest = Walk(
+                free,
+                first.call.key,
+                first.found,
+                first.at_end,
+                first.last,
+                thrown=first.thrown,
+            )
             acted = walk_on((rest,), self.attempt, self.profile.throwing_try)
         yield from (each.caught(first.owner) for each in acted)
 

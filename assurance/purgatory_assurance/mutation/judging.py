@@ -82,7 +82,7 @@ def record(trial: Trial, campaigns: Campaigns | None = None) -> Recording:
 
     Args:
         trial: What to judge, and as what.
-        campaigns: The campaigns; those of the trial where there are none.
+        campaigns: Seeds and budget; without them, the trial's own.
 
     Raises:
         OriginalFails: it is not conformant.

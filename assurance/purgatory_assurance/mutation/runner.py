@@ -43,7 +43,7 @@ class End(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """A mutant with what came of it.
+    """How the judging of a mutant ended.
 
     ``detail`` is a rule, an exception or a signal; ``stage`` is the one that the judge was in.
     """

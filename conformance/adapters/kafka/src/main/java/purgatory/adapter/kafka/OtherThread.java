@@ -42,7 +42,7 @@ final class OtherThread {
         }
     }
 
-    /** Waits until every call has returned, after which the step is at its end. */
+    /** Waits until every call has returned, and ends the thread: the step is at its end. */
     void endStep() {
         long begun = System.nanoTime();
         for (Task task = waiting.poll(); task != null; task = waiting.poll()) {
@@ -54,6 +54,11 @@ final class OtherThread {
                 }
                 Thread.onSpinWait();
             }
+        }
+        if (thread != null) {
+            // Nothing runs in it any more; its next take ends it.
+            thread.interrupt();
+            thread = null;
         }
     }
 

@@ -1,0 +1,47 @@
+"""The thread that makes calls while a callback stands still: it ends with its step."""
+
+import threading
+
+import pytest
+
+from purgatory_conformance.subjects.other_thread import OtherThread
+
+
+def named() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "meanwhile"]
+
+
+def test_the_thread_ends_with_its_step() -> None:
+    """
+    Given: another thread
+    When:  two steps make calls in it, one of which waits for the end of its callback
+    Then:  all calls are made in their order, and no thread is left
+    """
+    other, made, held = OtherThread(0.01), list[int](), threading.Lock()
+    for step in (1, 2):
+        with held:
+            other.call(lambda: [held.acquire(), held.release()])
+            other.call(lambda step=step: made.append(step))
+            assert made == list(range(1, step))
+        other.end_step()
+
+    assert made == [1, 2]
+    assert named() == []
+
+
+def test_the_failure_of_a_call_ends_the_step() -> None:
+    """
+    Given: a call that fails with an exception that no script throws
+    When:  the step ends
+    Then:  it has this exception, and the next step is without
+    """
+    other = OtherThread()
+
+    def fail() -> None:
+        raise KeyError("o1")
+
+    other.call(fail)
+    with pytest.raises(KeyError):
+        other.end_step()
+    other.end_step()
+    assert named() == []
