@@ -358,7 +358,13 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("memory_pool", "SimpleMemoryPool.depleted_percent", _PERCENT),
     LeftOut("depletion", "DrySpells.percent", _PERCENT),
     LeftOut("depletion", "DrySpells._forget_before", _PERCENT),
-    LeftOut("depletion", "DrySpells.end", _PERCENT, "if now_ms > since_ms:"),
+    *_lines(
+        "depletion",
+        "DrySpells.end",
+        _PERCENT,
+        "if now_ms > since_ms:",
+        "self._recent.append((since_ms, now_ms))",
+    ),
     LeftOut(
         "depletion", "DrySpells.end", _PERCENT, "self._forget_before(now_ms - self._window_ms)"
     ),
@@ -449,14 +455,14 @@ _SIMPLE_STATEMENTS = (
 
 
 def statement_spans(tree: ast.Module) -> tuple[Span, ...]:
-    """Where the simple statements are, but for imports, docstrings and bare declarations."""
+    """Where the simple statements are, but for imports, docstrings, slots, bare declarations."""
     return tuple(_statement_spans(tree))
 
 
 def _statement_spans(tree: ast.Module) -> Iterator[Span]:
     for node in ast.walk(tree):
         match node:
-            case ast.Expr(value=ast.Constant()):
+            case ast.Expr(value=ast.Constant()) | ast.Assign(targets=[ast.Name(id="__slots__")]):
                 pass
             case ast.AnnAssign(value=value):
                 if value is not None:
