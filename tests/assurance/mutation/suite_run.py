@@ -6,7 +6,7 @@ A program for the same reason as ``tiny_run``; prints end and detail of each, as
 import json
 from pathlib import Path
 
-from purgatory_assurance.mutation.judging import SuiteJudge, record
+from purgatory_assurance.mutation.judging import Campaigns, SuiteJudge, record
 from purgatory_assurance.mutation.mutants import Mutant
 from purgatory_assurance.mutation.runner import judge_all
 from purgatory_assurance.mutation.scope import (
@@ -17,6 +17,7 @@ from purgatory_assurance.mutation.scope import (
     SMALL_CHUNKS,
     TIMER,
 )
+from purgatory_conformance.running.campaign import Budget
 
 IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
 
@@ -41,20 +42,24 @@ WRONG = {
 }
 """By module and trial: a line, and what stands in its place."""
 
+TWENTY_CASES = Campaigns(
+    (1,), Budget(least_cases=20, most_cases=20, minimum_visits=0, seconds=3600)
+)
+
 
 def main() -> None:
-    """Print for each module and trial how the original ends, and how the wrong one."""
+    """Print how the original of each module ends, and how the wrong one: end, detail, stage."""
     found = []
     for (module, trial), lines in WRONG.items():
         source = (IMPLEMENTATION / f"{module}.py").read_text(encoding="utf-8")
         assert source.count(lines[0]) == 1
-        judge = SuiteJudge({module: (trial,)}, {trial: record(trial, seeds=(1,), cases=20)})
+        judge = SuiteJudge({module: (trial,)}, {trial: record(trial, TWENTY_CASES)})
         mutants = [
             Mutant(module, "", "", 0, lines[0], line, source.replace(lines[0], line))
             for line in (lines[0], lines[1])
         ]
         results = judge_all(mutants, judge, workers=1, limit_seconds=30)
-        found.append([[result.end.value, result.detail] for result in results])
+        found.append([[each.end.value, each.detail, each.stage == trial.name] for each in results])
     print(json.dumps(found))
 
 

@@ -22,27 +22,43 @@ ROOT = Path(__file__).parents[3]
 REVIEWED = ROOT / "assurance" / "purgatory_assurance" / "mutation" / "survivors.toml"
 REFERENCE = ROOT / "docs" / "reference"
 
+FULL = "if self._last.tasks and len(self._last.tasks) + len(added) > BATCH:"
 SURVIVOR = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a | b", "")
 
 
 def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None:
     """
-    Given: a run of one module, with a killed mutant and a reviewed survivor
+    Given: a run of one module: a mutant that a user's run kills, one out of scope that a further
+        trial kills, and a reviewed survivor
     When:  the text of the page is made
-    Then:  it has the share, the constant that is smaller for this module alone, and the reason
+    Then:  it has the shares, the constant that is smaller for this module alone, and the reasons
     """
     killed = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a != b", "")
-    results = [Result(killed, End.RAISED, "KeyError"), Result(SURVIVOR, End.SURVIVED, "")]
+    of_threads = Mutant("task_queue", "TaskQueue.put", "Eq", 3, FULL, "pass", "")
+    results = [
+        Result(killed, End.RAISED, "KeyError", "bundled_subject, timer"),
+        Result(of_threads, End.RAISED, "KeyError", "bundled_subject, timer, BATCH 2"),
+        Result(SURVIVOR, End.SURVIVED, "", "bundled_subject, timer, BATCH 2"),
+    ]
     reviewed = [Reviewed("task_queue", "TaskQueue.take", "a == b", ("a | b",), "free")]
 
-    run = run_record(results, {"task_queue": Mutants([killed, SURVIVOR])}, "Today.")
+    run = run_record(results, {"task_queue": Mutants([each.mutant for each in results])}, "Today.")
     lines = page_text(run, reviewed).splitlines()
 
-    assert "**1 of 2 mutants are killed: 50.0%.** Today." in lines
-    assert [line for line in lines if "| 2 |" in line and "so that" not in line] == [
-        "| `task_queue` | 2 | 1 | 1 | 50.0% |",
-        "| all | 2 | 1 | 1 | 50.0% |",
+    assert lines[0] == "Today."
+    assert [line for line in lines if "%)" in line] == [
+        "| all | 3 | 1 (33.3%) | 2 (66.7%) |",
+        "| of one thread | 3 | 1 (33.3%) | 2 (66.7%) |",
+        "| in scope | 2 | 1 (50.0%) | 1 (50.0%) |",
+        "| `task_queue` | 3 | 1 (33.3%) | 2 (66.7%) |",
+    ]
+    assert [line for line in lines if "BATCH" in line] == [
         "| `task_queue`, `BATCH` | 2 | `task_queue` | the queue has more than one batch |",
+        "| `task_queue`, <code>BATCH: Final = 1024</code> | 0 | 0 | yes | how many steps a lock is"
+        " held; only threads that wait for it are concerned |",
+        "| `task_queue`, `TaskQueue.put`, <code>if self._last.tasks and len(self._last.tasks) +"
+        " len(added) &gt; BATCH:</code> | 1 | 1 |  | when a list is full; that bounds how long a"
+        " lock is held, and no rule speaks of it |",
     ]
     assert lines[-1] == (
         "| `task_queue`, `TaskQueue.take` | <code>a == b</code> | <code>a &#124; b</code> | free |"

@@ -15,8 +15,8 @@ def test_the_original_survives_and_a_wrong_module_is_blamed() -> None:
     """
     Given: for each trial a module, as it is and with one wrong line
     When:  each takes its own place and is judged
-    Then:  the first survives, the second is found by the rule that it breaks; where the line is
-        reached with small chunks or batches alone, it survives as long as they are large
+    Then:  the first survives, the second is found by the rule that it breaks, in its trial;
+        where the line is reached with small chunks or batches alone, it survives as long as they are large
     """
     done = subprocess.run(
         [sys.executable, "-m", "tests.assurance.mutation.suite_run"],
@@ -26,14 +26,14 @@ def test_the_original_survives_and_a_wrong_module_is_blamed() -> None:
         timeout=300,
     )
 
-    survives = ["survived", ""]
+    survives = ["survived", "", True]
     assert json.loads(done.stdout) == [
-        [survives, ["a case failed", "TIMER-NOT-EARLY"]],
-        [survives, ["a case failed", "PURGATORY-ESTIMATE-EXACT"]],
-        [survives, ["a case failed", "PURGATORY-ESTIMATE-PROPOSAL"]],
-        [survives, ["a case failed", "PURGATORY-CANCEL-RESULT"]],
+        [survives, ["a case failed", "TIMER-NOT-EARLY", True]],
+        [survives, ["a case failed", "PURGATORY-ESTIMATE-EXACT", True]],
+        [survives, ["a case failed", "PURGATORY-ESTIMATE-PROPOSAL", True]],
+        [survives, ["a case failed", "PURGATORY-CANCEL-RESULT", True]],
         [survives, survives],
-        [survives, ["raised", "AssertionError"]],
+        [survives, ["raised", "AssertionError", True]],
         [survives, survives],
-        [survives, ["a case failed", "POOL-USED"]],
+        [survives, ["a case failed", "POOL-USED", True]],
     ]

@@ -15,6 +15,7 @@ from purgatory_assurance.mutation.scope import (
     MODULES_LEFT_OUT,
     LeftOut,
     definitions,
+    left_out_of,
 )
 
 IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
@@ -42,21 +43,21 @@ def test_types_are_no_mutants() -> None:
     """
     Given: a module with annotations and an import for the type checker
     When:  mutants are made of it
-    Then:  the numbers outside of them are changed, and what is left out is counted
+    Then:  the numbers outside of them are changed, and the statements taken out
     """
-    sleeps = LeftOut("counter", "Counter.sleep", "sleeps")
-    found = mutants_of("counter", SOURCE, [sleeps])
+    found = mutants_of("counter", SOURCE)
 
-    assert [(m.definition, m.line, m.mutated) for m in found.judged] == [
+    assert [(m.definition, m.line, m.mutated) for m in found.judged][:4] == [
+        ("Counter", "count: int | None = 1", "pass"),
         ("Counter", "count: int | None = 1", "count: int | None = 2"),
         ("Counter", "count: int | None = 1", "count: int | None = 0"),
+        ("Counter.add", "return self.sleep(most)", "pass"),
     ]
+    assert {m.definition for m in found.judged[4:]} == {"Counter.sleep"}
     # Eleven other operators for the argument's bar and for the star before it, which Cosmic Ray
     # takes for a product; and a ``not`` for the import.
     assert found.in_types == 23
     assert (found.no_program, found.repeated) == (0, 0)
-    # Five other comparisons, two other numbers.
-    assert dict(found.left_out) == {sleeps: 7}
 
 
 def test_decorators_for_the_compiler_are_no_mutants() -> None:
@@ -76,20 +77,63 @@ def test_decorators_for_the_compiler_are_no_mutants() -> None:
     assert found.in_types > 0
 
 
-def test_a_single_line_may_be_left_out() -> None:
+def test_a_statement_is_taken_out() -> None:
     """
-    Given: two lines with mutants in one function
-    When:  one of them is left out
-    Then:  the mutants of the other one remain
+    Given: a function with a docstring, slots, an import, and a statement of two lines
+    When:  mutants are made of it
+    Then:  the statement is taken out, the lines behind it keep their numbers, the others stay
     """
-    source = "def add(a):\n    b = a + 1\n    return b\n\ndef more(a):\n    return a > 1\n"
+    source = (
+        "class Sums:\n"
+        '    """Sums."""\n'
+        '    __slots__ = ("total",)\n'
+        "    def add(self, é):\n"
+        "        from sums import (\n            more)\n"
+        "        self.x(é); self.total = more(\n            é)\n"
+        "        return é\n"
+    )
+    taken_out = [m for m in mutants_of("sums", source).judged if m.operator == "DeleteStatement"]
+
+    assert [(m.line_number, m.mutated) for m in taken_out] == [
+        (7, "pass; self.total = more("),
+        (7, "self.x(é); pass"),
+        (9, "pass"),
+    ]
+    assert [m.source.splitlines().index("        return é") for m in taken_out[:2]] == [8, 8]
+
+
+def test_a_line_or_a_function_is_left_out() -> None:
+    """
+    Given: a line that is left out alone, and a function that is left out whole
+    When:  lines are looked up
+    Then:  these are left out, and no other line of the one, function or module of the other
+    """
     line = LeftOut("sums", "add", "no matter", "b = a + 1")
+    function = LeftOut("sums", "add", "no matter")
 
-    found = mutants_of("sums", source, [line])
+    assert line.holds("sums", "add", "b = a + 1")
+    assert not line.holds("sums", "add", "return b")
+    assert function.holds("sums", "add", "return b")
+    assert function.holds("sums", "add.inner", "return b")
+    assert not function.holds("sums", "add_all", "return b")
+    assert not function.holds("others", "add", "return b")
+    assert not function.of_threads
 
-    assert {mutant.definition for mutant in found.judged} == {"more"}
-    # Eleven other operators, two other numbers.
-    assert dict(found.left_out) == {line: 13}
+
+def test_what_takes_a_second_thread_is_told_apart() -> None:
+    """
+    Given: the thread of the reaper, and the share in percent of which no rule speaks
+    When:  they are looked up
+    Then:  both are left out, and the first because of its thread
+    """
+    reaper = left_out_of("timer", "Timer._reap", "pass")
+    percent = left_out_of("depletion", "DrySpells.percent", "pass")
+
+    assert reaper is not None
+    assert reaper.of_threads
+    assert percent is not None
+    assert not percent.of_threads
+    assert left_out_of("timer", "Timer.add", "pass") is None
 
 
 def test_a_mutant_says_where_it_is() -> None:
@@ -140,12 +184,12 @@ def test_whatever_is_left_out_would_have_mutants(module: str) -> None:
     When:  mutants are made of the module
     Then:  each entry leaves out at least one change; one without any is no reason for anything
     """
-    left_out = [each for each in LEFT_OUT if each.module == module]
     source = (IMPLEMENTATION / f"{module}.py").read_text(encoding="utf-8")
 
-    found = mutants_of(module, source, left_out)
+    found = mutants_of(module, source)
 
-    assert [each for each in left_out if not found.left_out[each]] == []
+    left_out = {left_out_of(each.module, each.definition, each.line) for each in found.judged}
+    assert [each for each in LEFT_OUT if each.module == module and each not in left_out] == []
 
 
 def test_a_constant_that_is_smaller_exists_and_is_smaller() -> None:

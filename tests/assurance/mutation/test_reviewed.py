@@ -8,8 +8,10 @@ import pytest
 pytest.importorskip("cosmic_ray")
 
 from purgatory_assurance.mutation.mutants import Mutant
-from purgatory_assurance.mutation.reviewed import Reviewed, problems, read_reviewed, share
+from purgatory_assurance.mutation.reviewed import Reviewed, problems, read_reviewed
 from purgatory_assurance.mutation.runner import End, Result
+from purgatory_assurance.mutation.scope import IMPORT
+from purgatory_assurance.mutation.shares import Scope, as_users_run
 
 ROOT = Path(__file__).parents[3]
 REVIEWED = ROOT / "assurance" / "purgatory_assurance" / "mutation" / "survivors.toml"
@@ -19,8 +21,8 @@ IMPLEMENTATION = ROOT / "impl" / "purgatory_impl"
 LISTED = Reviewed("wheel", "place", "a < b", ("a <= b",), "never equal")
 
 
-def result(mutated: str, end: End) -> Result:
-    return Result(Mutant("wheel", "place", "Less", 3, "a < b", mutated, ""), end, "")
+def result(mutated: str, end: End, stage: str = IMPORT) -> Result:
+    return Result(Mutant("wheel", "place", "Less", 3, "a < b", mutated, ""), end, "", stage)
 
 
 def killed(count: int) -> list[Result]:
@@ -36,7 +38,6 @@ def test_a_run_with_reviewed_survivors_alone_is_right() -> None:
     results = [*killed(9), result("a <= b", End.SURVIVED)]
 
     assert problems(results, [LISTED], ["wheel"]) == []
-    assert share(results) == 0.9
 
 
 def test_a_survivor_that_nobody_has_reviewed_is_wrong() -> None:
@@ -79,9 +80,43 @@ def test_too_small_a_share_is_wrong() -> None:
     results = [*killed(8), result("a <= b", End.SURVIVED)]
 
     assert problems(results, [LISTED], ["wheel"]) == [
-        "88.9% of the mutants are killed, less than 90%"
+        "as users run the suite, 88.9% of the mutants of one thread are killed, less than 90%"
     ]
     assert problems(results, [LISTED], ["wheel"], 0.8) == []
+
+
+def test_a_scope_is_a_part_of_the_one_before() -> None:
+    """
+    Given: a survivor of the reaper's thread, one that no rule speaks of, one in scope
+    When:  the scopes are made
+    Then:  the last scope has one of them; the others need no reason of their own
+    """
+    places = (("timer", "Timer._reap"), ("depletion", "DrySpells.percent"), ("wheel", "place"))
+    results = [
+        Result(Mutant(module, definition, "Less", 3, "a < b", "pass", ""), End.SURVIVED, "")
+        for module, definition in places
+    ]
+
+    assert [len(scope.of(results)) for scope in Scope] == [3, 2, 1]
+    reviewed = [Reviewed("wheel", "place", "a < b", ("pass",), "free")]
+    assert problems(results, reviewed, ["wheel", "timer", "depletion"], 0.0) == []
+
+
+def test_what_a_further_trial_kills_is_not_killed_as_users_run_the_suite() -> None:
+    """
+    Given: mutants killed by the import, by a user's run, with small lists, and a survivor
+    When:  those that a user's run kills are counted
+    Then:  there are two of them
+    """
+    small = "bundled_subject, purgatory, CHUNK 2"
+    results = [
+        result("1", End.NOT_IMPORTED),
+        result("2", End.JUDGED, "bundled_subject, purgatory"),
+        result("3", End.JUDGED, small),
+        result("4", End.SURVIVED, "bundled_subject, purgatory"),
+    ]
+
+    assert [as_users_run(each) for each in results] == [True, True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -39,11 +39,11 @@ def leave(number):
 }
 
 
-def judge(mutant: Mutant, getting_on: Callable[[], None]) -> None:
+def judge(mutant: Mutant, getting_on: Callable[[str], None]) -> None:
     """A few questions to each module; what they leave open, a mutant survives by."""
     module: dict[str, Callable[..., object]] = {}
     exec(mutant.source, module)
-    getting_on()
+    getting_on("questions")
     match mutant.module:
         case "answers":
             assert module["of_age"](18)
@@ -65,7 +65,9 @@ def main() -> None:
     ]
     ends: dict[str, dict[str, str]] = {name: {} for name in SOURCES}
     for result in judge_all(mutants, judge, workers=2, limit_seconds=1):
-        ends[result.mutant.module][result.mutant.mutated] = result.end.value
+        mutant = result.mutant
+        change = mutant.mutated if mutant.mutated != "pass" else f"no {mutant.line}"
+        ends[mutant.module][change] = result.end.value
     print(json.dumps(ends))
 
 

@@ -1,6 +1,7 @@
 """The thread that makes calls while a callback stands still: it ends with its step."""
 
 import threading
+from functools import partial
 
 import pytest
 
@@ -18,10 +19,15 @@ def test_the_thread_ends_with_its_step() -> None:
     Then:  all calls are made in their order, and no thread is left
     """
     other, made, held = OtherThread(0.01), list[int](), threading.Lock()
+
+    def wait() -> None:
+        with held:
+            pass
+
     for step in (1, 2):
         with held:
-            other.call(lambda: [held.acquire(), held.release()])
-            other.call(lambda step=step: made.append(step))
+            other.call(wait)
+            other.call(partial(made.append, step))
             assert made == list(range(1, step))
         other.end_step()
 
