@@ -20,6 +20,7 @@ SMALLEST = (
     "timer-small",
     "timing-wheel-rounding",
     "memory-pool-identity-small",
+    "memory-pool-calls-small",
     "purgatory-exact-small",
     "purgatory-proposal-small",
 )

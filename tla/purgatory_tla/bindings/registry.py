@@ -9,6 +9,7 @@ from typing import Any
 
 from purgatory_tla.bindings import (
     memory_pool,
+    memory_pool_calls,
     purgatory_exact,
     purgatory_proposal,
     timer,
@@ -25,6 +26,9 @@ _REPORTED: tuple[_Made, ...] = (
     memory_pool.binding,
     memory_pool.strict_binding,
     memory_pool.identity_binding,
+    memory_pool_calls.binding,
+    memory_pool_calls.strict_binding,
+    memory_pool_calls.unbounded_binding,
     purgatory_exact.binding,
     purgatory_exact.cancelling_binding,
     purgatory_proposal.binding,
@@ -39,6 +43,8 @@ _SMALL: tuple[_Made, ...] = (
     memory_pool.small_binding,
     memory_pool.small_strict_binding,
     memory_pool.small_identity_binding,
+    memory_pool_calls.small_binding,
+    memory_pool_calls.small_unbounded_binding,
     purgatory_exact.small_binding,
     purgatory_exact.small_cancelling_binding,
     purgatory_proposal.small_binding,

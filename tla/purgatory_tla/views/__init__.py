@@ -7,7 +7,7 @@ columns. The trace holds variables alone; a count that a module defines is compu
 from collections.abc import Callable, Mapping
 
 from purgatory_tla.views.lemmas import exact_accounting, operation_lock, watcher_list_removal
-from purgatory_tla.views.memory_pool import memory_pool
+from purgatory_tla.views.memory_pool import memory_pool, memory_pool_calls
 from purgatory_tla.views.purgatory import exact, proposal
 from purgatory_tla.views.sayings import State, show
 from purgatory_tla.views.timer import timer, timing_wheel, timing_wheel_steps
@@ -21,6 +21,7 @@ Counts = Mapping[str, object]
 VIEWS: dict[str, Callable[[State, Constants], Counts]] = {
     "ExactAccounting": exact_accounting,
     "MemoryPool": memory_pool,
+    "MemoryPoolCalls": memory_pool_calls,
     "MemoryPoolInductive": memory_pool,
     "OperationLock": operation_lock,
     "PurgatoryExact": exact,
