@@ -15,8 +15,8 @@ CHANGES = (
         name="an advance leaves what is due at its reading",
         binding="timer.small_binding",
         file="Timer.tla",
-        line="ELSE due[t] <= (IF",
-        instead="ELSE due[t] < (IF",
+        line='ELSE due[t] <= (IF "one-tick-early" \\in Defects THEN to + Tick ELSE to)}',
+        instead="ELSE due[t] < to}",
         action="Advance",
     ),
     SeededChange(

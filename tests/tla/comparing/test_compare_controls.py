@@ -24,6 +24,7 @@ from purgatory_tla.resources import modules_folder
 from . import (
     changes_memory_pool,
     changes_memory_pool_calls,
+    changes_purgatory_calls,
     changes_purgatory_exact,
     changes_purgatory_proposal,
     changes_timer,
@@ -42,6 +43,7 @@ CHANGES = (
     *changes_memory_pool.CHANGES,
     *changes_purgatory_exact.CHANGES,
     *changes_memory_pool_calls.CHANGES,
+    *changes_purgatory_calls.CHANGES,
     *changes_purgatory_proposal.CHANGES,
     *changes_timer.CHANGES,
     *changes_timing_wheel.CHANGES,
@@ -128,7 +130,7 @@ def test_there_are_changes_enough_on_both_sides() -> None:
     assert len({each.name for each in CHANGES}) == len(CHANGES)
     assert sum(not each.marks for each in PARAMETERS) >= AT_LEAST
     kinds = Counter(map(_kind, CHANGES))
-    assert len(kinds) == 12
+    assert len(kinds) == 14
     assert min(kinds.values()) >= 3, kinds
 
 

@@ -21,6 +21,7 @@ SMALLEST = (
     "timing-wheel-rounding",
     "memory-pool-identity-small",
     "memory-pool-calls-small",
+    "purgatory-calls-small",
     "purgatory-exact-small",
     "purgatory-proposal-small",
 )

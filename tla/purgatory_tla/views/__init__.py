@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from purgatory_tla.views.lemmas import exact_accounting, operation_lock, watcher_list_removal
 from purgatory_tla.views.memory_pool import memory_pool, memory_pool_calls
-from purgatory_tla.views.purgatory import exact, proposal
+from purgatory_tla.views.purgatory import exact, proposal, purgatory_calls
 from purgatory_tla.views.sayings import State, show
 from purgatory_tla.views.timer import timer, timing_wheel, timing_wheel_steps
 
@@ -24,6 +24,7 @@ VIEWS: dict[str, Callable[[State, Constants], Counts]] = {
     "MemoryPoolCalls": memory_pool_calls,
     "MemoryPoolInductive": memory_pool,
     "OperationLock": operation_lock,
+    "PurgatoryCalls": purgatory_calls,
     "PurgatoryExact": exact,
     "PurgatoryExactRefinement": exact,
     "PurgatoryProposal": proposal,

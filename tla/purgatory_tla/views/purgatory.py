@@ -50,3 +50,21 @@ def _pending(state: State, defects: str) -> int:
     pending += len(members(state["queue"]))
     deciding = entries(state["pc"]).get("executor") == "decide"
     return pending + (deciding and "pending-omits-running" not in defects)
+
+
+def purgatory_calls(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
+    """The clock, the lists, the timer and the executor's queue, and what is completed."""
+    lines = {str(key): line for key, line in entries(state["lists"]).items()}
+    shown = [f"{key}: {' '.join(map(str, _line(line)))}" for key, line in sorted(lines.items())]
+    return {
+        "clock": number(state, "now"),
+        "lists": "; ".join(each for each in shown if not each.endswith(": ")) or "empty",
+        "timer": state["due"],
+        "queue": state["queue"],
+        "completed": state["completed"],
+        "satisfied": state["satisfied"],
+    }
+
+
+def _line(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

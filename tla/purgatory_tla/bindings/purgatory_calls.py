@@ -1,0 +1,257 @@
+"""The purgatory of ``purgatory_model.purgatory`` beside ``PurgatoryCalls.tla``: a call is one step.
+
+The model judges every purgatory. Labels have the answer of a call, its events in their order, and
+the estimate behind it. Its step vocabulary has one operation, ``Watch``, where the module has five
+actions; the outcome tells which of them it was.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from purgatory_model.overlapping.interleaving import Step
+from purgatory_model.pending_tasks import Store
+from purgatory_model.purgatory import PurgatoryModel, PurgatoryState, purgatory_model
+from purgatory_spec.operations import (
+    Advance,
+    CancelForKey,
+    Check,
+    Elapse,
+    Force,
+    Operation,
+    RunOne,
+    Satisfy,
+    Shutdown,
+    Watch,
+    operation_name,
+)
+from purgatory_spec.outcomes import EventKind, Outcome
+from purgatory_spec.profiles import (
+    Accounting,
+    CheckDrops,
+    Executor,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+)
+from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.values.values import function, sequence, to_tla
+
+State = PurgatoryState[Store]
+
+KEYS = ("a", "b")
+
+VARIABLES: dict[str, Variable[State]] = {
+    "now": Variable("the reading of the clock (ms)", lambda state: state.timer.now_ms),
+    "delay": Variable(
+        "the delay of each known operation (ms)",
+        lambda state: function({name: each.delay_ms for name, each in state.operations.items()}),
+    ),
+    "satisfied": Variable(
+        "the operations that every try completes",
+        lambda state: frozenset(name for name, each in state.operations.items() if each.satisfied),
+    ),
+    "completed": Variable("the completed operations", lambda state: state.completed),
+    "lists": Variable(
+        "the watcher list of each key",
+        lambda state: function({key: sequence(state.lists.get(key, ())) for key in KEYS}),
+    ),
+    "due": Variable(
+        "the due tick of each operation in the timer",
+        lambda state: function(state.timer.store.due_ticks),
+    ),
+    "queue": Variable("the executor's queue", lambda state: sequence(state.timer.queue)),
+    "estimate": Variable("the count of the published accounting", lambda state: state.estimate),
+    "closed": Variable("whether the purgatory was shut down", lambda state: state.closed),
+}
+
+ACTIONS = {
+    "WatchRejected": "`Watch(operation, keys, delay_ms)` that is rejected",
+    "WatchCompletes": "`Watch(operation, keys, delay_ms)` that completes its operation",
+    "WatchWaits": "`Watch(operation, keys, delay_ms)` after which the operation waits",
+    "WatchExpires": "the same, with a time-out that is handed over at once",
+    "WatchCompleted": "`Watch(operation, keys, delay_ms)` of a completed operation",
+    "Check": "`Check(key)`",
+    "CancelForKey": "`CancelForKey(key)`",
+    "Force": "`Force(operation)`",
+    "Satisfy": "`Satisfy(operation)`",
+    "Elapse": "`Elapse` by one millisecond",
+    "Advance": "`Advance(to_ms)`, with the purge",
+    "RunOne": "`RunOne` of a queue that is not empty",
+    "Shutdown": "`Shutdown`",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    """Callers who use these names and delays, while there is room, until ``last_ms``."""
+
+    accounting: Accounting = Accounting.EXACT
+    check_drops: CheckDrops = CheckDrops.EITHER
+    operations_named: tuple[str, ...] = ("o", "p")
+    delays_ms: tuple[int, ...] = (0, 1)
+    interval: int = 1
+    last_ms: int = 1
+    most_entries: int = 2
+    most_queued: int = 1
+    most_estimate: int = 2
+    model: PurgatoryModel[Store] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the model."""
+        configuration = PurgatoryConfiguration(purge_interval=self.interval)
+        profile = PurgatoryProfile(
+            accounting=self.accounting, check_drops=self.check_drops, executor=Executor.STEPPED
+        )
+        object.__setattr__(self, "model", purgatory_model(configuration, profile))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the accounting is the exact one."""
+        return self.accounting is Accounting.EXACT
+
+    def operations(self, state: State) -> Iterator[Operation]:
+        """The operations that callers may ask for in a state."""
+        yield from self._watches(state)
+        for key in KEYS:
+            yield from (Check(key), CancelForKey(key))
+        for name in self.operations_named:
+            yield from (Force(name), Satisfy(name))
+        now_ms = state.timer.now_ms
+        yield from (Advance(to_ms) for to_ms in range(now_ms, self.last_ms + 1))
+        if now_ms < self.last_ms:
+            yield Elapse(now_ms + 1)
+        if state.timer.queue:
+            yield RunOne()
+        yield Shutdown()
+
+    def _watches(self, state: State) -> Iterator[Operation]:
+        """The watches for which there is room; a known operation keeps its delay."""
+        pairs = [(one, other) for one in KEYS for other in KEYS]
+        room = self.most_entries - state.entries
+        if not self.is_exact and state.estimate >= self.most_estimate:
+            return
+        for name in self.operations_named:
+            if state.timer.queue.count(name) >= self.most_queued:
+                continue
+            known = state.operations.get(name)
+            delays_ms = self.delays_ms if known is None else (known.delay_ms,)
+            for keys in ((), *((key,) for key in KEYS), *pairs):
+                if len(keys) <= room:
+                    yield from (Watch(name, keys, ms) for ms in delays_ms if ms in self.delays_ms)
+
+
+def binding() -> Binding[State]:
+    """Two operations under two keys, with the exact accounting."""
+    return _bound("purgatory-calls", "The calls of a purgatory, accounting exact.", _Instance())
+
+
+def published_binding() -> Binding[State]:
+    """The same with the published accounting, whose count makes more states: with one delay."""
+    title = "The calls of a purgatory, accounting as published."
+    instance = _Instance(Accounting.PROPOSAL, delays_ms=(0,))
+    return _bound("purgatory-calls-published", title, instance)
+
+
+def leaving_binding() -> Binding[State]:
+    """The same, for longer, where an operation leaves all lists as it completes."""
+    instance = _Instance(check_drops=CheckDrops.EVERYWHERE, last_ms=2)
+    title = "The calls of a purgatory whose operations leave all lists as they complete."
+    return _bound("purgatory-calls-leaving", title, instance)
+
+
+def small_binding() -> Binding[State]:
+    """One operation, for controls."""
+    instance = _Instance(operations_named=("o",), interval=0)
+    return _bound("purgatory-calls-small", "A purgatory's calls about one operation.", instance)
+
+
+def small_published_binding() -> Binding[State]:
+    """One operation, with the published accounting, for controls."""
+    instance = _Instance(Accounting.PROPOSAL, operations_named=("o",), interval=0)
+    title = "A purgatory's calls about one operation, accounting as published."
+    return _bound("purgatory-calls-published-small", title, instance)
+
+
+def _bound(name: str, title: str, instance: _Instance) -> Binding[State]:
+    model = instance.model
+
+    def steps(state: State) -> Iterator[tuple[Step, State]]:
+        for operation in instance.operations(state):
+            for outcome, after in model.successors(state, operation):
+                shown = "free" if after.closed else model.estimate(after)
+                action, arguments = _words(state, operation, outcome)
+                yield Step(action, (*arguments, *_events(outcome), shown)), after
+
+    return Binding(
+        name=name,
+        title=title,
+        module="PurgatoryCallsHistory",
+        constants=_constants(instance),
+        initial=model.initial(),
+        steps=steps,
+        variables=VARIABLES,
+        actions=ACTIONS,
+    )
+
+
+def _words(
+    before: State, operation: Operation, outcome: Outcome
+) -> tuple[str, tuple[str | int, ...]]:
+    """The action, and its arguments with the answer."""
+    answer = "true" if outcome.result else "false"
+    match operation:
+        case Watch(name, keys, delay_ms):
+            if outcome.rejected is not None:
+                return "WatchRejected", (name, *keys, delay_ms, outcome.rejected.value)
+            return _watch_action(name in before.completed, outcome), (
+                name,
+                *keys,
+                delay_ms,
+                answer,
+            )
+        case Check(key):
+            assert isinstance(outcome.result, int)
+            return "Check", (key, outcome.result)
+        case CancelForKey(key):
+            assert isinstance(outcome.result, tuple)
+            return "CancelForKey", (key, *map(str, outcome.result))
+        case Force(name):
+            return "Force", (name, answer)
+        case Satisfy(name):
+            return "Satisfy", (name,)
+        case Advance(to_ms):
+            return "Advance", (to_ms, "" if outcome.rejected is None else outcome.rejected.value)
+        case Elapse() | RunOne() | Shutdown():
+            return type(operation).__name__, ()
+    raise ValueError(f"{operation_name(operation)} is no operation of this instance")
+
+
+def _watch_action(was_completed: bool, outcome: Outcome) -> str:
+    kinds = [event.kind for event in outcome.events]
+    if was_completed:
+        return "WatchCompleted"
+    if outcome.result:
+        return "WatchCompletes"
+    return "WatchExpires" if EventKind.EXPIRED in kinds else "WatchWaits"
+
+
+def _events(outcome: Outcome) -> Iterator[str]:
+    for event in outcome.events:
+        yield from (event.kind.value, event.task)
+
+
+def _constants(instance: _Instance) -> dict[str, str]:
+    exact = {"exact"} if instance.is_exact else set()
+    leaving = {"leaves-all"} if instance.check_drops is CheckDrops.EVERYWHERE else set()
+    values: dict[str, object] = {
+        "Operations": frozenset(instance.operations_named),
+        "Keys": frozenset(KEYS),
+        "Delays": frozenset(instance.delays_ms),
+        "Interval": instance.interval,
+        "Last": instance.last_ms,
+        "MostEntries": instance.most_entries,
+        "MostQueued": instance.most_queued,
+        "MostEstimate": instance.most_estimate,
+        "Features": frozenset(exact | leaving),
+        "Defects": frozenset[str](),
+    }
+    return {name: to_tla(value) for name, value in values.items()}
