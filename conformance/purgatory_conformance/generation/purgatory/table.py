@@ -250,6 +250,13 @@ PURGATORY_TABLE: tuple[Row, ...] = (
         _F.SCRIPT_TRY,
     ),
     _row(
+        "a try that changes the list",
+        2,
+        "PURGATORY-TRY-INSIDE PURGATORY-CHECK-ORDER PURGATORY-CHECK-DROPS",
+        tries.changes_its_list,
+        _F.SCRIPT_TRY,
+    ),
+    _row(
         "a try, and another thread meanwhile",
         2,
         "PURGATORY-MEANWHILE PURGATORY-NOT-LOST",

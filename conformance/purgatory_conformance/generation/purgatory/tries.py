@@ -1,7 +1,7 @@
 """Situations in which a try acts, or another thread does while a callback stands still.
 
-The operation that acts is the last of its list, so that the check that tries it has nothing left to
-do which another thread could do at the same time.
+Where another thread acts, the operation that is tried is the last of its list, so that the check
+that tries it has nothing left to do which another thread could do at the same time.
 """
 
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
@@ -47,6 +47,36 @@ def acts_in_try(world: PurgatoryWorld, source: Source) -> list[Operation]:
     if isinstance(call, CheckInside) and source.integer(0, 3):
         actions = (SatisfyInside(name), call)
     return _tried(source, name, key, actions)
+
+
+def changes_its_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """While a check tries an operation, the try changes the list that the check is passing.
+
+    It adds an entry, cancels for the key, or checks the key: then entries of completed operations
+    leave the list, which may be many. Mostly the try completes its operation.
+    """
+    name, key, other = world.fresh_name(), source.item(("a", "d", "d")), world.fresh_name()
+    delay_ms = source.integer(3, 9)
+    ways: list[Actions] = []
+    if world.has(PurgatoryFeature.SCRIPT_WATCH):
+        ways += [(WatchInside(other, (key,), delay_ms),)] * 2
+    if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY):
+        ways.append((CancelForKeyInside(key),))
+    if world.has(PurgatoryFeature.SCRIPT_CHECK):
+        ways += [(CheckInside(key),)] * 2
+    if not ways:
+        return []
+    answer = source.item((Answer.COMPLETE, Answer.COMPLETE, Answer.WAIT))
+    script = Script((Answer.WAIT, Answer.WAIT, answer), on_try=((), (), source.item(ways)))
+    first = [Watch(world.fresh_name(), (key,), delay_ms) for _ in range(source.item((0, 0, 1)))]
+    count = source.item((0, 0, 1, 2, 20))
+    behind = [Watch(world.fresh_name(), (key,), delay_ms) for _ in range(count)]
+    ends: list[Operation] = []
+    if world.has(PurgatoryFeature.FORCE):
+        ends = [Force(watch.operation) for watch in behind[source.integer(0, 1) :]]
+    last: list[Operation] = [Satisfy(watch.operation) for watch in (*first, *behind[:1])]
+    watch = Watch(name, (key,), delay_ms, script)
+    return [*first, watch, *behind, *ends, Check(key), *last, Check(key)]
 
 
 def meanwhile(world: PurgatoryWorld, source: Source) -> list[Operation]:
