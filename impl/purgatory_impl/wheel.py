@@ -126,7 +126,6 @@ class Wheel:
     __slots__ = (
         "_emptying",
         "_finest",
-        "_tick_ms",
         "_wheel_size",
         "clock_ms",
         "levels",
@@ -136,7 +135,6 @@ class Wheel:
     )
 
     def __init__(self, tick_ms: int, wheel_size: int, start_ms: int) -> None:
-        self._tick_ms = tick_ms
         self._wheel_size = wheel_size
         self.clock_ms = start_ms - start_ms % tick_ms
         self._finest = Level(tick_ms, wheel_size, self.clock_ms)

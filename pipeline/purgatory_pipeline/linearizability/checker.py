@@ -131,8 +131,7 @@ def _explain_purgatory(
         return
     attempts: list[Attempt] = []
     for statement in statements(
-        instance.profile.accounting,
-        instance.profile.executor,
+        instance.profile,
         real_clock=real_clock,
         any_key_takes_time_out=any(
             each.rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT" for each in begin.deviations

@@ -4,11 +4,12 @@ A purgatory is explained operation by operation, by the parts that its rules div
 (PURGATORY-OVERLAPPING-CALLS). The rules leave open when a watch arms the time-out, so there are
 several statements of them; a run has to be explained by one.
 
-On a manual clock time is left out. On a real clock nobody sees the timer hand over, nor a purge. A
-purge may happen at any moment, a hand-over from the earliest time on (``time_outs``); who disarms
-an operation later than that may come too late, so that it times out all the same
-(TIMER-CANCEL-TOO-LATE). Where the executor runs in the caller's thread, the call that hands over
-also runs.
+Where operations leave all lists as they complete, a cancellation may find them or not: nobody sees
+when they have left. On a manual clock time is left out. On a real clock nobody sees the timer hand
+over, nor a purge. A purge may happen at any moment, a hand-over from the earliest time on
+(``time_outs``); who disarms an operation later than that may come too late, so that it times out
+all the same (TIMER-CANCEL-TOO-LATE). Where the executor runs in the caller's thread, the call that
+hands over also runs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,7 @@ from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
 from purgatory_pipeline.traces.lines import Snapshot, WaitingOperation
 from purgatory_spec.operations import CancelForKey, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import Accounting, Executor
+from purgatory_spec.profiles import Accounting, CheckDrops, Executor, PurgatoryProfile
 
 OperationShare: TypeAlias = Share[OverlappedOperation]
 
@@ -51,6 +52,7 @@ class OperationCalls:
         rules: The rules of calls that overlap.
         executor: Where an expired operation runs.
         real_clock: Whether the timer and the purge cannot be seen at work.
+        leaves_lists: Whether an operation leaves all lists as it completes.
         first: What it is like when the history begins.
         earliest_ms: When it may be handed over at the earliest; None where that is unknown.
     """
@@ -58,6 +60,7 @@ class OperationCalls:
     rules: OverlappingCalls
     executor: Executor
     real_clock: bool
+    leaves_lists: bool
     first: OverlappedOperation
     earliest_ms: int | None = None
 
@@ -94,12 +97,14 @@ class OperationCalls:
     ) -> Iterator[OverlappedOperation]:
         """The states in which unseen steps may leave the operation before a part takes effect."""
         yield state
-        if not self.real_clock:
+        if not (self.real_clock or self.leaves_lists):
             return
         operation = call.operation
         if isinstance(operation, CancelForKey) and part == WHOLE and state.completed:
             left = tuple(each for each in state.entries if each != operation.key)
             yield replace(state, entries=left)
+        if not self.real_clock:
+            return
         may_run = isinstance(operation, RunOne) and self._may_time_out_in(call)
         if may_run and part == WHOLE and state.armed:
             yield replace(state, armed=False, queued=state.queued + 1)
@@ -132,8 +137,7 @@ class OperationCalls:
 
 
 def statements(
-    accounting: Accounting,
-    executor: Executor,
+    profile: PurgatoryProfile,
     *,
     real_clock: bool,
     any_key_takes_time_out: bool,
@@ -143,13 +147,13 @@ def statements(
     """The statements of the rules that a run may be explained by, the likeliest first.
 
     Args:
-        accounting: What the profile declares.
-        executor: Where an expired operation runs.
+        profile: What the purgatory declares.
         real_clock: Whether the run is on one.
         any_key_takes_time_out: Whether that deviation is declared.
         snapshot: What is live where the run begins, if it begins in the middle.
         time_outs: When operations may time out at the earliest.
     """
+    leaves_lists = profile.check_drops is CheckDrops.EVERYWHERE
     closed = snapshot is not None and snapshot.closed
     waiting = {} if snapshot is None else {each.operation: each for each in snapshot.operations}
 
@@ -158,12 +162,14 @@ def statements(
             rules = OverlappingCalls(name, arms_first, any_key_takes_time_out)
             first = delayed_operation(waiting.get(name, WaitingOperation(name)), closed=closed)
             earliest_ms = time_outs.earliest_ms(name, entries)
-            calls = OperationCalls(rules, executor, real_clock, first, earliest_ms)
+            calls = OperationCalls(
+                rules, profile.executor, real_clock, leaves_lists, first, earliest_ms
+            )
             return Share(name, entries, calls)
 
         return Statement(words, share_of)
 
     armed_first = statement("the time-out armed first", arms_first=True)
     armed_last = statement("the time-out armed last", arms_first=False)
-    exact = accounting is Accounting.EXACT
+    exact = profile.accounting is Accounting.EXACT
     return (armed_first, armed_last) if exact else (armed_last, armed_first)

@@ -12,7 +12,7 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind, completed, expired, timed_out, tried
-from purgatory_spec.profiles import Accounting, Executor, PurgatoryProfile
+from purgatory_spec.profiles import Accounting, CheckDrops, Executor, PurgatoryProfile
 
 from .known_history import right, wrong
 from .traces import back, call, event, step
@@ -25,6 +25,9 @@ EXACT_THREAD = PurgatoryInstance(
 )
 EXACT_INLINE = PurgatoryInstance(
     profile=PurgatoryProfile(accounting=Accounting.EXACT, executor=Executor.INLINE)
+)
+LEAVING = PurgatoryInstance(
+    profile=PurgatoryProfile(executor=Executor.STEPPED, check_drops=CheckDrops.EVERYWHERE)
 )
 
 TRIED, COMPLETED, TIMED_OUT = EventKind.TRIED, EventKind.COMPLETED, EventKind.TIMED_OUT
@@ -188,6 +191,25 @@ PURGATORIES = {
         step("t", W, False, *WAITS),
         step("t", CancelForKey("k"), ("a",)),
         step("u", CancelForKey("k"), ("a",)),
+    ),
+    # It has left all its lists as it was completed.
+    "cancelled without what is completed": right(
+        LEAVING,
+        step("t", W, False, *WAITS),
+        step("t", Force("a"), True, completed("a")),
+        step("t", CancelForKey("k"), ()),
+    ),
+    # It has not been checked, and so it stands in its list.
+    "cancelled without what is completed and stays": wrong(
+        EXACT,
+        3,
+        step("t", W, False, *WAITS),
+        step("t", Force("a"), True, completed("a")),
+        step("t", CancelForKey("k"), ()),
+    ),
+    # What waits is cancelled there, too.
+    "cancelled without what waits": wrong(
+        LEAVING, 2, step("t", W, False, *WAITS), step("t", CancelForKey("k"), ())
     ),
     # A callback of a check watches another operation: a call inside a call.
     "a callback watches": right(
