@@ -1,8 +1,8 @@
 """The pool of ``purgatory_model.memory_pool`` beside ``MemoryPoolCalls.tla``: a call is one step.
 
-The model judges every pool. Its step vocabulary has one operation, ``Allocate``, where the module
-has three actions; the outcome tells which of them it was. Bound is the pool that tells its own
-buffers from others: one that does not may credit without end.
+The model judges every pool. The operation ``Allocate`` is three actions of the module, by its
+outcome. Bound is the pool that tells its own buffers from others: other pools may credit without
+end.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,7 @@
 """The purgatory of ``purgatory_model.purgatory`` beside ``PurgatoryCalls.tla``: a call is one step.
 
 The model judges every purgatory. Labels have the answer of a call, its events in their order, and
-the estimate behind it. Its step vocabulary has one operation, ``Watch``, where the module has five
-actions; the outcome tells which of them it was.
+the estimate behind it. The operation ``Watch`` is five actions of the module, by its outcome.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """The timer of ``purgatory_model.timer`` beside ``Timer.tla``: pending tasks and no wheel.
 
 The model judges every timer: a task that is due when it is added expires at once or waits, and the
-tasks of one tick expire in any order. Its step vocabulary has one operation, ``Add``, where the
-module has three actions; the outcome tells which of them it was.
+tasks of one tick expire in any order. The operation ``Add`` is three actions of the module, by its
+outcome.
 """
 
 from collections.abc import Iterator
