@@ -42,7 +42,8 @@ class HashedWheelTimer:
         while True:
             slot = self.slots[self.tick % len(self.slots)]
             for task in [task for task, rounds in slot.items() if rounds == 0]:
-                if slot.pop(task, None) is not None:
+                if slot.get(task) == 0:  # a task that ran before may have moved it
+                    del slot[task]
                     self.run(task)
             if self.tick == until:
                 return
