@@ -164,6 +164,10 @@ _ROOM = "when entries move closer together; that is for memory, of which no rule
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
 _LEAKED = "no rule speaks of how many were lost"
 _CREDITED_MEANWHILE = "only where another thread has credited it meanwhile"
+_COMPLETED_MEANWHILE = (
+    "only where another thread completes the operation while it enters its lists, or a key fails"
+)
+_CLOSED_MEANWHILE = "only where another thread closes the purgatory meanwhile"
 _LOCKS = "how many locks there are; other threads alone are concerned"
 _OF_THREADS: Final = frozenset(
     {
@@ -176,6 +180,8 @@ _OF_THREADS: Final = frozenset(
         _HOLD,
         _ORDER,
         _CREDITED_MEANWHILE,
+        _COMPLETED_MEANWHILE,
+        _CLOSED_MEANWHILE,
         _LOCKS,
     }
 )
@@ -350,7 +356,22 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         'self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)',
     ),
     LeftOut("purgatory", "Purgatory.__init__", _REAPER, "self._reaper.start()"),
-    LeftOut("purgatory", "Purgatory.close", _REAPER, "self._accounting.close()"),
+    *_lines(
+        "purgatory",
+        "Purgatory.close",
+        _REAPER,
+        "self._accounting.close()",
+        "join(self._reaper, timeout_ms)",
+    ),
+    *_lines(
+        "purgatory",
+        "Purgatory._append",
+        _COMPLETED_MEANWHILE,
+        "break",
+        "if appended < len(keys):",
+        "self._accounting.post(withdraw(operation, len(keys) - appended))",
+    ),
+    LeftOut("purgatory", "Purgatory._finish_watch", _CLOSED_MEANWHILE, "take_time_out(operation)"),
     LeftOut("purgatory", "_first_of", _FOR_PEOPLE, "for further in failures[1:]:"),
     LeftOut(
         "purgatory",

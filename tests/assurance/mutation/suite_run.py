@@ -27,7 +27,7 @@ SECOND_BATCH = ("self._last.next = Batch()", "self._first = self._last.next = Ba
 WRONG = {
     ("wheel", TIMER): (
         "if expiry_ms < self._finest.turn_ms:",
-        "if expiry_ms < self._finest.turn_ms + self._tick_ms:",
+        "if expiry_ms < self._finest.turn_ms + 1:",
     ),
     ("accounting", PURGATORY): (
         "return self._pending + max(0, self._stale)",

@@ -79,7 +79,7 @@ def test_too_small_a_share_is_wrong() -> None:
     """
     results = [*killed(8), result("a <= b", End.SURVIVED)]
 
-    assert problems(results, [LISTED], ["wheel"]) == [
+    assert problems(results, [LISTED], ["wheel"], 0.9) == [
         "as users run the suite, 88.9% of the mutants of one thread are killed, less than 90%"
     ]
     assert problems(results, [LISTED], ["wheel"], 0.8) == []
