@@ -100,7 +100,7 @@ _MUTANTS = (
     _mutant(watching.SecondTryTakesBack, "PURGATORY-WATCH-SECOND-TRY"),
     _mutant(watching.SecondTryStaysArmed, "PURGATORY-WATCH-SECOND-TRY"),
     _mutant(watching.SecondTryStaysArmed, "PURGATORY-WATCH-SECOND-TRY", profile=SILENT_PROFILE),
-    _mutant(watching.OnlyFirstKey, "PURGATORY-WATCH-WAITS"),
+    _mutant(watching.OnlyFirstKey, "PURGATORY-WATCH-WAITS", "PURGATORY-DUPLICATE-KEYS"),
     _mutant(
         watching.NewestAtTheHead,
         "PURGATORY-WATCH-WAITS",
@@ -199,7 +199,7 @@ _MUTANTS = (
     _mutant(checking.CancelTakesTimeOut, "PURGATORY-CANCEL-KEEPS-TIME-OUT", profile=SILENT_PROFILE),
     _mutant(checking.CancelUnknownKeyFails, "PURGATORY-CANCEL-UNKNOWN"),
     _mutant(counting.EntriesOfLive, "PURGATORY-ENTRIES"),
-    _mutant(counting.EntriesOnce, "PURGATORY-ENTRIES"),
+    _mutant(counting.EntriesOnce, "PURGATORY-ENTRIES", "PURGATORY-DUPLICATE-KEYS"),
     _mutant(counting.TimerSizeOfPending, "PURGATORY-TIMER-SIZE"),
     _mutant(counting.PendingIsTimerSize, "PURGATORY-PENDING"),
     _mutant(counting.PendingUncompleted, "PURGATORY-PENDING"),
