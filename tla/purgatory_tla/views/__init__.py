@@ -6,6 +6,7 @@ columns. The trace holds variables alone; a count that a module defines is compu
 
 from collections.abc import Callable, Mapping
 
+from purgatory_tla.views.channel_muting import channel_muting
 from purgatory_tla.views.lemmas import exact_accounting, operation_lock, watcher_list_removal
 from purgatory_tla.views.memory_pool import memory_pool, memory_pool_calls
 from purgatory_tla.views.purgatory import exact, proposal, purgatory_calls
@@ -19,6 +20,7 @@ Counts = Mapping[str, object]
 """The counts of one state, by name."""
 
 VIEWS: dict[str, Callable[[State, Constants], Counts]] = {
+    "ChannelMuting": channel_muting,
     "ExactAccounting": exact_accounting,
     "MemoryPool": memory_pool,
     "MemoryPoolCalls": memory_pool_calls,
