@@ -53,6 +53,10 @@ class DrySpells:
             self._forget_before(now_ms - self._window_ms)
             self._recent.append((since_ms, now_ms))
 
+    def present_ms(self) -> int:
+        """How long the spell has gone on that is under way, ms; 0 without one."""
+        return 0 if self._since_ms is None else self._clock.now_ms() - self._since_ms
+
     def percent(self) -> float:
         """The share of the window that ends now in which a spell was under way, 0 to 100."""
         now_ms = self._clock.now_ms()

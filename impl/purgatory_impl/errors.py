@@ -157,3 +157,12 @@ class BufferInUse(InvalidRelease):
 
     def __init__(self) -> None:
         super().__init__("the buffer is still exported; drop what uses it, then release it again")
+
+
+class RequestAnswered(PurgatoryError):
+    """A request has been answered before; the reason is ``invalid_argument``."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Reason.INVALID_ARGUMENT, "the request has its response; there is one for each request"
+        )
