@@ -1,0 +1,242 @@
+"""A connection's state: the request that is being received, and the reasons to read nothing.
+
+The reasons are bits of one number, each set and ended by one cause alone. A channel is read only
+when none is set. Memory that comes back therefore cannot let a channel on whose last request is
+still being handled, and a response cannot let one on that waits for memory.
+"""
+
+from __future__ import annotations
+
+import enum
+import socket
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol
+
+from purgatory_impl.errors import BufferReleased, RequestAnswered
+from purgatory_impl.network.memory_line import MemoryLine
+from purgatory_impl.network.transports import Transport
+
+MEMORY: Final = 1
+ORDER: Final = 2
+THROTTLE: Final = 4
+
+
+class Mute(enum.Enum):
+    """A reason for which nothing is read from a channel."""
+
+    MEMORY = "memory"
+    """Its request was refused memory."""
+
+    ORDER = "order"
+    """Its last request is being handled, or the response is not written to its end."""
+
+    THROTTLE = "throttle"
+    """The server has told it to slow down."""
+
+
+_BITS: Final = {Mute.MEMORY: MEMORY, Mute.ORDER: ORDER, Mute.THROTTLE: THROTTLE}
+
+NO_SIZE: Final = -1
+"""The size of a receive whose four bytes of size have not come."""
+
+
+class CloseReason(enum.Enum):
+    """Why a channel was closed."""
+
+    PEER_ENDED = "peer_ended"
+    """The peer has ended before, between or within requests."""
+
+    PEER_RESET = "peer_reset"
+    """The connection is broken."""
+
+    INVALID_SIZE = "invalid_size"
+    """A request was announced with a negative size, or one above the largest."""
+
+    TLS_FAILED = "tls_failed"
+    """The handshake has failed, or a record was wrong."""
+
+    IDLE = "idle"
+    """Nothing was received, written or handled for the idle limit."""
+
+    SLOW = "slow"
+    """A request had its memory and was not complete within the receive limit."""
+
+    BY_US = "by_us"
+    """The server has closed it."""
+
+
+class Owner(Protocol):
+    """The network thread of a channel: it is told of everything, and acts in its next poll."""
+
+    def post(self, letter: Callable[[], None]) -> None:
+        """Call this in the next poll, and wake the thread for it; from any thread."""
+
+    def granted(self, channel: Channel, buffer: memoryview) -> None:
+        """The channel's request has its memory."""
+
+    def responded(self, channel: Channel, response: bytes | None) -> None:
+        """The response of the channel's last request is this; None is a request without one."""
+
+    def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
+        """Throttling begins or ends."""
+
+    def closed(self, channel: Channel) -> None:
+        """The server wants no more of it."""
+
+
+class Channel:
+    """One connection of a network thread, which alone touches what has no method here.
+
+    Attributes:
+        number: The channel's own number in its thread, from 1.
+        peer: The other side's address, as ``socket`` gives it; None where it has gone already.
+        is_closed: Whether the connection is closed.
+        received: How many requests were received whole.
+    """
+
+    __slots__ = (
+        "buffer",
+        "connection",
+        "descriptor",
+        "filled",
+        "header",
+        "interest",
+        "is_closed",
+        "is_ready",
+        "is_responding",
+        "number",
+        "outgoing",
+        "owner",
+        "peer",
+        "reasons",
+        "received",
+        "size",
+        "transport",
+    )
+
+    def __init__(
+        self, owner: Owner, number: int, connection: socket.socket, transport: Transport
+    ) -> None:
+        self.owner = owner
+        self.number = number
+        self.connection = connection
+        self.descriptor = connection.fileno()
+        self.peer: object = _peer_of(connection)
+        self.transport = transport
+        self.is_ready = False
+        self.is_closed = False
+        self.reasons = 0
+        self.interest = 0
+        self.header = b""
+        self.size = NO_SIZE
+        self.buffer: memoryview | None = None
+        self.filled = 0
+        self.received = 0
+        self.outgoing: deque[memoryview] = deque()
+        self.is_responding = False
+
+    @property
+    def mutes(self) -> frozenset[Mute]:
+        """The reasons for which nothing is read now."""
+        return frozenset(mute for mute, bit in _BITS.items() if self.reasons & bit)
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether a request is being received that has its memory."""
+        return self.buffer is not None
+
+    def grant(self, buffer: memoryview) -> None:
+        """The memory that the channel has waited for; called by whichever thread releases."""
+        self.owner.post(partial(self.owner.granted, self, buffer))
+
+    def throttle(self) -> None:
+        """Read nothing until ``unthrottle``; from any thread.
+
+        A throttled channel whose request is being handled is read again after the response and the
+        end of throttling, whichever is later.
+        """
+        self.owner.post(partial(self.owner.throttled, self, is_throttled=True))
+
+    def unthrottle(self) -> None:
+        """The end of throttling; from any thread."""
+        self.owner.post(partial(self.owner.throttled, self, is_throttled=False))
+
+    def close(self) -> None:
+        """Close the connection in the next poll; from any thread. Bytes not written are lost."""
+        self.owner.post(partial(self.owner.closed, self))
+
+
+class Request:
+    """A request that was received, and what is owed for it: the memory once, the response once.
+
+    Attributes:
+        channel: Where it came from.
+        number: Its place among the requests of its channel, from 1.
+        payload: Its bytes, in the memory of the pool; not to be used after the release.
+    """
+
+    __slots__ = ("_is_answered", "_is_released", "_line", "channel", "number", "payload")
+
+    def __init__(
+        self, channel: Channel, number: int, payload: memoryview, line: MemoryLine | None
+    ) -> None:
+        """A request; without a line it has no memory that anybody counts."""
+        self.channel = channel
+        self.number = number
+        self.payload = payload
+        self._line = line
+        self._is_released = False
+        self._is_answered = False
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the memory has been given back."""
+        return self._is_released
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether ``respond`` was called."""
+        return self._is_answered
+
+    def release(self) -> None:
+        """Give the memory back, once for each request; also when the connection has closed.
+
+        May be called by any thread, but not by two at a time. Best before ``respond``: then the
+        memory is there when the channel is read again.
+
+        Raises:
+            BufferReleased: it was given back before.
+            BufferInUse: something still uses the payload through the buffer protocol.
+        """
+        if self._is_released:
+            raise BufferReleased
+        if self._line is not None:
+            self._line.release(self.payload)
+        self._is_released = True
+
+    def respond(self, response: bytes | None) -> None:
+        """Send a response, and read the channel's next request once it is written to its end.
+
+        Where the connection has closed it goes nowhere. From any thread, once for each request.
+
+        Args:
+            response: The response without its size, which is put in front; None for a request
+                that gets no response.
+
+        Raises:
+            RequestAnswered: there was a response.
+        """
+        if self._is_answered:
+            raise RequestAnswered
+        self._is_answered = True
+        owner = self.channel.owner
+        owner.post(partial(owner.responded, self.channel, response))
+
+
+def _peer_of(connection: socket.socket) -> object:
+    try:
+        return connection.getpeername()
+    except OSError:
+        return None

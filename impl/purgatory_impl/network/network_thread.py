@@ -1,0 +1,479 @@
+"""A network thread: some channels, looked at together, one poll after the other.
+
+A poll has four parts. It takes what other threads have posted: new connections, memory that was
+granted, responses. It waits until a socket is ready, somebody posts, or the time is over. It reads
+and writes what is ready, at most one request of each channel. It closes what has been idle or slow
+for too long.
+
+Before every read every reason to read nothing is asked for, whoever says that there are bytes: the
+socket, or TLS, which has taken some from the socket already. What must not be read is left where it
+is, and looked at again when its last reason ends.
+
+Interest in a socket is changed late: a channel whose request is being handled stays in the set of
+sockets that are looked at, and leaves it only if its next request comes before the response.
+"""
+
+import socket
+import ssl
+import struct
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Final
+
+from purgatory_impl.clocks import Clock, MonotonicClock
+from purgatory_impl.network.channel import (
+    MEMORY,
+    NO_SIZE,
+    ORDER,
+    THROTTLE,
+    Channel,
+    CloseReason,
+    Request,
+)
+from purgatory_impl.network.limits import NetworkLimits
+from purgatory_impl.network.memory_line import MemoryLine
+from purgatory_impl.network.readiness import (
+    BROKEN,
+    END,
+    READ,
+    WRITE,
+    Readiness,
+    system_readiness,
+    unread_bytes,
+)
+from purgatory_impl.network.transports import PlainTransport, TlsTransport
+
+_SIZE_BYTES: Final = 4
+_SIZE: Final = struct.Struct(">i")
+_NOTHING: Final = memoryview(b"")
+_JOINED_BYTES: Final = 64 * 1024
+"""Up to here a response is copied behind its size, which is cheaper than a second write."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedChannel:
+    """A channel that was closed, and why."""
+
+    channel: Channel
+    reason: CloseReason
+
+
+@dataclass(slots=True)
+class Polled:
+    """What a poll has brought.
+
+    Attributes:
+        received: Requests, in the order of their reception; at most one of each channel.
+        closed: Channels that were closed.
+    """
+
+    received: list[Request] = field(default_factory=list)
+    closed: list[ClosedChannel] = field(default_factory=list)
+
+
+class NetworkThread:
+    """Channels of one thread; ``poll`` and ``close`` are called by that thread alone."""
+
+    def __init__(
+        self,
+        line: MemoryLine,
+        limits: NetworkLimits,
+        *,
+        clock: Clock | None = None,
+        readiness: Readiness | None = None,
+    ) -> None:
+        """A thread without channels.
+
+        Args:
+            line: Where the memory comes from; several network threads may share one.
+            limits: The largest request, and how long a connection may be idle or slow.
+            clock: For those two; a ``MonotonicClock`` when absent.
+            readiness: How sockets are looked at; the system's best when absent.
+        """
+        self._line = line
+        self._most = limits.max_request_bytes
+        self._idle_limit_ms = limits.idle_limit_ms
+        self._receive_limit_ms = limits.receive_limit_ms
+        self._clock: Clock = MonotonicClock() if clock is None else clock
+        self._readiness = system_readiness() if readiness is None else readiness
+        self._letters: deque[Callable[[], None]] = deque()
+        self._waker, self._bell = socket.socketpair()
+        self._waker.setblocking(False)
+        self._bell.setblocking(False)
+        self._readiness.watch(self._bell, READ)
+        self._is_woken = False
+        self._thread = threading.get_ident()
+        self._channels: dict[int, Channel] = {}
+        self._numbers = count(1)
+        self._polled = Polled()
+        self._is_reading = True
+        # To be read in the next poll whatever the socket says.
+        self._eager: dict[Channel, None] = {}
+        # Ready sockets that a poll without reading has left out.
+        self._passed: dict[Channel, None] = {}
+        # By the last sign of life, and by the time of the grant.
+        self._active: OrderedDict[Channel, int] = OrderedDict()
+        self._holders: OrderedDict[Channel, int] = OrderedDict()
+
+    def add(self, connection: socket.socket, tls: ssl.SSLContext | None = None) -> Channel:
+        """Take a connection over, from any thread; it is looked at from the next poll on.
+
+        Args:
+            connection: A connected stream socket, which belongs to the channel from now on.
+            tls: The server's side of TLS, if the connection is to be encrypted.
+        """
+        connection.setblocking(False)
+        transport = PlainTransport(connection) if tls is None else TlsTransport(connection, tls)
+        channel = Channel(self, next(self._numbers), connection, transport)
+        self.post(partial(self._opens, channel))
+        return channel
+
+    def poll(self, timeout_ms: int = 0, *, is_reading: bool = True) -> Polled:
+        """One round: wait until something can be done, for ``timeout_ms`` at most, and do it.
+
+        Args:
+            timeout_ms: How long to wait where nothing is ready, ms.
+            is_reading: Whether requests are read; without, only the rest is done, and responses
+                are written.
+        """
+        self._thread = threading.get_ident()
+        self._polled = Polled()
+        self._is_reading = is_reading
+        if is_reading and self._passed:
+            self._look_at_passed()
+        self._take_letters()
+        if self._polled.closed or (is_reading and self._eager):
+            timeout_ms = 0
+        for descriptor, events in self._readiness.wait(self._within_limits(timeout_ms)):
+            present = self._channels.get(descriptor)
+            if present is not None:
+                self._attend(present, events)
+            elif descriptor == self._bell.fileno():
+                self._be_woken()
+        if is_reading and self._eager:
+            eager, self._eager = self._eager, {}
+            for channel in eager:
+                self._read(channel)
+        self._expire()
+        return self._polled
+
+    def post(self, letter: Callable[[], None]) -> None:
+        """Call this in the next poll, and wake the thread for it; from any thread."""
+        self._letters.append(letter)
+        if self._thread != threading.get_ident():
+            self.wake()
+
+    def wake(self) -> None:
+        """End the wait of the present poll, or of the next; from any thread."""
+        if not self._is_woken:
+            self._is_woken = True
+            with suppress(OSError):  # the bell rings already, or the thread has ended
+                self._waker.send(b"\0")
+
+    def close(self) -> None:
+        """Close all channels, and give back all memory but that of requests being handled."""
+        self._polled = Polled()
+        self._take_letters()
+        for channel in list(self._channels.values()):
+            self._close(channel, CloseReason.BY_US)
+        self._take_letters()
+        self._readiness.close()
+        self._waker.close()
+        self._bell.close()
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """The open ones."""
+        return tuple(self._channels.values())
+
+    def granted(self, channel: Channel, buffer: memoryview) -> None:
+        """A letter: the channel's request has its memory."""
+        if channel.is_closed:
+            self._line.release(buffer)
+            return
+        channel.buffer = buffer
+        self._holds(channel)
+        self._unmute(channel, MEMORY)
+        self._eager[channel] = None
+
+    def responded(self, channel: Channel, response: bytes | None) -> None:
+        """A letter: the response of the channel's last request."""
+        if channel.is_closed:
+            return
+        if response is not None:
+            size = _SIZE.pack(len(response))
+            if len(response) <= _JOINED_BYTES:
+                channel.outgoing.append(memoryview(size + response))
+            else:
+                channel.outgoing.extend((memoryview(size), memoryview(response)))
+        channel.is_responding = True
+        self._write(channel)
+
+    def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
+        """A letter: throttling begins or ends."""
+        if channel.is_closed:
+            return
+        if is_throttled:
+            channel.reasons |= THROTTLE
+        else:
+            self._unmute(channel, THROTTLE)
+
+    def closed(self, channel: Channel) -> None:
+        """A letter: the server wants no more of it."""
+        self._close(channel, CloseReason.BY_US)
+
+    def _take_letters(self) -> None:
+        letters = self._letters
+        while letters:
+            letters.popleft()()
+
+    def _be_woken(self) -> None:
+        with suppress(BlockingIOError):
+            self._bell.recv(64)
+        self._is_woken = False
+        self._take_letters()
+
+    def _opens(self, channel: Channel) -> None:
+        channel.interest = READ | END
+        self._channels[channel.descriptor] = channel
+        self._active[channel] = self._clock.now_ms()
+        self._readiness.watch(channel.connection, channel.interest)
+
+    def _attend(self, channel: Channel, events: int) -> None:
+        """Do what a socket is ready for."""
+        if not channel.is_ready and not self._is_handshake_done(channel):
+            return
+        if events & BROKEN and (channel.reasons or not self._is_reading):
+            self._close(channel, CloseReason.PEER_RESET)
+            return
+        if events & WRITE:
+            self._write(channel)
+        if events & END:
+            self._ends(channel)
+        if channel.is_closed or not events & (READ | BROKEN):
+            return
+        if channel.reasons:
+            self._look_for(channel, channel.interest & ~READ)
+        elif not self._is_reading:
+            self._look_for(channel, channel.interest & ~READ)
+            self._passed[channel] = None
+        else:
+            self._read(channel)
+
+    def _is_handshake_done(self, channel: Channel) -> bool:
+        transport = channel.transport
+        try:
+            channel.is_ready = transport.handshake()
+        except ssl.SSLError:
+            self._close(channel, CloseReason.TLS_FAILED)
+            return False
+        except OSError:
+            self._close(channel, CloseReason.PEER_RESET)
+            return False
+        self._write(channel)
+        if channel.is_ready and transport.is_buffering:
+            self._eager[channel] = None
+        return channel.is_ready and not channel.is_closed
+
+    def _read(self, channel: Channel) -> None:
+        """Go on with the channel's request, if there is no reason against it."""
+        if channel.reasons or channel.is_closed:
+            return
+        transport = channel.transport
+        try:
+            buffer = channel.buffer
+            if buffer is None:
+                header = transport.read(_SIZE_BYTES - len(channel.header))
+                if header is None:
+                    return
+                if not header:
+                    self._close(channel, CloseReason.PEER_ENDED)
+                    return
+                self._is_active(channel)
+                if channel.header:
+                    header = channel.header + header
+                if len(header) < _SIZE_BYTES:
+                    channel.header = header
+                    return
+                buffer = self._memory_for(channel, header)
+                if buffer is None:
+                    return
+            filled = channel.filled
+            if filled < channel.size:
+                taken = transport.read_into(buffer[filled:] if filled else buffer)
+                if taken is None:
+                    self._holds(channel)
+                    return
+                if not taken:
+                    self._close(channel, CloseReason.PEER_ENDED)
+                    return
+                filled += taken
+                channel.filled = filled
+            if filled == channel.size:
+                self._receives(channel, buffer)
+            else:
+                self._is_active(channel)
+                self._holds(channel)
+                if transport.is_buffering:
+                    self._eager[channel] = None
+        except ssl.SSLError:
+            self._close(channel, CloseReason.TLS_FAILED)
+        except OSError:
+            self._close(channel, CloseReason.PEER_RESET)
+        else:
+            if transport.is_writing:
+                self._write(channel)
+
+    def _memory_for(self, channel: Channel, header: bytes) -> memoryview | None:
+        """The memory of a request whose size has come; None where the channel waits or closes."""
+        (size,) = _SIZE.unpack(header)
+        if not 0 <= size <= self._most:
+            self._close(channel, CloseReason.INVALID_SIZE)
+            return None
+        channel.header = b""
+        channel.size = size
+        if not size:
+            return _NOTHING
+        channel.buffer = self._line.ask(channel, size)
+        if channel.buffer is None:
+            channel.reasons |= MEMORY
+        return channel.buffer
+
+    def _receives(self, channel: Channel, buffer: memoryview) -> None:
+        """A request is whole: it is handed on, and nothing more is read until its response."""
+        channel.received += 1
+        line = self._line if channel.size else None
+        channel.buffer = None
+        channel.size = NO_SIZE
+        channel.filled = 0
+        channel.reasons |= ORDER
+        if self._holders:
+            self._holders.pop(channel, None)
+        self._polled.received.append(Request(channel, channel.received, buffer, line))
+
+    def _unmute(self, channel: Channel, reason: int) -> None:
+        """A reason ends; with the last one the channel is read again, first what TLS has taken."""
+        channel.reasons &= ~reason
+        if channel.reasons:
+            return
+        self._is_active(channel)
+        if not channel.interest & READ:
+            self._look_for(channel, channel.interest | READ)
+        if channel.transport.is_buffering:
+            self._eager[channel] = None
+
+    def _ends(self, channel: Channel) -> None:
+        """The peer will send nothing more. A request that cannot be completed is given up."""
+        self._look_for(channel, channel.interest & ~END)
+        is_plain = isinstance(channel.transport, PlainTransport)
+        if channel.reasons & MEMORY and is_plain and unread_bytes(channel.connection) < channel.size:
+            self._close(channel, CloseReason.PEER_ENDED)
+
+    def _write(self, channel: Channel) -> None:
+        """Write as much as the socket takes; a response that is written un-mutes its channel."""
+        transport, outgoing = channel.transport, channel.outgoing
+        try:
+            transport.flush()
+            while outgoing:
+                view = outgoing[0]
+                taken = transport.write(view)
+                if taken < len(view):
+                    if taken:
+                        outgoing[0] = view[taken:]
+                        self._is_active(channel)
+                    break
+                outgoing.popleft()
+        except ssl.SSLError:
+            self._close(channel, CloseReason.TLS_FAILED)
+            return
+        except OSError:
+            self._close(channel, CloseReason.PEER_RESET)
+            return
+        is_done = not outgoing and not transport.is_writing
+        if is_done != (not channel.interest & WRITE):
+            self._look_for(channel, channel.interest ^ WRITE)
+        if is_done and channel.is_responding:
+            channel.is_responding = False
+            self._unmute(channel, ORDER)
+
+    def _close(self, channel: Channel, reason: CloseReason) -> None:
+        """Close a connection; the memory of what it was receiving goes back at once."""
+        if channel.is_closed:
+            return
+        channel.is_closed = True
+        if self._channels.pop(channel.descriptor, None) is not None:
+            self._readiness.forget(channel.connection)
+        channel.transport.close()
+        channel.outgoing.clear()
+        for among in (self._eager, self._passed, self._active, self._holders):
+            among.pop(channel, None)
+        if channel.reasons & MEMORY:
+            self._line.leave(channel)  # or the grant is on its way, and goes back when it arrives
+        elif channel.buffer is not None:
+            buffer, channel.buffer = channel.buffer, None
+            self._line.release(buffer)
+        self._polled.closed.append(ClosedChannel(channel, reason))
+
+    def _look_for(self, channel: Channel, interest: int) -> None:
+        if interest != channel.interest:
+            channel.interest = interest
+            self._readiness.change(channel.connection, interest)
+
+    def _look_at_passed(self) -> None:
+        """Reading begins again: sockets are looked at that were ready without it."""
+        passed, self._passed = self._passed, {}
+        for channel in passed:
+            if not channel.reasons:
+                self._look_for(channel, channel.interest | READ)
+                if channel.transport.is_buffering:
+                    self._eager[channel] = None
+
+    def _is_active(self, channel: Channel) -> None:
+        """A sign of life."""
+        if self._idle_limit_ms:
+            self._active[channel] = self._clock.now_ms()
+            self._active.move_to_end(channel)
+
+    def _holds(self, channel: Channel) -> None:
+        """The channel has memory for a request that is not complete: from now on time counts."""
+        if self._receive_limit_ms and channel not in self._holders:
+            self._holders[channel] = self._clock.now_ms()
+
+    def _within_limits(self, timeout_ms: int) -> int:
+        """No longer than until somebody's time is over."""
+        if not timeout_ms:
+            return 0
+        now_ms = self._clock.now_ms()
+        if self._holders:
+            since_ms = next(iter(self._holders.values()))
+            timeout_ms = min(timeout_ms, max(0, since_ms + self._receive_limit_ms - now_ms))
+        if self._idle_limit_ms and self._active:
+            since_ms = next(iter(self._active.values()))
+            timeout_ms = min(timeout_ms, max(0, since_ms + self._idle_limit_ms - now_ms))
+        return timeout_ms
+
+    def _expire(self) -> None:
+        """Close the slow and the idle. Who waits, is handled or throttled is not idle."""
+        if not (self._idle_limit_ms or self._receive_limit_ms):
+            return
+        now_ms = self._clock.now_ms()
+        holders, active = self._holders, self._active
+        while holders:
+            channel, since_ms = next(iter(holders.items()))
+            if now_ms - since_ms < self._receive_limit_ms:
+                break
+            self._close(channel, CloseReason.SLOW)
+        while active and self._idle_limit_ms:
+            channel, since_ms = next(iter(active.items()))
+            if now_ms - since_ms < self._idle_limit_ms:
+                break
+            if channel.reasons and not channel.outgoing:
+                self._is_active(channel)
+            else:
+                self._close(channel, CloseReason.IDLE)
+

@@ -1,0 +1,229 @@
+"""Transports: how bytes come out of a socket and go into it, plain or by TLS.
+
+A transport never blocks and never reads ahead, so that what it was not asked for stays in the
+socket: there the peer's own flow control holds it. TLS is the exception by necessity, since a
+record can only be decrypted whole. At most one record of a channel, 16 KiB and some bytes, lies
+outside of any bound.
+"""
+
+import socket
+import ssl
+from contextlib import suppress
+from typing import Final, Protocol, cast
+
+_HEADER_BYTES: Final = 5
+"""Of a TLS record: type, version, length."""
+
+_RECORD_TYPES: Final = range(20, 25)
+_LARGEST_RECORD_BYTES: Final = 2**14 + 2**11
+_CHUNK_BYTES: Final = 16 * 1024
+"""How much is encrypted at a time: a record."""
+
+
+class Transport(Protocol):
+    """The bytes of one connection."""
+
+    @property
+    def is_buffering(self) -> bool:
+        """Whether there are bytes to read that the socket will not tell of."""
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether bytes wait that the socket has not taken, a handshake's among them."""
+
+    def handshake(self) -> bool:
+        """Go on with the handshake as far as possible; whether it is complete.
+
+        Raises:
+            ssl.SSLError: it has failed.
+            OSError: the connection has broken.
+        """
+
+    def read(self, most: int) -> bytes | None:
+        """Up to ``most`` bytes; none at the peer's end; None where there are none at present."""
+
+    def read_into(self, view: memoryview) -> int | None:
+        """The same into a buffer: how many bytes it was."""
+
+    def write(self, view: memoryview) -> int:
+        """Write as much as is taken at present; how much that was."""
+
+    def flush(self) -> None:
+        """Hand over to the socket what it has not taken before."""
+
+    def close(self) -> None:
+        """Say good-bye if that is possible at once, and close the socket."""
+
+
+class PlainTransport:
+    """The socket itself."""
+
+    __slots__ = ("_socket",)
+
+    is_buffering = False
+    is_writing = False
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+
+    def handshake(self) -> bool:
+        """There is none."""
+        return True
+
+    def read(self, most: int) -> bytes | None:
+        """Up to ``most`` bytes; none at the peer's end; None where there are none at present."""
+        try:
+            return self._socket.recv(most)
+        except BlockingIOError:
+            return None
+
+    def read_into(self, view: memoryview) -> int | None:
+        """The same into a buffer: how many bytes it was."""
+        try:
+            return self._socket.recv_into(view)
+        except BlockingIOError:
+            return None
+
+    def write(self, view: memoryview) -> int:
+        """Write as much as the socket takes."""
+        try:
+            return self._socket.send(view)
+        except BlockingIOError:
+            return 0
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+
+class TlsTransport:
+    """TLS over the socket, record by record."""
+
+    __slots__ = ("_head", "_incoming", "_missing", "_outgoing", "_socket", "_tls", "_unsent")
+
+    def __init__(self, connection: socket.socket, context: ssl.SSLContext) -> None:
+        self._socket = connection
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._head = bytearray()  # of the record that is being taken
+        self._missing = _HEADER_BYTES
+        self._unsent = b""
+
+    @property
+    def is_buffering(self) -> bool:
+        """Whether a record has been decrypted and not been read to its end."""
+        return self._tls.pending() > 0
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether records wait that the socket has not taken."""
+        return bool(self._unsent or self._outgoing.pending)
+
+    def handshake(self) -> bool:
+        """Go on with the handshake as far as possible; whether it is complete."""
+        try:
+            while True:
+                try:
+                    self._tls.do_handshake()
+                except ssl.SSLWantReadError:
+                    self.flush()
+                    if not self._take_record():
+                        return False
+                else:
+                    return True
+        finally:
+            self.flush()
+
+    def read(self, most: int) -> bytes | None:
+        """Up to ``most`` bytes; none at the peer's end; None where there are none at present."""
+        while True:
+            try:
+                return self._tls.read(most)
+            except ssl.SSLWantReadError:
+                if not self._take_record():
+                    return None
+            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+                return b""  # with or without a good-bye: the sizes say what is whole
+
+    def read_into(self, view: memoryview) -> int | None:
+        """As many records as fit and have come: how many bytes it was."""
+        done = 0
+        while done < len(view):
+            try:
+                taken = cast("int", self._tls.read(len(view) - done, view[done:]))
+            except ssl.SSLWantReadError:
+                if not self._take_record():
+                    break
+            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+                return done
+            else:
+                if not taken:
+                    return done
+                done += taken
+        return done or None
+
+    def write(self, view: memoryview) -> int:
+        """Encrypt and write, a record at a time, as long as the socket takes the records whole."""
+        self.flush()
+        done = 0
+        while done < len(view) and not self.is_writing:
+            try:
+                done += self._tls.write(view[done : done + _CHUNK_BYTES])
+            except ssl.SSLWantReadError:  # a handshake within the connection comes first
+                break
+            self.flush()
+        return done
+
+    def flush(self) -> None:
+        """Hand over to the socket what it has not taken before."""
+        while self.is_writing:
+            records = self._unsent or self._outgoing.read()
+            try:
+                taken = self._socket.send(records)
+            except BlockingIOError:
+                taken = 0
+            self._unsent = records[taken:]
+            if self._unsent:
+                return
+
+    def close(self) -> None:
+        """Tell the peer, if the socket takes it at once, and close."""
+        with suppress(OSError, ValueError):  # the peer's good-bye is not waited for
+            self._tls.unwrap()
+        with suppress(OSError):  # nobody may be there any more
+            self.flush()
+        self._socket.close()
+
+    def _take_record(self) -> bool:
+        """Take one record from the socket, or what there is of it; whether it is whole now."""
+        while True:
+            try:
+                taken = self._socket.recv(self._missing)
+            except BlockingIOError:
+                return False
+            if not taken:
+                self._incoming.write_eof()
+                return True
+            self._incoming.write(taken)
+            self._missing -= len(taken)
+            is_head = len(self._head) < _HEADER_BYTES
+            if is_head:
+                self._head += taken
+            if self._missing:
+                return False
+            if is_head:
+                self._missing = _bytes_behind(self._head)
+            if not is_head or not self._missing:
+                self._head.clear()
+                self._missing = _HEADER_BYTES
+                return True
+
+
+def _bytes_behind(head: bytearray) -> int:
+    """How many bytes a record has behind its head; 0 for no record at all: TLS will refuse it."""
+    size = int.from_bytes(head[3:5], "big")
+    return size if head[0] in _RECORD_TYPES and size <= _LARGEST_RECORD_BYTES else 0

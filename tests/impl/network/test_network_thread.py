@@ -1,0 +1,677 @@
+"""Channels under a bound of memory, one poll at a time; plain and TLS."""
+
+import gc
+import os
+import socket
+import struct
+import threading
+from pathlib import Path
+
+import pytest
+
+from purgatory_impl import BufferReleased, InvalidConfiguration, UnboundedMemoryPool
+from purgatory_impl.errors import RequestAnswered
+from purgatory_impl.network import CloseReason, Mute, NetworkLimits, Request
+from tests.impl.network.wire import Bench, Client, bench, frame, tls_contexts
+
+DESCRIPTORS = Path("/proc/self/fd")
+
+both = pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+
+
+def waits(client: Client) -> bool:
+    return client.channel.mutes == {Mute.MEMORY}
+
+
+def watch_waits(network: Bench) -> list[tuple[int, int]]:
+    """The time-out of each wait for sockets from now on, ms, and how many were ready."""
+    seen: list[tuple[int, int]] = []
+    wait = network.thread._readiness.wait
+
+    def watched(timeout_ms: int) -> list[tuple[int, int]]:
+        found = wait(timeout_ms)
+        seen.append((timeout_ms, len(found)))
+        return found
+
+    network.thread._readiness.wait = watched  # type: ignore[method-assign]
+    return seen
+
+
+# Receiving
+
+
+@both
+def test_a_request_is_received_and_answered(*, tls: bool) -> None:
+    """Given a client that has sent a request
+    When the thread polls, and the request is answered
+    Then its payload is what was sent, and the response arrives
+    """
+    with bench(100, tls=tls) as network:
+        client = network.connect()
+        client.request(b"hello")
+        request = network.one()
+        assert (bytes(request.payload), request.number) == (b"hello", 1)
+        assert network.available == 95
+        assert client.channel.mutes == {Mute.ORDER}
+        network.complete(request, b"bye")
+        network.poll()
+        assert client.response() == b"bye"
+        assert client.channel.mutes == frozenset()
+
+
+@both
+def test_a_request_that_comes_in_pieces_is_asked_for_when_its_size_is_there(*, tls: bool) -> None:
+    with bench(100, tls=tls) as network:
+        client = network.connect()
+        for part in (b"\0\0", b"\0"):
+            client.send(part)
+            assert network.poll() == []
+            assert network.available == 100
+        client.send(b"\6")
+        assert network.poll() == []
+        assert (network.available, client.channel.is_holding) == (94, True)
+        client.send(b"abc")
+        assert network.poll() == []
+        client.send(b"def")
+        request = network.one()
+        assert bytes(request.payload) == b"abcdef"
+        network.complete(request)
+
+
+@both
+def test_the_next_request_waits_for_the_response(*, tls: bool) -> None:
+    """Given two requests that came in one go
+    When the thread polls
+    Then the second is received only after the first is answered, and nothing is lost
+    """
+    with bench(100, tls=tls) as network:
+        client = network.connect()
+        client.send(frame(2) + b"ab" + frame(3) + b"cde")
+        first = network.one()
+        assert network.poll() == []
+        first.release()
+        assert network.poll() == []
+        first.respond(b"1")
+        second = network.one()
+        assert bytes(second.payload) == b"cde"
+        network.complete(second, b"2")
+        network.poll()
+        assert [client.response(), client.response()] == [b"1", b"2"]
+
+
+@both
+def test_an_empty_request_needs_no_memory(*, tls: bool) -> None:
+    with bench(100, tls=tls) as network:
+        holder, client = network.connect(), network.connect()
+        holder.request(b"x" * 100)
+        held = network.one()
+        client.request(b"")
+        request = network.one()
+        assert bytes(request.payload) == b""
+        network.complete(request)
+        network.complete(held)
+
+
+def test_a_response_may_be_none() -> None:
+    with bench() as network:
+        client = network.connect()
+        client.send(frame(1) + b"a" + frame(1) + b"b")
+        network.complete(network.one(), None)
+        network.complete(network.one(), b"only")
+        network.poll()
+        assert client.response() == b"only"
+
+
+def test_a_large_response_is_written_as_the_peer_takes_it() -> None:
+    with bench() as network:
+        client = network.connect()
+        client.request(b"a")
+        response = os.urandom(8_000_000)
+        network.complete(network.one(), response)
+        client.request(b"b")
+        assert network.poll() == []  # the response is not written to its end
+        seen: list[bytes] = []
+        reading = threading.Thread(target=lambda: seen.append(client.response()))
+        reading.start()
+        requests: list[Request] = []
+        while reading.is_alive() or not requests:
+            requests += network.poll(10)
+        reading.join()
+        assert seen == [response]
+        network.complete(requests[0])
+
+
+# Waiting for memory
+
+
+@both
+def test_a_refused_channel_waits_and_nothing_of_it_is_lost(*, tls: bool) -> None:
+    """Given a request that has all memory
+    When a second comes
+    Then it waits, polls leave it alone, and after the release it is received whole
+    """
+    with bench(10, 10, tls=tls) as network:
+        holder, client = network.connect(), network.connect()
+        holder.request(b"x" * 10)
+        held = network.one()
+        client.request(b"0123456789")
+        for _ in range(3):
+            assert network.poll() == []
+            assert waits(client)
+        held.release()
+        request = network.one()
+        assert bytes(request.payload) == b"0123456789"
+        network.complete(request)
+
+
+@both
+def test_a_release_during_the_wait_lets_the_channel_on(*, tls: bool) -> None:
+    """Given a channel that waits, whose bytes TLS has taken from the socket
+    When another thread releases while the thread waits for sockets
+    Then the poll ends at once, and the request is received whole, its rest later
+    """
+    with bench(10, 10, tls=tls) as network:
+        holder, client = network.connect(), network.connect()
+        holder.request(b"x" * 10)
+        held = network.one()
+        client.send(frame(10) + b"01234")
+        network.poll()
+        network.poll()
+        assert waits(client)
+        later = threading.Timer(0.05, held.release)
+        later.start()
+        assert network.poll(60_000) == []
+        later.join()
+        assert client.channel.is_holding
+        client.send(b"56789")
+        request = network.one()
+        assert bytes(request.payload) == b"0123456789"
+        network.complete(request)
+
+
+@both
+def test_the_first_that_was_refused_is_served_first(*, tls: bool) -> None:
+    with bench(10, 10, tls=tls) as network:
+        clients = [network.connect() for _ in range(5)]
+        clients[0].request(b"x" * 10)
+        present = network.one()
+        order = [3, 1, 4, 2]
+        for number in order:
+            clients[number].request(bytes([number]) * 10)
+            network.poll()
+        clients[0].request(b"\0" * 10)  # and again, behind all others
+        served = []
+        for _ in range(5):
+            network.complete(present)
+            present = (network.poll() or network.poll())[0]
+            served.append(present.payload[0])
+        network.complete(present)
+        assert served == [*order, 0]
+
+
+def test_a_newcomer_stands_behind_those_who_wait() -> None:
+    """Given a strict order, and memory for a small request but not for the first in the line
+    When a newcomer asks
+    Then it waits, too
+    """
+    with bench(10, 10) as network:
+        holder, waiting, newcomer = (network.connect() for _ in range(3))
+        holder.request(b"x" * 10)
+        held = network.one()
+        for client in (waiting, newcomer):
+            client.request(b"y")
+            network.poll()
+        assert waits(newcomer)
+        assert network.line.waiting == 2
+        held.release()
+        both_requests = network.poll()
+        assert [each.channel for each in both_requests] == [waiting.channel, newcomer.channel]
+        for request in both_requests:
+            network.complete(request)
+
+
+def test_only_a_refusal_makes_a_channel_wait() -> None:
+    """Given no memory
+    When channels are idle, have sent half a size, or have memory already
+    Then they do not wait, and the one with memory is received
+    """
+    with bench(10, 10) as network:
+        idle, half, holder = (network.connect() for _ in range(3))
+        holder.send(frame(10) + b"0123")
+        half.send(b"\0\0")
+        assert network.poll() == []
+        assert network.available == 0
+        assert {idle.channel.mutes, half.channel.mutes, holder.channel.mutes} == {frozenset()}
+        holder.send(b"456789")
+        network.complete(network.one())
+
+
+def test_waiting_channels_get_their_responses_and_others_connect() -> None:
+    with bench(10, 10) as network:
+        holder, client = network.connect(), network.connect()
+        client.request(b"a")
+        first = network.one()
+        first.release()
+        holder.request(b"x" * 10)
+        held = network.one()
+        first.respond(b"late")
+        client.request(b"b")
+        network.poll()
+        network.poll()
+        assert waits(client)
+        assert client.response() == b"late"
+        assert network.connect().channel.mutes == frozenset()
+        held.release()
+        network.complete(network.one())
+
+
+@both
+def test_while_all_wait_a_poll_sleeps(*, tls: bool) -> None:
+    """Given channels that wait, one with bytes that TLS has taken, one whose peer has ended
+    When polls of 20 ms are counted
+    Then each lasts until its time-out
+    """
+    with bench(10, 10, tls=tls) as network:
+        holder, first, second = (network.connect() for _ in range(3))
+        holder.request(b"x" * 10)
+        held = network.one()
+        for client in (first, second):
+            client.request(b"0123456789")
+        second.half_close()
+        network.poll()
+        network.poll()
+        seen = watch_waits(network)
+        for _ in range(3):
+            network.poll(20)
+        assert seen == [(20, 0)] * 3
+        held.release()
+
+
+def test_memory_and_order_are_two_reasons() -> None:
+    """Given a channel whose request is being handled, and no memory
+    When memory comes back
+    Then the channel is still not read; and a response grants no memory
+    """
+    with bench(10, 10) as network:
+        holder, client = network.connect(), network.connect()
+        client.request(b"a")
+        first = network.one()
+        first.release()
+        holder.request(b"x" * 10)
+        held = network.one()
+        client.request(b"b")
+        network.poll()
+        held.release()
+        assert network.poll() == []
+        assert client.channel.mutes == {Mute.ORDER}
+        held.respond(b"")
+        holder.request(b"x" * 10)
+        again = network.one()
+        first.respond(b"")
+        assert network.poll() == []
+        assert network.poll() == []
+        assert waits(client)
+        again.release()
+        network.complete(network.one())
+
+
+@both
+def test_a_throttled_channel_is_read_after_the_response_and_the_end_of_throttling(
+    *, tls: bool
+) -> None:
+    for first in ("response", "end"):
+        with bench(10, 10, tls=tls) as network:
+            client = network.connect()
+            client.request(b"a")
+            request = network.one()
+            client.channel.throttle()
+            client.request(b"b")
+            steps = [lambda: network.complete(request, b""), client.channel.unthrottle]  # noqa: B023
+            for step in steps if first == "response" else reversed(steps):
+                assert network.poll() == []
+                step()
+            network.complete(network.one())
+
+
+@both
+def test_a_throttled_channel_is_not_read_when_its_memory_comes(*, tls: bool) -> None:
+    """Given a channel that waits, with bytes that TLS has taken, and is throttled
+    When its memory comes
+    Then it is read only after the end of throttling
+    """
+    with bench(10, 10, tls=tls) as network:
+        holder, client = network.connect(), network.connect()
+        holder.request(b"x" * 10)
+        held = network.one()
+        client.request(b"0123456789")
+        network.poll()
+        client.channel.throttle()
+        network.poll()
+        held.release()
+        for _ in range(3):
+            assert network.poll() == []
+        assert client.channel.mutes == {Mute.THROTTLE}
+        client.channel.unthrottle()
+        network.complete(network.one())
+
+
+def test_a_poll_does_not_wait_while_tls_has_bytes() -> None:
+    """Given two requests in one record
+    When the first is answered, and the thread polls with a long time-out
+    Then it does not wait for the socket, which has nothing more
+    """
+    with bench(100, tls=True) as network:
+        client = network.connect()
+        client.send(frame(2) + b"ab" + frame(3) + b"cde")
+        network.complete(network.one())
+        seen = watch_waits(network)
+        (request,) = network.poll(50)
+        network.complete(request)
+        network.poll(50)
+        assert seen == [(0, 0), (50, 0)]
+
+
+def test_without_a_bound_nobody_waits() -> None:
+    with bench(-1, 1000) as network:
+        clients = [network.connect() for _ in range(5)]
+        for client in clients:
+            client.request(b"x" * 1000)
+        requests = network.poll() + network.poll()
+        assert len(requests) == 5
+        assert isinstance(network.line.pool, UnboundedMemoryPool)
+
+
+def test_what_is_out_never_exceeds_the_bound_by_a_request() -> None:
+    """Given a limit of 100 and requests of up to 40
+    When as many come as can
+    Then at most 139 bytes are out, and that many can be
+    """
+    with bench(100, 40) as network:
+        for size in (40, 40, 19, 40, 40):
+            network.connect().announce(size)
+            network.poll()
+        assert network.available == -39
+        assert network.line.waiting == 1
+
+
+# Ends
+
+
+@both
+@pytest.mark.parametrize("how", ["end", "reset"])
+def test_an_end_mid_request_gives_the_memory_back(how: str, *, tls: bool) -> None:
+    with bench(100, tls=tls) as network:
+        client = network.connect()
+        client.send(frame(50) + b"x" * 20)
+        network.poll()
+        assert network.available == 50
+        getattr(client, how)()
+        network.poll(1000)
+        assert network.available == 100
+        assert set(network.closed) == {1}
+
+
+@pytest.mark.parametrize("how", ["end", "half_close", "reset"])
+def test_an_end_while_waiting_is_noticed_at_once_if_the_request_is_not_whole(how: str) -> None:
+    """Given a channel that waits and has not sent its request to the end
+    When its peer ends
+    Then the next poll closes it, though nothing is available, and credits nothing
+    """
+    with bench(10, 10) as network:
+        holder, client = network.connect(), network.connect()
+        holder.request(b"x" * 10)
+        held = network.one()
+        client.send(frame(10) + b"01234")
+        network.poll()
+        getattr(client, how)()
+        network.poll(1000)
+        ended = CloseReason.PEER_RESET if how == "reset" else CloseReason.PEER_ENDED
+        assert network.closed == {2: ended}
+        assert (network.available, network.line.waiting) == (0, 0)
+        held.release()
+
+
+@both
+def test_a_whole_request_before_a_half_close_is_answered_also_after_waiting(*, tls: bool) -> None:
+    with bench(10, 10, tls=tls) as network:
+        holder, client = network.connect(), network.connect()
+        holder.request(b"x" * 10)
+        held = network.one()
+        client.request(b"0123456789")
+        network.poll()
+        assert waits(client)
+        client.half_close()
+        network.poll()
+        held.release()
+        request = network.one()
+        assert network.poll() == []
+        network.complete(request, b"yes")
+        network.poll()
+        network.poll()
+        assert client.response() == b"yes"
+        assert network.closed[2] is CloseReason.PEER_ENDED
+
+
+@pytest.mark.parametrize("how", ["end", "reset", "close"])
+def test_a_connection_that_closes_while_its_request_is_handled_keeps_the_memory_out(
+    how: str,
+) -> None:
+    with bench(10, 10) as network:
+        client = network.connect()
+        client.request(b"0123456789")
+        request = network.one()
+        if how == "close":
+            client.channel.close()
+        else:
+            getattr(client, how)()
+        network.poll(100)
+        assert network.available == 0
+        assert bytes(request.payload) == b"0123456789"
+        request.respond(b"nobody")
+        network.poll()
+        request.release()
+        assert network.available == 10
+        with pytest.raises(BufferReleased):
+            request.release()
+        network.poll()
+        assert client.channel.is_closed
+        assert network.available == 10
+
+
+@both
+@pytest.mark.parametrize("size", [-1, -(2**31), 101, 2**31 - 1])
+def test_an_impossible_size_closes_that_connection_alone(size: int, *, tls: bool) -> None:
+    with bench(100, 100, tls=tls) as network:
+        client, other = network.connect(), network.connect()
+        client.announce(size)
+        network.poll()
+        assert network.closed == {1: CloseReason.INVALID_SIZE}
+        assert network.available == 100
+        other.request(b"fine")
+        network.complete(network.one())
+
+
+def test_garbage_instead_of_a_handshake_closes_the_connection() -> None:
+    with (
+        bench(100, tls=True) as network,
+        socket.create_connection(network.listener.getsockname()) as wire,
+    ):
+        connection, _ = network.listener.accept()
+        network.thread.add(connection, tls_contexts()[0])
+        network.poll()
+        wire.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        network.poll(1000)
+        assert network.closed == {1: CloseReason.TLS_FAILED}
+
+
+@pytest.mark.parametrize("state", ["waiting", "granted", "receiving", "silent"])
+def test_closing_the_thread_gives_back_what_is_not_handled(state: str) -> None:
+    """Given a channel in some state, and a request that is being handled
+    When the thread closes, and the request is released afterwards
+    Then the pool is whole; the bench looks
+    """
+    with bench(10, 10) as network:
+        holder, client = network.connect(), network.connect()
+        holder.request(b"x" * (9 if state == "receiving" else 10))
+        held = network.one()
+        if state != "silent":
+            client.send(frame(10) + b"0")
+            network.poll()
+        if state == "granted":
+            held.release()
+        network.thread.close()
+        if state != "granted":
+            held.release()
+        held.respond(b"nobody")
+
+
+# Time
+
+
+def test_who_is_silent_is_closed_and_who_waits_or_is_handled_is_not() -> None:
+    with bench(10, 10, idle_ms=1000) as network:
+        silent, holder, waiting = (network.connect() for _ in range(3))
+        holder.request(b"x" * 10)
+        held = network.one()
+        waiting.request(b"y" * 10)
+        network.poll()
+        network.clock.set_ms(999)
+        network.poll()
+        assert network.closed == {}
+        network.clock.set_ms(1000)
+        network.poll()
+        assert network.closed == {1: CloseReason.IDLE}
+        assert silent.response() == b""
+        network.clock.set_ms(60_000)
+        network.poll()
+        held.release()
+        request = network.one()
+        assert bytes(request.payload) == b"y" * 10
+        network.complete(request)
+        held.respond(b"")
+        network.poll()
+        assert set(network.closed) == {1}
+        network.clock.set_ms(61_000)
+        network.poll()
+        assert network.closed == dict.fromkeys((1, 2, 3), CloseReason.IDLE)
+
+
+def test_who_does_not_read_a_response_is_idle() -> None:
+    with bench(idle_ms=1000) as network:
+        client = network.connect()
+        client.request(b"a")
+        network.complete(network.one(), b"x" * 50_000_000)
+        network.poll()
+        network.clock.set_ms(1000)
+        network.poll()
+        assert network.closed == {1: CloseReason.IDLE}
+
+
+def test_a_trickling_sender_is_closed_and_its_memory_goes_to_who_waits() -> None:
+    """Given a client that sends a byte every 9 minutes, and one that waits for the memory
+    When the receive limit has passed since the grant
+    Then the first is closed, and the second served
+    """
+    with bench(10, 10, idle_ms=600_000, receive_ms=1_000_000) as network:
+        slow, waiting = network.connect(), network.connect()
+        slow.announce(10)
+        network.poll()
+        waiting.request(b"0123456789")
+        network.poll()
+        network.clock.set_ms(540_000)
+        slow.send(b"x")
+        network.poll()
+        network.clock.set_ms(999_999)
+        slow.send(b"x")
+        network.poll()
+        assert network.closed == {}
+        network.clock.set_ms(1_000_000)
+        network.poll()
+        assert network.closed == {1: CloseReason.SLOW}
+        request = network.one()
+        assert request.channel is waiting.channel
+        network.complete(request)
+
+
+def test_a_poll_is_no_longer_than_the_next_limit() -> None:
+    with bench(10, 10, idle_ms=50, receive_ms=20) as network:
+        client = network.connect()
+        assert network.thread._within_limits(1000) == 50
+        client.announce(10)
+        network.poll()
+        network.clock.set_ms(5)
+        assert network.thread._within_limits(1000) == 15
+
+
+# Bad calls
+
+
+def test_a_request_is_answered_once() -> None:
+    with bench() as network:
+        client = network.connect()
+        client.request(b"a")
+        request = network.one()
+        network.complete(request)
+        with pytest.raises(RequestAnswered):
+            request.respond(b"again")
+        with pytest.raises(BufferReleased):
+            request.release()
+
+
+@pytest.mark.parametrize(
+    ("limits", "problem"),
+    [
+        ((99, 100), "limit_bytes is 99; a request may have 100 bytes"),
+        ((100, 0), "max_request_bytes is 0"),
+        ((100, 2**31), "max_request_bytes"),
+        ((-1, 100, -1), "idle_limit_ms is negative"),
+        ((-1, 100, 0, -1), "receive_limit_ms is negative"),
+        ((-1, 100, 0, 0, 0), "queued_requests is 0"),
+    ],
+)
+def test_impossible_limits_are_refused_at_the_start(limits: tuple[int, ...], problem: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=problem):
+        NetworkLimits(*limits)
+
+
+@pytest.mark.parametrize("limit", [-1, 0, 100, 101])
+def test_limits_are_absent_or_at_least_the_largest_request(limit: int) -> None:
+    assert NetworkLimits(limit, 100).memory_pool().size_bytes in {limit, 2**63 - 1}
+
+
+# No descriptor is left
+
+
+def open_descriptors() -> int:
+    gc.collect()
+    return len(list(DESCRIPTORS.iterdir()))
+
+
+@pytest.mark.skipif(not DESCRIPTORS.is_dir(), reason="descriptors cannot be counted here")
+@both
+def test_no_descriptor_is_left_open(*, tls: bool) -> None:
+    before = open_descriptors()
+    with bench(100, tls=tls) as network:
+        for how in ("end", "reset", "half_close"):
+            client = network.connect()
+            client.send(frame(50) + b"x")
+            network.poll()
+            getattr(client, how)()
+            network.poll(1000)
+        network.connect().announce(-1)
+        network.poll()
+        assert len(network.closed) == 4
+        network.connect()
+    assert open_descriptors() == before
+
+
+def test_the_bench_notices_memory_that_stays_out() -> None:
+    """A control: the check that all benches make."""
+
+    def leave_it(network: Bench) -> None:
+        network.connect().request(b"a")
+        network.one()
+
+    with pytest.raises(AssertionError), bench(10, 10) as network:
+        leave_it(network)
+    assert struct.unpack(">i", frame(7)) == (7,)

@@ -1,0 +1,169 @@
+"""A network thread under a virtual clock, and the clients that talk to it, one poll at a time."""
+
+import select
+import socket
+import ssl
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+
+import trustme
+
+from purgatory_impl import VirtualClock
+from purgatory_impl.network import (
+    Channel,
+    CloseReason,
+    MemoryLine,
+    NetworkLimits,
+    NetworkThread,
+    Request,
+)
+
+
+@cache
+def tls_contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """The server's and the client's side, which trust each other."""
+    authority = trustme.CA()
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(server)
+    client = ssl.create_default_context()
+    authority.configure_trust(client)
+    return server, client
+
+
+def frame(size: int) -> bytes:
+    return struct.pack(">i", size)
+
+
+@dataclass(slots=True)
+class Client:
+    """The peer of a channel."""
+
+    channel: Channel
+    wire: socket.socket
+
+    def send(self, data: bytes) -> None:
+        """Send, and return when the server's socket has it."""
+        self.wire.sendall(data)
+        if not self.channel.is_closed:
+            select.select([self.channel.connection], [], [], 1)
+
+    def request(self, body: bytes) -> None:
+        self.send(frame(len(body)) + body)
+
+    def announce(self, size: int) -> None:
+        """Four bytes of size, and nothing of the body."""
+        self.send(frame(size))
+
+    def end(self) -> None:
+        """Close in an orderly way."""
+        self.wire.close()
+
+    def half_close(self) -> None:
+        """Send nothing more, and listen on."""
+        socket.socket.shutdown(self.wire, socket.SHUT_WR)  # TLS would end both directions
+
+    def reset(self) -> None:
+        """Break the connection."""
+        self.wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if isinstance(self.wire, ssl.SSLSocket):
+            socket.socket(fileno=self.wire.detach()).close()
+        else:
+            self.wire.close()
+
+    def response(self) -> bytes:
+        """The next response, which must be there within a second; none at the server's end."""
+        self.wire.settimeout(1)
+        head = self._exactly(4)
+        return self._exactly(*struct.unpack(">i", head)) if head else b""
+
+    def _exactly(self, count: int) -> bytes:
+        found = b""
+        while len(found) < count:
+            part = self.wire.recv(count - len(found))
+            if not part:
+                return b""
+            found += part
+        return found
+
+
+@dataclass(slots=True)
+class Bench:
+    """A network thread, its pool of ``limit`` bytes, and what polls have brought so far."""
+
+    limits: NetworkLimits
+    tls: bool = False
+    clock: VirtualClock = field(default_factory=VirtualClock)
+    line: MemoryLine = field(init=False)
+    thread: NetworkThread = field(init=False)
+    listener: socket.socket = field(init=False)
+    clients: list[Client] = field(default_factory=list)
+    closed: dict[int, CloseReason] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.line = MemoryLine(self.limits.memory_pool(), clock=self.clock)
+        self.thread = NetworkThread(self.line, self.limits, clock=self.clock)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+
+    def connect(self) -> Client:
+        """A client whose handshake is done."""
+        wire = socket.create_connection(self.listener.getsockname())
+        connection, _ = self.listener.accept()
+        if not self.tls:
+            channel = self.thread.add(connection)
+            self.poll()
+        else:
+            server, client = tls_contexts()
+            channel = self.thread.add(connection, server)
+            secured: list[ssl.SSLSocket] = []
+            shaking = threading.Thread(
+                target=lambda: secured.append(client.wrap_socket(wire, server_hostname="localhost"))
+            )
+            shaking.start()
+            while shaking.is_alive() or not channel.is_ready:
+                self.poll(10)
+            shaking.join()
+            wire = secured[0]
+        self.clients.append(Client(channel, wire))
+        return self.clients[-1]
+
+    def poll(self, timeout_ms: int = 0, *, is_reading: bool = True) -> list[Request]:
+        polled = self.thread.poll(timeout_ms, is_reading=is_reading)
+        self.closed.update((each.channel.number, each.reason) for each in polled.closed)
+        return polled.received
+
+    def one(self) -> Request:
+        """The request that the next poll brings, alone."""
+        (request,) = self.poll()
+        return request
+
+    def complete(self, request: Request, response: bytes | None = b"") -> None:
+        request.release()
+        request.respond(response)
+
+    @property
+    def available(self) -> int:
+        return self.line.pool.available_bytes
+
+
+@contextmanager
+def bench(
+    limit: int = -1, largest: int = 100, *, tls: bool = False, idle_ms: int = 0, receive_ms: int = 0
+) -> Iterator[Bench]:
+    """A bench that must leave no memory out once its requests are released."""
+    limits = NetworkLimits(limit, largest, idle_ms, receive_ms)
+    made = Bench(limits, tls)
+    try:
+        yield made
+        made.thread.close()
+        if limit > 0:
+            assert made.available == limit
+        assert made.line.waiting == 0
+    finally:
+        made.thread.close()
+        made.listener.close()
+        for client in made.clients:
+            client.wire.close()
