@@ -370,8 +370,9 @@ class NetworkThread:
     def _ends(self, channel: Channel) -> None:
         """The peer will send nothing more. A request that cannot be completed is given up."""
         self._look_for(channel, channel.interest & ~END)
-        is_plain = isinstance(channel.transport, PlainTransport)
-        if channel.reasons & MEMORY and is_plain and unread_bytes(channel.connection) < channel.size:
+        if not channel.reasons & MEMORY or not isinstance(channel.transport, PlainTransport):
+            return
+        if unread_bytes(channel.connection) < channel.size:
             self._close(channel, CloseReason.PEER_ENDED)
 
     def _write(self, channel: Channel) -> None:
@@ -476,4 +477,3 @@ class NetworkThread:
                 self._is_active(channel)
             else:
                 self._close(channel, CloseReason.IDLE)
-

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from purgatory_model.claims.explorer import Exploration, explore
-from purgatory_model.overlapping.interleaving import ConcurrentModel, State, Step
+from purgatory_model.overlapping.interleaving import LabelledSteps, State, Step
 
 Instance = TypeVar("Instance")
 
@@ -29,7 +29,7 @@ class Examiner(Generic[Instance, State]):
     """
 
     claims: Mapping[str, tuple[str, Callable[[Instance, State], bool]]]
-    model: Callable[[Instance], ConcurrentModel[State]]
+    model: Callable[[Instance], LabelledSteps[State]]
 
     def breaks(
         self, instance: Instance, *claims: str

@@ -63,14 +63,18 @@ History: TypeAlias = tuple[HistoryEvent, ...]
 State = TypeVar("State", bound=Hashable)
 
 
-class ConcurrentModel(Protocol[State]):
-    """A model whose steps are single accesses to shared memory."""
+class LabelledSteps(Protocol[State]):
+    """States, and the labelled steps between them."""
 
     def initial(self) -> State:
         """Where it begins."""
 
     def steps(self, state: State) -> Iterator[tuple[Step, State]]:
         """The labelled steps that leave a state."""
+
+
+class ConcurrentModel(LabelledSteps[State], Protocol[State]):
+    """A model whose steps are single accesses to shared memory."""
 
     def history(self, before: State, step: Step, after: State) -> tuple[HistoryEvent, ...]:
         """What can be seen of a step from outside; mostly nothing."""

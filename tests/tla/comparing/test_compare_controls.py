@@ -22,6 +22,7 @@ from purgatory_tla.comparing.report import told
 from purgatory_tla.resources import modules_folder
 
 from . import (
+    changes_channel_muting,
     changes_memory_pool,
     changes_memory_pool_calls,
     changes_purgatory_calls,
@@ -47,6 +48,7 @@ CHANGES = (
     *changes_purgatory_proposal.CHANGES,
     *changes_timer.CHANGES,
     *changes_timing_wheel.CHANGES,
+    *changes_channel_muting.CHANGES,
 )
 
 Explore = Callable[[Binding[Any]], Dump]
@@ -130,7 +132,7 @@ def test_there_are_changes_enough_on_both_sides() -> None:
     assert len({each.name for each in CHANGES}) == len(CHANGES)
     assert sum(not each.marks for each in PARAMETERS) >= AT_LEAST
     kinds = Counter(map(_kind, CHANGES))
-    assert len(kinds) == 14
+    assert len(kinds) == 16
     assert min(kinds.values()) >= 3, kinds
 
 

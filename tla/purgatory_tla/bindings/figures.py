@@ -34,5 +34,7 @@ FIGURES = {
     "purgatory-proposal": Figures(45_166, 152_539, 25),
     "purgatory-proposal-cancelling": Figures(27_693, 93_465, 20),
     "purgatory-proposal-two-keys": Figures(12_334, 39_492, 10),
+    "channel-muting": Figures(41_503, 130_299, 7),
+    "channel-muting-released": Figures(61_969, 185_565, 9),
 }
 """By the names of the bindings."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from purgatory_tla.bindings import (
+    channel_muting,
     memory_pool,
     memory_pool_calls,
     purgatory_calls,
@@ -38,6 +39,8 @@ _REPORTED: tuple[_Made, ...] = (
     purgatory_proposal.binding,
     purgatory_proposal.cancelling_binding,
     purgatory_proposal.two_keys_binding,
+    channel_muting.binding,
+    channel_muting.released_binding,
 )
 _SMALL: tuple[_Made, ...] = (
     timer.small_binding,
@@ -55,6 +58,10 @@ _SMALL: tuple[_Made, ...] = (
     purgatory_exact.small_cancelling_binding,
     purgatory_proposal.small_binding,
     purgatory_proposal.small_cancelling_binding,
+    channel_muting.small_binding,
+    channel_muting.small_all_at_once_binding,
+    channel_muting.small_two_places_binding,
+    channel_muting.small_released_binding,
 )
 
 

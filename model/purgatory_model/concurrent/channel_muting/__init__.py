@@ -1,0 +1,1 @@
+"""Channels that wait for memory: clients, network threads, handlers; begin with ``model``."""

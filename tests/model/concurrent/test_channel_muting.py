@@ -1,0 +1,136 @@
+"""Channels that wait for memory: the true claims hold, the false ones and the faults break."""
+
+import pytest
+
+from purgatory_model.claims.explorer import explore
+from purgatory_model.concurrent.channel_muting.instances import (
+    CLAIMS,
+    FALSE_CLAIMS,
+    FAULTS,
+    PROVED,
+    RELEASED_KAFKA,
+    TRUE_CLAIMS,
+    breaks,
+)
+from purgatory_model.concurrent.channel_muting.model import (
+    VARIANTS,
+    ChannelMuting,
+    Mute,
+    Sent,
+)
+
+
+@pytest.mark.parametrize("name", TRUE_CLAIMS)
+def test_claims_hold_in_every_state(name: str) -> None:
+    """
+    Given two or three channels, plain or under TLS, first come first served or all at once
+    When every state is visited
+    Then none breaks a claim, a step leaves each of them, and there is an end with all served
+    """
+    muting, claims = TRUE_CLAIMS[name]
+    found = explore(muting.initial(), muting.steps, breaks(muting, *claims))
+    assert (found.complete, found.counterexample) == (True, None)
+    assert found.states > 1000
+    assert found.deadlocks == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "length"),
+    [
+        ("nobody-waits", 6),
+        ("never-beyond", 6),
+        ("released-kafka", 21),
+        ("released-kafka-muted-holder", 13),
+        ("mutes-holders", 8),
+        ("forgets-buffered", 17),
+        ("never-unmutes", 17),
+        ("forgets-order", 9),
+        ("line-forgets", 13),
+        ("credits-twice", 6),
+        ("lends-twice", 14),
+    ],
+)
+def test_shortest_way_to_break_a_claim(name: str, length: int) -> None:
+    """
+    Given a claim that is false, or a fault that breaks a true one
+    When its instance is explored
+    Then the shortest way has so many steps
+    """
+    muting, claim = {**FALSE_CLAIMS, **FAULTS}[name]
+    found = explore(muting.initial(), muting.steps, breaks(muting, claim))
+    assert found.counterexample is not None
+    assert found.counterexample.broken == CLAIMS[claim][0]
+    assert len(found.counterexample.path) == length
+
+
+def test_each_true_claim_has_a_fault_that_breaks_it() -> None:
+    assert {claim for _, claim in FAULTS.values()} == set(PROVED)
+    assert {each for muting, _ in FAULTS.values() for each in muting.variants} == set(VARIANTS)
+    assert set(PROVED) | {claim for _, claim in FALSE_CLAIMS.values()} == set(CLAIMS)
+
+
+def test_the_standstill_of_released_kafka() -> None:
+    """
+    Given what released Kafka does under TLS
+    When the shortest way to a standstill is looked at
+    Then a handler releases between a select and a read, and in the end one channel has all the
+    memory, is muted for memory, and the rest of its request is in the socket; the other waits
+    """
+    found = explore(
+        RELEASED_KAFKA.initial(), RELEASED_KAFKA.steps, breaks(RELEASED_KAFKA, "no-standstill")
+    )
+    assert found.counterexample is not None
+    actions = [step.action for step, _ in found.counterexample.path]
+    release = actions.index("Release")
+    assert (actions[release - 1], actions[release + 1]) == ("Select", "Read")
+    _, state = found.counterexample.path[-1]
+    assert sorted((each.receive.value, each.muted) for each in state.channels) == [
+        ("holds", frozenset({Mute.MEMORY})),
+        ("waits", frozenset({Mute.MEMORY})),
+    ]
+    assert all(each.sent is Sent.WHOLE for each in state.channels)
+    assert state.available_bytes == 0
+
+
+def test_reading_a_channel_that_waits_is_enough_for_the_standstill() -> None:
+    """
+    Given buffered bytes that are read though their channel waits, and an un-mute that is right
+    When every state is visited
+    Then there is a standstill: what came for the channel is all the memory there is, so that no
+    poll finds any, and none un-mutes
+    """
+    muting = ChannelMuting(tls=True, first_come=False, variants=frozenset({"reads-buffered"}))
+    found = explore(muting.initial(), muting.steps, breaks(muting, "no-standstill"))
+    assert found.counterexample is not None
+    _, state = found.counterexample.path[-1]
+    assert state.available_bytes == 0
+
+
+def test_the_un_mute_of_released_kafka_alone_brings_no_standstill() -> None:
+    """
+    Given the un-mute of released Kafka, where nobody reads a channel that waits
+    When every state is visited
+    Then there is no standstill
+    """
+    muting = ChannelMuting(tls=True, first_come=False, variants=frozenset({"unmutes-unfilled"}))
+    found = explore(muting.initial(), muting.steps, breaks(muting, "no-standstill"))
+    assert (found.complete, found.counterexample) == (True, None)
+
+
+def test_plain_released_kafka_does_not_stand_still() -> None:
+    muting = ChannelMuting(first_come=False, variants=RELEASED_KAFKA.variants)
+    found = explore(muting.initial(), muting.steps, breaks(muting, *PROVED))
+    assert (found.complete, found.counterexample) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"variants": frozenset({"none-such"})}, "there is no variant 'none-such'"),
+        ({"request_bytes": 3}, "a request has 3 bytes; it must be 1 to 2"),
+        ({"request_bytes": 0}, "a request has 0 bytes"),
+    ],
+)
+def test_what_is_none_is_refused(arguments: dict[str, int], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        ChannelMuting(**arguments)  # type: ignore[arg-type]

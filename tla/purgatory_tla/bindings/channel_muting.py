@@ -1,0 +1,143 @@
+"""The channels of ``purgatory_model.concurrent.channel_muting.model`` beside ``ChannelMuting.tla``.
+
+Both take as one step what the network thread does in one part of its round, and what a client or a
+handler does at once. The faults that released Kafka has together are compared as well.
+"""
+
+from collections.abc import Callable
+
+from purgatory_model.concurrent.channel_muting.instances import RELEASED_KAFKA
+from purgatory_model.concurrent.channel_muting.model import Channel, ChannelMuting, MutingState
+from purgatory_tla.comparing.binding import Binding, Variable
+from purgatory_tla.values.values import Value, function, sequence, to_tla
+
+
+def _of_channels(words: str, value: Callable[[Channel], Value]) -> Variable[MutingState]:
+    """A variable that is a function from channels, which are numbered from 1."""
+    return Variable(
+        words, lambda state: function({number: value(each) for number, each in state.numbered})
+    )
+
+
+def _channels(words: str, are: Callable[[Channel], bool]) -> Variable[MutingState]:
+    """A variable that is a set of channels."""
+    return Variable(
+        words,
+        lambda state: frozenset(number for number, each in state.numbered if are(each)),
+    )
+
+
+VARIABLES: dict[str, Variable[MutingState]] = {
+    "left": _of_channels("how many requests each client has still to send", lambda c: c.left),
+    "sent": _of_channels("what there is to read of each channel", lambda c: c.sent.value),
+    "buffered": _channels("the channels whose bytes TLS has taken", lambda c: c.is_buffered),
+    "receive": _of_channels("how far each channel's request is", lambda c: c.receive.value),
+    "muted": _of_channels(
+        "the reasons to read nothing", lambda c: frozenset(each.value for each in c.muted)
+    ),
+    "handled": _channels("the channels whose request a handler has", lambda c: c.is_handled),
+    "available": Variable("the bytes that the pool has left", lambda state: state.available_bytes),
+    "line": Variable("who waits, in order", lambda state: sequence(state.line)),
+    "phase": Variable("what the network thread does next", lambda state: state.phase.value),
+    "keys": _channels("what was selected and not read", lambda c: c.is_selected),
+}
+
+ACTIONS = {
+    "Announce": "a client sends the size of a request",
+    "SendRest": "a client sends the rest of its request",
+    "Poll": "the thread looks at the pool, and un-mutes",
+    "Select": "the thread finds the channels that have something to read",
+    "Read": "the thread reads one of them",
+    "Done": "the thread has read all of them",
+    "Release": "a handler gives the memory of a request back",
+    "Respond": "the response of a request is complete",
+}
+
+
+def binding() -> Binding[MutingState]:
+    """Three channels under TLS, first come first served, one request and a half in the pool."""
+    return _bound(
+        "channel-muting",
+        "Channels that wait for memory: three under TLS, first come first served.",
+        ChannelMuting(channels=3, pool_bytes=3, tls=True, requests=2),
+    )
+
+
+def released_binding() -> Binding[MutingState]:
+    """What released Kafka does with three channels under TLS."""
+    return _bound(
+        "channel-muting-released",
+        "Channels that wait for memory: three under TLS, as in released Kafka.",
+        ChannelMuting(
+            channels=3,
+            pool_bytes=3,
+            tls=True,
+            requests=2,
+            first_come=False,
+            variants=RELEASED_KAFKA.variants,
+        ),
+    )
+
+
+def small_binding() -> Binding[MutingState]:
+    """Two channels under TLS, first come first served."""
+    return _bound(
+        "channel-muting-small",
+        "Channels that wait for memory: two under TLS, first come first served.",
+        ChannelMuting(tls=True),
+    )
+
+
+def small_all_at_once_binding() -> Binding[MutingState]:
+    """Two plain channels that all ask again when memory comes back."""
+    return _bound(
+        "channel-muting-all-at-once-small",
+        "Channels that wait for memory: two, all of which ask again.",
+        ChannelMuting(first_come=False),
+    )
+
+
+def small_two_places_binding() -> Binding[MutingState]:
+    """Three plain channels, two of which fit into the pool at a time."""
+    return _bound(
+        "channel-muting-two-places-small",
+        "Channels that wait for memory: three, of which two find a place.",
+        ChannelMuting(channels=3, pool_bytes=2, request_bytes=1, requests=1),
+    )
+
+
+def small_released_binding() -> Binding[MutingState]:
+    """What released Kafka does with two channels under TLS."""
+    return _bound(
+        "channel-muting-released-small",
+        "Channels that wait for memory: two under TLS, as in released Kafka.",
+        RELEASED_KAFKA,
+    )
+
+
+def _bound(name: str, title: str, model: ChannelMuting) -> Binding[MutingState]:
+    return Binding(
+        name=name,
+        title=title,
+        module="ChannelMutingHistory",
+        constants=_constants(model),
+        initial=model.initial(),
+        steps=model.steps,
+        variables=VARIABLES,
+        actions=ACTIONS,
+    )
+
+
+def _constants(model: ChannelMuting) -> dict[str, str]:
+    features = {"tls"} if model.tls else set()
+    if model.first_come:
+        features.add("queue")
+    values: dict[str, object] = {
+        "Channels": frozenset(range(1, model.channels + 1)),
+        "PoolSize": model.pool_bytes,
+        "Size": model.request_bytes,
+        "Requests": model.requests,
+        "Features": frozenset(features),
+        "Defects": model.variants,
+    }
+    return {constant: to_tla(value) for constant, value in values.items()}
