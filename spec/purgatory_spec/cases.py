@@ -15,6 +15,8 @@ from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingProfile,
     Component,
     Configuration,
     MemoryPoolConfiguration,
@@ -86,7 +88,18 @@ class MemoryPoolCaseHeader(_Header, frozen=True, tag=Component.MEMORY_POOL.value
     profile: MemoryPoolProfile = MemoryPoolProfile()
 
 
-CaseHeader: TypeAlias = TimerCaseHeader | PurgatoryCaseHeader | MemoryPoolCaseHeader
+class ChannelMutingCaseHeader(
+    _Header, frozen=True, tag=Component.CHANNEL_MUTING.value, kw_only=True
+):
+    """What a case of a server's channels is about and what it was recorded under."""
+
+    configuration: ChannelMutingConfiguration = ChannelMutingConfiguration()
+    profile: ChannelMutingProfile = ChannelMutingProfile()
+
+
+CaseHeader: TypeAlias = (
+    TimerCaseHeader | PurgatoryCaseHeader | MemoryPoolCaseHeader | ChannelMutingCaseHeader
+)
 """The first line of a case file."""
 
 
@@ -129,6 +142,18 @@ def case_header(
         profile, MemoryPoolProfile
     ):
         return MemoryPoolCaseHeader(
+            case=case,
+            title=title,
+            configuration=configuration,
+            profile=profile,
+            rules=rules,
+            subject=subject,
+            breaks=breaks,
+        )
+    if isinstance(configuration, ChannelMutingConfiguration) and isinstance(
+        profile, ChannelMutingProfile
+    ):
+        return ChannelMutingCaseHeader(
             case=case,
             title=title,
             configuration=configuration,

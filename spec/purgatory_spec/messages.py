@@ -12,6 +12,8 @@ from purgatory_spec.cases import CaseHeader, Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Outcome, Value
 from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingProfile,
     Configuration,
     MemoryPoolConfiguration,
     MemoryPoolProfile,
@@ -62,7 +64,16 @@ class NewMemoryPool(msgspec.Struct, frozen=True, tag_field="request", tag="new",
     configuration: MemoryPoolConfiguration
 
 
-New: TypeAlias = NewTimer | NewPurgatory | NewMemoryPool
+class NewChannelMuting(msgspec.Struct, frozen=True, tag_field="request", tag="new", kw_only=True):
+    """Make a fresh server without connections; it replaces the instance before."""
+
+    id: int
+    component: Literal["channel_muting"] = "channel_muting"
+    case: str
+    configuration: ChannelMutingConfiguration
+
+
+New: TypeAlias = NewTimer | NewPurgatory | NewMemoryPool | NewChannelMuting
 """Make a fresh instance of a component."""
 
 
@@ -72,7 +83,9 @@ def new(number: int, case: str, configuration: Configuration) -> New:
         return NewTimer(id=number, case=case, configuration=configuration)
     if isinstance(configuration, PurgatoryConfiguration):
         return NewPurgatory(id=number, case=case, configuration=configuration)
-    return NewMemoryPool(id=number, case=case, configuration=configuration)
+    if isinstance(configuration, MemoryPoolConfiguration):
+        return NewMemoryPool(id=number, case=case, configuration=configuration)
+    return NewChannelMuting(id=number, case=case, configuration=configuration)
 
 
 class Do(msgspec.Struct, frozen=True, tag_field="request", tag="do"):
@@ -111,6 +124,7 @@ class Components(msgspec.Struct, frozen=True, omit_defaults=True):
     timer: TimerProfile | None = None
     purgatory: PurgatoryProfile | None = None
     memory_pool: MemoryPoolProfile | None = None
+    channel_muting: ChannelMutingProfile | None = None
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,7 +1,8 @@
 """The operations of a step: what is asked of a component, with every argument named.
 
 Times are integer milliseconds on the subject's clock, sizes are bytes. Tasks, delayed operations,
-keys and buffers have symbolic names, so that a shorter sequence of steps is still a meaningful one.
+keys, buffers and channels have symbolic names, so that a shorter sequence of steps is still a
+meaningful one.
 An operation that several components have is one class with one name. See ``spec/protocol.md``.
 """
 
@@ -256,7 +257,8 @@ class Allocate(msgspec.Struct, frozen=True, tag_field="op", tag="allocate"):
 class Release(msgspec.Struct, frozen=True, tag_field="op", tag="release", omit_defaults=True):
     """Give a buffer back, or something that looks like it.
 
-    Only buffers that were granted are named; a buffer that was released before may be.
+    Only buffers that were granted are named; a buffer that was released before may be. The buffer
+    of a request goes by the request's name.
     """
 
     buffer: str
@@ -280,7 +282,7 @@ class Lose(msgspec.Struct, frozen=True, tag_field="op", tag="lose"):
 
 
 class Construct(msgspec.Struct, frozen=True, tag_field="op", tag="construct"):
-    """Try to make another pool of these sizes, and drop it."""
+    """Try to make another pool, or another server, of these sizes, and drop it."""
 
     size_bytes: int
     max_single_bytes: int
@@ -291,7 +293,107 @@ MemoryPoolOperation: TypeAlias = (
 )
 """One operation on a memory pool."""
 
-Operation: TypeAlias = TimerOperation | PurgatoryOperation | MemoryPoolOperation
+
+class Connect(msgspec.Struct, frozen=True, tag_field="op", tag="connect"):
+    """A client connects, and the server takes the connection; a handshake goes to its end."""
+
+    channel: str
+
+
+class Announce(msgspec.Struct, frozen=True, tag_field="op", tag="announce"):
+    """A client begins its next request of ``size_bytes``, in one write.
+
+    The request is four bytes of size and the body. ``sent_bytes`` of both together are sent now;
+    the step ends when the server's socket has them.
+    """
+
+    channel: str
+    size_bytes: int
+    sent_bytes: int
+
+
+class Send(msgspec.Struct, frozen=True, tag_field="op", tag="send"):
+    """A client sends so many further bytes of the request that it has begun, in one write."""
+
+    channel: str
+    sent_bytes: int
+
+
+class Poll(msgspec.Struct, frozen=True, tag_field="op", tag="poll"):
+    """The server polls its connections, without waiting, until a poll finds nothing to do."""
+
+
+class PollWhile(msgspec.Struct, frozen=True, tag_field="op", tag="poll_while"):
+    """The server polls, and the memory of a request is released while it waits for its sockets.
+
+    It has looked at the pool before, and polls on as in ``poll`` after.
+    """
+
+    request: str
+
+
+class Respond(msgspec.Struct, frozen=True, tag_field="op", tag="respond"):
+    """The response of the channel's last request is written to its end; nothing is read."""
+
+    channel: str
+
+
+class Throttle(msgspec.Struct, frozen=True, tag_field="op", tag="throttle"):
+    """The server slows down a channel whose request is being handled."""
+
+    channel: str
+
+
+class Unthrottle(msgspec.Struct, frozen=True, tag_field="op", tag="unthrottle"):
+    """The time is over for which a channel was slowed down."""
+
+    channel: str
+
+
+class Close(msgspec.Struct, frozen=True, tag_field="op", tag="close"):
+    """The server closes a connection."""
+
+    channel: str
+
+
+class Ending(Enum):
+    """How a client ends its connection."""
+
+    CLOSE = "close"
+    """It closes its socket."""
+    HALF_CLOSE = "half_close"
+    """It sends nothing more, and reads on."""
+    RESET = "reset"
+    """It breaks the connection."""
+
+
+class HangUp(msgspec.Struct, frozen=True, tag_field="op", tag="hang_up"):
+    """A client ends its connection; the step ends when the server's socket knows."""
+
+    channel: str
+    ending: Ending = Ending.CLOSE
+
+
+ChannelMutingOperation: TypeAlias = (
+    Connect
+    | Announce
+    | Send
+    | Poll
+    | PollWhile
+    | Release
+    | Respond
+    | Throttle
+    | Unthrottle
+    | Close
+    | HangUp
+    | Construct
+    | Elapse
+)
+"""One operation on a server's channels, which wait for memory."""
+
+Operation: TypeAlias = (
+    TimerOperation | PurgatoryOperation | MemoryPoolOperation | ChannelMutingOperation
+)
 """One operation on a component."""
 
 

@@ -30,14 +30,18 @@ class EventKind(Enum):
     TIMED_OUT = "timed_out"
     """``on_expiration`` of the delayed operation was called."""
 
+    RECEIVED = "received"
+    """The request was received whole, and is handed on."""
+
     REJECTED = "rejected"
     """An operation that the running task or callback attempted was rejected."""
 
 
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something that happened to a task, or to a delayed operation, during a step.
+    """Something that happened to a task, a delayed operation or a request, during a step.
 
-    ``task`` is its name: a delayed operation is a task of the purgatory's timer.
+    ``task`` is its name: a delayed operation is a task of the purgatory's timer, and a request is
+    named after its channel and its place among that channel's requests, from 1: ``c1#2``.
 
     ``at_ms`` is the reading of the subject's clock, given only where that clock is real.
     """
@@ -90,3 +94,8 @@ def completed(operation: str) -> Event:
 def timed_out(operation: str) -> Event:
     """The event that ``on_expiration`` of ``operation`` was called."""
     return Event(EventKind.TIMED_OUT, operation)
+
+
+def received(request: str) -> Event:
+    """The event that ``request`` was received whole."""
+    return Event(EventKind.RECEIVED, request)

@@ -185,6 +185,7 @@ class Component(StrEnum):
     TIMER = "timer"
     PURGATORY = "purgatory"
     MEMORY_POOL = "memory_pool"
+    CHANNEL_MUTING = "channel_muting"
 
 
 class Accounting(Enum):
@@ -414,10 +415,135 @@ class MemoryPoolConfiguration(
             )
 
 
-Configuration: TypeAlias = TimerConfiguration | PurgatoryConfiguration | MemoryPoolConfiguration
+class Recovery(Enum):
+    """Who reads on when memory comes back (rule MUTING-RECOVER).
+
+    ``everyone``: every channel that waits asks again, and whoever is read first has the memory.
+    ``first_come``: memory goes to the channels that wait in the order of their refusals, and a
+    newcomer stands behind them.
+    """
+
+    EVERYONE = "everyone"
+    FIRST_COME = "first_come"
+
+
+class EndWhileWaiting(Enum):
+    """When a client's end is noticed whose request waits (rule MUTING-END-WHILE-WAITING).
+
+    ``after_recovery``: when there is memory for the request, at the latest. ``at_once``: in the
+    next poll, where the connection is plain and the request incomplete.
+    """
+
+    AFTER_RECOVERY = "after_recovery"
+    AT_ONCE = "at_once"
+
+
+class ChannelMutingFeature(StrEnum):
+    """Optional parts of the vocabulary that a subject offers."""
+
+    PLAIN = "plain"
+    """Instances without TLS."""
+    TLS = "tls"
+    """Instances with TLS."""
+    STRICT = "strict"
+    """Instances whose pool is strict."""
+    NON_STRICT = "non_strict"
+    """Instances whose pool is not strict."""
+    POLL_WHILE = "poll_while"
+    """The operation ``poll_while``."""
+    RESPOND_FIRST = "respond_first"
+    """``respond`` before the request's memory is released."""
+    THROTTLE = "throttle"
+    """The operations ``throttle`` and ``unthrottle``."""
+    CLOSE = "close"
+    """The operation ``close``."""
+    HANG_UP = "hang_up"
+    """The operation ``hang_up``, with the ending ``close``."""
+    HALF_CLOSE = "half_close"
+    """``hang_up`` with the ending ``half_close``."""
+    RESET = "reset"
+    """``hang_up`` with the ending ``reset``."""
+    IDLE_LIMIT = "idle_limit"
+    """Instances that close idle connections."""
+    RECEIVE_LIMIT = "receive_limit"
+    """Instances that close connections whose request has its memory and does not come."""
+    CONSTRUCT = "construct"
+    """The operation ``construct``."""
+    ELAPSE = "elapse"
+    """The operation ``elapse``: the server's clock can be moved."""
+
+
+class ChannelMutingObservable(StrEnum):
+    """What can be read after a step without changing anything."""
+
+    AVAILABLE = "available_bytes"
+    """The bytes that the pool has left; below zero where more was granted than there is."""
+    OPEN = "open"
+    """The channels whose connection the server has not closed."""
+    WAITING = "waiting"
+    """The channels that are not read because their request was refused memory."""
+    ORDERED = "ordered"
+    """The channels that are not read because their last request has no response yet."""
+    HOLDING = "holding"
+    """The channels whose request has its memory and is not complete."""
+    UNREAD = "unread_bytes"
+    """The bytes of bodies that lie in the server's sockets; null under TLS."""
+    DEPLETED_TIME = "depleted_ms"
+    """How long channels have waited for memory, together, a wait that goes on included, ms."""
+
+
+class ChannelMutingProfile(
+    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """The declared choices of a server's channels."""
+
+    recovery: Recovery = Recovery.EVERYONE
+    end_while_waiting: EndWhileWaiting = EndWhileWaiting.AFTER_RECOVERY
+    features: frozenset[ChannelMutingFeature] = frozenset()
+    observables: frozenset[ChannelMutingObservable] = frozenset()
+
+    @property
+    def calls(self) -> Calls:
+        """A subject is asked for one step after the other, whatever it declares."""
+        return Calls.ONE_AT_A_TIME
+
+
+class ChannelMutingConfiguration(
+    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """The arguments that a server is made with: bytes of all requests, of one, limits in ms.
+
+    0 ms is no limit.
+    """
+
+    limit_bytes: int = 100
+    max_request_bytes: int = 40
+    strict: bool = False
+    tls: bool = False
+    idle_limit_ms: int = 0
+    receive_limit_ms: int = 0
+
+    def __post_init__(self) -> None:
+        """Reject sizes of which no pool can be made, and limits below zero."""
+        if not 1 <= self.max_request_bytes <= self.limit_bytes:
+            raise ValueError(
+                f"max_request_bytes is {self.max_request_bytes}; it must be at least 1 and at most "
+                f"limit_bytes, which is {self.limit_bytes}"
+            )
+        for name in ("idle_limit_ms", "receive_limit_ms"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; 0 stands for no limit")
+
+
+Configuration: TypeAlias = (
+    TimerConfiguration
+    | PurgatoryConfiguration
+    | MemoryPoolConfiguration
+    | ChannelMutingConfiguration
+)
 """The arguments that a component is made with."""
 
-Profile: TypeAlias = TimerProfile | PurgatoryProfile | MemoryPoolProfile
+Profile: TypeAlias = TimerProfile | PurgatoryProfile | MemoryPoolProfile | ChannelMutingProfile
 """The declared choices of a component."""
 
 
@@ -427,4 +553,6 @@ def component_of(described: Configuration | Profile) -> Component:
         return Component.TIMER
     if isinstance(described, PurgatoryConfiguration | PurgatoryProfile):
         return Component.PURGATORY
-    return Component.MEMORY_POOL
+    if isinstance(described, MemoryPoolConfiguration | MemoryPoolProfile):
+        return Component.MEMORY_POOL
+    return Component.CHANNEL_MUTING

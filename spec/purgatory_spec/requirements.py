@@ -15,9 +15,13 @@ from purgatory_spec.profiles import (
     Accounting,
     AlreadyDue,
     Calls,
+    ChannelMutingFeature,
+    ChannelMutingObservable,
+    ChannelMutingProfile,
     CheckDrops,
     Clock,
     Component,
+    EndWhileWaiting,
     Executor,
     Feature,
     LargerDelay,
@@ -30,6 +34,7 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryObservable,
     PurgatoryProfile,
+    Recovery,
     ReleaseValidation,
     Rounding,
     SameTickOrder,
@@ -101,11 +106,19 @@ _CHOICES: dict[Component, dict[str, type[Enum]]] = {
         "features": MemoryPoolFeature,
         "observables": MemoryPoolObservable,
     },
+    Component.CHANNEL_MUTING: {
+        "recovery": Recovery,
+        "end_while_waiting": EndWhileWaiting,
+        "calls": Calls,
+        "features": ChannelMutingFeature,
+        "observables": ChannelMutingObservable,
+    },
 }
 _WEAKEST: dict[Component, Profile] = {
     Component.TIMER: TimerProfile(),
     Component.PURGATORY: PurgatoryProfile(),
     Component.MEMORY_POOL: MemoryPoolProfile(),
+    Component.CHANNEL_MUTING: ChannelMutingProfile(),
 }
 
 
