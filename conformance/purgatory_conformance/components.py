@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from purgatory_spec.profiles import (
+    ChannelMutingProfile,
     Clock,
     Component,
     MemoryPoolProfile,
@@ -19,6 +20,7 @@ PROFILES: Mapping[Component, type[Profile]] = {
     Component.TIMER: TimerProfile,
     Component.PURGATORY: PurgatoryProfile,
     Component.MEMORY_POOL: MemoryPoolProfile,
+    Component.CHANNEL_MUTING: ChannelMutingProfile,
 }
 """The kind of profile that each component declares."""
 

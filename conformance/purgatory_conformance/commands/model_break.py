@@ -82,6 +82,7 @@ _PREFIXES = {
     Component.TIMER: "TIMER-",
     Component.PURGATORY: "PURGATORY-",
     Component.MEMORY_POOL: "POOL-",
+    Component.CHANNEL_MUTING: "MUTING-",
 }
 
 

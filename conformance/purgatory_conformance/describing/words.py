@@ -21,7 +21,7 @@ VERDICT_SYMBOLS = {0: "✓", 1: "✗", 3: "!", 4: "…"}
 Span: TypeAlias = tuple[str, str]
 """A piece of a rule's text: its kind (``text``, ``code`` or ``emphasis``) and its words."""
 
-_PLAIN_NAME = re.compile(r"[\w.-]+")
+_PLAIN_NAME = re.compile(r"[\w.#-]+")
 _PLAIN_PATH = re.compile(r"[\w./\\:+@%,=-]+")
 _INLINE = re.compile(
     r"`(?P<code>[^`]+)`|\*(?P<emphasis>[^*\s](?:[^*]*[^*\s])?)\*|\[(?P<link>[^\]]+)\]\([^)]*\)"

@@ -8,9 +8,12 @@ from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_spec.profiles import (
     Accounting,
     AlreadyDue,
+    ChannelMutingFeature,
+    ChannelMutingObservable,
     CheckDrops,
     Clock,
     Component,
+    EndWhileWaiting,
     Executor,
     Feature,
     LargerDelay,
@@ -21,6 +24,7 @@ from purgatory_spec.profiles import (
     Profile,
     PurgatoryFeature,
     PurgatoryObservable,
+    Recovery,
     ReleaseValidation,
     Rounding,
     SameTickOrder,
@@ -31,6 +35,10 @@ from purgatory_spec.profiles import (
 )
 
 _CHOICES: Mapping[object, str] = {
+    Recovery.EVERYONE: "memory that comes back is had by whoever is read first",
+    Recovery.FIRST_COME: "memory that comes back goes to those who wait, in their order",
+    EndWhileWaiting.AFTER_RECOVERY: "a client's end is noticed when its request has memory",
+    EndWhileWaiting.AT_ONCE: "a client's end is noticed while its request waits",
     Rounding.DOWN: "an expiry is rounded down to the tick; a task may run early by less than one",
     Rounding.UP: "an expiry is rounded up to the tick; no task runs before its delay has passed",
     SameTickOrder.NONE: "tasks of one tick may run in any order",
@@ -143,22 +151,53 @@ _MEMORY_POOL_OBSERVABLES: Mapping[StrEnum, str] = {
     MemoryPoolObservable.DEPLETED_TIME: "the length of these spells together",
 }
 
+_CHANNEL_MUTING_FEATURES: Mapping[StrEnum, str] = {
+    ChannelMutingFeature.PLAIN: "servers without TLS",
+    ChannelMutingFeature.TLS: "servers with TLS",
+    ChannelMutingFeature.STRICT: "servers whose pool is strict",
+    ChannelMutingFeature.NON_STRICT: "servers whose pool is not strict",
+    ChannelMutingFeature.POLL_WHILE: "memory is released while a poll waits for its sockets",
+    ChannelMutingFeature.RESPOND_FIRST: "a request is answered before its memory is released",
+    ChannelMutingFeature.THROTTLE: "channels are throttled",
+    ChannelMutingFeature.CLOSE: "the server closes connections",
+    ChannelMutingFeature.HANG_UP: "clients close their connections",
+    ChannelMutingFeature.HALF_CLOSE: "clients send no more and read on",
+    ChannelMutingFeature.RESET: "clients break their connections",
+    ChannelMutingFeature.IDLE_LIMIT: "servers that close idle connections",
+    ChannelMutingFeature.RECEIVE_LIMIT: "servers that close connections whose request trickles",
+    ChannelMutingFeature.CONSTRUCT: "servers are made of any sizes",
+    ChannelMutingFeature.ELAPSE: "the clock moves",
+}
+
+_CHANNEL_MUTING_OBSERVABLES: Mapping[StrEnum, str] = {
+    ChannelMutingObservable.AVAILABLE: "the bytes that the pool has left",
+    ChannelMutingObservable.OPEN: "the channels that the server has not closed",
+    ChannelMutingObservable.WAITING: "the channels that wait for memory",
+    ChannelMutingObservable.ORDERED: "the channels whose last request is not answered",
+    ChannelMutingObservable.HOLDING: "the channels that hold memory for what they receive",
+    ChannelMutingObservable.UNREAD: "the bytes of bodies in the server's sockets, or null",
+    ChannelMutingObservable.DEPLETED_TIME: "how long channels have waited, together",
+}
+
 _FEATURES: Mapping[Component, Mapping[StrEnum, str]] = {
     Component.TIMER: _TIMER_FEATURES,
     Component.PURGATORY: _PURGATORY_FEATURES,
     Component.MEMORY_POOL: _MEMORY_POOL_FEATURES,
+    Component.CHANNEL_MUTING: _CHANNEL_MUTING_FEATURES,
 }
 
 _OBSERVABLES: Mapping[Component, Mapping[StrEnum, str]] = {
     Component.TIMER: _TIMER_OBSERVABLES,
     Component.PURGATORY: _PURGATORY_OBSERVABLES,
     Component.MEMORY_POOL: _MEMORY_POOL_OBSERVABLES,
+    Component.CHANNEL_MUTING: _CHANNEL_MUTING_OBSERVABLES,
 }
 
 _WITHOUT_FEATURES: Mapping[Component, str] = {
     Component.TIMER: "tasks are added and run",
     Component.PURGATORY: "operations are watched, checked and time out",
     Component.MEMORY_POOL: "there is no instance that the suite may ask for",
+    Component.CHANNEL_MUTING: "there is no instance that the suite may ask for",
 }
 
 

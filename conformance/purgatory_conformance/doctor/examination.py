@@ -5,6 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from purgatory_conformance.describing.words import joined, noun
+from purgatory_conformance.doctor.channel_muting_questions import (
+    PLAIN_CONNECT,
+    ChannelMutingQuestions,
+    plain_server,
+)
 from purgatory_conformance.doctor.conversation import Conversation
 from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.finding import Finding, Severity
@@ -23,6 +28,7 @@ from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
     Component,
     Configuration,
+    MemoryPoolProfile,
     Profile,
     PurgatoryConfiguration,
     PurgatoryProfile,
@@ -154,8 +160,10 @@ def _parts_of(ask: Interview) -> Iterator[_Part]:
         yield from TimerQuestions(ask, profile).parts()
     elif isinstance(profile, PurgatoryProfile):
         yield from PurgatoryQuestions(ask, profile).parts()
-    else:
+    elif isinstance(profile, MemoryPoolProfile):
         yield from MemoryPoolQuestions(ask, profile).parts()
+    else:
+        yield from ChannelMutingQuestions(ask, profile).parts()
 
 
 def _plain(profile: Profile) -> tuple[Configuration, Operation]:
@@ -164,7 +172,9 @@ def _plain(profile: Profile) -> tuple[Configuration, Operation]:
         return TimerConfiguration(), PLAIN_ADD
     if isinstance(profile, PurgatoryProfile):
         return PurgatoryConfiguration(), PLAIN_WATCH
-    return plain_pool(profile), PLAIN_ALLOCATE
+    if isinstance(profile, MemoryPoolProfile):
+        return plain_pool(profile), PLAIN_ALLOCATE
+    return plain_server(profile), PLAIN_CONNECT
 
 
 def _described(greeting: Greeting) -> str:

@@ -14,6 +14,7 @@ from purgatory_spec.messages import Do, Reply, new
 from purgatory_spec.operations import Advance, Operation, RunOne, Shutdown, Wait, operation_name
 from purgatory_spec.outcomes import EventKind, Outcome
 from purgatory_spec.profiles import (
+    ChannelMutingProfile,
     Clock,
     Component,
     Configuration,
@@ -33,8 +34,9 @@ _RUNS = frozenset({EventKind.RAN, EventKind.TIMED_OUT})
 
 _EVENTS: Mapping[Component, frozenset[EventKind]] = {
     Component.TIMER: frozenset({EventKind.EXPIRED, EventKind.RAN, EventKind.REJECTED}),
-    Component.PURGATORY: frozenset(EventKind) - {EventKind.RAN},
+    Component.PURGATORY: frozenset(EventKind) - {EventKind.RAN, EventKind.RECEIVED},
     Component.MEMORY_POOL: frozenset(),
+    Component.CHANNEL_MUTING: frozenset({EventKind.RECEIVED}),
 }
 """The events that a component has."""
 
@@ -67,7 +69,7 @@ class Interview:
     @property
     def is_stepped(self) -> bool:
         """Whether running a task is a step of its own."""
-        if isinstance(self.profile, MemoryPoolProfile):
+        if isinstance(self.profile, MemoryPoolProfile | ChannelMutingProfile):
             return False
         return self.profile.executor is Executor.STEPPED
 
@@ -145,7 +147,7 @@ class Interview:
 
     def claims_kafkas_wheel(self) -> bool:
         """Whether a wheel is declared whose own clock lags, on a clock that requests move."""
-        if isinstance(self.profile, MemoryPoolProfile):
+        if isinstance(self.profile, MemoryPoolProfile | ChannelMutingProfile):
             return False
         manual = not isinstance(self.profile, TimerProfile) or self.profile.clock is Clock.MANUAL
         return manual and self.profile.structure is Structure.DELAY_QUEUE_WHEEL

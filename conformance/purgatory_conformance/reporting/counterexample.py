@@ -18,6 +18,8 @@ from purgatory_spec.operations import (
     Check,
     Elapse,
     Operation,
+    Poll,
+    PollWhile,
     RunOne,
     Satisfy,
 )
@@ -37,6 +39,7 @@ _ACTORS: Mapping[Component, Mapping[type[Operation], str]] = {
         CancelForKey: "completer",
     },
     Component.MEMORY_POOL: {},
+    Component.CHANNEL_MUTING: {Poll: "thread", PollWhile: "thread", Elapse: "clock"},
 }
 """Who does an operation; everything else is done by the caller."""
 

@@ -22,6 +22,8 @@ from purgatory_conformance.reporting.results import (
 )
 from purgatory_spec.jsonlines import InvalidDocument, decode_line, encode_line
 from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingProfile,
     Component,
     Configuration,
     MemoryPoolConfiguration,
@@ -37,12 +39,14 @@ _HEADERS: Mapping[Component, type[Header[Profile]]] = {
     Component.TIMER: Header[TimerProfile],
     Component.PURGATORY: Header[PurgatoryProfile],
     Component.MEMORY_POOL: Header[MemoryPoolProfile],
+    Component.CHANNEL_MUTING: Header[ChannelMutingProfile],
 }
 
 _CAUSES: Mapping[Component, type[CauseLine[Configuration]]] = {
     Component.TIMER: CauseLine[TimerConfiguration],
     Component.PURGATORY: CauseLine[PurgatoryConfiguration],
     Component.MEMORY_POOL: CauseLine[MemoryPoolConfiguration],
+    Component.CHANNEL_MUTING: CauseLine[ChannelMutingConfiguration],
 }
 
 _KINDS: Mapping[str, type[RuleLine | DeviationLine | RefusalLine | FailureLine | Footer]] = {

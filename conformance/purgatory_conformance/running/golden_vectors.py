@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from purgatory_conformance.judging.channel_muting.judge import ChannelMutingJudge
 from purgatory_conformance.judging.derived_steps import derived_outcomes
 from purgatory_conformance.judging.judgement import TooManyStates
 from purgatory_conformance.judging.memory_pool.judge import MemoryPoolJudge
@@ -22,6 +23,7 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import (
     Case,
     CaseHeader,
+    ChannelMutingCaseHeader,
     MemoryPoolCaseHeader,
     PurgatoryCaseHeader,
     Step,
@@ -30,7 +32,7 @@ from purgatory_spec.cases import (
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome
 
-_StrictJudge: TypeAlias = TimerJudge | PurgatoryJudge | MemoryPoolJudge
+_StrictJudge: TypeAlias = TimerJudge | PurgatoryJudge | MemoryPoolJudge | ChannelMutingJudge
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ def _judge(header: CaseHeader) -> _StrictJudge:
             return PurgatoryJudge(header.configuration, header.profile)
         case MemoryPoolCaseHeader():
             return MemoryPoolJudge(header.configuration, header.profile)
+        case ChannelMutingCaseHeader():
+            return ChannelMutingJudge(header.configuration, header.profile)
 
 
 def _refused(
@@ -132,6 +136,9 @@ def _outcomes(judge: _StrictJudge, operation: Operation) -> Iterator[Outcome]:
         case MemoryPoolJudge():
             for pool in judge.states:
                 yield from (each for each, _ in judge.model.successors(pool, operation))
+        case ChannelMutingJudge():
+            for channels in judge.states:
+                yield from (each for each, _ in judge.model.successors(channels, operation))
 
 
 def _told_apart(vector: Case, step: Step, recorded: Outcome, other: Outcome) -> tuple[str, str]:

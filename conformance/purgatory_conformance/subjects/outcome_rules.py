@@ -24,6 +24,8 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, EventKind, Outcome, Value
 from purgatory_spec.profiles import (
+    ChannelMutingObservable,
+    ChannelMutingProfile,
     MemoryPoolObservable,
     MemoryPoolProfile,
     Observable,
@@ -69,6 +71,8 @@ def _form(profile: Profile) -> _Form:
         return _purgatory_form(profile)
     if isinstance(profile, MemoryPoolProfile):
         return _memory_pool_form(profile)
+    if isinstance(profile, ChannelMutingProfile):
+        return _channel_muting_form(profile)
     has_result = Observable.ADVANCE_RESULT in profile.observables
     shown = profile.observables - {Observable.ADVANCE_RESULT}
     return _Form(
@@ -103,6 +107,15 @@ def _memory_pool_form(profile: MemoryPoolProfile) -> _Form:
         {name.value: special.get(name, _INTEGER) for name in sorted(profile.observables)},
         {Allocate: _TRUTH},
     )
+
+
+def _channel_muting_form(profile: ChannelMutingProfile) -> _Form:
+    special = {
+        ChannelMutingObservable.AVAILABLE: _INTEGER,
+        ChannelMutingObservable.UNREAD: _INTEGER_OR_NULL,
+        ChannelMutingObservable.DEPLETED_TIME: _COUNT,
+    }
+    return _Form({name.value: special.get(name, _NAMES) for name in sorted(profile.observables)})
 
 
 class OutcomeRules:

@@ -5,6 +5,8 @@ from enum import Enum
 
 from purgatory_spec.profiles import (
     AlreadyDue,
+    ChannelMutingFeature,
+    ChannelMutingProfile,
     Component,
     Executor,
     MemoryPoolFeature,
@@ -24,6 +26,21 @@ SORTS_OF_POOL = frozenset(
     {MemoryPoolFeature.STRICT, MemoryPoolFeature.NON_STRICT, MemoryPoolFeature.UNBOUNDED}
 )
 """The features that say which pools can be made."""
+
+
+_SORTS_OF_SERVER = (
+    frozenset({ChannelMutingFeature.PLAIN, ChannelMutingFeature.TLS}),
+    frozenset({ChannelMutingFeature.STRICT, ChannelMutingFeature.NON_STRICT}),
+)
+"""The features that say which servers can be made: one of each set is needed."""
+
+_GOES_WITH = {
+    ChannelMutingFeature.HALF_CLOSE: ChannelMutingFeature.HANG_UP,
+    ChannelMutingFeature.RESET: ChannelMutingFeature.HANG_UP,
+    ChannelMutingFeature.IDLE_LIMIT: ChannelMutingFeature.ELAPSE,
+    ChannelMutingFeature.RECEIVE_LIMIT: ChannelMutingFeature.ELAPSE,
+}
+"""Features of a server, each with another one without which it cannot be asked for."""
 
 
 def problem_of(profile: Profile) -> str:
@@ -47,4 +64,21 @@ def problem_of(profile: Profile) -> str:
             "the memory pool declares none of the features 'strict', 'non_strict' and "
             "'unbounded', so that no pool can be made; declare at least one of them"
         )
+    return _problem_of_server(profile) if isinstance(profile, ChannelMutingProfile) else ""
+
+
+def _problem_of_server(profile: ChannelMutingProfile) -> str:
+    for sorts in _SORTS_OF_SERVER:
+        if not sorts & profile.features:
+            one, other = sorted(each.value for each in sorts)
+            return (
+                f"the server declares neither of the features '{one}' and '{other}', "
+                "so that none can be made; declare at least one of them"
+            )
+    for feature, needed in _GOES_WITH.items():
+        if feature in profile.features and needed not in profile.features:
+            return (
+                f"the server declares the feature '{feature.value}' without '{needed.value}', "
+                "without which it cannot be asked for; declare both"
+            )
     return ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from purgatory_conformance.support.channel_muting import ChannelMutingSupport
 from purgatory_conformance.support.memory_pool import MemoryPoolSupport
 from purgatory_conformance.support.purgatory import PurgatorySupport
 from purgatory_conformance.support.support import Support
@@ -12,6 +13,7 @@ SUPPORTS: Mapping[Component, Support] = {
     Component.TIMER: TimerSupport(),
     Component.PURGATORY: PurgatorySupport(),
     Component.MEMORY_POOL: MemoryPoolSupport(),
+    Component.CHANNEL_MUTING: ChannelMutingSupport(),
 }
 """What the suite knows of each component."""
 

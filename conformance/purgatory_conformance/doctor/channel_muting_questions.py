@@ -1,0 +1,137 @@
+"""What the doctor asks of a server's channels."""
+
+from collections.abc import Callable, Iterator
+
+from purgatory_conformance.doctor.finding import Finding, Severity
+from purgatory_conformance.doctor.interview import Interview
+from purgatory_spec.operations import (
+    Announce,
+    Close,
+    Connect,
+    Construct,
+    Elapse,
+    Ending,
+    HangUp,
+    Operation,
+    Poll,
+    PollWhile,
+    Release,
+    Respond,
+    Send,
+    Throttle,
+    Unthrottle,
+)
+from purgatory_spec.outcomes import EventKind, Outcome
+from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingFeature,
+    ChannelMutingProfile,
+)
+
+PLAIN_CONNECT = Connect("k")
+"""An operation that every server knows."""
+
+_ELAPSED_MS = 10
+
+_HANDLED: dict[ChannelMutingFeature, tuple[tuple[Operation, str], ...]] = {
+    ChannelMutingFeature.POLL_WHILE: ((PollWhile("a#1"), "its memory comes back in the poll"),),
+    ChannelMutingFeature.RESPOND_FIRST: ((Respond("a"), "before the release"),),
+    ChannelMutingFeature.THROTTLE: (
+        (Throttle("a"), ""),
+        (Release("a#1"), ""),
+        (Respond("a"), ""),
+        (Unthrottle("a"), ""),
+    ),
+    ChannelMutingFeature.CLOSE: ((Close("a"), "as its request is handled"),),
+    ChannelMutingFeature.HANG_UP: ((HangUp("a"), ""), (Poll(), "")),
+    ChannelMutingFeature.HALF_CLOSE: ((HangUp("a", Ending.HALF_CLOSE), ""), (Poll(), "")),
+    ChannelMutingFeature.RESET: ((HangUp("a", Ending.RESET), ""), (Poll(), "")),
+    ChannelMutingFeature.CONSTRUCT: ((Construct(10, 5), ""), (Construct(5, 10), "none can be")),
+    ChannelMutingFeature.ELAPSE: ((Elapse(_ELAPSED_MS), ""),),
+}
+"""What each feature lets the suite ask of a server that handles the request ``a#1``."""
+
+
+def plain_server(profile: ChannelMutingProfile) -> ChannelMutingConfiguration:
+    """A server of 10 bytes of the simplest sort that is declared."""
+    return _servers(profile)[0]
+
+
+def _servers(profile: ChannelMutingProfile) -> list[ChannelMutingConfiguration]:
+    features = profile.features
+    strict = ChannelMutingFeature.NON_STRICT not in features
+    return [
+        ChannelMutingConfiguration(10, 10, strict=strict, tls=tls)
+        for tls, feature in ((False, ChannelMutingFeature.PLAIN), (True, ChannelMutingFeature.TLS))
+        if feature in features
+    ]
+
+
+class ChannelMutingQuestions:
+    """The questions about a server's channels, in their order."""
+
+    def __init__(self, interview: Interview, profile: ChannelMutingProfile) -> None:
+        """Prepare the questions that the profile allows, for an interview."""
+        self._ask = interview
+        self._profile = profile
+
+    def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
+        """All that is asked; each part begins with an instance of its own."""
+        for server in _servers(self._profile):
+            yield self._first_steps_on(server)
+        for feature, asked in _HANDLED.items():
+            if feature in self._profile.features:
+                yield self._asked_of_a_request(asked)
+
+    def _first_steps_on(
+        self, configuration: ChannelMutingConfiguration
+    ) -> Callable[[], Iterator[Finding]]:
+        return lambda: self._receives_and_refuses(configuration)
+
+    def _asked_of_a_request(
+        self, asked: tuple[tuple[Operation, str], ...]
+    ) -> Callable[[], Iterator[Finding]]:
+        return lambda: self._of_a_request(asked)
+
+    def _receives_and_refuses(self, configuration: ChannelMutingConfiguration) -> Iterator[Finding]:
+        """A request takes all memory, the next one waits, and is received after the release."""
+        if not (yield from self._ask.new(configuration)):
+            return
+        for name in ("a", "b"):
+            yield from self._ask.do(Connect(name))
+        yield from self._ask.do(Announce("a", 10, 9), "half of its body")
+        yield from self._ask.do(Poll(), "it is not whole", _received("nothing"))
+        yield from self._ask.do(Send("a", 5), "the rest")
+        first = yield from self._ask.do(Poll(), "it is whole", _received("a#1"))
+        if first is None or not first.events:
+            sentence = "a fresh server did not receive the first 10 bytes; the suite will fail it"
+            yield Finding(Severity.NOTE, sentence)
+            return
+        yield from self._ask.do(Announce("b", 10, 14), "nothing is left")
+        yield from self._ask.do(Poll(), "it waits", _received("nothing"))
+        yield from self._ask.do(Release("a#1"))
+        yield from self._ask.do(Respond("a"))
+        yield from self._ask.do(Poll(), "memory has come back", _received("b#1"))
+
+    def _of_a_request(self, asked: tuple[tuple[Operation, str], ...]) -> Iterator[Finding]:
+        if not (yield from self._ask.new(plain_server(self._profile))):
+            return
+        yield from self._ask.do(Connect("a"))
+        yield from self._ask.do(Announce("a", 5, 9))
+        received = yield from self._ask.do(Poll())
+        if received is not None and received.events:
+            for operation, about in asked:
+                yield from self._ask.do(operation, about)
+
+
+def _received(wanted: str) -> Callable[[Outcome], str]:
+    """The doubt about an outcome in which other requests were received."""
+
+    def doubt(outcome: Outcome) -> str:
+        names = [each.task for each in outcome.events if each.kind is EventKind.RECEIVED]
+        seen = ", ".join(names) or "nothing"
+        if seen == wanted:
+            return ""
+        return f"receives {seen}, where {wanted} is right; the suite will fail it"
+
+    return doubt

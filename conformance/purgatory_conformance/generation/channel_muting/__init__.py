@@ -1,0 +1,1 @@
+"""Cases of a server's channels: ``table`` draws, ``world`` remembers."""
