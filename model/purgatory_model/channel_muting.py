@@ -1,4 +1,4 @@
-"""Channels that wait for memory: who is read in a poll, who waits, who holds, who is muted.
+"""Channels that wait for memory: which of them a poll reads, and which wait, hold or are muted.
 
 Theory of operation. Clients send requests, each four bytes of size and a body. A channel asks the
 pool for the memory of a request when it has the size. Where it is granted the channel *holds*, and
@@ -89,7 +89,7 @@ _PEERS = {
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """A request that was announced and is not received: its place, its size, what was sent of it.
+    """A request that was announced and is not received: its place, its size, the bytes sent so far.
 
     ``sent_bytes`` counts the four bytes of size, too.
     """
@@ -105,12 +105,12 @@ class Coming:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it was sent to its end."""
+        """Whether the client has sent all bytes."""
         return self.sent_bytes == SIZE_BYTES + self.size_bytes
 
     @property
     def body_bytes(self) -> int:
-        """What was sent of its body."""
+        """The bytes of the body that the client has sent."""
         return max(0, self.sent_bytes - SIZE_BYTES)
 
 
@@ -127,7 +127,7 @@ class Channel:
         is_ordered: Whether its last request is not answered.
         is_throttled: Whether the server has slowed it down.
         is_open: Whether the server has not closed it.
-        peer: What has become of its client.
+        peer: Whether its client has ended, and how.
         read_ms: When it was read last, or connected.
         active_ms: When anything has happened to it that may count as activity.
         held_ms: Since when it holds.
@@ -233,7 +233,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """What one channel does in a poll.
+    """The move of one channel in a poll.
 
     ``must`` moves are made before the poll ends. ``is_free`` says that the move concerns neither
     memory nor the line, so that it may be made before all others.
@@ -642,7 +642,7 @@ class ChannelMutingModel:
     def _receive(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming
     ) -> Iterator[_Move]:
-        """A channel that holds takes what there is of the body.
+        """A channel that holds takes the bytes of the body from the socket.
 
         Rules: MUTING-GRANTED-FINISHES, MUTING-END-MID-REQUEST.
         """

@@ -1,6 +1,7 @@
 """What several commands take: options, the id of a rule, a subject."""
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -18,9 +19,9 @@ WORK_FOLDER = Path("purgatory-work")
 class ComponentName(click.Choice[str]):
     """The name of a component, also where it is written with a hyphen."""
 
-    def __init__(self) -> None:
-        """Any component may be named."""
-        super().__init__([each.value for each in Component])
+    def __init__(self, offered: Iterable[Component] = Component) -> None:
+        """Any component may be named, or any of those that are offered."""
+        super().__init__([each.value for each in offered])
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None

@@ -126,7 +126,7 @@ def _shifted(operation: Operation, by_ms: int) -> Operation:
 def _plainer(
     configuration: ChannelMutingConfiguration, operation: Operation
 ) -> Iterator[tuple[Operation, ...]]:
-    """Operations that may stand for one."""
+    """Plainer operations in place of an operation."""
     match operation:
         case Announce(channel, size_bytes, sent_bytes):
             is_whole = sent_bytes == SIZE_BYTES + size_bytes

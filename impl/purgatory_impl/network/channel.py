@@ -172,7 +172,7 @@ class Request:
     """A request that was received, and what is owed for it: the memory once, the response once.
 
     Attributes:
-        channel: Where it came from.
+        channel: The connection of the request.
         number: Its place among the requests of its channel, from 1.
         payload: Its bytes, in the memory of the pool; not to be used after the release.
     """

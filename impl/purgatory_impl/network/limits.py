@@ -1,4 +1,4 @@
-"""What bounds the requests that come in."""
+"""Bounds of incoming requests: bytes, sizes, times, number."""
 
 from dataclasses import dataclass
 
@@ -54,7 +54,7 @@ class NetworkLimits:
             )
 
     def memory_pool(self) -> MemoryPool:
-        """A pool that holds to the bound; one that never refuses where there is none."""
+        """A pool of ``limit_bytes``; an unbounded pool where there is no limit."""
         if self.limit_bytes <= 0:
             return UnboundedMemoryPool()
         return SimpleMemoryPool(self.limit_bytes, self.max_request_bytes)

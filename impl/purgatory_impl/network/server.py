@@ -41,8 +41,8 @@ class Server:
 
     Attributes:
         address: Where the server listens: host and port.
-        limits: What it was built with.
-        line: The memory of its requests, and who waits for it.
+        limits: The bounds of the server.
+        line: The memory pool with the line of waiting channels before it.
     """
 
     def __init__(

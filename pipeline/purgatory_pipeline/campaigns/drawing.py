@@ -11,6 +11,7 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
     Component,
     Configuration,
     MemoryPoolConfiguration,
@@ -23,6 +24,7 @@ _CONFIGURATIONS: Mapping[Component, type[Configuration]] = {
     Component.TIMER: TimerConfiguration,
     Component.PURGATORY: PurgatoryConfiguration,
     Component.MEMORY_POOL: MemoryPoolConfiguration,
+    Component.CHANNEL_MUTING: ChannelMutingConfiguration,
 }
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 _DECODERS = {

@@ -32,6 +32,7 @@ from purgatory_spec.messages import (
     Reply,
 )
 from purgatory_spec.profiles import (
+    ChannelMutingProfile,
     Component,
     MemoryPoolProfile,
     Profile,
@@ -156,10 +157,12 @@ def _components(profiles: Mapping[Component, Profile]) -> Components:
     timer = profiles.get(Component.TIMER)
     purgatory = profiles.get(Component.PURGATORY)
     pool = profiles.get(Component.MEMORY_POOL)
+    channels = profiles.get(Component.CHANNEL_MUTING)
     return Components(
         timer=timer if isinstance(timer, TimerProfile) else None,
         purgatory=purgatory if isinstance(purgatory, PurgatoryProfile) else None,
         memory_pool=pool if isinstance(pool, MemoryPoolProfile) else None,
+        channel_muting=channels if isinstance(channels, ChannelMutingProfile) else None,
     )
 
 

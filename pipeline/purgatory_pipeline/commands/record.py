@@ -21,12 +21,13 @@ from purgatory_pipeline.recording.recording_run import (
 )
 from purgatory_pipeline.recording.trace_writer import TraceNotWritten
 from purgatory_pipeline.recording.workload import Wish
+from purgatory_pipeline.traces.lines import TRACED
 from purgatory_spec.profiles import Component
 
 
 @click.command()
 @click.argument("subject", type=click.Choice(["bundled", "kafka"]))
-@click.option("--component", type=ComponentName(), default="timer", show_default=True)
+@click.option("--component", type=ComponentName(TRACED), default="timer", show_default=True)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -45,6 +45,8 @@ def bundled_workload(component: Component, wish: Wish, recorder: Recorder | None
             return PurgatoryWorkload(wish, recorder)
         case Component.MEMORY_POOL:
             return MemoryPoolWorkload(wish, recorder)
+        case Component.CHANNEL_MUTING:
+            raise ValueError("there are no traces of a server's channels")
 
 
 def _lines_of(recorder: Recorder | None) -> Callable[[], int] | None:

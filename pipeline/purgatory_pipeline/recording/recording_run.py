@@ -224,3 +224,5 @@ def _kafkas(component: Component) -> Instance:
             )
         case Component.MEMORY_POOL:
             return MemoryPoolInstance(MemoryPoolConfiguration(POOL_BYTES, MAX_SINGLE_BYTES))
+        case Component.CHANNEL_MUTING:
+            raise ValueError("there are no traces of a server's channels")

@@ -89,6 +89,10 @@ class MemoryPoolInstance(
 Instance: TypeAlias = TimerInstance | PurgatoryInstance | MemoryPoolInstance
 """What a run is a run of."""
 
+TRACED = (Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL)
+"""The components of which there are traces. What a server's channels do is asked one poll at a
+time alone: when its sockets have something to read no line of a running system can tell."""
+
 
 class ManualClock(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="manual"

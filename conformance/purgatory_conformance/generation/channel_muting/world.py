@@ -160,7 +160,7 @@ class ChannelMutingWorld:
                 return True
 
     def _client(self, name: str) -> Channel | None:
-        """The channel of this name, if it is open and its client is there."""
+        """An open channel by name, whose client has not hung up."""
         return dict(self.channels()).get(name)
 
     def _may_announce(self, channel: Channel, size_bytes: int, sent_bytes: int) -> bool:

@@ -64,7 +64,7 @@ class _Step:
     ends: Sequence[Expectation[ChannelMutingState]]
 
     def channel(self, name: str) -> Channel:
-        """A channel before the step; one that has just been connected where there was none."""
+        """A channel before the step; a fresh channel where the name was unknown."""
         return self.before.channels.get(name, Channel())
 
     def seen(self, observable: Observable) -> frozenset[str]:

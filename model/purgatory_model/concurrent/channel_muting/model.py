@@ -58,11 +58,11 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A connection: its client, what it receives, and why it is not read.
+    """A connection: its client, its present request, and the reasons to read nothing.
 
     Attributes:
         left: How many requests its client has still to send.
-        sent: What there is to read.
+        sent: The bytes that the socket has.
         receive: How far the present request has come.
         muted: The reasons to read nothing.
         is_buffered: Whether TLS has taken what there is to read.
@@ -80,7 +80,7 @@ class Channel:
 
     @property
     def has_bytes(self) -> bool:
-        """Whether there is something that its receive can take."""
+        """Whether the receive can take bytes."""
         if self.sent is Sent.HEADER:
             return self.receive is Receive.NONE
         return self.sent is Sent.WHOLE
@@ -258,7 +258,7 @@ class ChannelMuting:
         return self._granted(state, number, channel)
 
     def _granted(self, state: MutingState, number: int, channel: Channel) -> MutingState:
-        """There is memory; what there is of the body goes into it.
+        """Memory is granted, and the bytes of the body go into the buffer.
 
         Of a channel that is muted only what TLS has taken does; the rest is in the socket.
         """
@@ -269,7 +269,7 @@ class ChannelMuting:
         return left.with_channel(number, holds)
 
     def _refused(self, state: MutingState, number: int, channel: Channel) -> MutingState:
-        """There is none: the channel waits, and what TLS has taken stays where it is."""
+        """Memory is refused: the channel waits, and bytes in the TLS buffers stay there."""
         waits = replace(
             channel,
             receive=Receive.WAITS,
