@@ -425,7 +425,7 @@ class ChannelMutingModel:
     ) -> tuple[Expectation[ChannelMutingState], ...]:
         """A response is written; to a client that has gone it may fail.
 
-        Rules: MUTING-ONE-AT-A-TIME, MUTING-TWO-REASONS, MUTING-RELEASE.
+        Rules: MUTING-ONE-AT-A-TIME, MUTING-TWO-REASONS, MUTING-THROTTLE, MUTING-HALF-CLOSE.
         """
         channel = state.channels[name]
         answered = replace(channel, is_ordered=False, active_ms=state.now_ms)
@@ -530,7 +530,7 @@ class ChannelMutingModel:
         yield from self._too_late(state, name, channel)
 
     def _reads(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[_Move]:
-        """What reading a channel does that nothing mutes."""
+        """What reading a channel does that nothing mutes. Rules: MUTING-BAD-SIZE."""
         first = channel.first
         if first is None or not first.is_announced:
             yield from self._begin(state, name, channel, first)
@@ -546,7 +546,10 @@ class ChannelMutingModel:
     def _begin(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming | None
     ) -> Iterator[_Move]:
-        """No size is known: a part of one is taken, or the end is noticed."""
+        """No size is known: a part of one is taken, or the end is noticed.
+
+        Rules: MUTING-ONLY-REFUSED.
+        """
         if first is not None and first.sent_bytes > channel.taken_bytes:
             taken = replace(
                 channel,
@@ -562,7 +565,10 @@ class ChannelMutingModel:
     def _moves_of_waiting(
         self, state: ChannelMutingState, name: str, channel: Channel
     ) -> Iterator[_Move]:
-        """A channel that waits: it asks again, or its client has gone."""
+        """A channel that waits: it asks again, or its client has gone.
+
+        Rules: MUTING-RECOVER, MUTING-END-WHILE-WAITING.
+        """
         first = channel.first
         if first is None or channel.is_stuck:
             return
@@ -617,7 +623,10 @@ class ChannelMutingModel:
     def _granted(
         self, state: ChannelMutingState, name: str, channel: Channel, first: Coming, rule: str
     ) -> _Move:
-        """A channel has the memory of its request. Rules: MUTING-ASK, MUTING-RECOVER."""
+        """A channel has the memory of its request.
+
+        Rules: MUTING-ASK, MUTING-RECOVER, MUTING-BUFFERED.
+        """
         holds = replace(
             channel,
             receive=Receive.HOLDS,

@@ -7,7 +7,7 @@ import msgspec
 
 from purgatory_model.step import observables_match
 from purgatory_spec.operations import Operation
-from purgatory_spec.outcomes import Outcome, tried
+from purgatory_spec.outcomes import Outcome, Value, tried
 from purgatory_spec.reasons import Reason
 
 State = TypeVar("State")
@@ -63,6 +63,10 @@ def outcomes_near(outcome: Outcome) -> Iterator[Outcome]:
     for events in ((*outcome.events, tried("zz")), outcome.events[1:], outcome.events[::-1]):
         yield change(outcome, events=events)
     for name, value in outcome.observed.items():
-        assert not isinstance(value, tuple)
-        other = not value if isinstance(value, bool) else (value or 0) + 1
-        yield change(outcome, observed={**outcome.observed, name: other})
+        yield change(outcome, observed={**outcome.observed, name: _another(value)})
+
+
+def _another(value: Value) -> Value:
+    if isinstance(value, tuple):
+        return (*value, "zz")
+    return not value if isinstance(value, bool) else (value or 0) + 1

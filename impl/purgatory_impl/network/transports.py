@@ -199,7 +199,7 @@ class TlsTransport:
         self._socket.close()
 
     def _take_record(self) -> bool:
-        """Take a record from the socket as far as its bytes have come; whether the record is whole."""
+        """Take a record as far as its bytes have come; whether the record is whole."""
         while True:
             try:
                 taken = self._socket.recv(self._missing)

@@ -1,0 +1,327 @@
+"""Channels that wait for memory, one poll after the other, as the rules have it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from purgatory_conformance.generation.channel_muting.table import (
+    draw_configuration,
+    draw_operations,
+)
+from purgatory_conformance.generation.source import SeededSource
+from purgatory_model import channel_muting
+from purgatory_model.channel_muting import ChannelMutingModel, ChannelMutingState
+from purgatory_spec.operations import (
+    Announce,
+    Close,
+    Connect,
+    Elapse,
+    Ending,
+    HangUp,
+    Operation,
+    Poll,
+    PollWhile,
+    Release,
+    Respond,
+    Send,
+    Throttle,
+    Unthrottle,
+)
+from purgatory_spec.outcomes import Outcome, Value
+from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingFeature,
+    ChannelMutingObservable,
+    ChannelMutingProfile,
+    Component,
+    EndWhileWaiting,
+    Recovery,
+)
+from purgatory_spec.requirements import requirements, requirements_of_steps
+
+from .faces import agree
+
+EVERYONE = ChannelMutingProfile(
+    features=frozenset(ChannelMutingFeature), observables=frozenset(ChannelMutingObservable)
+)
+FIRST_COME = msgspec.structs.replace(EVERYONE, recovery=Recovery.FIRST_COME)
+AT_ONCE = msgspec.structs.replace(FIRST_COME, end_while_waiting=EndWhileWaiting.AT_ONCE)
+PROFILES = (EVERYONE, FIRST_COME, AT_ONCE)
+ONE_FITS = ChannelMutingConfiguration(10, 10)
+
+Pair = tuple[Outcome, ChannelMutingState]
+
+
+def model(
+    configuration: ChannelMutingConfiguration = ONE_FITS,
+    profile: ChannelMutingProfile = FIRST_COME,
+    variants: frozenset[str] = frozenset(),
+) -> ChannelMutingModel:
+    return ChannelMutingModel(configuration, profile, variants)
+
+
+def followed(given: ChannelMutingModel, *operations: Operation) -> list[Pair]:
+    """Every outcome of the last operation, with its state; all before it go one way."""
+    state = given.initial()
+    for operation in operations[:-1]:
+        ways = list(given.successors(state, operation))
+        assert len({seen(outcome) for outcome, _ in ways}) == 1 or isinstance(operation, Release)
+        state = ways[0][1]
+    return list(given.successors(state, operations[-1]))
+
+
+def seen(outcome: Outcome) -> tuple[tuple[str, ...], tuple[tuple[str, Value], ...]]:
+    """What was received, and the observables."""
+    return tuple(each.task for each in outcome.events), tuple(sorted(outcome.observed.items()))
+
+
+def received(pairs: list[Pair]) -> set[tuple[str, ...]]:
+    return {tuple(each.task for each in outcome.events) for outcome, _ in pairs}
+
+
+def observed(pairs: list[Pair], name: str) -> set[Value]:
+    return {outcome.observed[name] for outcome, _ in pairs}
+
+
+def whole(channel: str, size: int = 10) -> Announce:
+    return Announce(channel, size, 4 + size)
+
+
+TWO = (Connect("c1"), Connect("c2"))
+WAITING = (*TWO, whole("c1"), Poll(), whole("c2"), Poll())
+"""c1's request has all memory, and c2's waits."""
+
+
+def test_a_request_is_received_and_its_channel_ordered() -> None:
+    pairs = followed(model(), *TWO, whole("c1"), Poll())
+    assert received(pairs) == {("c1#1",)}
+    assert observed(pairs, "available_bytes") == {0}
+    assert observed(pairs, "ordered") == {("c1",)}
+
+
+def test_who_is_read_first_is_free() -> None:
+    """
+    Given two channels with a request each, and memory for one
+    When the server polls
+    Then either is received, and the other waits
+    """
+    pairs = followed(model(), *TWO, whole("c1"), whole("c2"), Poll())
+    assert {(seen(outcome)[0], outcome.observed["waiting"]) for outcome, _ in pairs} == {
+        (("c1#1",), ("c2",)),
+        (("c2#1",), ("c1",)),
+    }
+
+
+def test_a_request_that_is_refused_waits_in_its_socket() -> None:
+    pairs = followed(model(), *WAITING)
+    assert received(pairs) == {()}
+    assert observed(pairs, "waiting") == {("c2",)}
+    assert observed(pairs, "unread_bytes") == {10}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_memory_that_comes_back_is_the_waiters(profile: ChannelMutingProfile) -> None:
+    pairs = followed(model(profile=profile), *WAITING, Release("c1#1"), Poll())
+    assert received(pairs) == {("c2#1",)}
+
+
+def test_a_release_within_a_poll_counts_in_it_or_in_the_next() -> None:
+    pairs = followed(model(), *WAITING, PollWhile("c1#1"))
+    assert received(pairs) == {("c2#1",)}
+    assert observed(pairs, "available_bytes") == {0}
+
+
+@pytest.mark.parametrize(("profile", "both"), [(FIRST_COME, 1), (EVERYONE, 2)])
+def test_a_newcomer_waits_behind_the_line(profile: ChannelMutingProfile, both: int) -> None:
+    """
+    Given a channel that waits, memory that has come back, and a newcomer
+    When the server polls
+    Then under first come the one that waited is received, and else either
+    """
+    steps = (Connect("c3"), Release("c1#1"), whole("c3"), Poll())
+    pairs = followed(model(profile=profile), *WAITING, *steps)
+    assert len(received(pairs)) == both
+    assert ("c2#1",) in received(pairs)
+
+
+def test_a_response_lets_the_next_request_of_the_channel_in() -> None:
+    ahead = (*TWO, whole("c1", 3), Poll(), whole("c1", 2))
+    assert received(followed(model(), *ahead, Poll())) == {()}
+    done = (Release("c1#1"), Respond("c1"), Poll())
+    assert received(followed(model(), *ahead, *done)) == {("c1#2",)}
+    assert received(followed(model(), *ahead, Release("c1#1"), Poll())) == {()}
+
+
+def test_an_empty_request_needs_no_memory() -> None:
+    assert received(followed(model(), *WAITING[:-2], whole("c2", 0), Poll())) == {("c2#1",)}
+
+
+@pytest.mark.parametrize("size", [-1, 11])
+def test_a_size_that_cannot_be_closes_its_connection(size: int) -> None:
+    pairs = followed(model(), *TWO, Announce("c1", size, 4), Poll())
+    assert observed(pairs, "open") == {("c2",)}
+    assert observed(pairs, "available_bytes") == {10}
+
+
+def test_memory_is_asked_for_with_the_size_alone() -> None:
+    half = (*TWO, Announce("c1", 5, 3), Poll())
+    assert observed(followed(model(), *half), "holding") == {()}
+    asked = followed(model(), *half, Send("c1", 1), Poll())
+    assert observed(asked, "holding") == {("c1",)}
+    assert observed(asked, "available_bytes") == {5}
+
+
+def test_a_connection_that_ends_within_a_request_gives_its_memory_back() -> None:
+    pairs = followed(model(), *TWO, Announce("c1", 5, 6), Poll(), HangUp("c1"), Poll())
+    assert observed(pairs, "available_bytes") == {10}
+    assert observed(pairs, "open") == {("c2",)}
+
+
+@pytest.mark.parametrize(
+    ("profile", "opens"), [(AT_ONCE, {("c1",)}), (FIRST_COME, {("c1",), ("c1", "c2")})]
+)
+def test_an_end_while_waiting(profile: ChannelMutingProfile, opens: set[tuple[str, ...]]) -> None:
+    waits = (*TWO, whole("c1"), Poll(), Announce("c2", 10, 6), Poll(), HangUp("c2"))
+    assert observed(followed(model(profile=profile), *waits, Poll()), "open") == opens
+
+
+def test_a_half_close_is_answered() -> None:
+    half = (HangUp("c2", Ending.HALF_CLOSE), Release("c1#1"), Poll())
+    pairs = followed(model(), *WAITING, *half)
+    assert received(pairs) == {("c2#1",)}
+    assert observed(pairs, "open") == {("c1", "c2")}
+    closed = followed(model(), *WAITING, *half, Respond("c2"), Poll())
+    assert observed(closed, "open") == {("c1",)}
+
+
+def test_throttling_and_the_response_both_end_before_the_next_request() -> None:
+    throttled = (*TWO, whole("c1", 2), Poll(), whole("c1", 3), Throttle("c1"), Respond("c1"))
+    assert received(followed(model(), *throttled, Poll())) == {()}
+    assert received(followed(model(), *throttled, Unthrottle("c1"), Poll())) == {("c1#2",)}
+
+
+def test_who_waits_is_not_idle_and_who_is_silent_is() -> None:
+    idle = ChannelMutingConfiguration(10, 10, idle_limit_ms=100)
+    steps = (*WAITING, Connect("c3"), Elapse(101), Poll())
+    assert {
+        each for opens in observed(followed(model(idle), *steps), "open") for each in opens
+    } == {
+        "c1",
+        "c2",
+    }
+    variant = model(idle, variants=frozenset({"waiting_is_idle"}))
+    assert () in observed(followed(variant, *steps), "open")
+
+
+def test_who_holds_and_does_not_go_on_is_closed() -> None:
+    slow = ChannelMutingConfiguration(10, 10, receive_limit_ms=100)
+    steps = (*TWO, Announce("c1", 5, 5), Poll(), Elapse(60), Send("c1", 1), Poll(), Elapse(101))
+    pairs = followed(model(slow), *steps, Poll())
+    assert observed(pairs, "open") == {("c2",)}
+    assert observed(pairs, "available_bytes") == {10}
+
+
+def test_the_depleted_time_counts_a_wait_that_goes_on() -> None:
+    steps = (*WAITING, Elapse(40), Release("c1#1"), Poll(), Elapse(70))
+    assert observed(followed(model(), *steps), "depleted_ms") == {40}
+    assert observed(followed(model(), *WAITING, Elapse(70)), "depleted_ms") == {70}
+
+
+def test_what_released_kafka_does_under_tls() -> None:
+    """
+    Given TLS, and a channel that waits with a part of its body in the TLS buffers
+    When memory is released while the poll waits for its sockets
+    Then under the variant the channel may hold and wait, and never read on
+    """
+    tls = ChannelMutingConfiguration(10, 10, tls=True)
+    stuck = (*TWO, whole("c1"), Poll(), Announce("c2", 10, 9), Poll(), PollWhile("c1#1"))
+    right = followed(model(tls, EVERYONE), *stuck)
+    assert observed(right, "waiting") == {()}
+    followed_variant = model(tls, EVERYONE, frozenset({"tls_stuck"}))
+    ways = followed(followed_variant, *stuck)
+    assert observed(ways, "waiting") == {(), ("c2",)}
+    state = next(after for outcome, after in ways if outcome.observed["waiting"])
+    ((_, sent),) = followed_variant.successors(state, Send("c2", 5))
+    assert received(list(followed_variant.successors(sent, Poll()))) == {()}
+
+
+def test_a_server_closes_a_channel_that_waits_and_it_leaves_the_line() -> None:
+    pairs = followed(model(), *WAITING, Close("c2"), Release("c1#1"), Poll())
+    assert received(pairs) == {()}
+    assert observed(pairs, "available_bytes") == {10}
+
+
+@pytest.mark.parametrize("operation", [Release("c1#7"), PollWhile("c1#7"), Respond("c9")])
+def test_names_that_nobody_knows(operation: Operation) -> None:
+    ((outcome, _),) = followed(model(), *TWO, operation)
+    assert outcome.rejected is not None
+    assert outcome.rejected.value == "unknown_name"
+
+
+def test_an_unknown_variant_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no variant 'none_such'"):
+        model(variants=frozenset({"none_such"}))
+
+
+def test_the_clock_does_not_go_back() -> None:
+    with pytest.raises(ValueError, match="the clock reads 5 and cannot go back to 4"):
+        followed(model(), Elapse(5), Elapse(4))
+
+
+@cache
+def drawn() -> tuple[tuple[ChannelMutingModel, ChannelMutingState, Operation], ...]:
+    """Steps of generated cases, each case going a way of its own."""
+
+    def steps() -> Iterator[tuple[ChannelMutingModel, ChannelMutingState, Operation]]:
+        for seed in range(150):
+            profile = PROFILES[seed % len(PROFILES)]
+            source = SeededSource(seed)
+            given = model(draw_configuration(profile, source, frozenset()), profile)
+            state = given.initial()
+            for operation in draw_operations(given.configuration, profile, source, most=40):
+                yield given, state, operation
+                ways = given.expectations(state, operation)
+                way = source.item(ways)
+                state = way.complete(())
+
+    return tuple(steps())
+
+
+def test_both_faces_agree() -> None:
+    """
+    Given steps of generated cases
+    When a step is accepted, and its outcomes are enumerated
+    Then exactly the enumerated outcomes are accepted, each with its state
+    """
+    for given, state, operation in drawn()[::7]:
+        pairs = list(given.successors(state, operation))
+        assert agree(given, state, operation, pairs), operation
+
+
+def test_rules_that_docstrings_name_are_reasons_and_no_others() -> None:
+    """
+    Given the rules that docstrings of the model name
+    When generated cases are followed
+    Then each of them is the reason of some step, and no step has another reason
+    """
+    source = Path(str(channel_muting.__file__)).read_text(encoding="utf-8")
+    stating = (ast.FunctionDef, ast.ClassDef, ast.Module)
+    texts = [
+        ast.get_docstring(n) or "" for n in ast.walk(ast.parse(source)) if isinstance(n, stating)
+    ]
+    named = set(re.findall(r"MUTING-[A-Z-]+[A-Z]", " ".join(texts)))
+    reasons = {
+        rule
+        for given, state, operation in drawn()
+        for way in given.expectations(state, operation)
+        for rules in way.rules.values()
+        for rule in rules
+    }
+    of_steps = {each.id for each in requirements_of_steps(Component.CHANNEL_MUTING)}
+    assert reasons == of_steps
+    assert of_steps <= named <= {each.id for each in requirements(Component.CHANNEL_MUTING)}
