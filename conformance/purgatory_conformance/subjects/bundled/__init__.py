@@ -1,7 +1,7 @@
 """The bundled implementation as subjects, in process, on a virtual clock.
 
-The subjects are made here; ``timer``, ``purgatory`` and ``memory_pool`` put each component behind
-the operations of the suite, and ``real_clock`` a timer whose clock moves by itself.
+The subjects are made here; ``timer``, ``purgatory``, ``memory_pool`` and ``channel_muting`` put each
+component behind the operations of the suite, and ``real_clock`` a timer whose clock moves by itself.
 """
 
 import platform
@@ -9,10 +9,12 @@ from importlib import metadata
 
 import msgspec
 
+import purgatory_conformance.subjects.bundled.channel_muting as bundled_channel_muting
 import purgatory_conformance.subjects.bundled.memory_pool as bundled_memory_pool
 import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
 import purgatory_conformance.subjects.bundled.timer as bundled_timer
 from purgatory_conformance.components import narrowed
+from purgatory_conformance.subjects.bundled.channel_muting import ChannelMutingInstance
 from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
 from purgatory_conformance.subjects.bundled.timer import TimerInstance
@@ -43,6 +45,7 @@ def bundled_subject() -> InProcessSubject:
         Component.TIMER: bundled_timer.PROFILE,
         Component.PURGATORY: bundled_purgatory.PROFILE,
         Component.MEMORY_POOL: bundled_memory_pool.PROFILE,
+        Component.CHANNEL_MUTING: bundled_channel_muting.PROFILE,
     }
     return InProcessSubject(implementation(), profiles, _instance)
 
@@ -80,3 +83,5 @@ def _instance(configuration: Configuration) -> Instance:
             return PurgatoryInstance(configuration)
         case Component.MEMORY_POOL:
             return MemoryPoolInstance(configuration)
+        case Component.CHANNEL_MUTING:
+            return ChannelMutingInstance(configuration)

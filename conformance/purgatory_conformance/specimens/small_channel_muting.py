@@ -1,0 +1,627 @@
+"""A small server whose channels wait for memory: the specimen that the suite is tried on.
+
+It is written straight from the rules and shares nothing with the model or the implementation but
+the types of the steps. It has no sockets: the bytes of a client lie in a list, one item for each
+write. TLS is modelled by one property of it: a write is a record, which is taken from the socket
+whole when its first byte is read. Every decision is one short method, so that a server with a
+single fault is a subclass with a single override.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import (
+    Announce,
+    Close,
+    Connect,
+    Construct,
+    Elapse,
+    Ending,
+    HangUp,
+    Operation,
+    Poll,
+    PollWhile,
+    Release,
+    Respond,
+    Send,
+    Throttle,
+    Unthrottle,
+)
+from purgatory_spec.outcomes import Event, Outcome, Value, received
+from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingFeature,
+    ChannelMutingObservable,
+    ChannelMutingProfile,
+    Component,
+    Configuration,
+    EndWhileWaiting,
+    Recovery,
+)
+from purgatory_spec.reasons import Reason
+
+PROFILE = ChannelMutingProfile(
+    recovery=Recovery.FIRST_COME,
+    end_while_waiting=EndWhileWaiting.AT_ONCE,
+    features=frozenset(ChannelMutingFeature),
+    observables=frozenset(ChannelMutingObservable),
+)
+"""What the small server declares unless told otherwise: all that the suite can ask for."""
+
+
+class Refusal(Exception):
+    """The server, or what stands before it, rejects an operation."""
+
+    def __init__(self, reason: Reason = Reason.INVALID_ARGUMENT) -> None:
+        """Keep the reason, which the outcome names."""
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What the rules leave free, and the small server does in one way or another."""
+
+    descending: bool = False
+    """Whether the channels that are ready are read from the youngest to the oldest."""
+    grants_in_polls: bool = False
+    """Whether memory that comes back is granted by the next poll, and not by the release."""
+
+
+@dataclass(eq=False, slots=True)
+class Channel:
+    """A connection: the bytes in its socket, its request, the reasons to read nothing."""
+
+    name: str
+    wire: deque[bytes] = field(default_factory=deque)
+    """The writes that the server has not taken."""
+    ending: Ending | None = None
+    """How the client has ended."""
+    taken: bytes = b""
+    """What TLS has taken from the socket, and nobody has read."""
+    head: bytes = b""
+    """The bytes of size that were read of the present request."""
+    size: int | None = None
+    """The size of the present request, once it is known."""
+    memory: int | None = None
+    """What was granted to the present request, once it was."""
+    body: bytes = b""
+    waits: bool = False
+    is_ordered: bool = False
+    is_throttled: bool = False
+    is_open: bool = True
+    handled: "Request | None" = None
+    """The request that was received last."""
+    active_ms: int = 0
+    """When something was last read, written or granted."""
+    granted_ms: int = 0
+
+    @property
+    def unread(self) -> int:
+        """How many bytes lie in the socket."""
+        return sum(map(len, self.wire))
+
+    @property
+    def missing(self) -> int:
+        """How many bytes of the present body have not been read."""
+        return 0 if self.size is None else self.size - len(self.body)
+
+    @property
+    def must_ask(self) -> bool:
+        """Whether the size of the present request is known, and it has no memory yet."""
+        return self.size is not None and self.memory is None
+
+
+@dataclass(eq=False, slots=True)
+class Request:
+    """A request that was received."""
+
+    channel: Channel
+    body: bytes
+    memory: int
+    is_released: bool = False
+
+
+class SmallServer:
+    """A server with its pool, its clock, and the sockets of its clients."""
+
+    def __init__(
+        self,
+        configuration: ChannelMutingConfiguration,
+        profile: ChannelMutingProfile,
+        habits: Habits,
+    ) -> None:
+        """Make a server without connections."""
+        self.limit = configuration.limit_bytes
+        self.most = configuration.max_request_bytes
+        self.strict = configuration.strict
+        self.tls = configuration.tls
+        self.idle_limit_ms = configuration.idle_limit_ms
+        self.receive_limit_ms = configuration.receive_limit_ms
+        self.first_come = profile.recovery is Recovery.FIRST_COME
+        self.ends_at_once = profile.end_while_waiting is EndWhileWaiting.AT_ONCE
+        self.habits = habits
+        self.available = self.limit
+        self.channels: list[Channel] = []
+        self.line: list[Channel] = []
+        self.received: list[Request] = []
+        self.has_done_something = False
+        self.now_ms = 0
+        self.waited_ms = 0
+        self.waits_since_ms = 0
+
+    # Connections
+
+    def connect(self, channel: Channel) -> None:
+        """Take a connection."""
+        channel.active_ms = self.now_ms
+        self.channels.append(channel)
+
+    def close(self, channel: Channel) -> None:
+        """Close a connection, which then holds nothing."""
+        self.has_done_something = True
+        channel.is_open = False
+        channel.wire.clear()
+        channel.taken = b""
+        self.leave(channel)
+        self.give_back(channel)
+
+    def leave(self, channel: Channel) -> None:
+        """Wait no longer."""
+        channel.waits = False
+        if channel in self.line:
+            self.line.remove(channel)
+            self.end_wait()
+            self.memory_is_back()
+
+    def give_back(self, channel: Channel) -> None:
+        """Give back the memory of a request that will not be completed."""
+        memory, channel.memory = channel.memory, None
+        if memory is not None:
+            self.credit(memory)
+
+    # Memory
+
+    def ask(self, channel: Channel, size: int) -> None:
+        """Ask for the memory of a request whose size is known; else the channel waits."""
+        if not size:
+            channel.memory = 0
+        elif self.must_stand_behind(channel) or not self.is_enough(size):
+            self.refuse(channel)
+        else:
+            self.grant(channel, size)
+
+    def must_stand_behind(self, channel: Channel) -> bool:
+        """Whether others were refused before."""
+        return self.first_come and bool(self.line)
+
+    def is_enough(self, size: int) -> bool:
+        """Whether the pool grants so many bytes."""
+        return self.available >= size if self.strict else self.available > 0
+
+    def memory_for(self, size: int) -> int:
+        """How much is granted to a request of this size."""
+        return size
+
+    def grant(self, channel: Channel, size: int) -> None:
+        """The request has its memory."""
+        self.has_done_something = True
+        channel.waits = False
+        channel.memory = self.memory_for(size)
+        self.debit(channel.memory)
+        channel.granted_ms = self.now_ms
+        self.renew_at_grant(channel)
+
+    def renew_at_grant(self, channel: Channel) -> None:
+        """The idle time begins anew with the grant."""
+        self.is_active(channel)
+
+    def debit(self, count: int) -> None:
+        """Take bytes from the pool."""
+        self.available -= count
+
+    def credit(self, count: int) -> None:
+        """Give bytes back to the pool."""
+        self.available += count
+        self.memory_is_back()
+
+    def refuse(self, channel: Channel) -> None:
+        """The channel waits."""
+        if not self.line:
+            self.waits_since_ms = self.now_ms
+        channel.waits = True
+        self.line.append(channel)
+
+    def end_wait(self) -> None:
+        """Somebody has left the line, perhaps as the last."""
+        if not self.line:
+            self.waited_ms += self.now_ms - self.waits_since_ms
+
+    # When memory comes back
+
+    def memory_is_back(self) -> None:
+        """Grant at once, where that is the habit."""
+        if self.first_come and not self.habits.grants_in_polls:
+            self.serve()
+
+    def recover(self) -> None:
+        """A poll's look at the pool."""
+        if self.first_come:
+            self.serve()
+        elif self.line and self.is_back():
+            for channel in list(self.line):
+                self.unmute(channel)
+
+    def is_back(self) -> bool:
+        """Whether a poll finds so much available that those who wait ask again."""
+        return self.available > 0
+
+    def serve(self) -> None:
+        """Grant to those who wait, in their order, as long as it is enough."""
+        while self.line and self.is_enough(self.next_in_line().size or 0):
+            channel = self.next_in_line()
+            self.line.remove(channel)
+            self.end_wait()
+            self.grant(channel, channel.size or 0)
+
+    def next_in_line(self) -> Channel:
+        """Who has memory first."""
+        return self.line[0]
+
+    def unmute(self, channel: Channel) -> None:
+        """Let a channel ask once more."""
+        channel.waits = False
+        self.line.remove(channel)
+        self.end_wait()
+
+    # Polls
+
+    def poll(self, meanwhile: Callable[[], None] | None = None) -> None:
+        """Poll until a poll finds nothing to do; ``meanwhile`` happens once, during the select."""
+        while True:
+            self.has_done_something = False
+            self.recover()
+            if meanwhile is not None:
+                meanwhile()
+                meanwhile = None
+                self.has_done_something = True
+            for channel in self.select():
+                if channel.is_open:
+                    self.attend(channel)
+            self.expire()
+            if not self.has_done_something:
+                return
+
+    def select(self) -> Iterable[Channel]:
+        """The channels that are ready, in the order in which they are read."""
+        ready = [each for each in self.channels if each.is_open and self.is_ready(each)]
+        return reversed(ready) if self.habits.descending else ready
+
+    def is_ready(self, channel: Channel) -> bool:
+        """Whether there is something to be read, or an end, or memory to be asked for."""
+        in_socket = channel.wire or channel.ending
+        return bool(in_socket or channel.must_ask or self.has_buffered(channel))
+
+    def has_buffered(self, channel: Channel) -> bool:
+        """Whether TLS has taken bytes that nobody has read."""
+        return bool(channel.taken)
+
+    def is_muted(self, channel: Channel) -> bool:
+        """Whether there is a reason to read nothing."""
+        return channel.waits or channel.is_ordered or channel.is_throttled
+
+    def attend(self, channel: Channel) -> None:
+        """Read from a channel that is ready, if nothing speaks against it."""
+        if not self.is_muted(channel):
+            self.read(channel)
+        elif channel.waits and channel.ending and self.is_hopeless(channel):
+            self.close(channel)
+
+    def is_hopeless(self, channel: Channel) -> bool:
+        """Whether the end of a channel that waits is noticed: its request cannot be completed."""
+        return self.ends_at_once and not self.tls and channel.unread < channel.missing
+
+    # Reading
+
+    def read(self, channel: Channel) -> None:
+        """Go on with the present request."""
+        if channel.size is None and not self.read_size(channel):
+            return
+        size = channel.size or 0
+        if channel.memory is None and self.asks_now(channel):
+            self.ask(channel, size)
+        if channel.memory is None:
+            return
+        part = self.take(channel, channel.missing)
+        channel.body += part
+        if len(channel.body) == size:
+            self.receive(channel, size)
+        elif channel.ending and not part:
+            self.end(channel)
+
+    def read_size(self, channel: Channel) -> bool:
+        """Read what is missing of the four bytes of size; whether the size is there and right."""
+        part = self.take(channel, SIZE_BYTES - len(channel.head))
+        channel.head += part
+        if len(channel.head) < SIZE_BYTES:
+            if channel.ending and not part:
+                self.end(channel)
+            return False
+        size = int.from_bytes(channel.head, "big", signed=True)
+        if not self.is_possible(size):
+            self.turn_away(channel, size)
+            return False
+        channel.head = b""
+        channel.size = size
+        return True
+
+    def is_possible(self, size: int) -> bool:
+        """Whether a request may have this size."""
+        return 0 <= size <= self.most
+
+    def turn_away(self, channel: Channel, size: int) -> None:
+        """A channel has announced a request of an impossible size."""
+        self.close(channel)
+
+    def asks_now(self, channel: Channel) -> bool:
+        """Whether a request whose size is known asks for memory."""
+        return True
+
+    def take(self, channel: Channel, most: int) -> bytes:
+        """Up to so many bytes, from TLS or the socket."""
+        found = channel.taken[:most]
+        channel.taken = channel.taken[most:]
+        while len(found) < most and channel.wire:
+            record = channel.wire.popleft()
+            wanted = most - len(found)
+            found += record[:wanted]
+            self.put_back(channel, record[wanted:])
+        if found:
+            self.has_done_something = True
+            self.is_active(channel)
+        return found
+
+    def put_back(self, channel: Channel, rest: bytes) -> None:
+        """The rest of a write that was not asked for: it stays in the socket, but not under TLS."""
+        if self.tls:
+            channel.taken = rest
+        elif rest:
+            channel.wire.appendleft(rest)
+
+    def receive(self, channel: Channel, size: int) -> None:
+        """A request is whole."""
+        self.has_done_something = True
+        self.hand_on(channel, channel.body)
+        channel.size = None
+        channel.memory = None
+        channel.body = b""
+        channel.is_ordered = True
+
+    def hand_on(self, channel: Channel, body: bytes) -> None:
+        """Give a request to its handler, with its memory."""
+        channel.handled = Request(channel, body, channel.memory or 0)
+        self.received.append(channel.handled)
+
+    def end(self, channel: Channel) -> None:
+        """The client's end has been reached."""
+        self.close(channel)
+
+    # Requests
+
+    def release(self, request: Request) -> None:
+        """The handler gives the memory of a request back."""
+        if request.is_released:
+            raise Refusal
+        request.is_released = True
+        self.credit(request.memory)
+
+    def respond(self, channel: Channel) -> None:
+        """The response is written, and its channel goes on."""
+        channel.is_ordered = False
+        self.is_active(channel)
+
+    def throttle(self, channel: Channel) -> None:
+        """Read nothing of a channel for a time."""
+        channel.is_throttled = True
+
+    def unthrottle(self, channel: Channel) -> None:
+        """That time is over."""
+        channel.is_throttled = False
+        self.is_active(channel)
+
+    # Time
+
+    def is_active(self, channel: Channel) -> None:
+        """A channel has given a sign of life."""
+        channel.active_ms = self.now_ms
+
+    def expire(self) -> None:
+        """Close those whose time is over."""
+        for channel in [each for each in self.channels if each.is_open]:
+            if self.is_idle(channel) or self.is_slow(channel):
+                self.close(channel)
+
+    def is_idle(self, channel: Channel) -> bool:
+        """Whether a channel has been idle beyond the limit."""
+        if not self.idle_limit_ms or not self.can_be_idle(channel):
+            return False
+        return self.now_ms - channel.active_ms > self.idle_limit_ms
+
+    def can_be_idle(self, channel: Channel) -> bool:
+        """Whether it is for the client to go on."""
+        return not self.is_muted(channel)
+
+    def is_slow(self, channel: Channel) -> bool:
+        """Whether a channel holds memory for longer than the limit."""
+        if not self.receive_limit_ms or not channel.memory:
+            return False
+        return self.now_ms - channel.granted_ms > self.receive_limit_ms
+
+    # What is shown
+
+    def shown_waiting(self, channel: Channel) -> bool:
+        """Whether a channel waits for memory."""
+        return channel.waits
+
+    def depleted_ms(self) -> int:
+        """How long somebody has waited."""
+        return self.waited_ms + (self.now_ms - self.waits_since_ms if self.line else 0)
+
+    @classmethod
+    def check_limits(cls, limit: int, most: int) -> None:
+        """Raise ``Refusal`` for limits that no server can have."""
+        if most < 1 or 0 < limit < most:
+            raise Refusal
+
+
+MakeServer = Callable[[ChannelMutingConfiguration, ChannelMutingProfile, Habits], SmallServer]
+
+
+class SmallServerInstance:
+    """A small server behind the step vocabulary, with its clients and its handlers."""
+
+    def __init__(self, server: SmallServer, profile: ChannelMutingProfile) -> None:
+        """Nobody is connected."""
+        self._server = server
+        self._profile = profile
+        self._channels: dict[str, Channel] = {}
+        self._sent: dict[str, SentRequests] = {}
+        self._handled: dict[str, Request] = {}
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
+        rejected: Reason | None = None
+        detail = ""
+        try:
+            self._perform(operation)
+        except Refusal as refusal:
+            rejected = refusal.reason
+        except Exception as error:
+            rejected, detail = Reason.INTERNAL, repr(error)
+        events = tuple(self._event_of(request) for request in self._server.received)
+        self._server.received.clear()
+        return Outcome(None, rejected, events, self._show(), detail)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _perform(self, operation: Operation) -> None:
+        server = self._server
+        match operation:
+            case Connect(name):
+                self._channels[name] = Channel(name)
+                self._sent[name] = SentRequests(name)
+                server.connect(self._channels[name])
+            case Announce(name, size_bytes, sent_bytes):
+                self._write(name, self._sent_of(name).announce(size_bytes, sent_bytes))
+            case Send(name, sent_bytes):
+                self._write(name, self._sent_of(name).send(sent_bytes))
+            case HangUp(name, ending):
+                self._channel(name).ending = ending
+            case Poll():
+                server.poll()
+            case PollWhile(name):
+                request = self._request(name)
+                server.poll(lambda: server.release(request))
+            case Construct(limit_bytes, max_request_bytes):
+                server.check_limits(limit_bytes, max_request_bytes)
+            case Elapse(to_ms):
+                server.now_ms = to_ms
+            case _:
+                self._handle(operation)
+
+    def _handle(self, operation: Operation) -> None:
+        """What a handler does, or the server by itself."""
+        server = self._server
+        match operation:
+            case Release(name):
+                server.release(self._request(name))
+            case Respond(name):
+                server.respond(self._channel(name))
+            case Throttle(name):
+                server.throttle(self._channel(name))
+            case Unthrottle(name):
+                server.unthrottle(self._channel(name))
+            case Close(name):
+                if self._channel(name).is_open:
+                    server.close(self._channel(name))
+            case _:
+                raise Refusal(Reason.UNSUPPORTED)
+
+    def _write(self, name: str, data: bytes) -> None:
+        """A client's write, which a connection that is closed does not take."""
+        channel = self._channel(name)
+        if channel.is_open and data:
+            channel.wire.append(data)
+
+    def _channel(self, name: str) -> Channel:
+        if name not in self._channels:
+            raise Refusal(Reason.UNKNOWN_NAME)
+        return self._channels[name]
+
+    def _sent_of(self, name: str) -> SentRequests:
+        if name not in self._sent:
+            raise Refusal(Reason.UNKNOWN_NAME)
+        return self._sent[name]
+
+    def _request(self, name: str) -> Request:
+        if name not in self._handled:
+            raise Refusal(Reason.UNKNOWN_NAME)
+        return self._handled[name]
+
+    def _event_of(self, request: Request) -> Event:
+        name = self._sent[request.channel.name].receive(request.body)
+        self._handled[name] = request
+        return received(name)
+
+    def _show(self) -> Mapping[str, Value]:
+        server = self._server
+        alive = [each for _, each in sorted(self._channels.items()) if each.is_open]
+        values: dict[ChannelMutingObservable, Value] = {
+            ChannelMutingObservable.AVAILABLE: server.available,
+            ChannelMutingObservable.OPEN: _names(alive),
+            ChannelMutingObservable.WAITING: _names(filter(server.shown_waiting, alive)),
+            ChannelMutingObservable.ORDERED: _names(each for each in alive if each.is_ordered),
+            ChannelMutingObservable.HOLDING: _names(each for each in alive if each.memory),
+            ChannelMutingObservable.UNREAD: None if server.tls else self._unread(alive),
+            ChannelMutingObservable.DEPLETED_TIME: server.depleted_ms(),
+        }
+        return {o.value: v for o, v in values.items() if o in self._profile.observables}
+
+    def _unread(self, alive: Iterable[Channel]) -> int:
+        return sum(self._sent[each.name].of_bodies(each.unread) for each in alive)
+
+
+def _names(channels: Iterable[Channel]) -> tuple[str, ...]:
+    return tuple(each.name for each in channels)
+
+
+def small_server_subject(
+    server: MakeServer = SmallServer,
+    profile: ChannelMutingProfile = PROFILE,
+    *,
+    behaves: ChannelMutingProfile | None = None,
+    habits: Habits | None = None,
+    name: str = "small server",
+) -> InProcessSubject:
+    """Small servers, right or wrong, as a subject in process.
+
+    Args:
+        server: Makes a server.
+        profile: What the subject declares.
+        behaves: The profile that the servers follow; ``profile`` if None.
+        habits: What they do where the rules leave it free.
+        name: The subject's name in reports.
+    """
+
+    def make(configuration: Configuration) -> SmallServerInstance:
+        assert isinstance(configuration, ChannelMutingConfiguration)
+        made = server(configuration, behaves or profile, habits or Habits())
+        return SmallServerInstance(made, profile)
+
+    implementation = Implementation(name=name, language="Python")
+    return InProcessSubject(implementation, {Component.CHANNEL_MUTING: profile}, make)

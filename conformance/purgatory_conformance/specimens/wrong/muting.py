@@ -1,0 +1,214 @@
+"""Servers that go wrong while a request is handled: order, release, response, throttling."""
+
+from purgatory_conformance.specimens.small_channel_muting import (
+    Channel,
+    Request,
+    SmallServer,
+)
+
+
+class ReadsNextWhileHandled(SmallServer):
+    """The next request of a channel is asked for and read while the last one is handled."""
+
+    def is_muted(self, channel: Channel) -> bool:
+        """Order is kept when it is handed on."""
+        return channel.waits or channel.is_throttled
+
+    def receive(self, channel: Channel, size: int) -> None:
+        """Wait for the response with the request in hand."""
+        if not channel.is_ordered:
+            super().receive(channel, size)
+
+
+class ReceivesWhileHandled(SmallServer):
+    """The requests of a channel are received one after another, answered or not."""
+
+    def is_muted(self, channel: Channel) -> bool:
+        """Order is the client's business."""
+        return channel.waits or channel.is_throttled
+
+
+class LosesByteByWaiting(SmallServer):
+    """After a wait the first byte of the body is lost, and a zero stands for it."""
+
+    def refuse(self, channel: Channel) -> None:
+        """The buffer is looked at once too early."""
+        super().refuse(channel)
+        channel.body = self.take(channel, 1) and b"\xff"
+
+
+class ReceivesTwiceAfterWaiting(SmallServer):
+    """A request that has waited is received twice."""
+
+    has_waited: frozenset[Channel] = frozenset()
+
+    def hand_on(self, channel: Channel, body: bytes) -> None:
+        """Once by the recovery, once by the poll."""
+        super().hand_on(channel, body)
+        if channel in self.has_waited:
+            self.has_waited -= {channel}
+            self.received.append(Request(channel, body, 0))
+
+    def refuse(self, channel: Channel) -> None:
+        """Remember who waits."""
+        super().refuse(channel)
+        self.has_waited |= {channel}
+
+
+class SkipsAfterWaiting(SmallServer):
+    """A request of a channel is left out that lies behind one that has waited."""
+
+    def grant(self, channel: Channel, size: int) -> None:
+        """Whatever lies in the socket beyond the body is thrown away."""
+        if channel in self.line or channel.waits:
+            channel.taken = b""
+        super().grant(channel, size)
+
+
+class RecoveryEndsOrder(SmallServer):
+    """Memory that comes back lets all channels on, also those whose request is handled."""
+
+    def memory_is_back(self) -> None:
+        """One list of muted channels."""
+        for channel in self.channels:
+            channel.is_ordered = False
+        super().memory_is_back()
+
+
+class ReleaseEndsOrder(SmallServer):
+    """A channel is read again when its request's memory is released."""
+
+    def release(self, request: Request) -> None:
+        """Who gives the memory back is done."""
+        super().release(request)
+        request.channel.is_ordered = False
+
+
+class ResponseEndsWaits(SmallServer):
+    """A response lets those on that wait, without memory."""
+
+    def respond(self, channel: Channel) -> None:
+        """Un-mutes by one word."""
+        super().respond(channel)
+        for each in self.line:
+            each.waits = False
+
+
+class ReleaseTwice(SmallServer):
+    """A request's memory comes back with its release, and once more with a later response."""
+
+    def respond(self, channel: Channel) -> None:
+        """Whoever is through gives back."""
+        super().respond(channel)
+        if channel.handled is not None and channel.handled.is_released:
+            self.credit(channel.handled.memory)
+
+
+class ReleaseForgets(SmallServer):
+    """The memory of a request does not come back."""
+
+    def release(self, request: Request) -> None:
+        """Is told, and does nothing."""
+        request.is_released = True
+
+
+class ReleaseKeepsByte(SmallServer):
+    """Of the memory of a request a byte stays out."""
+
+    def release(self, request: Request) -> None:
+        """The last one."""
+        request.memory = max(request.memory - 1, 0)
+        super().release(request)
+
+
+class ReleaseAtResponse(SmallServer):
+    """A request's memory comes back with the response, and not when its handler releases it."""
+
+    def release(self, request: Request) -> None:
+        """The response does it."""
+        if not request.channel.is_open:
+            super().release(request)
+
+    def respond(self, channel: Channel) -> None:
+        """The handler is through."""
+        super().respond(channel)
+        if channel.handled is not None:
+            super().release(channel.handled)
+
+
+class ThrottleEndsWithResponse(SmallServer):
+    """A response ends the throttling of its channel."""
+
+    def respond(self, channel: Channel) -> None:
+        """One state for both."""
+        super().respond(channel)
+        channel.is_throttled = False
+
+
+class ThrottleEndsOrder(SmallServer):
+    """The end of throttling lets a channel on whose request is not answered."""
+
+    def unthrottle(self, channel: Channel) -> None:
+        """One state for both."""
+        super().unthrottle(channel)
+        channel.is_ordered = False
+
+
+class ThrottleStays(SmallServer):
+    """A channel that was throttled is not read again where the response came last."""
+
+    def unthrottle(self, channel: Channel) -> None:
+        """An event that fits only after the response."""
+        if not channel.is_ordered:
+            super().unthrottle(channel)
+
+
+class ThrottleKeepsMemory(SmallServer):
+    """The memory of a request stays out while its channel is throttled."""
+
+    def release(self, request: Request) -> None:
+        """Throttled channels are left alone."""
+        if not request.channel.is_throttled:
+            super().release(request)
+
+
+class ThrottleHoldsResponse(SmallServer):
+    """The response of a throttled channel is written when the throttling ends."""
+
+    def respond(self, channel: Channel) -> None:
+        """Throttled channels are left alone."""
+        if not channel.is_throttled:
+            super().respond(channel)
+
+    def unthrottle(self, channel: Channel) -> None:
+        """Now."""
+        super().unthrottle(channel)
+        channel.is_ordered = False
+
+
+class ConnectionsStopWhileWaiting(SmallServer):
+    """A connection is closed that comes while somebody waits."""
+
+    def connect(self, channel: Channel) -> None:
+        """There is no memory for it."""
+        super().connect(channel)
+        if self.line:
+            self.close(channel)
+
+
+class ResponsesStopWhileWaiting(SmallServer):
+    """A response is not written while somebody waits."""
+
+    def respond(self, channel: Channel) -> None:
+        """The thread stands still."""
+        if not self.line:
+            super().respond(channel)
+
+
+class HoldersStopWhileWaiting(SmallServer):
+    """A request that has its memory is not read while another one waits."""
+
+    def attend(self, channel: Channel) -> None:
+        """The thread stands still."""
+        if not (channel.memory and self.line):
+            super().attend(channel)
