@@ -318,7 +318,7 @@ class SmallServer:
         """Read from a channel that is ready, if nothing speaks against it."""
         if not self.is_muted(channel):
             self.read(channel)
-        elif channel.waits and channel.ending and self.is_hopeless(channel):
+        if channel.waits and channel.ending and self.is_hopeless(channel):
             self.close(channel)
 
     def is_hopeless(self, channel: Channel) -> bool:
@@ -414,8 +414,6 @@ class SmallServer:
 
     def release(self, request: Request) -> None:
         """The handler gives the memory of a request back."""
-        if request.is_released:
-            raise Refusal
         request.is_released = True
         self.credit(request.memory)
 
@@ -525,7 +523,7 @@ class SmallServerInstance:
             case Poll():
                 server.poll()
             case PollWhile(name):
-                request = self._request(name)
+                request = self._no_longer_handled(name)
                 server.poll(lambda: server.release(request))
             case Construct(limit_bytes, max_request_bytes):
                 server.check_limits(limit_bytes, max_request_bytes)
@@ -539,7 +537,7 @@ class SmallServerInstance:
         server = self._server
         match operation:
             case Release(name):
-                server.release(self._request(name))
+                server.release(self._no_longer_handled(name))
             case Respond(name):
                 server.respond(self._channel(name))
             case Throttle(name):
@@ -568,10 +566,10 @@ class SmallServerInstance:
             raise Refusal(Reason.UNKNOWN_NAME)
         return self._sent[name]
 
-    def _request(self, name: str) -> Request:
+    def _no_longer_handled(self, name: str) -> Request:
         if name not in self._handled:
             raise Refusal(Reason.UNKNOWN_NAME)
-        return self._handled[name]
+        return self._handled.pop(name)
 
     def _event_of(self, request: Request) -> Event:
         name = self._sent[request.channel.name].receive(request.body)

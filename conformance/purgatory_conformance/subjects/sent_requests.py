@@ -13,7 +13,7 @@ _MODULUS: Final = 251
 
 def body_of(number: int, size_bytes: int) -> bytes:
     """The body of a channel's request of this number, from 1: byte i is (number + i) mod 251."""
-    return bytes((number + place) % _MODULUS for place in range(size_bytes))
+    return _part_of_body(number, 0, size_bytes)
 
 
 class SentRequests:
@@ -22,37 +22,35 @@ class SentRequests:
     def __init__(self, channel: str) -> None:
         """Nothing has been sent on ``channel``."""
         self._channel = channel
-        self._bodies: list[bytes] = []
+        self._sizes: list[int] = []
         self._received: set[int] = set()
-        self._rest = b""
+        # What was sent of the request that was announced last, its size included.
+        self._done_bytes = 0
         # For each byte that was sent: 1 for a byte of a body, 0 for a byte of a size.
         self._is_of_body = bytearray()
-        self._rest_is_of_body = b""
-
-    @property
-    def sent_bytes(self) -> int:
-        """How many bytes were sent."""
-        return len(self._is_of_body)
 
     def announce(self, size_bytes: int, sent_bytes: int) -> bytes:
         """The bytes that begin the next request: so many of its size and body together."""
-        body = body_of(len(self._bodies) + 1, size_bytes)
-        self._bodies.append(body)
-        self._rest = size_bytes.to_bytes(SIZE_BYTES, "big", signed=True) + body
-        self._rest_is_of_body = bytes(SIZE_BYTES) + b"\1" * len(body)
+        self._sizes.append(size_bytes)
+        self._done_bytes = 0
         return self.send(sent_bytes)
 
     def send(self, sent_bytes: int) -> bytes:
         """So many further bytes of the request that was announced last."""
-        sent, self._rest = self._rest[:sent_bytes], self._rest[sent_bytes:]
-        self._is_of_body += self._rest_is_of_body[:sent_bytes]
-        self._rest_is_of_body = self._rest_is_of_body[sent_bytes:]
-        return sent
+        size_bytes, done_bytes = self._sizes[-1], self._done_bytes
+        self._done_bytes += sent_bytes
+        head = size_bytes.to_bytes(SIZE_BYTES, "big", signed=True)[done_bytes : self._done_bytes]
+        begin = max(done_bytes - SIZE_BYTES, 0)
+        end = min(self._done_bytes - SIZE_BYTES, size_bytes)
+        body = _part_of_body(len(self._sizes), begin, end)
+        self._is_of_body += bytes(len(head)) + b"\1" * len(body)
+        return head + body
 
     def receive(self, body: bytes) -> str:
         """The name of the first request with this body that was not received; else number 0."""
-        for number, sent in enumerate(self._bodies, 1):
-            if number not in self._received and sent == body:
+        for number, size_bytes in enumerate(self._sizes, 1):
+            is_due = number not in self._received and size_bytes == len(body)
+            if is_due and body == body_of(number, size_bytes):
                 self._received.add(number)
                 return f"{self._channel}#{number}"
         return f"{self._channel}#0"
@@ -60,3 +58,7 @@ class SentRequests:
     def of_bodies(self, unread_bytes: int) -> int:
         """How many of the last bytes that were sent belong to bodies."""
         return sum(self._is_of_body[len(self._is_of_body) - unread_bytes :])
+
+
+def _part_of_body(number: int, begin: int, end: int) -> bytes:
+    return bytes((number + place) % _MODULUS for place in range(begin, end))

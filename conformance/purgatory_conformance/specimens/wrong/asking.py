@@ -102,16 +102,6 @@ class IdleWaitsToo(SmallServer):
 
 
 class HalfSizeWaits(SmallServer):
-    """A channel with a part of its four bytes waits while nothing is available."""
-
-    def read_size(self, channel: Channel) -> bool:
-        """Memory is thought of as soon as something comes."""
-        if self.available <= 0 and channel.head and not self.line:
-            return False
-        return super().read_size(channel)
-
-
-class HalfSizeIsShownWaiting(SmallServer):
     """A channel with a part of its four bytes is muted while nothing is available."""
 
     def shown_waiting(self, channel: Channel) -> bool:
@@ -308,6 +298,15 @@ class RefusalCosts(SmallServer):
     def refuse(self, channel: Channel) -> None:
         """Counts first, and forgets to count back."""
         super().refuse(channel)
+        self.available -= 1
+
+
+class ConnectionCosts(SmallServer):
+    """With each connection a byte is lost."""
+
+    def connect(self, channel: Channel) -> None:
+        """Its own buffer is taken from the pool."""
+        super().connect(channel)
         self.available -= 1
 
 

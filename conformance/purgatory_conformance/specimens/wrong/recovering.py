@@ -50,10 +50,12 @@ class StaysMutedWithMemory(SmallServer):
     Only channels without memory are un-muted, as released Kafka has it.
     """
 
-    def is_muted(self, channel: Channel) -> bool:
+    def attend(self, channel: Channel) -> None:
         """What TLS has taken is read in every poll."""
-        reads_on = channel.waits and self.has_buffered(channel) and not channel.is_ordered
-        return super().is_muted(channel) and not reads_on
+        if channel.waits and self.has_buffered(channel):
+            self.read(channel)
+        else:
+            super().attend(channel)
 
     def refuse(self, channel: Channel) -> None:
         """It may stand in the line already."""

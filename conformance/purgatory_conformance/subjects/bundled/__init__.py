@@ -1,7 +1,8 @@
 """The bundled implementation as subjects, in process, on a virtual clock.
 
-The subjects are made here; ``timer``, ``purgatory``, ``memory_pool`` and ``channel_muting`` put each
-component behind the operations of the suite, and ``real_clock`` a timer whose clock moves by itself.
+The subjects are made here; ``timer``, ``purgatory``, ``memory_pool`` and ``channel_muting`` put
+each component behind the operations of the suite, and ``real_clock`` a timer whose clock moves by
+itself.
 """
 
 import platform

@@ -87,8 +87,8 @@ class _Connection:
     client: Client
     channel: Channel
     sent: SentRequests
-    handled: Request | None = None
-    """The request that was received last."""
+    unanswered: Request | None = None
+    """The request that was received last, until its response."""
     ending: Ending | None = None
 
 
@@ -190,7 +190,7 @@ class ChannelMutingInstance:
             case Poll():
                 self._poll_until_quiet()
             case PollWhile(name):
-                request = self._request(name)
+                request = self._no_longer_handled(name)
                 self._readiness.meanwhile = lambda: self._release_and_wake(request)
                 self._poll_once(_LONG_MS)
                 self._poll_until_quiet()
@@ -205,7 +205,7 @@ class ChannelMutingInstance:
         """What a handler does, or the server by itself; the thread then reads nothing."""
         match operation:
             case Release(name):
-                self._request(name).release()
+                self._no_longer_handled(name).release()
             case Respond(name):
                 self._respond(self._named(name))
                 return
@@ -253,10 +253,11 @@ class ChannelMutingInstance:
             await_end(connection.channel.connection)
 
     def _respond(self, connection: _Connection) -> None:
-        """Answer the last request; its client reads the response if it is still there."""
-        if connection.handled is None:
-            raise _UnknownName
-        connection.handled.respond(_RESPONSE)
+        """Answer the last request, if it is not answered; a client that is there reads it."""
+        request, connection.unanswered = connection.unanswered, None
+        if request is None:
+            return
+        request.respond(_RESPONSE)
         self._do_what_was_posted()
         is_heard = connection.ending in {None, Ending.HALF_CLOSE}
         if is_heard and not connection.channel.is_closed:
@@ -300,7 +301,7 @@ class ChannelMutingInstance:
         for request in polled.received:
             connection = self._of_channel[request.channel]
             name = connection.sent.receive(bytes(request.payload))
-            connection.handled = self._handled[name] = request
+            connection.unanswered = self._handled[name] = request
             self._events.append(received(name))
         return bool(polled.received or polled.closed)
 
@@ -309,10 +310,10 @@ class ChannelMutingInstance:
             raise _UnknownName
         return self._connections[name]
 
-    def _request(self, name: str) -> Request:
+    def _no_longer_handled(self, name: str) -> Request:
         if name not in self._handled:
             raise _UnknownName
-        return self._handled[name]
+        return self._handled.pop(name)
 
     def _observe(self) -> dict[str, Value]:
         open_ones = {
