@@ -774,8 +774,7 @@ class ChannelMutingModel:
     def _why_of_end(self, before: ChannelMutingState, after: ChannelMutingState) -> Why:
         """What the end of a poll puts to the test. Rules: MUTING-IDLE-RETURNS."""
         is_empty = not after.handled and not any(each.is_open for each in after.channels.values())
-        was_not = before.available_bytes < self.configuration.limit_bytes
-        return frozenset({"MUTING-IDLE-RETURNS"} if is_empty and was_not else ())
+        return frozenset({"MUTING-IDLE-RETURNS"} if is_empty and before.channels else ())
 
     def _why_of_time(self, state: ChannelMutingState, to_ms: int) -> Why:
         waited = bool(state.waiting) and to_ms > state.now_ms
