@@ -84,11 +84,15 @@ class LeavingCredits(SmallServer):
 
 
 class GonersStandInLine(SmallServer):
-    """A channel that was closed keeps its place in the line."""
+    """A channel that was closed keeps its place in the line, and nobody behind it has memory."""
 
     def leave(self, channel: Channel) -> None:
-        """Memory for it goes nowhere."""
-        channel.waits = False
+        """It is still in the line."""
+
+    def serve(self) -> None:
+        """Who does not answer is asked again later."""
+        if not self.line or self.next_in_line().is_open:
+            super().serve()
 
 
 class HalfCloseDrops(SmallServer):
@@ -162,11 +166,15 @@ class IdleTooSoon(SmallServer):
         return self.now_ms - channel.active_ms > self.idle_limit_ms // 2
 
 
-class IdleSinceConnected(SmallServer):
-    """A connection is idle by its age, whatever has come."""
+class IdleByResponses(SmallServer):
+    """A connection from which nothing was asked and answered is idle, whatever has come."""
 
-    def is_active(self, channel: Channel) -> None:
-        """Nothing renews it."""
+    def take(self, channel: Channel, most: int) -> bytes:
+        """What is read is no sign of life."""
+        before_ms = channel.active_ms
+        found = super().take(channel, most)
+        channel.active_ms = before_ms
+        return found
 
 
 class IdleKeepsMemory(SmallServer):

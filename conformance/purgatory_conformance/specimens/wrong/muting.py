@@ -28,41 +28,43 @@ class ReceivesWhileHandled(SmallServer):
         return channel.waits or channel.is_throttled
 
 
-class LosesByteByWaiting(SmallServer):
-    """After a wait the first byte of the body is lost, and a zero stands for it."""
-
-    def refuse(self, channel: Channel) -> None:
-        """The buffer is looked at once too early."""
-        super().refuse(channel)
-        channel.body = self.take(channel, 1) and b"\xff"
-
-
-class ReceivesTwiceAfterWaiting(SmallServer):
-    """A request that has waited is received twice."""
+class _RemembersWaits(SmallServer):
+    """A server that knows which channels have waited since their last reception."""
 
     has_waited: frozenset[Channel] = frozenset()
-
-    def hand_on(self, channel: Channel, body: bytes) -> None:
-        """Once by the recovery, once by the poll."""
-        super().hand_on(channel, body)
-        if channel in self.has_waited:
-            self.has_waited -= {channel}
-            self.received.append(Request(channel, body, 0))
 
     def refuse(self, channel: Channel) -> None:
         """Remember who waits."""
         super().refuse(channel)
         self.has_waited |= {channel}
 
+    def hand_on(self, channel: Channel, body: bytes) -> None:
+        """A request is handed on by ``hand_on_waited`` if it has waited."""
+        if channel in self.has_waited:
+            self.has_waited -= {channel}
+            self.hand_on_waited(channel, body)
+        else:
+            super().hand_on(channel, body)
 
-class SkipsAfterWaiting(SmallServer):
-    """A request of a channel is left out that lies behind one that has waited."""
+    def hand_on_waited(self, channel: Channel, body: bytes) -> None:
+        """What goes wrong."""
 
-    def grant(self, channel: Channel, size: int) -> None:
-        """Whatever lies in the socket beyond the body is thrown away."""
-        if channel in self.line or channel.waits:
-            channel.taken = b""
-        super().grant(channel, size)
+
+class SpoiltByWaiting(_RemembersWaits):
+    """A request that has waited is received with another first byte."""
+
+    def hand_on_waited(self, channel: Channel, body: bytes) -> None:
+        """Its place was used in between."""
+        super().hand_on(channel, b"\xff" + body[1:])
+
+
+class ReceivedTwiceAfterWaiting(_RemembersWaits):
+    """A request that has waited is received twice."""
+
+    def hand_on_waited(self, channel: Channel, body: bytes) -> None:
+        """Once by the recovery, once by the poll."""
+        super().hand_on(channel, body)
+        self.received.append(Request(channel, body, 0))
 
 
 class RecoveryEndsOrder(SmallServer):
@@ -175,15 +177,21 @@ class ThrottleKeepsMemory(SmallServer):
 class ThrottleHoldsResponse(SmallServer):
     """The response of a throttled channel is written when the throttling ends."""
 
+    held: frozenset[Channel] = frozenset()
+
     def respond(self, channel: Channel) -> None:
         """Throttled channels are left alone."""
-        if not channel.is_throttled:
+        if channel.is_throttled:
+            self.held |= {channel}
+        else:
             super().respond(channel)
 
     def unthrottle(self, channel: Channel) -> None:
         """Now."""
         super().unthrottle(channel)
-        channel.is_ordered = False
+        if channel in self.held:
+            self.held -= {channel}
+            super().respond(channel)
 
 
 class ConnectionsStopWhileWaiting(SmallServer):

@@ -110,14 +110,6 @@ class ForgetsBuffered(SmallServer):
         return bool(channel.wire or channel.ending)
 
 
-class ForgetsBufferedAfterResponse(SmallServer):
-    """After a response, what TLS has taken is read only when the socket tells of more."""
-
-    def has_buffered(self, channel: Channel) -> bool:
-        """A request that has begun is looked after."""
-        return channel.size is not None and super().has_buffered(channel)
-
-
 class CountsEndedWaits(SmallServer):
     """The depleted time counts a wait when it has ended."""
 
