@@ -181,7 +181,7 @@ public final class MutingFindings {
             harness.release(ordinary);
             long after = harness.pool().availableMemory();
             harness.respond("client");
-            harness.end("client", false);
+            harness.end("client", SelectorHarness.Ending.CLOSE);
             SelectorHarness.await("the connection", () -> closed(harness));
             long closed = harness.pool().availableMemory();
             say("  seen", "available after each of one authentication and five more: " + available

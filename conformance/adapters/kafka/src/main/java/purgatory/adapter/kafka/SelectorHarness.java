@@ -13,17 +13,16 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -43,6 +42,7 @@ import org.apache.kafka.common.network.KafkaChannel.ChannelMuteEvent;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.network.NetworkReceive;
 import org.apache.kafka.common.network.Selector;
+import org.apache.kafka.common.network.TransportLayer;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.common.security.authenticator.CredentialCache;
 import org.apache.kafka.common.security.token.delegation.internals.DelegationTokenCache;
@@ -57,8 +57,16 @@ import org.apache.kafka.common.utils.Time;
  */
 final class SelectorHarness implements AutoCloseable {
 
-    private static final long ARRIVES_WITHIN_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final int ARRIVES_WITHIN_MS = 10_000;
     private static final int MANY_BYTES = 4 << 20;
+
+    /** How a client ends its connection. */
+    enum Ending {
+        CLOSE,
+        /** It sends nothing more, and reads on. */
+        HALF_CLOSE,
+        RESET
+    }
 
     /** A client's socket that counts what it writes, under TLS the encrypted bytes. */
     private static final class CountingSocket extends Socket {
@@ -81,7 +89,6 @@ final class SelectorHarness implements AutoCloseable {
     private record Connection(CountingSocket raw, Socket client, SocketChannel server) {
     }
 
-    private final Path folder = Files.createTempDirectory("selector-harness-");
     private final ServerSocketChannel listener = ServerSocketChannel.open();
     private final Map<String, Connection> connections = new LinkedHashMap<>();
     private final SteppedTime time = new SteppedTime();
@@ -108,7 +115,7 @@ final class SelectorHarness implements AutoCloseable {
                 "ssl.client.auth", "none"));
         SSLContext context = null;
         if (protocol == SecurityProtocol.SSL) {
-            SelfSigned certificate = SelfSigned.in(folder);
+            SelfSigned certificate = SelfSigned.shared();
             configuration.putAll(certificate.kafkaConfiguration());
             context = certificate.clientContext();
         }
@@ -131,6 +138,11 @@ final class SelectorHarness implements AutoCloseable {
         return selector.channel(name);
     }
 
+    /** Muted by the broker, for the order of requests; a channel that waits is not. */
+    boolean isExplicitlyMuted(KafkaChannel channel) {
+        return ((Set<?>) Private.read(selector, "explicitlyMutedChannels")).contains(channel);
+    }
+
     Socket client(String name) {
         return connections.get(name).client();
     }
@@ -144,8 +156,12 @@ final class SelectorHarness implements AutoCloseable {
         return time.nanoseconds();
     }
 
-    /** Connects and, under TLS, shakes hands to the end; the polls inside may receive requests. */
-    List<NetworkReceive> connect(String name) throws Exception {
+    /**
+     * Connects and, under TLS, shakes hands to the end.
+     *
+     * <p>The handshake goes on as in a poll, without one: no other channel is looked at.
+     */
+    void connect(String name) throws Exception {
         CountingSocket raw = new CountingSocket();
         raw.setTcpNoDelay(true);
         raw.setSendBufferSize(MANY_BYTES);
@@ -156,7 +172,7 @@ final class SelectorHarness implements AutoCloseable {
         selector.register(name, accepted);
         if (tls == null) {
             connections.put(name, new Connection(raw, raw, accepted));
-            return poll(0);
+            return;
         }
         SSLSocket client = (SSLSocket) tls.getSocketFactory()
                 .createSocket(raw, "localhost", raw.getPort(), true);
@@ -168,23 +184,32 @@ final class SelectorHarness implements AutoCloseable {
                 throw new IllegalStateException(failure);
             }
         });
-        List<NetworkReceive> received = new ArrayList<>();
+        java.nio.channels.Selector keys =
+                (java.nio.channels.Selector) Private.read(selector, "nioSelector");
         await("the handshake of " + name, () -> {
-            received.addAll(pollUnchecked(1));
+            keys.select(1);
+            channel(name).prepare();
+            keys.selectedKeys().clear();
             return handshake.isDone() && channel(name).ready();
         });
         handshake.join();
-        return received;
     }
 
-    /** Writes in one go, under TLS in records of 16 KiB, and waits until the server has them. */
+    /**
+     * Writes in one go, under TLS in records of 16 KiB, and waits until the server has them.
+     *
+     * <p>What is sent to a connection that the server has closed is lost.
+     */
     void send(String name, byte[] bytes) throws Exception {
         Connection connection = connections.get(name);
+        if (channel(name) == null) {
+            return;
+        }
         long before = connection.raw().written;
         int unreadBefore = unread(name);
         connection.client().getOutputStream().write(bytes);
         long written = connection.raw().written - before;
-        await("bytes of " + name, () -> unreadUnchecked(name) >= unreadBefore + written);
+        await("bytes of " + name, () -> unread(name) >= unreadBefore + written);
     }
 
     /** A request of a size: its four size bytes, then a body of one repeated byte. */
@@ -236,54 +261,62 @@ final class SelectorHarness implements AutoCloseable {
         selector.unmute(name);
     }
 
-    /** Ends the client's side: plainly, or with a reset. */
-    void end(String name, boolean reset) throws IOException {
-        Connection connection = connections.get(name);
-        if (reset) {
-            connection.raw().setSoLinger(true, 0);
-            connection.raw().close();
-        } else {
-            connection.client().close();
+    /** Writes an empty response, which the client reads if it is there. */
+    void answer(String name) throws IOException {
+        TransportLayer transport = (TransportLayer) Private.read(channel(name), "transportLayer");
+        ByteBuffer response = ByteBuffer.allocate(Integer.BYTES);
+        while (response.hasRemaining() || transport.hasPendingWrites()) {
+            transport.write(response);
         }
+        Object idle = Private.read(selector, "idleExpiryManager");
+        if (idle != null) {
+            Private.call(idle, "update", name, time.nanoseconds());
+        }
+        if (!connections.get(name).raw().isClosed()) {
+            Socket client = client(name);
+            client.setSoTimeout(ARRIVES_WITHIN_MS);
+            if (client.getInputStream().readNBytes(Integer.BYTES).length < Integer.BYTES) {
+                throw new IllegalStateException("the response to " + name + " is cut off");
+            }
+        }
+    }
+
+    /** Ends the client's side in one of three ways, and waits until the server's socket knows. */
+    void end(String name, Ending ending) throws Exception {
+        Connection connection = connections.get(name);
+        int port = connection.raw().getLocalPort();
+        switch (ending) {
+            case CLOSE -> connection.client().close();
+            case HALF_CLOSE -> connection.client().shutdownOutput();
+            case RESET -> {
+                connection.raw().setSoLinger(true, 0);
+                connection.raw().close();
+            }
+            default -> throw new IllegalStateException(ending + " is no ending");
+        }
+        int serverPort = listener.socket().getLocalPort();
+        await("the end of " + name, () -> !TcpTable.isEstablished(serverPort, port));
     }
 
     @Override
     public void close() throws IOException {
         for (Connection connection : connections.values()) {
-            connection.raw().close();
+            // No port is left to wait for stray bytes; thousands of connections are made.
+            if (!connection.raw().isClosed()) {
+                connection.raw().setSoLinger(true, 0);
+                connection.raw().close();
+            }
         }
         selector.close();
         listener.close();
         metrics.close();
-        try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
-        }
-        Files.delete(folder);
     }
 
-    private List<NetworkReceive> pollUnchecked(long timeoutMs) {
-        try {
-            return poll(timeoutMs);
-        } catch (IOException failure) {
-            throw new IllegalStateException(failure);
-        }
-    }
-
-    private int unreadUnchecked(String name) {
-        try {
-            return unread(name);
-        } catch (IOException failure) {
-            throw new IllegalStateException(failure);
-        }
-    }
-
-    static void await(String what, BooleanSupplier reached) {
+    static void await(String what, Callable<Boolean> reached) throws Exception {
         long startNs = System.nanoTime();
-        while (!reached.getAsBoolean()) {
-            if (System.nanoTime() - startNs > ARRIVES_WITHIN_NS) {
-                throw new IllegalStateException(what + " never came to an end");
+        while (!reached.call()) {
+            if (System.nanoTime() - startNs > TimeUnit.MILLISECONDS.toNanos(ARRIVES_WITHIN_MS)) {
+                throw new AdapterFailure(what + " never came to an end");
             }
             Thread.onSpinWait();
         }

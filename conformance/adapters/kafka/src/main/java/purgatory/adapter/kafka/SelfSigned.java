@@ -20,15 +20,31 @@ final class SelfSigned {
     private static final String TYPE = "PKCS12";
     private static final long KEYTOOL_WITHIN_S = 60;
 
+    private static SelfSigned shared;
+
     private final Path store;
 
     private SelfSigned(Path store) {
         this.store = store;
     }
 
-    /** Makes the store in a folder. */
-    static SelfSigned in(Path folder) throws IOException, InterruptedException {
-        Path store = folder.resolve("loopback.p12");
+    /** The one of this process; its files are deleted as the process ends. */
+    static synchronized SelfSigned shared() throws IOException, InterruptedException {
+        if (shared == null) {
+            Path folder = Files.createTempDirectory("self-signed-");
+            Path store = folder.resolve("loopback.p12");
+            Path log = folder.resolve("keytool.log");
+            // In the reverse of this order.
+            for (Path each : new Path[] {folder, store, log}) {
+                each.toFile().deleteOnExit();
+            }
+            make(store, log);
+            shared = new SelfSigned(store);
+        }
+        return shared;
+    }
+
+    private static void make(Path store, Path log) throws IOException, InterruptedException {
         Process keytool = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                 "-genkeypair", "-alias", "loopback", "-keyalg", "EC", "-groupname", "secp256r1",
@@ -36,17 +52,15 @@ final class SelfSigned {
                 "-validity", "2", "-storetype", TYPE,
                 "-keystore", store.toString(), "-storepass", PASSWORD)
                 .redirectErrorStream(true)
-                .redirectOutput(folder.resolve("keytool.log").toFile())
+                .redirectOutput(log.toFile())
                 .start();
         if (!keytool.waitFor(KEYTOOL_WITHIN_S, TimeUnit.SECONDS)) {
             keytool.destroyForcibly();
             throw new IllegalStateException("keytool was not done in " + KEYTOOL_WITHIN_S + " s");
         }
         if (keytool.exitValue() != 0) {
-            throw new IllegalStateException(
-                    "keytool failed: " + Files.readString(folder.resolve("keytool.log")));
+            throw new IllegalStateException("keytool failed: " + Files.readString(log));
         }
-        return new SelfSigned(store);
     }
 
     /** What Kafka's configuration calls the store, for its server and for its clients. */
