@@ -48,7 +48,7 @@ final class ChannelMutingSubject implements Component {
         profile.addProperty("end_while_waiting", "after_recovery");
         profile.add("features", Json.words(
                 "plain", "tls", "strict", "non_strict", "poll_while", "respond_first", "throttle",
-                "close", "hang_up", "half_close", "reset", "idle_limit", "elapse"));
+                "close", "hang_up", "half_close", "reset", "idle_limit", "construct", "elapse"));
         profile.add("observables", Json.words(
                 "available_bytes", "open", "waiting", "ordered", "holding", "unread_bytes"));
         return profile;
@@ -123,6 +123,9 @@ final class ChannelMutingSubject implements Component {
             case "hang_up" -> hangUp(
                     Json.text(operation, "channel"),
                     operation.has("ending") ? Json.text(operation, "ending") : "close");
+            case "construct" -> construct(
+                    Json.small(operation, "size_bytes"),
+                    Json.small(operation, "max_single_bytes"));
             case "elapse" -> elapse(Json.integer(operation, "to_ms"));
             default -> throw new Unsupported("there is no operation '" + word + "' here");
         };
@@ -259,6 +262,18 @@ final class ChannelMutingSubject implements Component {
         return step(() -> {
             client(name);
             harness.end(name, ending);
+        });
+    }
+
+    /** The broker makes a pool of a limit above 0, and otherwise none. */
+    private static Call construct(int limitBytes, int maxRequestBytes) {
+        if (limitBytes <= 0 && maxRequestBytes <= 0) {
+            throw new Unsupported("the broker's configuration, which refuses this, is not here");
+        }
+        return step(() -> {
+            if (limitBytes > 0) {
+                new SimpleMemoryPool(limitBytes, maxRequestBytes, false, null);
+            }
         });
     }
 
