@@ -50,6 +50,7 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, Outcome, Value, received
 from purgatory_spec.profiles import (
+    AskAgain,
     ChannelMutingConfiguration,
     ChannelMutingObservable,
     ChannelMutingProfile,
@@ -68,6 +69,8 @@ class Receive(Enum):
     NONE = "none"
     """It has not asked for memory."""
     WAITS = "waits"
+    ASKS_LATER = "asks_later"
+    """It was refused, waits no longer, and asks again with the next bytes of the request."""
     HOLDS = "holds"
 
 
@@ -175,6 +178,12 @@ class Channel:
         return len(self.coming) > 1 or first.sent_bytes > self.taken_bytes
 
     @property
+    def has_news(self) -> bool:
+        """Whether behind the size of the first request something lies in the socket, or its end."""
+        first = self.first
+        return self.peer is not Peer.THERE or (first is not None and first.body_bytes > 0)
+
+    @property
     def unread_bytes(self) -> int:
         """The bytes of bodies that were sent and not read."""
         return sum(each.body_bytes for each in self.coming) - max(0, self.taken_bytes - SIZE_BYTES)
@@ -275,6 +284,11 @@ class ChannelMutingModel:
         return self.profile.recovery is Recovery.FIRST_COME
 
     @property
+    def asks_with_bytes(self) -> bool:
+        """Whether who was refused asks again only for a client that has gone on."""
+        return not self.is_first_come and self.profile.ask_again is AskAgain.WITH_BYTES
+
+    @property
     def bound_bytes(self) -> int:
         """The most that may be outstanding. Rules: MUTING-BOUND."""
         configuration = self.configuration
@@ -348,6 +362,8 @@ class ChannelMutingModel:
             case Respond():
                 return self._respond(state, name)
             case Throttle():
+                if not channel.is_ordered:
+                    return (self._way(state, state),)
                 throttled = replace(channel, is_throttled=True)
                 return (self._way(state, state.with_channel(name, throttled)),)
             case Unthrottle():
@@ -540,7 +556,7 @@ class ChannelMutingModel:
             yield self._close(state, name, "MUTING-BAD-SIZE")
         elif first.size_bytes == 0:
             yield self._whole(state, name, channel, first, "MUTING-EMPTY")
-        else:
+        elif channel.receive is not Receive.ASKS_LATER or channel.has_news:
             yield self._ask(state, name, channel, first)
 
     def _begin(
@@ -572,12 +588,26 @@ class ChannelMutingModel:
         first = channel.first
         if first is None or channel.is_stuck:
             return
-        if not self.is_first_come and self._is_granted(state, first.size_bytes):
+        if self.asks_with_bytes and not channel.has_news:
+            if state.available_bytes > 0:
+                yield self._unmuted(state, name, channel)
+        elif not self.is_first_come and self._is_granted(state, first.size_bytes):
             yield self._granted(state, name, channel, first, "MUTING-RECOVER")
         if channel.peer is not Peer.THERE and not first.is_whole:
             at_once = self.profile.end_while_waiting is EndWhileWaiting.AT_ONCE
             must = at_once and not self.configuration.tls
             yield self._close(state, name, "MUTING-END-WHILE-WAITING", must=must)
+
+    def _unmuted(self, state: ChannelMutingState, name: str, channel: Channel) -> _Move:
+        """A channel stops waiting without memory, and is read again. Rules: MUTING-RECOVER."""
+        is_idle = "waiting_is_idle" in self.variants
+        later = replace(
+            channel,
+            receive=Receive.ASKS_LATER,
+            read_ms=channel.read_ms if is_idle else state.now_ms,
+            active_ms=state.now_ms,
+        )
+        return _Move(state.with_channel(name, later), frozenset({"MUTING-RECOVER"}))
 
     def _ask(self, state: ChannelMutingState, name: str, channel: Channel, first: Coming) -> _Move:
         """The size is known: memory is asked for.

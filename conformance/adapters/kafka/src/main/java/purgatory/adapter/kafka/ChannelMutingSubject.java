@@ -45,6 +45,7 @@ final class ChannelMutingSubject implements Component {
     public JsonObject profile() {
         JsonObject profile = new JsonObject();
         profile.addProperty("recovery", "everyone");
+        profile.addProperty("ask_again", "with_bytes");
         profile.addProperty("end_while_waiting", "after_recovery");
         profile.add("features", Json.words(
                 "plain", "tls", "strict", "non_strict", "poll_while", "respond_first", "throttle",
@@ -114,9 +115,7 @@ final class ChannelMutingSubject implements Component {
             case "poll_while" -> pollWhile(Json.text(operation, "request"));
             case "release" -> release(Json.text(operation, "buffer"));
             case "respond" -> ofOpen(Json.text(operation, "channel"), this::respond);
-            case "throttle" -> ofOpen(Json.text(operation, "channel"), name ->
-                    harness.channel(name)
-                            .handleChannelMuteEvent(ChannelMuteEvent.THROTTLE_STARTED));
+            case "throttle" -> ofOpen(Json.text(operation, "channel"), this::throttle);
             case "unthrottle" -> ofOpen(Json.text(operation, "channel"), this::unthrottle);
             case "close" -> ofOpen(
                     Json.text(operation, "channel"), name -> harness.selector().close(name));
@@ -238,6 +237,9 @@ final class ChannelMutingSubject implements Component {
 
     /** A response that cannot be written closes the connection, as in a poll. */
     private void respond(String name) {
+        if (!awaitsResponse(harness.channel(name))) {
+            return;
+        }
         try {
             harness.answer(name);
         } catch (IOException failure) {
@@ -247,9 +249,20 @@ final class ChannelMutingSubject implements Component {
         harness.respond(name);
     }
 
+    /** The broker throttles a channel as it handles its request, and at no other time. */
+    private void throttle(String name) {
+        KafkaChannel channel = harness.channel(name);
+        if (awaitsResponse(channel) && !isThrottled(channel)) {
+            channel.handleChannelMuteEvent(ChannelMuteEvent.THROTTLE_STARTED);
+        }
+    }
+
     private void unthrottle(String name) {
-        harness.channel(name).handleChannelMuteEvent(ChannelMuteEvent.THROTTLE_ENDED);
-        harness.selector().unmute(name);
+        KafkaChannel channel = harness.channel(name);
+        if (isThrottled(channel)) {
+            channel.handleChannelMuteEvent(ChannelMuteEvent.THROTTLE_ENDED);
+            harness.selector().unmute(name);
+        }
     }
 
     private Call hangUp(String name, String word) {
@@ -314,6 +327,11 @@ final class ChannelMutingSubject implements Component {
 
     private static boolean awaitsResponse(KafkaChannel channel) {
         return channel.muteState() == ChannelMuteState.MUTED_AND_RESPONSE_PENDING
+                || channel.muteState() == ChannelMuteState.MUTED_AND_THROTTLED_AND_RESPONSE_PENDING;
+    }
+
+    private static boolean isThrottled(KafkaChannel channel) {
+        return channel.muteState() == ChannelMuteState.MUTED_AND_THROTTLED
                 || channel.muteState() == ChannelMuteState.MUTED_AND_THROTTLED_AND_RESPONSE_PENDING;
     }
 
