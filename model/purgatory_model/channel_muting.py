@@ -127,6 +127,7 @@ class Channel:
         taken_bytes: What was read of the first of them, its size included.
         receive: How far the channel is with it.
         is_stuck: Whether it holds and is muted for memory all the same; by a variant alone.
+        is_forgotten: Whether nothing is read before its client sends more; by a variant alone.
         is_ordered: Whether its last request is not answered.
         is_throttled: Whether the server has slowed it down.
         is_open: Whether the server has not closed it.
@@ -141,6 +142,7 @@ class Channel:
     taken_bytes: int = 0
     receive: Receive = Receive.NONE
     is_stuck: bool = False
+    is_forgotten: bool = False
     is_ordered: bool = False
     is_throttled: bool = False
     is_open: bool = True
@@ -226,6 +228,8 @@ class ChannelMutingState:
 VARIANTS: Mapping[str, str] = {
     "tls_stuck": "memory that is granted to a channel out of its TLS buffers, as it waits, leaves "
     "it muted",
+    "tls_forgets": "bytes that TLS has taken behind an empty request are not read before the "
+    "client sends more",
     "waiting_is_idle": "a channel that waits for memory is closed as idle",
 }
 """The variants by name, each with a sentence: what servers do that are known to break a rule."""
@@ -375,7 +379,7 @@ class ChannelMutingModel:
                 closed = self.closed(state, name)
                 return self._perhaps_served(state, closed, frozenset({"MUTING-CLOSE"}))
             case HangUp(_, ending):
-                gone = replace(channel, peer=_PEERS[ending])
+                gone = replace(channel, peer=_PEERS[ending], is_forgotten=False)
                 return (self._way(state, state.with_channel(name, gone)),)
             case _:
                 raise ValueError(f"a channel has no operation {operation_name(operation)}")
@@ -537,7 +541,8 @@ class ChannelMutingModel:
             yield from self._moves_of_waiting(state, name, channel)
         elif channel.may_be_read:
             for move in self._reads(state, name, channel):
-                yield replace(move, is_free=False) if ends else move
+                is_free = move.is_free and not ends
+                yield replace(move, must=move.must and not channel.is_forgotten, is_free=is_free)
 
     def _ends(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[_Move]:
         """Ends that may be noticed at any time: the client has gone, or a limit has passed."""
@@ -597,6 +602,11 @@ class ChannelMutingModel:
             at_once = self.profile.end_while_waiting is EndWhileWaiting.AT_ONCE
             must = at_once and not self.configuration.tls
             yield self._close(state, name, "MUTING-END-WHILE-WAITING", must=must)
+
+    @property
+    def _forgets(self) -> bool:
+        """Variant: an empty request makes the server forget the bytes that TLS has taken."""
+        return self.configuration.tls and "tls_forgets" in self.variants
 
     def _unmuted(self, state: ChannelMutingState, name: str, channel: Channel) -> _Move:
         """A channel stops waiting without memory, and is read again. Rules: MUTING-RECOVER."""
@@ -710,6 +720,7 @@ class ChannelMutingModel:
             coming=channel.coming[1:],
             taken_bytes=0,
             receive=Receive.NONE,
+            is_forgotten=self._forgets and first.size_bytes == 0 and len(channel.coming) > 1,
             is_ordered=True,
             read_ms=state.now_ms,
             active_ms=state.now_ms,
@@ -866,7 +877,8 @@ def _announced(
     number = channel.announced + 1
     coming = Coming(number, size_bytes, sent_bytes)
     more = (*channel.coming, coming) if channel.is_open else ()
-    return state.with_channel(name, replace(channel, announced=number, coming=more))
+    sends = replace(channel, announced=number, coming=more, is_forgotten=False)
+    return state.with_channel(name, sends)
 
 
 def _sent(state: ChannelMutingState, name: str, sent_bytes: int) -> ChannelMutingState:
@@ -876,7 +888,8 @@ def _sent(state: ChannelMutingState, name: str, sent_bytes: int) -> ChannelMutin
         return state
     *others, last = channel.coming
     more = replace(last, sent_bytes=last.sent_bytes + sent_bytes)
-    return state.with_channel(name, replace(channel, coming=(*others, more)))
+    sends = replace(channel, coming=(*others, more), is_forgotten=False)
+    return state.with_channel(name, sends)
 
 
 def _released(state: ChannelMutingState, request: str) -> tuple[ChannelMutingState, Why]:
