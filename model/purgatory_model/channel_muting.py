@@ -50,6 +50,7 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, Outcome, Value, received
 from purgatory_spec.profiles import (
+    AskAgain,
     ChannelMutingConfiguration,
     ChannelMutingObservable,
     ChannelMutingProfile,
@@ -68,6 +69,8 @@ class Receive(Enum):
     NONE = "none"
     """It has not asked for memory."""
     WAITS = "waits"
+    ASKS_LATER = "asks_later"
+    """It was refused, waits no longer, and asks again with the next bytes of the request."""
     HOLDS = "holds"
 
 
@@ -124,6 +127,7 @@ class Channel:
         taken_bytes: What was read of the first of them, its size included.
         receive: How far the channel is with it.
         is_stuck: Whether it holds and is muted for memory all the same; by a variant alone.
+        is_forgotten: Whether nothing is read before its client sends more; by a variant alone.
         is_ordered: Whether its last request is not answered.
         is_throttled: Whether the server has slowed it down.
         is_open: Whether the server has not closed it.
@@ -138,6 +142,7 @@ class Channel:
     taken_bytes: int = 0
     receive: Receive = Receive.NONE
     is_stuck: bool = False
+    is_forgotten: bool = False
     is_ordered: bool = False
     is_throttled: bool = False
     is_open: bool = True
@@ -173,6 +178,12 @@ class Channel:
         if first is None:
             return False
         return len(self.coming) > 1 or first.sent_bytes > self.taken_bytes
+
+    @property
+    def has_news(self) -> bool:
+        """Whether behind the size of the first request something lies in the socket, or its end."""
+        first = self.first
+        return self.peer is not Peer.THERE or (first is not None and first.body_bytes > 0)
 
     @property
     def unread_bytes(self) -> int:
@@ -217,6 +228,8 @@ class ChannelMutingState:
 VARIANTS: Mapping[str, str] = {
     "tls_stuck": "memory that is granted to a channel out of its TLS buffers, as it waits, leaves "
     "it muted",
+    "tls_forgets": "bytes that TLS has taken behind an empty request are not read before the "
+    "client sends more",
     "waiting_is_idle": "a channel that waits for memory is closed as idle",
 }
 """The variants by name, each with a sentence: what servers do that are known to break a rule."""
@@ -273,6 +286,11 @@ class ChannelMutingModel:
     def is_first_come(self) -> bool:
         """Whether those who wait stand in a line."""
         return self.profile.recovery is Recovery.FIRST_COME
+
+    @property
+    def asks_with_bytes(self) -> bool:
+        """Whether who was refused asks again only for a client that has gone on."""
+        return not self.is_first_come and self.profile.ask_again is AskAgain.WITH_BYTES
 
     @property
     def bound_bytes(self) -> int:
@@ -348,6 +366,8 @@ class ChannelMutingModel:
             case Respond():
                 return self._respond(state, name)
             case Throttle():
+                if not channel.is_ordered:
+                    return (self._way(state, state),)
                 throttled = replace(channel, is_throttled=True)
                 return (self._way(state, state.with_channel(name, throttled)),)
             case Unthrottle():
@@ -359,7 +379,7 @@ class ChannelMutingModel:
                 closed = self.closed(state, name)
                 return self._perhaps_served(state, closed, frozenset({"MUTING-CLOSE"}))
             case HangUp(_, ending):
-                gone = replace(channel, peer=_PEERS[ending])
+                gone = replace(channel, peer=_PEERS[ending], is_forgotten=False)
                 return (self._way(state, state.with_channel(name, gone)),)
             case _:
                 raise ValueError(f"a channel has no operation {operation_name(operation)}")
@@ -521,7 +541,8 @@ class ChannelMutingModel:
             yield from self._moves_of_waiting(state, name, channel)
         elif channel.may_be_read:
             for move in self._reads(state, name, channel):
-                yield replace(move, is_free=False) if ends else move
+                is_free = move.is_free and not ends
+                yield replace(move, must=move.must and not channel.is_forgotten, is_free=is_free)
 
     def _ends(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[_Move]:
         """Ends that may be noticed at any time: the client has gone, or a limit has passed."""
@@ -540,7 +561,7 @@ class ChannelMutingModel:
             yield self._close(state, name, "MUTING-BAD-SIZE")
         elif first.size_bytes == 0:
             yield self._whole(state, name, channel, first, "MUTING-EMPTY")
-        else:
+        elif channel.receive is not Receive.ASKS_LATER or channel.has_news:
             yield self._ask(state, name, channel, first)
 
     def _begin(
@@ -572,12 +593,31 @@ class ChannelMutingModel:
         first = channel.first
         if first is None or channel.is_stuck:
             return
-        if not self.is_first_come and self._is_granted(state, first.size_bytes):
+        if self.asks_with_bytes and not channel.has_news:
+            if state.available_bytes > 0:
+                yield self._unmuted(state, name, channel)
+        elif not self.is_first_come and self._is_granted(state, first.size_bytes):
             yield self._granted(state, name, channel, first, "MUTING-RECOVER")
         if channel.peer is not Peer.THERE and not first.is_whole:
             at_once = self.profile.end_while_waiting is EndWhileWaiting.AT_ONCE
             must = at_once and not self.configuration.tls
             yield self._close(state, name, "MUTING-END-WHILE-WAITING", must=must)
+
+    @property
+    def _forgets(self) -> bool:
+        """Variant: an empty request makes the server forget the bytes that TLS has taken."""
+        return self.configuration.tls and "tls_forgets" in self.variants
+
+    def _unmuted(self, state: ChannelMutingState, name: str, channel: Channel) -> _Move:
+        """A channel stops waiting without memory, and is read again. Rules: MUTING-RECOVER."""
+        is_idle = "waiting_is_idle" in self.variants
+        later = replace(
+            channel,
+            receive=Receive.ASKS_LATER,
+            read_ms=channel.read_ms if is_idle else state.now_ms,
+            active_ms=state.now_ms,
+        )
+        return _Move(state.with_channel(name, later), frozenset({"MUTING-RECOVER"}))
 
     def _ask(self, state: ChannelMutingState, name: str, channel: Channel, first: Coming) -> _Move:
         """The size is known: memory is asked for.
@@ -680,6 +720,7 @@ class ChannelMutingModel:
             coming=channel.coming[1:],
             taken_bytes=0,
             receive=Receive.NONE,
+            is_forgotten=self._forgets and first.size_bytes == 0 and len(channel.coming) > 1,
             is_ordered=True,
             read_ms=state.now_ms,
             active_ms=state.now_ms,
@@ -835,7 +876,8 @@ def _announced(
     number = channel.announced + 1
     coming = Coming(number, size_bytes, sent_bytes)
     more = (*channel.coming, coming) if channel.is_open else ()
-    return state.with_channel(name, replace(channel, announced=number, coming=more))
+    sends = replace(channel, announced=number, coming=more, is_forgotten=False)
+    return state.with_channel(name, sends)
 
 
 def _sent(state: ChannelMutingState, name: str, sent_bytes: int) -> ChannelMutingState:
@@ -845,7 +887,8 @@ def _sent(state: ChannelMutingState, name: str, sent_bytes: int) -> ChannelMutin
         return state
     *others, last = channel.coming
     more = replace(last, sent_bytes=last.sent_bytes + sent_bytes)
-    return state.with_channel(name, replace(channel, coming=(*others, more)))
+    sends = replace(channel, coming=(*others, more), is_forgotten=False)
+    return state.with_channel(name, sends)
 
 
 def _released(state: ChannelMutingState, request: str) -> tuple[ChannelMutingState, Why]:

@@ -438,6 +438,17 @@ class EndWhileWaiting(Enum):
     AT_ONCE = "at_once"
 
 
+class AskAgain(Enum):
+    """When a channel that was refused asks again under ``everyone`` (rule MUTING-RECOVER).
+
+    ``at_recovery``: when something is available. ``with_bytes``: when something is available, and
+    bytes of its request lie there; a channel without any stops waiting, and asks with the next.
+    """
+
+    AT_RECOVERY = "at_recovery"
+    WITH_BYTES = "with_bytes"
+
+
 class ChannelMutingFeature(StrEnum):
     """Optional parts of the vocabulary that a subject offers."""
 
@@ -498,6 +509,7 @@ class ChannelMutingProfile(
     """The declared choices of a server's channels."""
 
     recovery: Recovery = Recovery.EVERYONE
+    ask_again: AskAgain = AskAgain.AT_RECOVERY
     end_while_waiting: EndWhileWaiting = EndWhileWaiting.AFTER_RECOVERY
     features: frozenset[ChannelMutingFeature] = frozenset()
     observables: frozenset[ChannelMutingObservable] = frozenset()

@@ -14,6 +14,7 @@ import msgspec
 from purgatory_spec.profiles import (
     Accounting,
     AlreadyDue,
+    AskAgain,
     Calls,
     ChannelMutingFeature,
     ChannelMutingObservable,
@@ -108,6 +109,7 @@ _CHOICES: dict[Component, dict[str, type[Enum]]] = {
     },
     Component.CHANNEL_MUTING: {
         "recovery": Recovery,
+        "ask_again": AskAgain,
         "end_while_waiting": EndWhileWaiting,
         "calls": Calls,
         "features": ChannelMutingFeature,

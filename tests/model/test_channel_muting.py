@@ -34,6 +34,7 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import (
+    AskAgain,
     ChannelMutingConfiguration,
     ChannelMutingFeature,
     ChannelMutingObservable,
@@ -244,6 +245,43 @@ def test_what_released_kafka_does_under_tls() -> None:
     state = next(after for outcome, after in ways if outcome.observed["waiting"])
     ((_, sent),) = followed_variant.successors(state, Send("c2", 5))
     assert received(list(followed_variant.successors(sent, Poll()))) == {()}
+
+
+def test_tls_bytes_behind_an_empty_request_may_be_forgotten_until_more_come() -> None:
+    """
+    Given TLS, and an empty request with another behind it
+    When the empty one is received and answered
+    Then under the variant the other may be left until its client sends more
+    """
+    tls = ChannelMutingConfiguration(10, 10, tls=True)
+    ahead = (*TWO, whole("c1", 0), whole("c1", 3), Poll(), Respond("c1"))
+    assert received(followed(model(tls), *ahead, Poll())) == {("c1#2",)}
+    forgetful = model(tls, variants=frozenset({"tls_forgets"}))
+    ways = followed(forgetful, *ahead, Poll())
+    assert received(ways) == {(), ("c1#2",)}
+    state = next(after for outcome, after in ways if not outcome.events)
+    ((_, sent),) = forgetful.successors(state, whole("c1", 4))
+    assert received(list(forgetful.successors(sent, Poll()))) == {("c1#2",)}
+
+
+def test_a_channel_without_bytes_may_ask_again_with_the_next() -> None:
+    """
+    Given a channel that was refused, of whose body nothing was sent, and memory that comes back
+    When the server polls
+    Then it asks at once, or with the next bytes, as declared
+    """
+    refused = (*TWO, whole("c1"), Poll(), Announce("c2", 10, 4), Poll(), Release("c1#1"), Poll())
+    assert observed(followed(model(), *refused), "holding") == {("c2",)}
+    later = model(profile=msgspec.structs.replace(EVERYONE, ask_again=AskAgain.WITH_BYTES))
+    ways = followed(later, *refused)
+    assert observed(ways, "holding") == observed(ways, "waiting") == {()}
+    assert observed(followed(later, *refused, Send("c2", 1), Poll()), "holding") == {("c2",)}
+    assert observed(followed(later, *refused, HangUp("c2"), Poll()), "open") == {("c1",)}
+
+
+def test_a_channel_that_handles_nothing_is_not_throttled() -> None:
+    throttled = (*TWO, Throttle("c1"), whole("c1", 3), Poll())
+    assert received(followed(model(), *throttled)) == {("c1#1",)}
 
 
 def test_a_server_closes_a_channel_that_waits_and_it_leaves_the_line() -> None:

@@ -96,7 +96,7 @@ def describe_channel_muting_configuration(configuration: ChannelMutingConfigurat
 
 def describe_channel_muting_profile(profile: ChannelMutingProfile) -> str:
     """The declared choices that a reader needs in order to follow a case."""
-    return describe_choices(profile, ("recovery", "end_while_waiting"))
+    return describe_choices(profile, ("recovery", "ask_again", "end_while_waiting"))
 
 
 def describe_channel_muting_state(state: object) -> str:
@@ -122,6 +122,8 @@ def _channel(channel: Channel) -> str:
         words.append("holds")
     if channel.waits:
         words.append("waits")
+    if channel.receive is Receive.ASKS_LATER:
+        words.append("asks with the next bytes")
     if channel.is_ordered:
         words.append("ordered")
     if channel.is_throttled:

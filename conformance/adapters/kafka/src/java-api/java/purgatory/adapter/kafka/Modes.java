@@ -30,6 +30,7 @@ final class Modes {
         components.put("timer", new VirtualTimer());
         components.put("purgatory", new PurgatorySubject());
         components.put("memory_pool", new MemoryPoolSubject(false));
+        components.put("channel_muting", new ChannelMutingSubject());
         return components;
     }
 

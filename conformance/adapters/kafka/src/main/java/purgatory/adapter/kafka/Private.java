@@ -2,6 +2,7 @@
 package purgatory.adapter.kafka;
 
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 
 /** Access by name to what Kafka's classes keep to themselves. */
 final class Private {
@@ -47,5 +48,20 @@ final class Private {
         } catch (IllegalAccessException failure) {
             throw new IllegalStateException(failure);
         }
+    }
+
+    /** Calls a public method of a class that is not; found by its name alone. */
+    static Object call(Object owner, String name, Object... arguments) {
+        for (Method method : owner.getClass().getMethods()) {
+            if (method.getName().equals(name)) {
+                try {
+                    method.setAccessible(true);
+                    return method.invoke(owner, arguments);
+                } catch (ReflectiveOperationException failure) {
+                    throw new IllegalStateException(failure);
+                }
+            }
+        }
+        throw new IllegalStateException(OTHER_RELEASE);
     }
 }
