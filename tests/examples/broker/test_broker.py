@@ -25,6 +25,7 @@ from broker.protocol import (
     encode,
 )
 from purgatory_impl.network import NetworkLimits
+from purgatory_impl.network import Request as Received
 from tests.examples.broker.running import (
     LIMITS,
     LONG_MS,
@@ -65,7 +66,7 @@ def test_a_produce_to_all_is_acknowledged_when_the_follower_has_it(
         with client_of(broker, tls=tls) as consumer:
             assert consumer.fetch({ORDERS: 0}, max_wait_ms=0) == {ORDERS: Read(0, ())}
             with following(broker, tls=tls) as follower:
-                assert produced.result(LONG_MS) == 0
+                assert produced.result() == 0
                 assert client.produce(ORDERS, [b"d"], timeout_ms=LONG_MS) == 2
             fetched = consumer.fetch({ORDERS: 1}, max_wait_ms=0)
         assert fetched == {ORDERS: Read(3, (b"bc", b"d"))}
@@ -105,7 +106,7 @@ def test_a_produce_to_all_of_two_followers_waits_for_the_slower(helper: ThreadPo
         other.fetch({ORDERS: 1}, max_wait_ms=0, replica_id=0)
         assert waiting(broker)["produce"] == 1
         other.fetch({ORDERS: 1}, max_wait_ms=0, replica_id=1)
-        assert produced.result(LONG_MS) == 0
+        assert produced.result() == 0
 
 
 def test_a_long_poll_returns_at_once_with_enough_bytes() -> None:
@@ -130,7 +131,7 @@ def test_a_long_poll_waits_until_there_are_enough_bytes_in_all(helper: ThreadPoo
         assert waiting(broker)["fetch"] == 1
         assert scraped(broker)["purgatory_size_of_fetch"] == 2
         other.produce(OTHERS, [b"e"])
-        assert fetched.result(LONG_MS) == {
+        assert fetched.result() == {
             ORDERS: Read(1, (b"abcd",)),
             OTHERS: Read(1, (b"e",)),
         }
@@ -220,7 +221,29 @@ def test_what_waits_holds_no_memory(helper: ThreadPoolExecutor) -> None:
         assert eventually(lambda: waiting(broker)["produce"] == 2)
         assert scraped(broker)["memory_pool_used_bytes"] == 0
         with following(broker):
-            assert {each.result(LONG_MS) for each in produced} == {0, 1}
+            assert {each.result() for each in produced} == {0, 1}
+
+
+@pytest.mark.pure
+def test_the_memory_is_back_before_the_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given a produce, a fetch and a refused fetch, which are all answered while they are handled
+    Then the memory of each went back before its response, that is before more is read
+    """
+    released: list[bool] = []
+    respond = Received.respond
+
+    def noted(request: Received, response: bytes | None) -> None:
+        released.append(request.is_released)
+        respond(request, response)
+
+    monkeypatch.setattr(Received, "respond", noted)
+    with running(followers=0) as broker, client_of(broker) as client:
+        client.produce(ORDERS, [b"a"])
+        client.fetch({ORDERS: 0})
+        with pytest.raises(RefusedRequest):
+            client.fetch({ORDERS: 9})
+    assert released == [True] * 3
 
 
 KEY = ["orders", 0]
@@ -338,9 +361,9 @@ def test_stopping_answers_what_waits(helper: ThreadPoolExecutor) -> None:
         fetched = helper.submit(two.fetch, {ORDERS: 0}, max_wait_ms=LONG_MS)
         assert eventually(lambda: waiting(broker) == {"produce": 1, "fetch": 1})
         broker.__exit__()
-        assert fetched.result(LONG_MS) == {ORDERS: Read(0, ())}
+        assert fetched.result() == {ORDERS: Read(0, ())}
         with one, two, pytest.raises(RefusedRequest, match="broker stops") as refusal:
-            produced.result(LONG_MS)
+            produced.result()
         assert refusal.value.code is ErrorCode.STOPPING
 
 
