@@ -151,7 +151,7 @@ class Broker:
         handler_threads: int = 2,
         purge_interval: int = 1000,
     ) -> None:
-        """Listen, and serve nobody before ``start``.
+        """Listen, and serve nobody before the ``with`` block.
 
         Args:
             topics: How many partitions each topic has.

@@ -8,7 +8,7 @@ import pytest
 from tests.examples.broker.running import LONG_MS
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def no_long_wait() -> Iterator[None]:
     """No request waits to the end of its long time: what is to be answered at once is.
 

@@ -42,6 +42,7 @@ from tests.examples.broker.running import (
 from tests.impl.network.test_server import Counting
 from tests.impl.network.wire import frame
 
+pytestmark = pytest.mark.usefixtures("no_long_wait")
 both = pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 
 

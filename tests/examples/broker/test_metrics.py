@@ -22,6 +22,8 @@ from tests.examples.broker.running import (
 )
 from tests.impl.network.wire import frame
 
+pytestmark = pytest.mark.usefixtures("no_long_wait")
+
 REST = {
     "memory_pool_available_bytes": 10_000,
     "memory_pool_used_bytes": 0,
