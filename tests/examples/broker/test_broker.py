@@ -1,0 +1,387 @@
+"""The broker over loopback: what waits, what lets it go on, and that nothing is left."""
+
+import socket
+import struct
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import pytest
+from msgspec.msgpack import encode as pack
+
+from broker.protocol import (
+    CONSUMER,
+    RESPONSES,
+    Acks,
+    ErrorCode,
+    Fetched,
+    FetchRequest,
+    Produced,
+    ProduceRequest,
+    Read,
+    RefusedRequest,
+    Request,
+    TopicPartition,
+    encode,
+)
+from purgatory_impl.network import NetworkLimits
+from purgatory_impl.network import Request as Received
+from tests.examples.broker.running import (
+    LIMITS,
+    LONG_MS,
+    ORDERS,
+    OTHERS,
+    client_of,
+    eventually,
+    following,
+    is_at_rest,
+    running,
+    scraped,
+    waiting,
+)
+from tests.impl.network.test_server import Counting
+from tests.impl.network.wire import frame
+
+pytestmark = pytest.mark.usefixtures("no_long_wait")
+both = pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+
+
+@pytest.fixture
+def helper() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(4) as threads:
+        yield threads
+
+
+@both
+def test_a_produce_to_all_is_acknowledged_when_the_follower_has_it(
+    helper: ThreadPoolExecutor, *, tls: bool
+) -> None:
+    """Given a produce with acks=all, and a follower that does not run yet
+    When it waits, and the follower begins
+    Then it is acknowledged, consumers see its records, and the follower has them
+    """
+    with running(tls=tls) as broker, client_of(broker, tls=tls) as client:
+        produced = helper.submit(client.produce, ORDERS, [b"a", b"bc"], timeout_ms=LONG_MS)
+        assert eventually(lambda: waiting(broker) == {"produce": 1, "fetch": 0})
+        assert not produced.done()
+        with client_of(broker, tls=tls) as consumer:
+            assert consumer.fetch({ORDERS: 0}, max_wait_ms=0) == {ORDERS: Read(0, ())}
+            with following(broker, tls=tls) as follower:
+                assert produced.result() == 0
+                assert client.produce(ORDERS, [b"d"], timeout_ms=LONG_MS) == 2
+            fetched = consumer.fetch({ORDERS: 1}, max_wait_ms=0)
+        assert fetched == {ORDERS: Read(3, (b"bc", b"d"))}
+        copy = follower.logs[ORDERS]
+        assert copy.read(0, copy.end, 100, at_least_one=True) == (b"a", b"bc", b"d")
+
+
+def test_a_produce_to_all_times_out_when_the_follower_has_stopped() -> None:
+    """Given a follower that has followed and then stopped
+    When a produce with acks=all is made
+    Then it is refused after its time, its record stays, and no consumer sees it
+    """
+    with running() as broker, client_of(broker) as client:
+        with following(broker):
+            client.produce(ORDERS, [b"seen"], timeout_ms=LONG_MS)
+        with pytest.raises(RefusedRequest, match=r"offsets 1 to 1 of orders-0 .* 30 ms") as refusal:
+            client.produce(ORDERS, [b"unseen"], timeout_ms=30)
+        assert refusal.value.code is ErrorCode.TIMED_OUT
+        assert broker.logs[ORDERS].end == 2
+        assert client.fetch({ORDERS: 0}, max_wait_ms=0)[ORDERS] == Read(1, (b"seen",))
+
+
+def test_a_produce_to_the_leader_waits_for_nobody() -> None:
+    with running() as broker, client_of(broker) as client:
+        assert client.produce(ORDERS, [b"a", b"b"], acks=Acks.LEADER, timeout_ms=LONG_MS) == 0
+        assert client.produce(ORDERS, [b"c"], acks=Acks.LEADER, timeout_ms=LONG_MS) == 2
+
+
+def test_a_produce_to_all_of_two_followers_waits_for_the_slower(helper: ThreadPoolExecutor) -> None:
+    """Given two followers
+    When one after the other fetches from behind a record
+    Then its produce is acknowledged by the second fetch, and not before
+    """
+    with running(followers=2) as broker, client_of(broker) as client, client_of(broker) as other:
+        produced = helper.submit(client.produce, ORDERS, [b"a"], timeout_ms=LONG_MS)
+        assert eventually(lambda: waiting(broker)["produce"] == 1)
+        other.fetch({ORDERS: 1}, max_wait_ms=0, replica_id=0)
+        assert waiting(broker)["produce"] == 1
+        other.fetch({ORDERS: 1}, max_wait_ms=0, replica_id=1)
+        assert produced.result() == 0
+
+
+def test_a_long_poll_returns_at_once_with_enough_bytes() -> None:
+    with running(followers=0) as broker, client_of(broker) as client:
+        client.produce(ORDERS, [b"abc"])
+        client.produce(OTHERS, [b"de"])
+        fetched = client.fetch({ORDERS: 0, OTHERS: 0}, min_bytes=5, max_wait_ms=LONG_MS)
+    assert fetched == {ORDERS: Read(1, (b"abc",)), OTHERS: Read(1, (b"de",))}
+
+
+def test_a_long_poll_waits_until_there_are_enough_bytes_in_all(helper: ThreadPoolExecutor) -> None:
+    """Given a fetch of five bytes from two partitions
+    When four bytes come in one, and one in the other
+    Then it waits after the first, and is answered with all by the second
+    """
+    with running(followers=0) as broker, client_of(broker) as client, client_of(broker) as other:
+        fetched = helper.submit(
+            client.fetch, {ORDERS: 0, OTHERS: 0}, min_bytes=5, max_wait_ms=LONG_MS
+        )
+        assert eventually(lambda: waiting(broker)["fetch"] == 1)
+        other.produce(ORDERS, [b"abcd"])
+        assert waiting(broker)["fetch"] == 1
+        assert scraped(broker)["purgatory_size_of_fetch"] == 2
+        other.produce(OTHERS, [b"e"])
+        assert fetched.result() == {
+            ORDERS: Read(1, (b"abcd",)),
+            OTHERS: Read(1, (b"e",)),
+        }
+
+
+def test_a_long_poll_times_out_empty_and_with_less_than_it_wanted() -> None:
+    with running(followers=0) as broker, client_of(broker) as client:
+        assert client.fetch({ORDERS: 0}, max_wait_ms=20) == {ORDERS: Read(0, ())}
+        client.produce(ORDERS, [b"a"])
+        fetched = client.fetch({ORDERS: 0}, min_bytes=100, max_wait_ms=20)
+        assert fetched == {ORDERS: Read(1, (b"a",))}
+
+
+def test_a_response_has_no_more_than_the_most_bytes_but_one_record() -> None:
+    """Given records of four bytes in two partitions
+    When a fetch wants more than it may get, at most 9 bytes, then 3
+    Then it does not wait, and gets two records of the first partition, then one
+    """
+    with running(followers=0) as broker, client_of(broker) as client:
+        for partition in (ORDERS, OTHERS):
+            client.produce(partition, [b"four"] * 3)
+        for most, records in ((9, 2), (3, 1), (13, 3)):
+            fetched = client.fetch(
+                {ORDERS: 0, OTHERS: 0}, min_bytes=100, max_bytes=most, max_wait_ms=LONG_MS
+            )
+            assert fetched == {
+                ORDERS: Read(3, (b"four",) * records),
+                OTHERS: Read(3, ()),
+            }
+
+
+@pytest.mark.pure
+@both
+def test_many_clients_are_served_within_a_small_byte_bound(
+    monkeypatch: pytest.MonkeyPatch, *, tls: bool
+) -> None:
+    """Given twelve clients whose requests together are six times the byte bound
+    When each has sent all but the last byte
+    Then three have memory, limit + largest - 1 bytes of it, and nine wait for some
+    When each sends its last byte, and a follower begins, whose fetches need memory, too
+    Then all are acknowledged, the bound was never exceeded, and the memory is back
+    """
+    limit, largest, count = 9_999, 4_999, 12
+    pool = Counting(limit, largest)
+    monkeypatch.setattr(NetworkLimits, "memory_pool", lambda _: pool)
+    payload = (
+        largest - len(encode(ProduceRequest(1, ORDERS, (b"x" * 999,), Acks.ALL, LONG_MS))) + 999
+    )
+    with running(NetworkLimits(limit, largest), tls=tls) as broker, ExitStack() as stack:
+        clients = [stack.enter_context(client_of(broker, tls=tls)) for _ in range(count)]
+        records = [bytes([number]) * payload for number in range(count)]
+        bodies = [
+            encode(ProduceRequest(number, ORDERS, (record,), Acks.ALL, LONG_MS))
+            for number, record in enumerate(records)
+        ]
+        for client, body in zip(clients, bodies, strict=True):
+            client._wire.sendall(frame(len(body)) + body[:-1])
+        assert eventually(lambda: scraped(broker)["memory_pool_waiting_channels"] == 9)
+        values = scraped(broker)
+        assert values["memory_pool_used_bytes"] == limit + largest - 1
+        assert values["memory_pool_available_bytes"] == 1 - largest
+        for client, body in zip(clients, bodies, strict=True):
+            client._wire.sendall(body[-1:])
+        assert eventually(lambda: waiting(broker)["produce"] == count)
+        follower = stack.enter_context(following(broker, tls=tls))
+        for number, client in enumerate(clients):
+            (size,) = struct.unpack(">i", client._receive(4))
+            produced = RESPONSES.decode(client._receive(size))
+            assert isinstance(produced, Produced)
+            assert produced.correlation_id == number
+            copy = follower.logs[ORDERS]
+            read = copy.read(produced.offset, copy.end, 1, at_least_one=True)
+            assert read == (records[number],)
+    assert pool.most == limit + largest - 1
+
+
+def test_what_waits_holds_no_memory(helper: ThreadPoolExecutor) -> None:
+    """Given two produces that wait for the follower, each half as large as the pool
+    When the follower begins
+    Then the pool was empty of them, so that the follower's fetch is read, and both are acknowledged
+    """
+    with running() as broker, client_of(broker) as one, client_of(broker) as two:
+        produced = [
+            helper.submit(client.produce, ORDERS, [b"x" * 4_900], timeout_ms=LONG_MS)
+            for client in (one, two)
+        ]
+        assert eventually(lambda: waiting(broker)["produce"] == 2)
+        assert scraped(broker)["memory_pool_used_bytes"] == 0
+        with following(broker):
+            assert {each.result() for each in produced} == {0, 1}
+
+
+@pytest.mark.pure
+def test_the_memory_is_back_before_the_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Given a produce, a fetch and a refused fetch, which are all answered while they are handled
+    Then the memory of each went back before its response, that is before more is read
+    """
+    released: list[bool] = []
+    respond = Received.respond
+
+    def noted(request: Received, response: bytes | None) -> None:
+        released.append(request.is_released)
+        respond(request, response)
+
+    monkeypatch.setattr(Received, "respond", noted)
+    with running(followers=0) as broker, client_of(broker) as client:
+        client.produce(ORDERS, [b"a"])
+        client.fetch({ORDERS: 0})
+        with pytest.raises(RefusedRequest):
+            client.fetch({ORDERS: 9})
+    assert released == [True] * 3
+
+
+KEY = ["orders", 0]
+PRODUCE = [0, 7, KEY, [b"a"], 1, 0]
+FETCH = [1, 7, {("orders", 0): 0}, 0, 0, 0, -1]
+RIGHT = (PRODUCE, FETCH)
+MALFORMED = {
+    "nothing": (b"", "truncated"),
+    "cut": (pack(PRODUCE)[:-1], "truncated"),
+    "more": (pack(PRODUCE) + b"!", "trailing"),
+    "no message": (pack(7), "Expected `array`, got `int`"),
+    "a field less": (pack(PRODUCE[:-1]), "at least length 6, got 5"),
+    "a field more": (pack([*FETCH, 1]), "at most length 6, got 7"),
+    "no API": (pack([9, 7]), "Invalid value 9"),
+    "no partition": (pack([0, 7, "orders", [b"a"], 1, 0]), "Expected `array`, got `str`"),
+    "no record": (pack([0, 7, KEY, [], 1, 0]), "length >= 1"),
+    "text": (pack([0, 7, KEY, ["a"], 1, 0]), "Expected `bytes`, got `str`"),
+    "no UTF-8": (pack(PRODUCE).replace(b"orders", b"\xff" * 6), "'utf-8' codec"),
+    "acks": (pack([0, 7, KEY, [b"a"], 7, 0]), "Invalid enum value 7"),
+    "before now": (pack([0, 7, KEY, [b"a"], 1, -1]), "Expected `int` >= 0"),
+    "no position": (pack([1, 7, {}, 0, 0, 0, -1]), "length >= 1"),
+    "too long": (pack([1, 7, {("orders", 0): 0}, 0, 2**31, 0, -1]), "Expected `int` <= 2147483647"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_request_closes_its_connection_alone(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Given two clients
+    When one sends what is no request
+    Then its connection is closed, the log says why, and the other is served
+    """
+    body, problem = MALFORMED[name]
+    with running(followers=0) as broker, client_of(broker) as good:
+        good.produce(ORDERS, [b"before"])
+        with socket.create_connection(broker.server.address, timeout=10) as bad:
+            bad.sendall(frame(len(body)) + body)
+            assert bad.recv(1) == b""
+        assert good.produce(ORDERS, [b"after"]) == 1
+        assert broker.server.connections == 1
+    (record,) = caplog.records
+    assert problem in record.getMessage()
+
+
+@pytest.mark.parametrize("fields", RIGHT, ids=["produce", "fetch"])
+def test_what_malformed_requests_are_made_of_is_answered(fields: list[object]) -> None:
+    """The control: a whole request is answered, so that each one above fails for its own defect."""
+    body = pack(fields)
+    with running(followers=0) as broker, socket.create_connection(broker.server.address) as wire:
+        wire.sendall(frame(len(body)) + body)
+        (size,) = struct.unpack(">i", wire.recv(4, socket.MSG_WAITALL))
+        response = RESPONSES.decode(wire.recv(size, socket.MSG_WAITALL))
+    assert response in (Produced(7, 0), Fetched(7, {ORDERS: Read(0, ())}))
+
+
+def test_too_large_a_request_closes_its_connection_and_the_client_says_so() -> None:
+    with (
+        running(followers=0) as broker,
+        client_of(broker) as client,
+        pytest.raises(ConnectionError),
+    ):
+        client.produce(ORDERS, [b"x" * LIMITS.max_request_bytes])
+
+
+def test_what_cannot_be_done_is_refused_and_the_connection_goes_on() -> None:
+    missing = TopicPartition("missing", 3)
+    with running() as broker, client_of(broker) as client:
+        with pytest.raises(RefusedRequest, match="no partition missing-3") as refusal:
+            client.produce(missing, [b"a"])
+        assert refusal.value.code is ErrorCode.UNKNOWN_PARTITION
+        for offset in (-1, 1):
+            with pytest.raises(RefusedRequest, match=rf"offset {offset} of orders-1; .* 0 to 0"):
+                client.fetch({ORDERS: 0, OTHERS: offset})
+        with pytest.raises(RefusedRequest, match="no follower 5") as refusal:
+            client.fetch({ORDERS: 0}, replica_id=5)
+        assert refusal.value.code is ErrorCode.UNKNOWN_REPLICA
+        assert client.fetch({ORDERS: 0}, max_wait_ms=0) == {ORDERS: Read(0, ())}
+
+
+@pytest.mark.parametrize("reset", [False, True], ids=["end", "reset"])
+def test_a_client_that_leaves_while_it_waits_leaks_nothing(*, reset: bool) -> None:
+    """Given a produce and two fetches that wait, one of them for long
+    When their clients leave, by an end or a reset; and then a follower and records come
+    Then the purgatories are empty, the memory is back, and no connection is left
+    """
+    requests: list[Request] = [
+        ProduceRequest(1, ORDERS, (b"a",), Acks.ALL, LONG_MS),
+        FetchRequest(1, {ORDERS: 0, OTHERS: 0}, 1, LONG_MS, 100, CONSUMER),
+        FetchRequest(1, {OTHERS: 0}, 1, 50, 100, CONSUMER),
+    ]
+    with running() as broker:
+        wires = [socket.create_connection(broker.server.address) for _ in requests]
+        for wire, request in zip(wires, requests, strict=True):
+            body = encode(request)
+            wire.sendall(frame(len(body)) + body)
+        assert eventually(lambda: waiting(broker)["produce"] == 1)
+        assert eventually(lambda: broker.fetches.entries == 3)
+        for wire in wires:
+            if reset:
+                wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            wire.close()
+        with following(broker):
+            assert eventually(lambda: is_at_rest(broker) and broker.server.connections == 1)
+
+
+def test_stopping_answers_what_waits(helper: ThreadPoolExecutor) -> None:
+    """Given a produce and a fetch that wait for long
+    When the broker stops
+    Then the produce is refused, saying that the broker stops, and the fetch is answered empty
+    """
+    with running() as broker:
+        one, two = client_of(broker), client_of(broker)
+        produced = helper.submit(one.produce, ORDERS, [b"a"], timeout_ms=LONG_MS)
+        fetched = helper.submit(two.fetch, {ORDERS: 0}, max_wait_ms=LONG_MS)
+        assert eventually(lambda: waiting(broker) == {"produce": 1, "fetch": 1})
+        broker.__exit__()
+        assert fetched.result() == {ORDERS: Read(0, ())}
+        with one, two, pytest.raises(RefusedRequest, match="broker stops") as refusal:
+            produced.result()
+        assert refusal.value.code is ErrorCode.STOPPING
+
+
+def test_a_follower_begins_anew_after_a_failure(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a follower whose connection breaks
+    When a produce waits for it
+    Then it connects again, and the produce is acknowledged; the high watermark never went back
+    """
+    monkeypatch.setattr("broker.follower._RETRY_S", 0.001)
+    with running() as broker, following(broker), client_of(broker) as client:
+        assert client.produce(ORDERS, [b"a"], timeout_ms=LONG_MS) == 0
+        for channel in broker.server._threads[0].channels:
+            if channel.peer != client._wire.getsockname():
+                channel.close()
+        assert eventually(lambda: "follower 0 cannot fetch" in caplog.text)
+        assert client.produce(ORDERS, [b"b"], timeout_ms=LONG_MS) == 1
+        client.fetch({ORDERS: 0}, max_wait_ms=0, replica_id=0)
+        assert broker.logs[ORDERS].high_watermark == 2
