@@ -10,7 +10,7 @@ ROOMS = (
     *("spec", "model", "impl", "tla", "conformance", "pipeline", "benchmarks", "assurance"),
     *("examples", "docs"),
 )
-PART_OF_AN_ID = re.compile(r"^(TIMER|PURGATORY|POOL)-")
+PART_OF_AN_ID = re.compile(r"^(TIMER|PURGATORY|POOL|MUTING)-")
 
 
 def put_together(source: str) -> Iterator[int]:
