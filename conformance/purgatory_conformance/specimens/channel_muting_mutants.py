@@ -14,6 +14,7 @@ from purgatory_conformance.specimens.small_channel_muting import (
     small_server_subject,
 )
 from purgatory_conformance.specimens.wrong import asking, ending, muting, recovering
+from purgatory_conformance.specimens.wrong.asyncio_server import asyncio_server_subject
 from purgatory_spec.profiles import ChannelMutingProfile, Component, Recovery
 
 EVERYONE_PROFILE = msgspec.structs.replace(PROFILE, recovery=Recovery.EVERYONE)
@@ -43,6 +44,14 @@ _MUTANTS = (
     _mutant(asking.AsksBeforeSize, "MUTING-ASK"),
     _mutant(asking.ReadsAhead, "MUTING-READ-AFTER-GRANT"),
     _mutant(asking.ReadsAsyncio, "MUTING-READ-AFTER-GRANT"),
+    Mutant(
+        "channels-asyncio-server",
+        "A server on asyncio, which reads up to 256 KiB before anybody can refuse.",
+        "MUTING-READ-AFTER-GRANT",
+        ("MUTING-ONE-AT-A-TIME",),
+        asyncio_server_subject,
+        Component.CHANNEL_MUTING,
+    ),
     _mutant(asking.RefusedIsClosed, "MUTING-WAIT"),
     _mutant(asking.RefusedIsDropped, "MUTING-WAIT"),
     _mutant(asking.IdleWaitsToo, "MUTING-ONLY-REFUSED"),

@@ -318,6 +318,8 @@ class SmallServer:
         """Read from a channel that is ready, if nothing speaks against it."""
         if not self.is_muted(channel):
             self.read(channel)
+        elif channel.must_ask and not channel.waits:  # throttled meanwhile: to ask is not to read
+            self.ask(channel, channel.size or 0)
         if channel.waits and channel.ending and self.is_hopeless(channel):
             self.close(channel)
 

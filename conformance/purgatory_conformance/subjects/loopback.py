@@ -4,10 +4,14 @@ A client is used by the thread that also polls the server, so that nothing happe
 sends one write, which TLS makes one record, and tells how many bytes that put on the wire.
 """
 
+import array
 import select
 import socket
 import ssl
 import struct
+import sys
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -178,7 +182,43 @@ def client_of(address: tuple[str, int], *, tls: bool) -> Client:
     return TlsClient(address) if tls else PlainClient(address)
 
 
-def await_end(connection: socket.socket) -> None:
+class HasDescriptor(Protocol):
+    """A socket, whoever has it."""
+
+    def fileno(self) -> int:
+        """Its descriptor."""
+
+
+if sys.platform != "win32":
+    import fcntl
+    import termios
+
+    def unread_in(connection: HasDescriptor) -> int:
+        """How many bytes lie in a socket."""
+        count = array.array("i", [0])
+        fcntl.ioctl(connection, termios.FIONREAD, count)
+        return count[0]
+
+else:
+
+    def unread_in(connection: HasDescriptor) -> int:
+        """How many bytes lie in a socket; this system does not tell."""
+        raise OSError(f"on Windows the bytes in socket {connection.fileno()} cannot be counted")
+
+
+def await_unread(unread: Callable[[], int], expected: int) -> None:
+    """Return when the server's socket has so many bytes.
+
+    Raises:
+        TimeoutError: they have not come in 10 s.
+    """
+    ends_s = time.monotonic() + PATIENCE_S
+    while unread() < expected:
+        if time.monotonic() > ends_s:
+            raise TimeoutError("what a client has sent has not come to the server's socket")
+
+
+def await_end(connection: HasDescriptor) -> None:
     """Return when the server's socket knows that its client has ended, whatever lies before.
 
     Raises:

@@ -342,6 +342,8 @@ class NetworkThread:
         channel.buffer = self._line.ask(channel, size)
         if channel.buffer is None:
             channel.reasons |= MEMORY
+            if not channel.interest & END:  # the end was seen before, and is not told again
+                self._give_up(channel)
         return channel.buffer
 
     def _receives(self, channel: Channel, buffer: memoryview) -> None:
@@ -368,8 +370,12 @@ class NetworkThread:
             self._eager[channel] = None
 
     def _ends(self, channel: Channel) -> None:
-        """The peer will send nothing more. A request that cannot be completed is given up."""
+        """The peer will send nothing more."""
         self._look_for(channel, channel.interest & ~END)
+        self._give_up(channel)
+
+    def _give_up(self, channel: Channel) -> None:
+        """The peer has ended: close a channel that waits for a request that cannot be completed."""
         if not channel.reasons & MEMORY or not isinstance(channel.transport, PlainTransport):
             return
         if unread_bytes(channel.connection) < channel.size:

@@ -13,9 +13,11 @@ from purgatory_spec.profiles import (
     AlreadyDue,
     CheckDrops,
     Component,
+    EndWhileWaiting,
     Executor,
     LargerDelay,
     NegativeDelay,
+    Recovery,
     ReleaseValidation,
     Rounding,
     SameTickOrder,
@@ -24,7 +26,12 @@ from purgatory_spec.profiles import (
 )
 from tests.conformance.generated import passes, shrunk_divergence
 
-CASES = {Component.TIMER: 60, Component.PURGATORY: 40, Component.MEMORY_POOL: 80}
+CASES = {
+    Component.TIMER: 60,
+    Component.PURGATORY: 40,
+    Component.MEMORY_POOL: 80,
+    Component.CHANNEL_MUTING: 80,
+}
 WEAKER = [each for each in profile_subjects() if not each.sibling_rule]
 STRICTER = [each for each in profile_subjects() if each.sibling_rule]
 
@@ -94,6 +101,10 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
         "structure": set(Structure),
     },
     Component.MEMORY_POOL: {"release_validation": set(ReleaseValidation)},
+    Component.CHANNEL_MUTING: {
+        "recovery": set(Recovery),
+        "end_while_waiting": set(EndWhileWaiting),
+    },
 }
 """The choices that parameterise the model's predictions; no purgatory runs on threads here."""
 

@@ -431,6 +431,30 @@ def test_an_end_while_waiting_is_noticed_at_once_if_the_request_is_not_whole(how
         held.release()
 
 
+@pytest.mark.parametrize("seen", ["with the size", "before the response"])
+def test_an_end_that_is_seen_before_the_channel_waits_is_not_forgotten(seen: str) -> None:
+    """Given no memory, and a peer that has announced a request and ended
+    When the end is noticed before the request is refused: in the same poll, or in an earlier one
+    Then the channel is closed all the same, and waits for nothing
+    """
+    with bench(10, 10) as network:
+        holder, client = network.connect(), network.connect()
+        client.request(b"")
+        first = network.one()
+        holder.request(b"x" * 10)
+        held = network.one()
+        client.send(frame(10) + b"01234")
+        client.half_close()
+        if seen == "before the response":
+            network.poll(1000)
+        first.respond(b"")
+        network.poll()
+        network.poll()
+        assert network.closed == {2: CloseReason.PEER_ENDED}
+        assert (network.available, network.line.waiting) == (0, 0)
+        held.release()
+
+
 @both
 def test_a_whole_request_before_a_half_close_is_answered_also_after_waiting(*, tls: bool) -> None:
     with bench(10, 10, tls=tls) as network:

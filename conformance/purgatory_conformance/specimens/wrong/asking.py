@@ -190,8 +190,7 @@ class AnyLimits(SmallServer):
     @classmethod
     def check_limits(cls, limit: int, most: int) -> None:
         """Each makes sense by itself."""
-        if most < 1:
-            raise Refusal
+        super().check_limits(min(limit, 0), most)
 
 
 class LimitMustBeLarger(SmallServer):

@@ -16,8 +16,10 @@ from purgatory_conformance.subjects.loopback import (
     PATIENCE_S,
     Client,
     await_end,
+    await_unread,
     client_of,
     server_context,
+    unread_in,
 )
 from purgatory_conformance.subjects.other_thread import OtherThread
 from purgatory_conformance.subjects.sent_requests import SentRequests
@@ -31,7 +33,7 @@ from purgatory_impl.network import (
     Polled,
     Request,
 )
-from purgatory_impl.network.readiness import Readiness, system_readiness, unread_bytes
+from purgatory_impl.network.readiness import Readiness, system_readiness
 from purgatory_spec.operations import (
     Announce,
     Close,
@@ -240,11 +242,8 @@ class ChannelMutingInstance:
         channel = connection.channel
         if channel.is_closed or not data:
             return
-        expected = unread_bytes(channel.connection) + connection.client.send(data)
-        ends_s = time.monotonic() + PATIENCE_S
-        while unread_bytes(channel.connection) < expected:
-            if time.monotonic() > ends_s:
-                raise TimeoutError("what a client has sent has not come to the server's socket")
+        expected = unread_in(channel.connection) + connection.client.send(data)
+        await_unread(lambda: unread_in(channel.connection), expected)
 
     def _hang_up(self, connection: _Connection, ending: Ending) -> None:
         connection.ending = ending
@@ -292,7 +291,7 @@ class ChannelMutingInstance:
                 len(channel.header),
                 channel.filled,
                 channel.transport.is_buffering,
-                unread_bytes(channel.connection),
+                unread_in(channel.connection),
             )
             for channel in self._thread.channels
         ]
@@ -332,7 +331,7 @@ class ChannelMutingInstance:
             ChannelMutingObservable.UNREAD.value: None
             if self._tls
             else sum(
-                each.sent.of_bodies(unread_bytes(each.channel.connection))
+                each.sent.of_bodies(unread_in(each.channel.connection))
                 for each in open_ones.values()
             ),
             ChannelMutingObservable.DEPLETED_TIME.value: self._line.depleted_ms,

@@ -1,0 +1,341 @@
+"""A server on asyncio that is careful with memory, and cannot be: asyncio reads before it is asked.
+
+A protocol of asyncio is given what has been read, up to 256 KiB at a time. This one asks the pool
+as soon as it knows the size of a request, and pauses its transport when it is refused; by then the
+body has left the socket, and lies in memory that nobody counts. It is judged over real sockets.
+
+The loop runs only while the server is polled, and while a connection is made or closed; then no
+transport reads.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from purgatory_conformance.components import narrowed
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_conformance.subjects.loopback import PlainClient, await_end, await_unread, unread_in
+from purgatory_conformance.subjects.sent_requests import SIZE_BYTES, SentRequests
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import (
+    Announce,
+    Close,
+    Connect,
+    Ending,
+    HangUp,
+    Operation,
+    Poll,
+    Release,
+    Respond,
+    Send,
+)
+from purgatory_spec.outcomes import Event, Outcome, Value, received
+from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingFeature,
+    ChannelMutingObservable,
+    ChannelMutingProfile,
+    Component,
+    Configuration,
+    Recovery,
+)
+from purgatory_spec.reasons import Reason
+
+PROFILE = ChannelMutingProfile(
+    recovery=Recovery.FIRST_COME,
+    features=frozenset(
+        {
+            ChannelMutingFeature.PLAIN,
+            ChannelMutingFeature.NON_STRICT,
+            ChannelMutingFeature.RESPOND_FIRST,
+            ChannelMutingFeature.CLOSE,
+            ChannelMutingFeature.HANG_UP,
+            ChannelMutingFeature.HALF_CLOSE,
+        }
+    ),
+    observables=frozenset(ChannelMutingObservable) - {ChannelMutingObservable.DEPLETED_TIME},
+)
+"""What the server declares: plain connections, and no limits of time."""
+
+_QUIET_TURNS = 4
+"""So many turns of the loop without anything new are the end of a poll."""
+
+
+class _Server:
+    """A pool that is not strict, and the line of those who wait for it."""
+
+    def __init__(self, configuration: ChannelMutingConfiguration) -> None:
+        self.available = configuration.limit_bytes
+        self.most = configuration.max_request_bytes
+        self.line: list[_Channel] = []
+        self.received: list[tuple[_Channel, bytes]] = []
+
+    def is_granted(self, channel: "_Channel", size: int) -> bool:
+        """Whether there is memory; otherwise the channel stands in the line."""
+        if not size or (not self.line and self.available > 0):
+            self.available -= size
+            return True
+        self.line.append(channel)
+        return False
+
+    def credit(self, size: int) -> None:
+        """Memory comes back, and goes to those who wait."""
+        self.available += size
+        while self.line and self.available > 0:
+            channel = self.line.pop(0)
+            self.available -= channel.size or 0
+            channel.has_memory = True
+
+
+class _Channel(asyncio.Protocol):
+    """A connection: what has been read of it, and how far its request is."""
+
+    def __init__(self, server: _Server) -> None:
+        self._server = server
+        self.transport: asyncio.Transport | None = None
+        self.read = bytearray()
+        self.size: int | None = None
+        self.has_memory = False
+        self.is_ordered = False
+        self.has_ended = False
+        self.is_open = True
+
+    @property
+    def waits(self) -> bool:
+        """Whether it stands in the line."""
+        return self in self._server.line
+
+    @property
+    def may_read(self) -> bool:
+        """Whether nothing speaks against reading."""
+        return self.is_open and not (self.waits or self.is_ordered or self.has_ended)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The loop has taken the connection."""
+        self.transport = cast("asyncio.Transport", transport)
+        self.transport.pause_reading()
+
+    def data_received(self, data: bytes) -> None:
+        """The loop has read, whether or not there is memory."""
+        self.read += data
+        self.go_on()
+
+    def eof_received(self) -> bool:
+        """The client sends no more; it may still be owed a response."""
+        self.has_ended = True
+        self.go_on()
+        return True
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The connection is broken."""
+        self.end()
+
+    def go_on(self) -> None:
+        """Receive the next request, if it is there and has its memory."""
+        if self.is_ordered or self.waits or not self.is_open:
+            return
+        if self.size is None and len(self.read) >= SIZE_BYTES:
+            size = int.from_bytes(self.read[:SIZE_BYTES], "big", signed=True)
+            if not 0 <= size <= self._server.most:
+                self.end()
+                return
+            del self.read[:SIZE_BYTES]
+            self.size = size
+            self.has_memory = self._server.is_granted(self, size)
+        if self.size is not None and self.has_memory and len(self.read) >= self.size:
+            body = bytes(self.read[: self.size])
+            del self.read[: self.size]
+            self.size, self.has_memory, self.is_ordered = None, False, True
+            self._server.received.append((self, body))
+        elif self.has_ended and not self.waits:
+            self.end()
+
+    def end(self) -> None:
+        """Close the connection; what it held comes back."""
+        if not self.is_open:
+            return
+        self.is_open = False
+        if self.transport is not None:
+            self.transport.close()
+        if self.waits:
+            self._server.line.remove(self)
+            self._server.credit(0)
+        elif self.has_memory:
+            self.has_memory = False
+            self._server.credit(self.size or 0)
+
+
+@dataclass(slots=True)
+class _Connection:
+    """Both sides of a connection, and what was sent on it."""
+
+    client: PlainClient
+    channel: _Channel
+    sent: SentRequests
+
+    @property
+    def unread_bytes(self) -> int:
+        """How many bytes lie in the server's socket."""
+        transport = self.channel.transport
+        assert transport is not None
+        return unread_in(transport.get_extra_info("socket"))
+
+
+class AsyncioServerInstance:
+    """The server behind the step vocabulary, with its clients."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        """Make a fresh server with a loop of its own, and listen."""
+        self._server = _Server(narrowed(configuration, ChannelMutingConfiguration))
+        self._accepted: list[_Channel] = []
+        self._loop = asyncio.new_event_loop()
+        self._listener = self._loop.run_until_complete(
+            self._loop.create_server(self._accept, "127.0.0.1", 0)
+        )
+        self._connections: dict[str, _Connection] = {}
+        self._handled: dict[str, int] = {}
+
+    def do(self, operation: Operation) -> Outcome:
+        """Carry out one operation."""
+        rejected: Reason | None = None
+        detail = ""
+        try:
+            self._perform(operation)
+        except KeyError:
+            rejected = Reason.UNKNOWN_NAME
+        except OSError as error:
+            rejected, detail = Reason.INTERNAL, repr(error)
+        events = tuple(self._event_of(*each) for each in self._server.received)
+        self._server.received.clear()
+        return Outcome(None, rejected, events, self._observe(), detail)
+
+    def close(self) -> None:
+        """Break all connections, and end the loop."""
+        for connection in self._connections.values():
+            connection.client.abort()
+            if connection.channel.transport is not None:
+                connection.channel.transport.abort()
+        self._listener.close()
+        self._turn()
+        self._loop.close()
+
+    def _accept(self) -> _Channel:
+        self._accepted.append(_Channel(self._server))
+        return self._accepted[-1]
+
+    def _turn(self) -> None:
+        """Let the loop do once what is ready."""
+        self._loop.run_until_complete(asyncio.sleep(0))
+
+    def _perform(self, operation: Operation) -> None:
+        match operation:
+            case Connect(name):
+                self._connect(name)
+            case Announce(name, size_bytes, sent_bytes):
+                connection = self._connections[name]
+                self._send(connection, connection.sent.announce(size_bytes, sent_bytes))
+            case Send(name, sent_bytes):
+                connection = self._connections[name]
+                self._send(connection, connection.sent.send(sent_bytes))
+            case HangUp(name, ending):
+                self._hang_up(self._connections[name], ending)
+            case Poll():
+                self._poll()
+            case Release(name):
+                self._server.credit(self._handled.pop(name))
+            case Respond(name):
+                self._respond(self._connections[name].channel)
+            case Close(name):
+                self._connections[name].channel.end()
+                self._turn()
+            case _:
+                raise ValueError(f"this server has no such operation: {operation}")
+
+    def _connect(self, name: str) -> None:
+        host, port = self._listener.sockets[0].getsockname()[:2]
+        client, before = PlainClient((host, port)), len(self._accepted)
+        while len(self._accepted) == before or self._accepted[-1].transport is None:
+            self._turn()
+        self._connections[name] = _Connection(client, self._accepted[-1], SentRequests(name))
+
+    def _send(self, connection: _Connection, data: bytes) -> None:
+        if connection.channel.is_open and data:
+            expected = connection.unread_bytes + connection.client.send(data)
+            await_unread(lambda: connection.unread_bytes, expected)
+
+    def _hang_up(self, connection: _Connection, ending: Ending) -> None:
+        connection.client.hang_up(ending)
+        transport = connection.channel.transport
+        if connection.channel.is_open and transport is not None:
+            await_end(transport.get_extra_info("socket"))
+
+    def _respond(self, channel: _Channel) -> None:
+        channel.is_ordered = False
+        if channel.is_open and channel.transport is not None:
+            channel.transport.write(bytes(SIZE_BYTES))
+
+    def _poll(self) -> None:
+        """Let those read that may, until nothing happens any more."""
+        quiet, before = 0, self._progress()
+        while quiet < _QUIET_TURNS:
+            for connection in self._connections.values():
+                connection.channel.go_on()
+                self._set_reading(connection.channel, is_reading=connection.channel.may_read)
+            self._turn()
+            after = self._progress()
+            quiet = quiet + 1 if after == before else 0
+            before = after
+        for connection in self._connections.values():
+            self._set_reading(connection.channel, is_reading=False)
+
+    def _set_reading(self, channel: _Channel, *, is_reading: bool) -> None:
+        transport = channel.transport
+        if transport is None or transport.is_closing() or transport.is_reading() == is_reading:
+            return
+        if is_reading:
+            transport.resume_reading()
+        else:
+            transport.pause_reading()
+
+    def _progress(self) -> list[object]:
+        channels = [each.channel for each in self._connections.values()]
+        far = [(len(each.read), each.size, each.has_memory, each.is_open) for each in channels]
+        return [len(self._server.received), self._server.available, *far]
+
+    def _event_of(self, channel: _Channel, body: bytes) -> Event:
+        connection = next(each for each in self._connections.values() if each.channel is channel)
+        name = connection.sent.receive(body)
+        self._handled[name] = len(body)
+        return received(name)
+
+    def _observe(self) -> dict[str, Value]:
+        alive = {n: each for n, each in sorted(self._connections.items()) if each.channel.is_open}
+        channels = {name: each.channel for name, each in alive.items()}
+        return {
+            ChannelMutingObservable.AVAILABLE.value: self._server.available,
+            ChannelMutingObservable.OPEN.value: tuple(alive),
+            ChannelMutingObservable.WAITING.value: _names(
+                name for name, each in channels.items() if each.waits
+            ),
+            ChannelMutingObservable.ORDERED.value: _names(
+                name for name, each in channels.items() if each.is_ordered
+            ),
+            ChannelMutingObservable.HOLDING.value: _names(
+                name for name, each in channels.items() if each.has_memory
+            ),
+            ChannelMutingObservable.UNREAD.value: sum(
+                each.sent.of_bodies(each.unread_bytes) for each in alive.values()
+            ),
+        }
+
+
+def _names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(names)
+
+
+def asyncio_server_subject(profile: ChannelMutingProfile = PROFILE) -> InProcessSubject:
+    """The server on asyncio as a subject, which declares ``profile``."""
+    implementation = Implementation(name="a server on asyncio", language="Python")
+    profiles = {Component.CHANNEL_MUTING: profile}
+    return InProcessSubject(implementation, profiles, AsyncioServerInstance)

@@ -1,0 +1,134 @@
+"""The control: a server written by nobody who wrote the model passes the whole suite."""
+
+from contextlib import closing
+
+import msgspec
+import pytest
+
+from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
+from purgatory_conformance.running.case_run import CaseVerdict
+from purgatory_conformance.specimens.small_channel_muting import (
+    PROFILE,
+    Channel,
+    Habits,
+    SmallServer,
+    small_server_subject,
+)
+from purgatory_conformance.specimens.wrong import asyncio_server
+from purgatory_conformance.specimens.wrong.asyncio_server import asyncio_server_subject
+from purgatory_spec.operations import Announce, Connect, Poll
+from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingFeature,
+    ChannelMutingObservable,
+    ChannelMutingProfile,
+    Component,
+    EndWhileWaiting,
+    Recovery,
+)
+from purgatory_spec.reasons import Reason
+from purgatory_spec.requirements import requirements_of_steps
+from tests.conformance.generated import passes
+
+STANDARD = Budget()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recovery", Recovery)
+def test_small_server_conforms_and_is_put_to_every_test(recovery: Recovery) -> None:
+    """
+    Given the small server, which shows everything and offers all
+    When the standard suite runs
+    Then it conforms, each vector passes, and each rule was visited as often as it must be
+    """
+    golden = vectors(Component.CHANNEL_MUTING)
+    subject = small_server_subject(profile=msgspec.structs.replace(PROFILE, recovery=recovery))
+    campaign = run_campaign(
+        subject, Component.CHANNEL_MUTING, seed=1, budget=STANDARD, vectors=golden
+    )
+    assert campaign.verdict is Verdict.CONFORMANT, campaign.why
+    assert set(campaign.verdicts) == {CaseVerdict.PASS}
+    rules = {rule.id for rule in requirements_of_steps(Component.CHANNEL_MUTING)}
+    if recovery is Recovery.EVERYONE:
+        rules -= {"MUTING-FIRST-COME"}
+    assert {rule.id for rule in campaign.rules} == rules
+    assert min(campaign.visits[rule] for rule in rules) >= STANDARD.minimum_visits
+
+
+def _only(*features: ChannelMutingFeature) -> ChannelMutingProfile:
+    return msgspec.structs.replace(PROFILE, features=frozenset(features))
+
+
+PLAIN, TLS = ChannelMutingFeature.PLAIN, ChannelMutingFeature.TLS
+NON_STRICT, STRICT = ChannelMutingFeature.NON_STRICT, ChannelMutingFeature.STRICT
+
+PROFILES = {
+    "silent": msgspec.structs.replace(PROFILE, observables=frozenset()),
+    "open alone": msgspec.structs.replace(
+        PROFILE, observables=frozenset({ChannelMutingObservable.OPEN})
+    ),
+    "plain": _only(PLAIN, NON_STRICT),
+    "TLS": _only(TLS, STRICT, ChannelMutingFeature.POLL_WHILE),
+    "weakest": ChannelMutingProfile(features=frozenset({PLAIN, NON_STRICT})),
+    "everyone, silent": ChannelMutingProfile(features=frozenset(ChannelMutingFeature)),
+}
+
+
+@pytest.mark.parametrize("habits", [Habits(), Habits(descending=True, grants_in_polls=True)])
+@pytest.mark.parametrize("name", PROFILES)
+def test_small_server_conforms_under_other_profiles(name: str, habits: Habits) -> None:
+    """
+    Given the small server, which declares less, and reads in one order or the other
+    When generated cases run
+    Then all of them pass
+    """
+    declared = PROFILES[name]
+    behaves = msgspec.structs.replace(
+        PROFILE, recovery=declared.recovery, end_while_waiting=EndWhileWaiting.AT_ONCE
+    )
+    subject = small_server_subject(profile=declared, behaves=behaves, habits=habits)
+    passes(subject, Component.CHANNEL_MUTING, 80)
+
+
+class BreaksDown(SmallServer):
+    """Fails in a way that no rule plans."""
+
+    def grant(self, channel: Channel, size: int) -> None:
+        """Divides by nothing."""
+        channel.memory = size // 0
+
+
+def test_unplanned_failure_is_internal() -> None:
+    """
+    Given a server that breaks down when memory is granted
+    When that happens
+    Then the operation is rejected as internal, with the exception in the detail
+    """
+    subject = small_server_subject(BreaksDown)
+    subject.new("break", ChannelMutingConfiguration())
+    *_, polled = subject.do_all([Connect("a"), Announce("a", 1, 5), Poll()])
+    assert polled.rejected is Reason.INTERNAL
+    assert "ZeroDivisionError" in polled.detail
+
+
+def test_asyncio_reads_ahead_and_is_right_otherwise() -> None:
+    """
+    Given a server on asyncio, which asks for memory as soon as it knows a size
+    When it is judged without a look into its sockets, and then with one
+    Then it conforms; and then it has read what it had no memory for
+    """
+    shown = asyncio_server.PROFILE.observables - {ChannelMutingObservable.UNREAD}
+    blind = msgspec.structs.replace(asyncio_server.PROFILE, observables=shown)
+    with closing(asyncio_server_subject(blind)) as subject:
+        passes(subject, Component.CHANNEL_MUTING, 60)
+    with closing(asyncio_server_subject()) as subject:
+        subject.new("ahead", ChannelMutingConfiguration(10, 10))
+        *_, polled = subject.do_all(
+            [
+                *(Connect("c1"), Connect("c2"), Announce("c1", 10, 4), Poll()),
+                *(Announce("c2", 10, 14), Poll()),
+            ]
+        )
+    assert polled.observed["waiting"] == ("c2",)
+    assert polled.observed["unread_bytes"] == 0
