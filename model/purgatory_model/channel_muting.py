@@ -127,6 +127,7 @@ class Channel:
         taken_bytes: What was read of the first of them, its size included.
         receive: How far the channel is with it.
         is_stuck: Whether it holds and is muted for memory all the same; by a variant alone.
+        is_buffered: Whether TLS has taken bytes behind the request received last, and no more came.
         is_forgotten: Whether nothing is read before its client sends more; by a variant alone.
         is_ordered: Whether its last request is not answered.
         is_throttled: Whether the server has slowed it down.
@@ -142,6 +143,7 @@ class Channel:
     taken_bytes: int = 0
     receive: Receive = Receive.NONE
     is_stuck: bool = False
+    is_buffered: bool = False
     is_forgotten: bool = False
     is_ordered: bool = False
     is_throttled: bool = False
@@ -379,7 +381,7 @@ class ChannelMutingModel:
                 closed = self.closed(state, name)
                 return self._perhaps_served(state, closed, frozenset({"MUTING-CLOSE"}))
             case HangUp(_, ending):
-                gone = replace(channel, peer=_PEERS[ending], is_forgotten=False)
+                gone = replace(channel, peer=_PEERS[ending], is_buffered=False, is_forgotten=False)
                 return (self._way(state, state.with_channel(name, gone)),)
             case _:
                 raise ValueError(f"a channel has no operation {operation_name(operation)}")
@@ -415,7 +417,14 @@ class ChannelMutingModel:
         channel = state.channels[name]
         back_bytes = channel.coming[0].size_bytes if channel.holds else 0
         gone = replace(
-            channel, is_open=False, coming=(), taken_bytes=0, receive=Receive.NONE, is_stuck=False
+            channel,
+            is_open=False,
+            coming=(),
+            taken_bytes=0,
+            receive=Receive.NONE,
+            is_stuck=False,
+            is_buffered=False,
+            is_forgotten=False,
         )
         return replace(
             state.with_channel(name, gone),
@@ -534,15 +543,16 @@ class ChannelMutingModel:
                 yield from self._moves_of(state, name, channel)
 
     def _moves_of(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[_Move]:
-        """What a channel may do now, or must."""
+        """What a channel may do now, or must. Rules: MUTING-BUFFERED."""
         ends = list(self._ends(state, name, channel))
         yield from ends
         if channel.waits:
             yield from self._moves_of_waiting(state, name, channel)
         elif channel.may_be_read:
             for move in self._reads(state, name, channel):
-                is_free = move.is_free and not ends
-                yield replace(move, must=move.must and not channel.is_forgotten, is_free=is_free)
+                why = move.why | {"MUTING-BUFFERED"} if channel.is_buffered else move.why
+                must = move.must and not channel.is_forgotten
+                yield replace(move, why=why, must=must, is_free=move.is_free and not ends)
 
     def _ends(self, state: ChannelMutingState, name: str, channel: Channel) -> Iterator[_Move]:
         """Ends that may be noticed at any time: the client has gone, or a limit has passed."""
@@ -720,6 +730,7 @@ class ChannelMutingModel:
             coming=channel.coming[1:],
             taken_bytes=0,
             receive=Receive.NONE,
+            is_buffered=self.configuration.tls and len(channel.coming) > 1,
             is_forgotten=self._forgets and first.size_bytes == 0 and len(channel.coming) > 1,
             is_ordered=True,
             read_ms=state.now_ms,
@@ -876,7 +887,7 @@ def _announced(
     number = channel.announced + 1
     coming = Coming(number, size_bytes, sent_bytes)
     more = (*channel.coming, coming) if channel.is_open else ()
-    sends = replace(channel, announced=number, coming=more, is_forgotten=False)
+    sends = replace(channel, announced=number, coming=more, is_buffered=False, is_forgotten=False)
     return state.with_channel(name, sends)
 
 
@@ -887,7 +898,7 @@ def _sent(state: ChannelMutingState, name: str, sent_bytes: int) -> ChannelMutin
         return state
     *others, last = channel.coming
     more = replace(last, sent_bytes=last.sent_bytes + sent_bytes)
-    sends = replace(channel, coming=(*others, more), is_forgotten=False)
+    sends = replace(channel, coming=(*others, more), is_buffered=False, is_forgotten=False)
     return state.with_channel(name, sends)
 
 

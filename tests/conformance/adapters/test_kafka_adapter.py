@@ -85,6 +85,7 @@ def test_introduces_itself_with_its_profile(kafka: Adapter, version: str) -> Non
     assert reply["implementation"].pop("runtime")
     assert reply["components"].pop("purgatory")
     assert reply["components"].pop("memory_pool")
+    assert reply["components"].pop("channel_muting")
     assert reply == {
         "protocol": 1,
         "implementation": {

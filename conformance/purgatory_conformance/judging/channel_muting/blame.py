@@ -226,6 +226,8 @@ def _rule_of_missing(step: _Step, request: str) -> str:
         return "MUTING-BUFFERED" if is_buffered else "MUTING-RECOVER"
     if name in step.seen(Observable.WAITING):
         return "MUTING-ONLY-REFUSED"
+    if channel.is_buffered:
+        return "MUTING-BUFFERED"
     if step.before.waiting:
         return "MUTING-OTHERS-GO-ON"
     return "MUTING-ASK"
@@ -353,7 +355,7 @@ def _rule_of_read(suspect: _Suspect) -> str:
         if step.model.is_first_come and first is not None and _there_is(step, first.size_bytes):
             return "MUTING-FIRST-COME"
         return "MUTING-BOUND"
-    return "MUTING-WAIT"
+    return "MUTING-BUFFERED" if suspect.channel.is_buffered else "MUTING-WAIT"
 
 
 def _rule_of_waiting(suspect: _Suspect) -> str:
@@ -377,6 +379,8 @@ def _rule_of_unheld(suspect: _Suspect) -> str:
     """A channel does not hold that ought to."""
     if suspect.channel.receive is Receive.HOLDS:
         return "MUTING-GRANTED-FINISHES"
+    if suspect.channel.is_buffered:
+        return "MUTING-BUFFERED"
     return "MUTING-RECOVER" if suspect.channel.receive is Receive.WAITS else "MUTING-ASK"
 
 
