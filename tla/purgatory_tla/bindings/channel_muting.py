@@ -118,7 +118,7 @@ def two_threads_binding() -> Binding[MutingState]:
     return _bound(
         "channel-muting-two-threads",
         "Channels that wait for memory: three under TLS on two threads that sleep.",
-        ChannelMuting(channels=3, threads=2, pool_bytes=3, tls=True, requests=1, sleeps=True),
+        ChannelMuting(channels=3, threads=2, tls=True, requests=1, sleeps=True),
     )
 
 
