@@ -127,7 +127,7 @@ def small_two_threads_binding() -> Binding[MutingState]:
     return _bound(
         "channel-muting-two-threads-small",
         "Channels that wait for memory: two under TLS on two threads that sleep.",
-        replace(TWO_THREADS, requests=1),
+        TWO_THREADS,
     )
 
 
@@ -167,12 +167,12 @@ def small_all_at_once_binding() -> Binding[MutingState]:
     )
 
 
-def small_two_places_binding() -> Binding[MutingState]:
-    """Three plain channels, two of which fit into the pool at a time."""
+def small_three_channels_binding() -> Binding[MutingState]:
+    """Three plain channels, one of which fits into the pool at a time."""
     return _bound(
-        "channel-muting-two-places-small",
-        "Channels that wait for memory: three, of which two find a place.",
-        ChannelMuting(channels=3, pool_bytes=2, request_bytes=1, requests=1),
+        "channel-muting-three-channels-small",
+        "Channels that wait for memory: three, of which one finds a place.",
+        ChannelMuting(channels=3, pool_bytes=1, request_bytes=1, requests=1),
     )
 
 

@@ -61,7 +61,7 @@ _SMALL: tuple[_Made, ...] = (
     purgatory_proposal.small_cancelling_binding,
     channel_muting.small_binding,
     channel_muting.small_all_at_once_binding,
-    channel_muting.small_two_places_binding,
+    channel_muting.small_three_channels_binding,
     channel_muting.small_released_binding,
     channel_muting.small_two_threads_binding,
     channel_muting.small_two_threads_all_at_once_binding,
