@@ -411,6 +411,10 @@ OneAtATime ==
 \* The line is of those who wait, each once.
 LineIsWhoWaits == Queued => Members(line) = Waiting /\ Len(line) = Cardinality(Waiting)
 
+\* Select returns for no channel that waits: while nothing else is ready its thread is at rest.
+WaitersAreNotSelected ==
+  \A t \in NetworkThreads : \A c \in keys[t] : "memory" \notin muted[c]
+
 \* No thread sleeps while there is memory for one of its channels.
 NobodySleepsBesideMemory ==
   \A t \in MeantFor(available, line) : ~Sleeps(t)

@@ -47,6 +47,7 @@ def test_claims_hold_in_every_state(name: str) -> None:
         ("never-unmutes", 17),
         ("forgets-order", 9),
         ("line-forgets", 13),
+        ("selects-waiters", 10),
         ("credits-twice", 6),
         ("lends-twice", 14),
         ("looks-then-takes", 10),

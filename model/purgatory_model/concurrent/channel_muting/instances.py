@@ -88,6 +88,11 @@ def _gone_round(muting: ChannelMuting, state: MutingState, thread: int) -> Mutin
     return state
 
 
+def waiters_are_not_selected(_: ChannelMuting, state: MutingState) -> bool:
+    """Select returns for no channel that waits for memory."""
+    return not any(each.is_selected and Mute.MEMORY in each.muted for each in state.channels)
+
+
 def nobody_sleeps_beside_memory(muting: ChannelMuting, state: MutingState) -> bool:
     """No thread sleeps while there is memory for one of its channels."""
     return not any(muting.is_asleep(state, each) for each in muting.meant_for(state))
@@ -112,6 +117,10 @@ CLAIMS: Mapping[str, tuple[str, Claim]] = {
         one_at_a_time,
     ),
     "line-is-who-waits": ("the line has those who wait, each once", line_is_who_waits),
+    "waiters-are-not-selected": (
+        "select returns for no channel that waits for memory",
+        waiters_are_not_selected,
+    ),
     "nobody-sleeps-beside-memory": (
         "no thread sleeps while there is memory for one of its channels",
         nobody_sleeps_beside_memory,
@@ -131,6 +140,7 @@ PROVED = (
     "holders-go-on",
     "one-at-a-time",
     "line-is-who-waits",
+    "waiters-are-not-selected",
     "nobody-sleeps-beside-memory",
     "no-standstill",
 )
@@ -177,6 +187,10 @@ FAULTS: Mapping[str, tuple[ChannelMuting, str]] = {
     "line-forgets": (
         replace(THREE_CHANNELS, variants=frozenset({"reads-buffered"})),
         "line-is-who-waits",
+    ),
+    "selects-waiters": (
+        replace(ALL_AT_ONCE, variants=frozenset({"reads-buffered"})),
+        "waiters-are-not-selected",
     ),
     "credits-twice": (
         replace(TWO_CHANNELS, variants=frozenset({"credits-twice"})),
