@@ -63,11 +63,11 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A connection: its client, the progress of its request, and the reasons against reading.
+    """A connection: its client, its present request, and the reasons to read nothing.
 
     Attributes:
         left: How many requests its client has still to send.
-        sent: The part of a request that can be read.
+        sent: The bytes that the socket has.
         receive: How far the present request has come.
         muted: The reasons to read nothing.
         is_buffered: Whether TLS has taken what there is to read.
@@ -92,7 +92,7 @@ class Channel:
 
     @property
     def has_bytes(self) -> bool:
-        """Whether its receive can take some bytes now."""
+        """Whether the receive can take bytes."""
         if self.sent is Sent.HEADER:
             return self.receive is Receive.NONE
         return self.sent is Sent.WHOLE
@@ -371,7 +371,7 @@ class ChannelMuting:
         return self._granted(state, number, channel)
 
     def _granted(self, state: MutingState, number: int, channel: Channel) -> MutingState:
-        """Memory is granted, and the bytes of the body go into it.
+        """Memory is granted, and the bytes of the body go into the buffer.
 
         Of a channel that is muted only what TLS has taken does; the rest is in the socket.
         """
@@ -382,7 +382,7 @@ class ChannelMuting:
         return left.with_channel(number, holds)
 
     def _refused(self, state: MutingState, number: int, channel: Channel) -> MutingState:
-        """Memory is refused: the channel waits, and its bytes stay in the buffers of TLS."""
+        """Memory is refused: the channel waits, and bytes in the TLS buffers stay there."""
         waits = replace(
             channel,
             receive=Receive.WAITS,
