@@ -2,17 +2,17 @@
 (***************************************************************************)
 (* Channels that wait for memory.                                          *)
 (*                                                                         *)
-(* A network thread reads requests from channels, and the memory for them  *)
+(* Network threads read requests from channels, and the memory for them    *)
 (* comes from one bounded pool.  A channel whose request is refused is     *)
 (* muted: nothing is read from it until memory has come back.  A channel   *)
 (* whose request is being handled is muted as well, for order: its next    *)
 (* request waits for the response.  These are two reasons, and a channel   *)
 (* is read only when there is none.                                        *)
 (*                                                                         *)
-(* The thread goes round: Poll looks at the pool, Select at the sockets,   *)
-(* Read reads what Select has found, channel by channel, Done begins anew. *)
-(* A handler may give memory back at any moment, also between Select and   *)
-(* Read; there the worst faults lie.                                       *)
+(* Each thread has its own channels and goes round: Poll looks at the      *)
+(* pool, Select at the sockets, Read reads what Select has found, channel  *)
+(* by channel, Done begins anew.  A handler may give memory back at any    *)
+(* moment, also between Select and Read; there the worst faults lie.       *)
 (*                                                                         *)
 (* Variables                                                               *)
 (*   left       how many requests each client has still to send            *)
@@ -23,17 +23,22 @@
 (*   muted      the reasons for which each channel is not read             *)
 (*   handled    channels whose request is being handled, with its memory   *)
 (*   available  the bytes that are left in the pool                        *)
-(*   line       the channels that wait, in the order of their refusals     *)
-(*   phase      where the thread is in its round                           *)
-(*   keys       what Select has found and Read has not yet read            *)
+(*   line       the channels that wait, in the order of their refusals:    *)
+(*              one line for all threads                                   *)
+(*   phase      where each thread is in its round                          *)
+(*   keys       what each thread has found in Select and not yet read      *)
+(*   looked     channels for which a thread has seen memory and not yet    *)
+(*              taken it; only with the defect "looks-then-takes"          *)
+(*   woken      threads whose present or next Select does not sleep; only  *)
+(*              with the feature "sleeps"                                  *)
 (*                                                                         *)
 (* A request has Size bytes.  The pool is not strict: it grants as long as *)
-(* one byte is left.                                                       *)
+(* one byte is left, and looks and takes in one step, as MemoryPool.tla    *)
+(* shows that a pool can.                                                  *)
 (*                                                                         *)
-(* Left out.  Several network threads on one pool; ends of connections,    *)
-(* idle limits and throttling; sizes that differ.  A client has sent one   *)
-(* request at the most that is not received: it may send the next before   *)
-(* the response has come.                                                  *)
+(* Left out.  Ends of connections, idle limits and throttling; sizes that  *)
+(* differ.  A client has sent one request at the most that is not          *)
+(* received: it may send the next before the response has come.            *)
 (*                                                                         *)
 (* Features (legal choices, and what clients do)                           *)
 (*   "tls"      what is sent with a header is taken from the socket with   *)
@@ -41,6 +46,10 @@
 (*   "queue"    memory that comes back is given to the channels that wait, *)
 (*              first come first served; else all of them are read again,  *)
 (*              and whoever is read first has it                           *)
+(*   "sleeps"   Select waits until there is something to read or to send,  *)
+(*              or somebody wakes the thread: there is no time-out.  A     *)
+(*              release wakes every thread that has waiting channels; with *)
+(*              the line, the thread of the channel that is next           *)
 (*   "endless"  clients go on sending                                      *)
 (*                                                                         *)
 (* Defects                                                                 *)
@@ -55,12 +64,18 @@
 (*   "credits-twice"     a release is credited a second time               *)
 (*   "fixed-order"       the channels are read in one order for ever       *)
 (*   "silent-client"     a client may send a header and then nothing       *)
+(*   "looks-then-takes"  a thread looks whether there is memory, and takes *)
+(*                       it in a later step without looking again          *)
+(*   "wakes-nobody"      a release wakes no thread                         *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
   \* @type: Set(Int);
   Channels,
+  \* how many network threads; the channels are dealt out to them in turn
+  \* @type: Int;
+  Threads,
   \* @type: Int;
   PoolSize,
   \* the bytes of a request
@@ -74,7 +89,7 @@ CONSTANTS
   \* @type: Set(Str);
   Defects
 
-ASSUME 1 <= Size /\ Size <= PoolSize /\ Requests >= 1
+ASSUME 1 <= Size /\ Size <= PoolSize /\ Requests >= 1 /\ Threads >= 1
 
 VARIABLES
   \* @type: Int -> Int;
@@ -93,19 +108,32 @@ VARIABLES
   available,
   \* @type: Seq(Int);
   line,
-  \* @type: Str;
+  \* @type: Int -> Str;
   phase,
+  \* @type: Int -> Set(Int);
+  keys,
+  \* @type: Int -> Set(Int);
+  looked,
   \* @type: Set(Int);
-  keys
+  woken
 
-vars == <<left, sent, buffered, receive, muted, handled, available, line, phase, keys>>
 client == <<left, sent>>
+channel == <<buffered, receive, muted, handled>>
+pool == <<available, line>>
+round == <<phase, keys, looked, woken>>
+vars == <<client, channel, pool, round>>
 
 -----------------------------------------------------------------------------
 (* Words                                                                   *)
 
 Tls == "tls" \in Features
 Queued == "queue" \in Features
+
+NetworkThreads == 1..Threads
+
+\* The thread that reads a channel, and the channels that a thread reads.
+ThreadOf(c) == 1 + ((c - 1) % Threads)
+Own(t) == {c \in Channels : ThreadOf(c) = t}
 
 Holding == {c \in Channels : receive[c] = "holds"}
 Waiting == {c \in Channels : receive[c] = "waits"}
@@ -131,64 +159,103 @@ Init ==
   /\ handled = {}
   /\ available = PoolSize
   /\ line = <<>>
-  /\ phase = "poll"
-  /\ keys = {}
+  /\ phase = [t \in NetworkThreads |-> "poll"]
+  /\ keys = [t \in NetworkThreads |-> {}]
+  /\ looked = [t \in NetworkThreads |-> {}]
+  /\ woken = {}
 
-\* @says client: announces a request: {sent'}
+\* @self sent
+\* @says client: {self} announces a request
 Announce(c) ==
   /\ sent[c] = "nothing" /\ left[c] > 0
   /\ sent' = [sent EXCEPT ![c] = "header"]
   /\ left' = IF "endless" \in Features THEN left ELSE [left EXCEPT ![c] = @ - 1]
-  /\ UNCHANGED <<buffered, receive, muted, handled, available, line, phase, keys>>
+  /\ UNCHANGED <<channel, pool, round>>
 
-\* @says client: sends the rest of a request: {sent'}
+\* @self sent
+\* @says client: {self} sends the rest of its request
 SendRest(c) ==
   /\ sent[c] = "header"
   /\ sent' = [sent EXCEPT ![c] = "whole"]
-  /\ UNCHANGED <<left, buffered, receive, muted, handled, available, line, phase, keys>>
+  /\ UNCHANGED <<left, channel, pool, round>>
 
 -----------------------------------------------------------------------------
-(* The network thread                                                      *)
+(* The network threads                                                     *)
 
-\* How many of those who wait can be given memory.
-\* @type: (Int, Int) => Int;
-RECURSIVE Grants(_, _)
-Grants(bytes, count) == IF count = 0 \/ bytes < 1 THEN 0 ELSE 1 + Grants(bytes - Size, count - 1)
+\* Threads are woken: they do not sleep in their present or next Select.
+\* @type: Set(Int) => Bool;
+Wakes(threads) ==
+  woken' = IF "sleeps" \in Features /\ "wakes-nobody" \notin Defects
+           THEN woken \cup threads ELSE woken
 
-\* Memory goes to the first of the line.
-GiveToTheFirst ==
-  LET count == Grants(available, Len(line))
+\* The threads for whose channels there is memory.
+\* @type: (Int, Seq(Int)) => Set(Int);
+MeantFor(bytes, waiting) ==
+  IF bytes < 1 THEN {}
+  ELSE IF ~Queued THEN {ThreadOf(c) : c \in {d \in Channels : "memory" \in muted[d]}}
+  ELSE IF waiting = <<>> THEN {} ELSE {ThreadOf(Head(waiting))}
+
+\* How many at the head of the line are a thread's own and can be given memory.
+\* @type: (Int, Int, Seq(Int)) => Int;
+RECURSIVE Grants(_, _, _)
+Grants(t, bytes, waiting) ==
+  IF bytes < 1 \/ waiting = <<>> THEN 0
+  ELSE IF ThreadOf(Head(waiting)) # t THEN 0
+  ELSE 1 + Grants(t, bytes - Size, Tail(waiting))
+
+\* Memory goes to the first of the line.  Where it is the channel of another thread, that thread
+\* gives it, and is woken for it if there is some left.
+GiveToTheFirst(t) ==
+  LET count == Grants(t, available, line)
       given == {line[i] : i \in 1..count}
   IN /\ available' = available - count * Size
      /\ line' = SubSeq(line, count + 1, Len(line))
      /\ receive' = [c \in Channels |-> IF c \in given THEN "holds" ELSE receive[c]]
      /\ muted' = [c \in Channels |-> IF c \in given THEN muted[c] \ {"memory"} ELSE muted[c]]
+     /\ Wakes(MeantFor(available', line'))
 
 \* Whoever waits is read again.
-UnmuteAll ==
+UnmuteAll(t) ==
   /\ muted' = [c \in Channels |->
-       IF available < 1 THEN muted[c]
+       IF available < 1 \/ c \notin Own(t) THEN muted[c]
        ELSE IF "forgets-order" \in Defects THEN {}
        ELSE IF "unmutes-unfilled" \in Defects /\ receive[c] = "holds" THEN muted[c]
        ELSE muted[c] \ {"memory"}]
-  /\ UNCHANGED <<available, line, receive>>
+  /\ UNCHANGED <<pool, receive, woken>>
 
-\* @says thread: looks at the pool: {available} bytes; {muted'}
-Poll ==
-  /\ phase = "poll"
-  /\ phase' = "select"
-  /\ IF "never-unmutes" \in Defects THEN UNCHANGED <<available, line, receive, muted>>
-     ELSE IF Queued THEN GiveToTheFirst ELSE UnmuteAll
-  /\ UNCHANGED <<client, buffered, handled, keys>>
+\* @self phase
+\* @says thread {self}: looks at the pool: {available} bytes
+Poll(t) ==
+  /\ phase[t] = "poll"
+  /\ phase' = [phase EXCEPT ![t] = "select"]
+  /\ IF "never-unmutes" \in Defects THEN UNCHANGED <<pool, receive, muted, woken>>
+     ELSE IF Queued THEN GiveToTheFirst(t) ELSE UnmuteAll(t)
+  /\ UNCHANGED <<client, buffered, handled, keys, looked>>
 
-\* @says thread: selects {keys'}
-Select ==
-  /\ phase = "select"
-  /\ phase' = "read"
-  /\ keys' = {c \in Channels :
-       \/ muted[c] = {} /\ (IF "forgets-buffered" \in Defects THEN SocketSays(c) ELSE HasBytes(c))
-       \/ "reads-buffered" \in Defects /\ c \in buffered /\ "order" \notin muted[c] /\ HasBytes(c)}
-  /\ UNCHANGED <<client, buffered, receive, muted, handled, available, line>>
+\* The channels of a thread that there is something to read of, and no reason against it.
+Found(t) ==
+  {c \in Own(t) :
+     \/ muted[c] = {} /\ (IF "forgets-buffered" \in Defects THEN SocketSays(c) ELSE HasBytes(c))
+     \/ "reads-buffered" \in Defects /\ c \in buffered /\ "order" \notin muted[c] /\ HasBytes(c)}
+
+\* A handler has ended, and the response waits to be sent.
+IsAnswering(c) == "order" \in muted[c] /\ c \notin handled
+HasToSend(t) == \E c \in Own(t) : IsAnswering(c)
+
+\* Select has nothing to return with.
+Sleeps(t) ==
+  /\ "sleeps" \in Features
+  /\ phase[t] = "select"
+  /\ Found(t) = {} /\ ~HasToSend(t) /\ t \notin woken
+
+\* @self phase
+\* @says thread {self}: selects {keys'[self]}
+Select(t) ==
+  /\ phase[t] = "select" /\ ~Sleeps(t)
+  /\ phase' = [phase EXCEPT ![t] = "read"]
+  /\ keys' = [keys EXCEPT ![t] = Found(t)]
+  /\ woken' = woken \ {t}
+  /\ UNCHANGED <<client, channel, pool, looked>>
 
 \* The request of a channel that has memory is there to the end.
 Complete(c) ==
@@ -221,57 +288,92 @@ Refused(c) ==
 \* Who comes while others wait goes to the end of their line.
 MayHave == available >= 1 /\ (Queued => line = <<>>)
 
-\* @says thread: reads channel {self}; {available'} bytes are left
-Read(c) ==
-  /\ phase = "read"
-  /\ c \in keys
-  /\ "fixed-order" \in Defects => \A d \in keys : c <= d
-  /\ keys' = keys \ {c}
-  /\ IF receive[c] = "holds" THEN Complete(c) /\ UNCHANGED <<available, line>>
-     ELSE IF MayHave THEN Granted(c) ELSE Refused(c)
-  /\ UNCHANGED <<left, phase>>
+\* What has begun is ended first: a thread that has looked for a channel takes for it.
+MayRead(c) ==
+  /\ phase[ThreadOf(c)] = "read"
+  /\ c \in keys[ThreadOf(c)]
+  /\ looked[ThreadOf(c)] = {}
+  /\ "fixed-order" \in Defects => \A d \in keys[ThreadOf(c)] : c <= d
 
-\* @says thread: has read everything
-Done ==
-  /\ phase = "read" /\ keys = {}
-  /\ phase' = "poll"
-  /\ UNCHANGED <<client, buffered, receive, muted, handled, available, line, keys>>
+IsRead(c) == keys' = [keys EXCEPT ![ThreadOf(c)] = @ \ {c}]
+
+\* @self keys
+\* @says thread {self}: reads channel {keys[self] - keys'[self]}; {available'} bytes are left
+Read(c) ==
+  /\ MayRead(c)
+  /\ "looks-then-takes" \in Defects => receive[c] = "holds" \/ ~MayHave
+  /\ IF receive[c] = "holds" THEN Complete(c) /\ UNCHANGED pool
+     ELSE IF MayHave THEN Granted(c) ELSE Refused(c)
+  /\ IsRead(c)
+  /\ UNCHANGED <<left, phase, looked, woken>>
+
+\* @self looked
+\* @says thread {self}: reads channel {looked'[self] - looked[self]}, sees {available} bytes
+Look(c) ==
+  /\ "looks-then-takes" \in Defects
+  /\ MayRead(c)
+  /\ receive[c] # "holds" /\ MayHave
+  /\ looked' = [looked EXCEPT ![ThreadOf(c)] = {c}]
+  /\ UNCHANGED <<client, channel, pool, phase, keys, woken>>
+
+\* @self keys
+\* @says thread {self}: takes for channel {keys[self] - keys'[self]}; {available'} bytes are left
+Take(c) ==
+  /\ c \in looked[ThreadOf(c)]
+  /\ Granted(c)
+  /\ IsRead(c)
+  /\ looked' = [looked EXCEPT ![ThreadOf(c)] = {}]
+  /\ UNCHANGED <<left, phase, woken>>
+
+\* @self phase
+\* @says thread {self}: has read everything
+Done(t) ==
+  /\ phase[t] = "read" /\ keys[t] = {}
+  /\ phase' = [phase EXCEPT ![t] = "poll"]
+  /\ UNCHANGED <<client, channel, pool, keys, looked, woken>>
 
 -----------------------------------------------------------------------------
 (* Handlers                                                                *)
 
-\* @says handler: gives the memory of a request back; {available'} bytes are left
+\* @says handler: gives the memory of request {handled - handled'} back; {available'} bytes are left
 Release(c) ==
   /\ c \in handled
   /\ handled' = handled \ {c}
   /\ available' = available + (IF "credits-twice" \in Defects THEN 2 * Size ELSE Size)
-  /\ UNCHANGED <<client, buffered, receive, muted, line, phase, keys>>
+  /\ Wakes(MeantFor(available', line))
+  /\ UNCHANGED <<client, buffered, receive, muted, line, phase, keys, looked>>
 
-\* @says thread: has sent a response; {muted'}
+\* @self muted
+\* @says client: {self} gets its response
 Respond(c) ==
-  /\ phase = "poll"
-  /\ "order" \in muted[c] /\ c \notin handled
+  /\ phase[ThreadOf(c)] = "poll"
+  /\ IsAnswering(c)
   /\ muted' = [muted EXCEPT ![c] = @ \ {"order"}]
-  /\ UNCHANGED <<client, buffered, receive, handled, available, line, phase, keys>>
+  /\ UNCHANGED <<client, buffered, receive, handled, pool, round>>
 
-ReadSome == \E c \in Channels : Read(c)
+ReadSome(t) == \E c \in Own(t) : Read(c)
 
-Next ==
-  \/ \E c \in Channels : Announce(c) \/ SendRest(c) \/ Read(c) \/ Release(c) \/ Respond(c)
-  \/ Poll
-  \/ Select
-  \/ Done
+OfChannel(c) ==
+  \/ Announce(c) \/ SendRest(c) \/ Release(c) \/ Respond(c)
+  \/ Read(c) \/ Look(c) \/ Take(c)
+OfThread(t) == Poll(t) \/ Select(t) \/ Done(t)
+
+Next == (\E c \in Channels : OfChannel(c)) \/ (\E t \in NetworkThreads : OfThread(t))
 
 Spec == Init /\ [][Next]_vars
 
-\* Clients send what they announce, the thread goes round, handlers end: each of them weakly fair.
+\* Clients send what they announce, threads go round, handlers end: each of them weakly fair.
 \* A response goes out between two rounds, which come and go: it needs strong fairness.  Nothing is
 \* assumed of the order in which channels are read.
 FairSpec ==
   /\ Spec
-  /\ WF_vars(Poll) /\ WF_vars(Select) /\ WF_vars(ReadSome) /\ WF_vars(Done)
+  /\ \A t \in NetworkThreads : WF_vars(OfThread(t)) /\ WF_vars(ReadSome(t))
   /\ \A c \in Channels : WF_vars(Announce(c)) /\ WF_vars(Release(c)) /\ SF_vars(Respond(c))
   /\ "silent-client" \notin Defects => \A c \in Channels : WF_vars(SendRest(c))
+
+\* And luck: a channel that is again and again to be read while there is memory is read then some
+\* day.  That is no promise of a scheduler but one of the order in which channels are read.
+LuckySpec == FairSpec /\ \A c \in Channels : SF_vars(available >= 1 /\ Read(c))
 
 -----------------------------------------------------------------------------
 (* Claims about states                                                     *)
@@ -285,8 +387,11 @@ TypeOK ==
   /\ handled \subseteq Channels
   /\ available \in Int
   /\ Members(line) \subseteq Channels
-  /\ phase \in {"poll", "select", "read"}
-  /\ keys \subseteq Channels
+  /\ phase \in [NetworkThreads -> {"poll", "select", "read"}]
+  /\ keys \in [NetworkThreads -> SUBSET Channels]
+  /\ \A t \in NetworkThreads : keys[t] \subseteq Own(t)
+  /\ looked \in [NetworkThreads -> SUBSET Channels]
+  /\ woken \subseteq NetworkThreads
 
 \* No byte is lost or made: what is not available is with a channel or with a handler.
 Conservation ==
@@ -300,10 +405,19 @@ HoldersAreNotMuted == \A c \in Holding : "memory" \notin muted[c]
 
 \* Nothing is read of a channel while its request is being handled.
 OneAtATime ==
-  \A c \in Channels : "order" \in muted[c] \/ c \in handled => receive[c] = "none" /\ c \notin keys
+  \A c \in Channels : "order" \in muted[c] \/ c \in handled =>
+    receive[c] = "none" /\ c \notin keys[ThreadOf(c)]
 
 \* The line is of those who wait, each once.
 LineIsWhoWaits == Queued => Members(line) = Waiting /\ Len(line) = Cardinality(Waiting)
+
+\* Select returns for no channel that waits: while nothing else is ready its thread is at rest.
+WaitersAreNotSelected ==
+  \A t \in NetworkThreads : \A c \in keys[t] : "memory" \notin muted[c]
+
+\* No thread sleeps while there is memory for one of its channels.
+NobodySleepsBesideMemory ==
+  \A t \in MeantFor(available, line) : ~Sleeps(t)
 
 -----------------------------------------------------------------------------
 (* Liveness, under FairSpec                                                *)
@@ -325,5 +439,10 @@ NeverBeyond == available >= 0
 NeverBufferedWaiting == buffered \cap Waiting = {}
 NeverTwoWaiting == Cardinality(Waiting) < 2
 NeverHandled == handled = {}
-NeverReleasedInSelect == ~(phase = "select" /\ Waiting # {} /\ available >= 1)
+NeverReleasedInSelect ==
+  ~\E c \in Waiting : phase[ThreadOf(c)] = "select" /\ available >= 1
+NeverWoken == \A t \in woken : phase[t] # "select"
+NeverTwoReading == \E t \in NetworkThreads : keys[t] = {}
+NeverWaitingForOthers ==
+  \A c \in Waiting : \E d \in Holding \cup handled : ThreadOf(d) = ThreadOf(c)
 =============================================================================

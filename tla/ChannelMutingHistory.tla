@@ -7,7 +7,7 @@
 (* Variables                                                               *)
 (*   those of ChannelMuting.tla                                            *)
 (*   step    <<>> at rest, else the name of the action that has just been  *)
-(*           taken, and its channel if it has one                          *)
+(*           taken, and its channel or thread                              *)
 (*                                                                         *)
 (* A poll that finds nothing and a read of the last channel leave the same *)
 (* phase behind them: only the label tells such steps apart.               *)
@@ -22,20 +22,24 @@ historyVars == <<vars, step>>
 
 HistoryInit == Init /\ step = <<>>
 
-LabelledRound ==
-  \/ Poll /\ step' = <<"Poll">>
-  \/ Select /\ step' = <<"Select">>
-  \/ Done /\ step' = <<"Done">>
+LabelledRound(t) ==
+  \/ Poll(t) /\ step' = <<"Poll", t>>
+  \/ Select(t) /\ step' = <<"Select", t>>
+  \/ Done(t) /\ step' = <<"Done", t>>
 
 LabelledChannel(c) ==
   \/ Announce(c) /\ step' = <<"Announce", c>>
   \/ SendRest(c) /\ step' = <<"SendRest", c>>
   \/ Read(c) /\ step' = <<"Read", c>>
+  \/ Look(c) /\ step' = <<"Look", c>>
+  \/ Take(c) /\ step' = <<"Take", c>>
   \/ Release(c) /\ step' = <<"Release", c>>
   \/ Respond(c) /\ step' = <<"Respond", c>>
 
 \* A step, whose label shows.
-Labelled == LabelledRound \/ \E c \in Channels : LabelledChannel(c)
+Labelled ==
+  \/ \E t \in NetworkThreads : LabelledRound(t)
+  \/ \E c \in Channels : LabelledChannel(c)
 
 \* The label has been seen.
 Rest == step # <<>> /\ step' = <<>> /\ UNCHANGED vars

@@ -83,6 +83,10 @@ def test_without_a_word_the_invariants_of_a_wheel_are_tested() -> None:
             ("--concurrent", "--claim", "split-test-and-subtract"),
             ["subtracts 2 unseen, has its buffer", "outstanding"],
         ),
+        (
+            ("--component", "channel-muting", "--concurrent", "--claim", "looks-then-takes"),
+            ["reads channel 2, sees 2 bytes", "takes for channel 2", "thread 2", "holds"],
+        ),
     ],
 )
 def test_what_is_false_is_told_as_a_story(words: tuple[str, ...], told: list[str]) -> None:

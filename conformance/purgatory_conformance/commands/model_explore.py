@@ -9,12 +9,12 @@ from rich.text import Text
 
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
 from purgatory_conformance.commands.options import ComponentName
-from purgatory_conformance.describing.words import noun
 from purgatory_conformance.exploring.claims import Looked, Shelf, Sizes, UnusableSizes
 from purgatory_conformance.exploring.shelves import (
     SHELVES,
     NoSuchClaim,
     check_sizes,
+    model_noun,
     options_of,
     shelf_of,
 )
@@ -26,9 +26,16 @@ _LISTED = click.Choice([Accounting.PROPOSAL.value, Accounting.EXACT.value])
 _EXECUTORS = click.Choice([Executor.STEPPED.value, Executor.INLINE.value])
 
 
+class _Modelled(ComponentName):
+    """The name of a component of which there is a model to explore."""
+
+    def __init__(self) -> None:
+        click.Choice.__init__(self, list(dict.fromkeys(str(each.component) for each in SHELVES)))
+
+
 @click.command("explore")
 @click.option("--list", "listing", is_flag=True, help="List the claims instead.")
-@click.option("--component", type=ComponentName(), help="Of which component; the timer if any.")
+@click.option("--component", type=_Modelled(), help="Of which component; the timer if any.")
 @click.option("--concurrent", is_flag=True, help="With threads, every access a step of its own.")
 @click.option("--claim", default="invariants", show_default=True, help="What to test; see --list.")
 @click.option("--limit", type=click.IntRange(1), default=200_000, show_default=True, help="States.")
@@ -50,10 +57,11 @@ _EXECUTORS = click.Choice([Executor.STEPPED.value, Executor.INLINE.value])
 @click.option("--purge-interval", type=click.IntRange(0), help="Purgatory.")
 @click.option("--callers", type=int, help="Purgatory with threads: threads that watch.")
 @click.option("--completers", type=int, help="Purgatory with threads: threads that check.")
-@click.option("--size", type=int, help="Memory pool: bytes.")
+@click.option("--size", type=int, help="Memory pool, channel muting: bytes of the pool.")
 @click.option("--max-single", type=int, help="Memory pool: bytes of the largest buffer.")
 @click.option("--strict", is_flag=True, default=None, help="Memory pool: strict admission.")
-@click.option("--threads", type=int, help="Memory pool with threads: how many.")
+@click.option("--threads", type=int, help="Memory pool, channel muting: how many threads.")
+@click.option("--channels", type=int, help="Channel muting: how many channels.")
 @click.option("--buffers", type=int, help="Memory pool without threads: how many at a time.")
 @click.pass_context
 def explore_(
@@ -107,13 +115,13 @@ def _print_looked(console: Console, looked: Looked, html: Path | None) -> int:
 def _print_claims(console: Console, component: str | None, concurrent: bool) -> None:
     """The claims of every shelf that is asked for, with the options that choose them."""
     for shelf in SHELVES:
-        if component in (None, shelf.component.value) and shelf.concurrent >= concurrent:
+        if component in (None, shelf.component) and shelf.concurrent >= concurrent:
             _print_shelf(console, shelf)
 
 
 def _print_shelf(console: Console, shelf: Shelf) -> None:
     threads = ", with threads" if shelf.concurrent else ""
-    heading = f"{noun(shelf.component)}{threads}: {options_of(shelf)}"
+    heading = f"{model_noun(shelf.component)}{threads}: {options_of(shelf)}"
     console.print(heading, style="bold", markup=False)
     for each in shelf.known():
         options = f" {each.options}" if each.options else ""

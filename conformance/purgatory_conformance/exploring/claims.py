@@ -11,7 +11,6 @@ from typing import Protocol, TypeVar
 
 from purgatory_model.claims.explorer import Counterexample, explore
 from purgatory_model.claims.narrative import Narrative
-from purgatory_spec.profiles import Component
 
 State = TypeVar("State", bound=Hashable)
 Label = TypeVar("Label")
@@ -49,6 +48,7 @@ class Sizes:
     strict: bool | None = None
     buffers: int | None = None
     threads: int | None = None
+    channels: int | None = None
 
     @property
     def given(self) -> frozenset[str]:
@@ -95,8 +95,8 @@ class Shelf(Protocol):
     """The claims about one model."""
 
     @property
-    def component(self) -> Component:
-        """The component that the shelf's models describe."""
+    def component(self) -> str:
+        """The component that the shelf's models describe, as on the command line."""
 
     @property
     def concurrent(self) -> bool:

@@ -3,8 +3,10 @@
 import difflib
 from collections.abc import Iterable
 
-from purgatory_conformance.describing.words import noun
 from purgatory_conformance.exploring.claims import Shelf, Sizes, UnusableSizes
+from purgatory_conformance.exploring.concurrent_channel_muting_claims import (
+    ConcurrentChannelMutingClaims,
+)
 from purgatory_conformance.exploring.concurrent_memory_pool_claims import (
     ConcurrentMemoryPoolClaims,
 )
@@ -12,7 +14,6 @@ from purgatory_conformance.exploring.concurrent_purgatory_claims import Concurre
 from purgatory_conformance.exploring.memory_pool_claims import MemoryPoolClaims
 from purgatory_conformance.exploring.purgatory_claims import PurgatoryClaims
 from purgatory_conformance.exploring.timer_claims import TimerClaims
-from purgatory_spec.profiles import Component
 
 SHELVES: tuple[Shelf, ...] = (
     TimerClaims(),
@@ -20,6 +21,7 @@ SHELVES: tuple[Shelf, ...] = (
     ConcurrentPurgatoryClaims(),
     MemoryPoolClaims(),
     ConcurrentMemoryPoolClaims(),
+    ConcurrentChannelMutingClaims(),
 )
 """The claims about every model."""
 
@@ -37,12 +39,17 @@ def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:
     wanted = [
         shelf
         for shelf in SHELVES
-        if component in (None, shelf.component.value) and shelf.concurrent == concurrent
+        if component in (None, shelf.component) and shelf.concurrent == concurrent
     ]
     if not wanted:
-        known = ", ".join(noun(shelf.component) for shelf in SHELVES if shelf.concurrent)
-        about = "this" if component is None else f"the {noun(Component(component))}"
-        raise NoSuchClaim(f"there are no claims with threads about {about}; there are of: {known}")
+        known = ", ".join(
+            model_noun(shelf.component) for shelf in SHELVES if shelf.concurrent == concurrent
+        )
+        about = "this" if component is None else f"the {model_noun(component)}"
+        threads = "with" if concurrent else "without"
+        raise NoSuchClaim(
+            f"there are no claims {threads} threads about {about}; there are of: {known}"
+        )
     for shelf in wanted:
         if name in names_on(shelf):
             return shelf
@@ -61,6 +68,11 @@ def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:
     raise NoSuchClaim(f"there is no claim {name!r}; {hint}")
 
 
+def model_noun(component: str) -> str:
+    """What a shelf's models describe, as a word, for example ``memory pool``."""
+    return component.replace("_", " ")
+
+
 def names_on(shelf: Shelf) -> Iterable[str]:
     """The names of the known claims of a shelf, each once."""
     return dict.fromkeys(each.name for each in shelf.known())
@@ -68,7 +80,7 @@ def names_on(shelf: Shelf) -> Iterable[str]:
 
 def options_of(shelf: Shelf) -> str:
     """The words on the command line that choose a shelf."""
-    component = f"--component {shelf.component.value.replace('_', '-')}"
+    component = f"--component {shelf.component.replace('_', '-')}"
     return f"{component} --concurrent" if shelf.concurrent else component
 
 
@@ -83,7 +95,7 @@ def check_sizes(shelf: Shelf, sizes: Sizes) -> None:
         threads = ", with threads" if shelf.concurrent else ""
         known = ", ".join(_option(each) for each in sorted(shelf.options))
         raise UnusableSizes(
-            f"{_option(strange[0])} is no size of the {noun(shelf.component)}{threads}; "
+            f"{_option(strange[0])} is no size of the {model_noun(shelf.component)}{threads}; "
             f"there are {known}"
         )
 

@@ -104,6 +104,7 @@ def test_each_model_has_claims_of_both_kinds() -> None:
         (Component.PURGATORY, True),
         (Component.MEMORY_POOL, False),
         (Component.MEMORY_POOL, True),
+        ("channel_muting", True),
     }
     for shelf in SHELVES:
         standings = {claim.standing for claim in shelf.known()}
@@ -143,6 +144,9 @@ def test_a_claim_that_there_is_not_is_none_of_any_shelf(shelf: Shelf) -> None:
         ("memory_pool", False, "invariants", Sizes(size=1, max_single=2), "max_single_bytes is 2"),
         ("memory_pool", True, "bound", Sizes(max_single=0), "max_single_bytes is 0"),
         ("memory_pool", True, "bound", Sizes(threads=5), "--threads is 5"),
+        ("channel_muting", True, "bound", Sizes(channels=5), "--channels is 5"),
+        ("channel_muting", True, "bound", Sizes(threads=3), "threads are 3; they must be 1 to 2"),
+        ("channel_muting", True, "bound", Sizes(size=1), "it must be 1 to 1"),
     ],
 )
 def test_sizes_of_which_there_is_no_instance_are_rejected(
@@ -155,6 +159,20 @@ def test_sizes_of_which_there_is_no_instance_are_rejected(
     """
     with pytest.raises(UnusableSizes, match=words):
         shelf_of(claim, component, concurrent).look(claim, sizes, LIMIT)
+
+
+def test_threads_and_channels_make_the_instance_larger() -> None:
+    """
+    Given a claim about two channels on one thread
+    When it is looked at with one channel, and on two threads
+    Then there are fewer states, and more
+    """
+    shelf = shelf_of("bound", "channel_muting", True)
+    one, two, on_two_threads = (
+        shelf.look("bound", Sizes(channels=channels, threads=threads), LIMIT).states
+        for channels, threads in ((1, 1), (2, 1), (2, 2))
+    )
+    assert one < two < on_two_threads
 
 
 def test_sizes_make_the_instance_larger() -> None:
@@ -191,6 +209,7 @@ def test_sizes_of_another_model_are_rejected(sizes: Sizes, words: str) -> None:
         ("law", None, False, "it is one with --component purgatory --concurrent"),
         ("zzz", None, False, "see: purgatory model explore --list"),
         ("invariants", "timer", True, "no claims with threads about the timer"),
+        ("bound", "channel_muting", False, "no claims without threads about the channel muting"),
     ],
 )
 def test_a_claim_that_there_is_not_leads_to_those_there_are(

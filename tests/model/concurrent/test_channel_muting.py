@@ -16,6 +16,7 @@ from purgatory_model.concurrent.channel_muting.model import (
     VARIANTS,
     ChannelMuting,
     Mute,
+    Receive,
     Sent,
 )
 
@@ -23,15 +24,15 @@ from purgatory_model.concurrent.channel_muting.model import (
 @pytest.mark.parametrize("name", TRUE_CLAIMS)
 def test_claims_hold_in_every_state(name: str) -> None:
     """
-    Given two or three channels, plain or under TLS, first come first served or all at once
+    Given channels on one or two threads, plain or TLS, first come first served or all at once
     When every state is visited
-    Then none breaks a claim, a step leaves each of them, and there is an end with all served
+    Then none breaks a claim, and a step leaves each of them but the end, if all threads sleep there
     """
     muting, claims = TRUE_CLAIMS[name]
     found = explore(muting.initial(), muting.steps, breaks(muting, *claims))
     assert (found.complete, found.counterexample) == (True, None)
     assert found.states > 1000
-    assert found.deadlocks == 0
+    assert found.deadlocks == muting.sleeps
 
 
 @pytest.mark.parametrize(
@@ -46,8 +47,13 @@ def test_claims_hold_in_every_state(name: str) -> None:
         ("never-unmutes", 17),
         ("forgets-order", 9),
         ("line-forgets", 13),
+        ("selects-waiters", 10),
         ("credits-twice", 6),
         ("lends-twice", 14),
+        ("looks-then-takes", 10),
+        ("wakes-nobody", 12),
+        ("wakes-nobody-standstill", 22),
+        ("released-kafka-two-threads", 24),
     ],
 )
 def test_shortest_way_to_break_a_claim(name: str, length: int) -> None:
@@ -117,6 +123,45 @@ def test_the_un_mute_of_released_kafka_alone_brings_no_standstill() -> None:
     assert (found.complete, found.counterexample) == (True, None)
 
 
+def test_one_thread_may_look_and_take_in_two_steps() -> None:
+    """
+    Given one thread, which looks at the pool and takes in two steps
+    When every state is visited
+    Then nothing is broken: nobody else takes what it has seen
+    """
+    muting = ChannelMuting(variants=frozenset({"looks-then-takes"}))
+    found = explore(muting.initial(), muting.steps, breaks(muting, *PROVED))
+    assert (found.complete, found.counterexample) == (True, None)
+
+
+def test_one_thread_needs_nobody_to_wake_it() -> None:
+    """
+    Given one thread that sleeps, and releases that wake nobody
+    When every state is visited
+    Then nothing is broken: whatever comes back comes from one of its own channels, whose response
+    ends the sleep
+    """
+    muting = ChannelMuting(tls=True, sleeps=True, variants=frozenset({"wakes-nobody"}))
+    found = explore(muting.initial(), muting.steps, breaks(muting, *PROVED))
+    assert (found.complete, found.counterexample) == (True, None)
+
+
+def test_a_thread_that_nobody_wakes_sleeps_beside_memory() -> None:
+    """
+    Given two threads that sleep, and releases that wake nobody
+    When the shortest way to a standstill is looked at
+    Then all memory is there: one channel waits while its thread sleeps, and the next request of
+    the other stands behind it in the line
+    """
+    muting, claim = FAULTS["wakes-nobody-standstill"]
+    found = explore(muting.initial(), muting.steps, breaks(muting, claim))
+    assert found.counterexample is not None
+    _, state = found.counterexample.path[-1]
+    assert state.available_bytes == muting.pool_bytes
+    assert all(each.receive is Receive.WAITS for each in state.channels)
+    assert all(muting.is_asleep(state, thread) for thread in muting.thread_numbers)
+
+
 def test_plain_released_kafka_does_not_stand_still() -> None:
     muting = ChannelMuting(first_come=False, variants=RELEASED_KAFKA.variants)
     found = explore(muting.initial(), muting.steps, breaks(muting, *PROVED))
@@ -129,6 +174,7 @@ def test_plain_released_kafka_does_not_stand_still() -> None:
         ({"variants": frozenset({"none-such"})}, "there is no variant 'none-such'"),
         ({"request_bytes": 3}, "a request has 3 bytes; it must be 1 to 2"),
         ({"request_bytes": 0}, "a request has 0 bytes"),
+        ({"threads": 3}, "threads are 3; they must be 1 to 2"),
     ],
 )
 def test_what_is_none_is_refused(arguments: dict[str, int], problem: str) -> None:

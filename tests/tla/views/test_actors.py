@@ -51,7 +51,8 @@ def test_every_action_has_one_trace_line(module: str) -> None:
         name: says(owned) for name, owned in actions(vocabulary(modules_folder(), module)).items()
     }
     assert {name: len(each) for name, each in lines.items()} == dict.fromkeys(lines, 1)
-    assert [each for each in lines.values() if not re.fullmatch(r"[\w ]+: .+", each[0])] == []
+    form = re.compile(r"[\w ]+( {self})?: .+")
+    assert [each for each in lines.values() if not form.fullmatch(each[0])] == []
 
 
 def test_an_action_without_a_trace_line_is_found(toys: Toys) -> None:
@@ -110,6 +111,31 @@ def test_a_column_of_its_own_and_an_unknown_action(toys: Toys) -> None:
     places = {"a": "idle"}, {"a": "busy"}
     assert step(toys, "Begin", *places, says="timer: goes on") == Told("timer", "goes on")
     assert step(toys, "Leap", *places) == Told("", "Leap")
+
+
+def test_an_action_may_say_by_which_variable_its_actor_is_found(toys: Toys) -> None:
+    """
+    Given an action that names a variable, a function from numbers, behind @self
+    When its steps are told
+    Then the argument at which that variable changes acts, as a number and in its own column; where
+    several change, or none, nobody is known
+    """
+    path = toys.folder / "Toy.tla"
+    text = path.read_text(encoding="utf-8")
+    says = "@self round\n\\* @says thread {self}: {round[self]} is over"
+    path.write_text(text.replace("@says self: begins at {total}", says), encoding="utf-8")
+    known = vocabulary(toys.folder, "Toy")
+
+    def told(first: str, second: str) -> Told:
+        before, after = (
+            {"round": value_from_json({"#map": [[1, one], [2, two]]})}
+            for one, two in (("poll", "poll"), (first, second))
+        )
+        return tell("Begin", before, after, known)
+
+    assert told("poll", "select") == Told("thread 2", "poll is over")
+    assert told("select", "select") == told("poll", "poll") == Told("thread ?", "? is over")
+    assert tell("Begin", {"round": 1}, {"round": 2}, known).actor == "thread ?"
 
 
 def test_a_step_that_changes_nothing_of_any_thread_is_someones(toys: Toys) -> None:

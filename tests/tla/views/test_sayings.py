@@ -12,8 +12,15 @@ BEFORE = {
     "lists": value_from_json({"#map": [["k1", {"#map": [[1, 5]]}]]}),
     "word": value_from_json({"#map": [["t1", {"completed": True, "entries": 4}]]}),
     "order": value_from_json(["a", "b"]),
+    "waiting": value_from_json({"#set": ["t1", "t2"]}),
+    "ready": value_from_json({"#map": [["t1", {"#set": [1, 2, 3]}]]}),
 }
-AFTER = {**BEFORE, "available": 1}
+AFTER = {
+    **BEFORE,
+    "available": 1,
+    "waiting": value_from_json({"#set": ["t2"]}),
+    "ready": value_from_json({"#map": [["t1", {"#set": [2]}]]}),
+}
 
 
 @pytest.mark.parametrize(
@@ -26,6 +33,8 @@ AFTER = {**BEFORE, "available": 1}
         ("{word[self].entries} of {word[self].completed}", "4 of yes"),
         ("the first is {order[1]}", "the first is a"),
         ("{ available }", "3"),
+        ("{waiting - waiting'} waits no longer", "t1 waits no longer"),
+        ("reads {ready[self] - ready'[self]}", "reads {1, 3}"),
     ],
 )
 def test_placeholders_are_filled(text: str, words: str) -> None:
@@ -59,6 +68,8 @@ def test_what_depends_on_nobody_is_a_question_mark() -> None:
         ("{word[self].entry}", "has no field entry"),
         ("{word[self].}", "it ends too early"),
         ("{available 2}", "'2' is not expected"),
+        ("{available - available'}", "only what is a set before and after can be told apart"),
+        ("{waiting - 2}", "only what is a set before and after can be told apart"),
     ],
 )
 def test_a_placeholder_without_a_value_is_an_error(text: str, problem: str) -> None:

@@ -5,8 +5,9 @@ handler does at once. The faults that released Kafka has together are compared a
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from purgatory_model.concurrent.channel_muting.instances import RELEASED_KAFKA
+from purgatory_model.concurrent.channel_muting.instances import RELEASED_KAFKA, TWO_THREADS
 from purgatory_model.concurrent.channel_muting.model import Channel, ChannelMuting, MutingState
 from purgatory_tla.comparing.binding import Binding, Variable
 from purgatory_tla.values.values import Value, function, sequence, to_tla
@@ -27,6 +28,28 @@ def _channels(words: str, are: Callable[[Channel], bool]) -> Variable[MutingStat
     )
 
 
+def _of_threads(state: MutingState, value: Callable[[int], Value]) -> Value:
+    """A function from threads, which are numbered from 1."""
+    return function({thread: value(thread) for thread in range(1, len(state.phases) + 1)})
+
+
+def _channels_of_threads(words: str, are: Callable[[Channel], bool]) -> Variable[MutingState]:
+    """A variable that is a function from threads to sets of their channels."""
+
+    def value(state: MutingState) -> Value:
+        threads = len(state.phases)
+        return _of_threads(
+            state,
+            lambda thread: frozenset(
+                number
+                for number, each in state.numbered
+                if are(each) and ChannelMuting(threads=threads).thread_of(number) == thread
+            ),
+        )
+
+    return Variable(words, value)
+
+
 VARIABLES: dict[str, Variable[MutingState]] = {
     "left": _of_channels("how many requests each client has still to send", lambda c: c.left),
     "sent": _of_channels("what there is to read of each channel", lambda c: c.sent.value),
@@ -38,8 +61,13 @@ VARIABLES: dict[str, Variable[MutingState]] = {
     "handled": _channels("the channels whose request a handler has", lambda c: c.is_handled),
     "available": Variable("the bytes that the pool has left", lambda state: state.available_bytes),
     "line": Variable("who waits, in order", lambda state: sequence(state.line)),
-    "phase": Variable("what the network thread does next", lambda state: state.phase.value),
-    "keys": _channels("what was selected and not read", lambda c: c.is_selected),
+    "phase": Variable(
+        "what each network thread does next",
+        lambda state: _of_threads(state, lambda thread: state.phase(thread).value),
+    ),
+    "keys": _channels_of_threads("what each selected and has not read", lambda c: c.is_selected),
+    "looked": _channels_of_threads("what each has seen memory for", lambda c: c.is_looked_for),
+    "woken": Variable("the threads whose select does not sleep", lambda state: state.woken),
 }
 
 ACTIONS = {
@@ -52,6 +80,12 @@ ACTIONS = {
     "Release": "a handler gives the memory of a request back",
     "Respond": "the response of a request is complete",
 }
+
+IN_TWO_STEPS = {
+    "Look": "the thread sees memory for one of them, and does not take it yet",
+    "Take": "the thread takes the memory that it has seen",
+}
+"""What happens only with the variant ``looks-then-takes``."""
 
 
 def binding() -> Binding[MutingState]:
@@ -79,6 +113,42 @@ def released_binding() -> Binding[MutingState]:
     )
 
 
+def two_threads_binding() -> Binding[MutingState]:
+    """Three channels under TLS on two threads that sleep, first come first served."""
+    return _bound(
+        "channel-muting-two-threads",
+        "Channels that wait for memory: three under TLS on two threads that sleep.",
+        ChannelMuting(channels=3, threads=2, tls=True, requests=1, sleeps=True),
+    )
+
+
+def small_two_threads_binding() -> Binding[MutingState]:
+    """Two channels on two threads that sleep, first come first served."""
+    return _bound(
+        "channel-muting-two-threads-small",
+        "Channels that wait for memory: two under TLS on two threads that sleep.",
+        TWO_THREADS,
+    )
+
+
+def small_two_threads_all_at_once_binding() -> Binding[MutingState]:
+    """Two channels on two threads that sleep, both of which ask again."""
+    return _bound(
+        "channel-muting-two-threads-all-at-once-small",
+        "Channels that wait for memory: two on two threads that sleep, which ask again.",
+        replace(TWO_THREADS, requests=1, first_come=False),
+    )
+
+
+def small_looks_then_takes_binding() -> Binding[MutingState]:
+    """Two threads that look at the pool and take in two steps."""
+    return _bound(
+        "channel-muting-looks-then-takes-small",
+        "Channels that wait for memory: two threads that look and take in two steps.",
+        replace(TWO_THREADS, requests=1, variants=frozenset({"looks-then-takes"})),
+    )
+
+
 def small_binding() -> Binding[MutingState]:
     """Two channels under TLS, first come first served."""
     return _bound(
@@ -97,12 +167,12 @@ def small_all_at_once_binding() -> Binding[MutingState]:
     )
 
 
-def small_two_places_binding() -> Binding[MutingState]:
-    """Three plain channels, two of which fit into the pool at a time."""
+def small_three_channels_binding() -> Binding[MutingState]:
+    """Three plain channels, one of which fits into the pool at a time."""
     return _bound(
-        "channel-muting-two-places-small",
-        "Channels that wait for memory: three, of which two find a place.",
-        ChannelMuting(channels=3, pool_bytes=2, request_bytes=1, requests=1),
+        "channel-muting-three-channels-small",
+        "Channels that wait for memory: three, of which one finds a place.",
+        ChannelMuting(channels=3, pool_bytes=1, request_bytes=1, requests=1),
     )
 
 
@@ -124,7 +194,7 @@ def _bound(name: str, title: str, model: ChannelMuting) -> Binding[MutingState]:
         initial=model.initial(),
         steps=model.steps,
         variables=VARIABLES,
-        actions=ACTIONS,
+        actions=ACTIONS | (IN_TWO_STEPS if "looks-then-takes" in model.variants else {}),
     )
 
 
@@ -132,8 +202,11 @@ def _constants(model: ChannelMuting) -> dict[str, str]:
     features = {"tls"} if model.tls else set()
     if model.first_come:
         features.add("queue")
+    if model.sleeps:
+        features.add("sleeps")
     values: dict[str, object] = {
         "Channels": frozenset(range(1, model.channels + 1)),
+        "Threads": model.threads,
         "PoolSize": model.pool_bytes,
         "Size": model.request_bytes,
         "Requests": model.requests,

@@ -36,5 +36,6 @@ FIGURES = {
     "purgatory-proposal-two-keys": Figures(12_334, 39_492, 10),
     "channel-muting": Figures(41_503, 130_299, 7),
     "channel-muting-released": Figures(61_969, 185_565, 9),
+    "channel-muting-two-threads": Figures(12_375, 36_728, 3),
 }
 """By the names of the bindings."""

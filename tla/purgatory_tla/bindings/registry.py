@@ -41,6 +41,7 @@ _REPORTED: tuple[_Made, ...] = (
     purgatory_proposal.two_keys_binding,
     channel_muting.binding,
     channel_muting.released_binding,
+    channel_muting.two_threads_binding,
 )
 _SMALL: tuple[_Made, ...] = (
     timer.small_binding,
@@ -60,8 +61,11 @@ _SMALL: tuple[_Made, ...] = (
     purgatory_proposal.small_cancelling_binding,
     channel_muting.small_binding,
     channel_muting.small_all_at_once_binding,
-    channel_muting.small_two_places_binding,
+    channel_muting.small_three_channels_binding,
     channel_muting.small_released_binding,
+    channel_muting.small_two_threads_binding,
+    channel_muting.small_two_threads_all_at_once_binding,
+    channel_muting.small_looks_then_takes_binding,
 )
 
 

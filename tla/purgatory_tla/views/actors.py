@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from purgatory_tla.modules.vocabulary import Owned
-from purgatory_tla.views.sayings import State, fill
+from purgatory_tla.views.sayings import State, fill, show
 
 _STRING = re.compile(r'"([^"]*)"')
 
@@ -32,9 +32,25 @@ def tell(action: str, before: State, after: State, known: Mapping[str, Owned]) -
     if owned is None or says is None:
         return Told("", action)
     column, _, text = (part.strip() for part in says.partition(":"))
-    acting = acting_thread(owned, before, after)
-    actor = (acting or NOBODY_KNOWN) if column == "self" else column
-    return Told(actor, fill(text, before, after, acting))
+    variable = owned.definition.annotation("self")
+    if variable is not None:
+        acting = changed_entry(variable.strip(), before, after)
+    else:
+        acting = acting_thread(owned, before, after)
+    actor = show(acting or NOBODY_KNOWN) if column == "self" else column
+    return Told(fill(actor, before, after, acting), fill(text, before, after, acting))
+
+
+def changed_entry(variable: str, before: State, after: State) -> object:
+    """The argument at which a variable changes; empty for several arguments or none.
+
+    An action's ``@self`` line names the variable: ``@self sent``.
+    """
+    old = before.get(variable)
+    if not isinstance(old, Mapping):
+        return ""
+    changed = [each for each in old if _entry(before, after, variable, each)]
+    return changed[0] if len(changed) == 1 else ""
 
 
 def acting_thread(action: Owned, before: State, after: State) -> str:

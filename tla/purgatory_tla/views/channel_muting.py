@@ -2,23 +2,27 @@
 
 from collections.abc import Mapping
 
-from purgatory_tla.views.parts import entries, number
+from purgatory_model.concurrent.channel_muting.model import Channel, Mute, Receive, Sent
+from purgatory_model.concurrent.channel_muting.words import describe_channel
+from purgatory_tla.views.parts import entries, members, number
 from purgatory_tla.views.sayings import State
 
 
 def channel_muting(state: State, constants: Mapping[str, str]) -> Mapping[str, object]:
-    """The bytes left in the pool, the channels with memory and without, the reasons for mutes."""
-    receive = entries(state["receive"])
-    return {
-        "phase": state["phase"],
-        "available": number(state, "available"),
-        "holding": _those(receive, "holds"),
-        "waiting": _those(receive, "waits"),
-        "handled": state["handled"],
-        "muted": state["muted"],
-        "buffered": state["buffered"],
-    }
+    """The bytes left in the pool, what each thread does next, and how far each channel is."""
+    phases = entries(state["phase"])
+    phase = phases if len(phases) > 1 else next(iter(phases.values()))
+    numbers = entries(state["sent"])
+    channels = {f"channel {each}": describe_channel(_channel(state, each)) for each in numbers}
+    return {"available": number(state, "available"), "next": phase, **channels}
 
 
-def _those(receive: Mapping[object, object], how: str) -> frozenset[object]:
-    return frozenset(channel for channel, each in receive.items() if each == how)
+def _channel(state: State, channel: object) -> Channel:
+    return Channel(
+        left=0,
+        sent=Sent(entries(state["sent"])[channel]),
+        receive=Receive(entries(state["receive"])[channel]),
+        muted=frozenset(map(Mute, members(entries(state["muted"])[channel]))),
+        is_buffered=channel in members(state["buffered"]),
+        is_handled=channel in members(state["handled"]),
+    )

@@ -3,7 +3,10 @@
 A line names who acts and says what it does: ``self: reads {available}, wants {request[self]}``.
 ``{name}`` is a variable's value before the step, ``{name'}`` after it; behind the name may stand
 indices, which are ``self``, a number, the name of a thread or again such an expression, and
-``.field``.
+``.field``. ``{name - name'}`` is what goes from a set, and stands bare where it is one element.
+
+``self`` is the thread whose place in the program changes; where an action has a line ``@self
+name``, it is the argument at which that variable changes.
 """
 
 import re
@@ -21,7 +24,7 @@ class InvalidSaying(Exception):
     """A placeholder cannot be read, or the states hold nothing at that place."""
 
 
-def fill(text: str, before: State, after: State, acting: str) -> str:
+def fill(text: str, before: State, after: State, acting: object) -> str:
     """The text with every placeholder replaced by its value.
 
     Where nobody is known to act (``acting`` is empty), what depends on it is a question mark.
@@ -56,7 +59,7 @@ def show(value: object) -> str:
 class _Reader:
     """Reads one placeholder from left to right and evaluates it on the way."""
 
-    def __init__(self, text: str, before: State, after: State, acting: str) -> None:
+    def __init__(self, text: str, before: State, after: State, acting: object) -> None:
         self._text = text
         self._tokens = [each for each in _TOKEN.finditer(text) if each[0].strip()]
         self._position = 0
@@ -67,9 +70,20 @@ class _Reader:
         if name != "self" and name not in self._before:
             raise self._error("it must begin with a variable")
         value = self._acting if name == "self" else self._path(name)
+        if self._takes("-"):
+            value = self._gone(value)
         if self._position < len(self._tokens):
             raise self._error(f"{self._tokens[self._position][0].strip()!r} is not expected")
         return value
+
+    def _gone(self, before: object) -> object:
+        """What is in one set and not in the other."""
+        name = self._next()["name"]
+        after = self._path(name) if name in self._before else None
+        if not isinstance(before, frozenset) or not isinstance(after, frozenset):
+            raise self._error("only what is a set before and after can be told apart")
+        gone = before - after
+        return next(iter(gone)) if len(gone) == 1 else gone
 
     def _next(self) -> re.Match[str]:
         if self._position >= len(self._tokens):

@@ -2,7 +2,7 @@
 
 A claim is a sentence about single states. Each true claim has a planted fault under which it fails.
 ``no-standstill`` is what a sentence about states can say of liveness: where nobody but the network
-thread can do anything, and a whole round of it changes nothing, no request is left in a socket.
+threads can do anything, and a whole round of each changes nothing, no request is left in a socket.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,6 +24,7 @@ Claim: TypeAlias = Callable[[ChannelMuting, MutingState], bool]
 TWO_CHANNELS = ChannelMuting(tls=True)
 THREE_CHANNELS = ChannelMuting(channels=3, pool_bytes=3, tls=True, requests=1)
 ALL_AT_ONCE = ChannelMuting(tls=True, first_come=False)
+TWO_THREADS = ChannelMuting(threads=2, tls=True, sleeps=True)
 
 
 def conserved(muting: ChannelMuting, state: MutingState) -> bool:
@@ -62,15 +63,39 @@ def line_is_who_waits(muting: ChannelMuting, state: MutingState) -> bool:
 
 def no_standstill(muting: ChannelMuting, state: MutingState) -> bool:
     """Where nothing happens any more, every request that was sent has been received."""
-    if state.phase is not Phase.POLL or all(each.sent is Sent.NOTHING for each in state.channels):
+    if all(each.sent is Sent.NOTHING for each in state.channels):
         return True
-    round_: MutingState = state
-    for _ in Phase:
-        ways = list(muting.steps(round_))
-        if len(ways) > 1:
-            return True
-        ((_, round_),) = ways
-    return round_ != state
+    threads = [
+        each for each in muting.thread_numbers if next(muting.thread_steps(state, each), None)
+    ]
+    if any(state.phase(thread) is not Phase.POLL for thread in threads):
+        return True
+    if len(list(muting.steps(state))) > len(threads):
+        return True
+    after = state
+    for thread in threads:
+        after = _gone_round(muting, after, thread)
+    return after != state
+
+
+def _gone_round(muting: ChannelMuting, state: MutingState, thread: int) -> MutingState:
+    """What is left when a thread has gone round once, or sleeps."""
+    way = next(muting.thread_steps(state, thread), None)
+    while way is not None:
+        _, state = way
+        at_poll = state.phase(thread) is Phase.POLL
+        way = None if at_poll else next(muting.thread_steps(state, thread), None)
+    return state
+
+
+def waiters_are_not_selected(_: ChannelMuting, state: MutingState) -> bool:
+    """Select returns for no channel that waits for memory."""
+    return not any(each.is_selected and Mute.MEMORY in each.muted for each in state.channels)
+
+
+def nobody_sleeps_beside_memory(muting: ChannelMuting, state: MutingState) -> bool:
+    """No thread sleeps while there is memory for one of its channels."""
+    return not any(muting.is_asleep(state, each) for each in muting.meant_for(state))
 
 
 def nobody_waits(_: ChannelMuting, state: MutingState) -> bool:
@@ -92,6 +117,14 @@ CLAIMS: Mapping[str, tuple[str, Claim]] = {
         one_at_a_time,
     ),
     "line-is-who-waits": ("the line has those who wait, each once", line_is_who_waits),
+    "waiters-are-not-selected": (
+        "select returns for no channel that waits for memory",
+        waiters_are_not_selected,
+    ),
+    "nobody-sleeps-beside-memory": (
+        "no thread sleeps while there is memory for one of its channels",
+        nobody_sleeps_beside_memory,
+    ),
     "no-standstill": (
         "where nothing happens any more, every request that was sent has been received",
         no_standstill,
@@ -107,6 +140,8 @@ PROVED = (
     "holders-go-on",
     "one-at-a-time",
     "line-is-who-waits",
+    "waiters-are-not-selected",
+    "nobody-sleeps-beside-memory",
     "no-standstill",
 )
 """What holds of every instance without a fault."""
@@ -116,6 +151,8 @@ TRUE_CLAIMS: Mapping[str, tuple[ChannelMuting, tuple[str, ...]]] = {
     "three-channels": (THREE_CHANNELS, PROVED),
     "plain": (replace(TWO_CHANNELS, tls=False), PROVED),
     "all-at-once": (ALL_AT_ONCE, PROVED),
+    "two-threads": (TWO_THREADS, PROVED),
+    "two-threads-all-at-once": (replace(TWO_THREADS, first_come=False), PROVED),
 }
 """Instances and the claims that hold of all their states."""
 
@@ -151,11 +188,31 @@ FAULTS: Mapping[str, tuple[ChannelMuting, str]] = {
         replace(THREE_CHANNELS, variants=frozenset({"reads-buffered"})),
         "line-is-who-waits",
     ),
+    "selects-waiters": (
+        replace(ALL_AT_ONCE, variants=frozenset({"reads-buffered"})),
+        "waiters-are-not-selected",
+    ),
     "credits-twice": (
         replace(TWO_CHANNELS, variants=frozenset({"credits-twice"})),
         "conservation",
     ),
     "lends-twice": (replace(TWO_CHANNELS, variants=frozenset({"credits-twice"})), "bound"),
+    "looks-then-takes": (
+        replace(TWO_THREADS, variants=frozenset({"looks-then-takes"})),
+        "bound",
+    ),
+    "wakes-nobody": (
+        replace(TWO_THREADS, variants=frozenset({"wakes-nobody"})),
+        "nobody-sleeps-beside-memory",
+    ),
+    "wakes-nobody-standstill": (
+        replace(TWO_THREADS, variants=frozenset({"wakes-nobody"})),
+        "no-standstill",
+    ),
+    "released-kafka-two-threads": (
+        replace(RELEASED_KAFKA, threads=2),
+        "no-standstill",
+    ),
 }
 """An instance with a fault, and a true claim that it breaks."""
 

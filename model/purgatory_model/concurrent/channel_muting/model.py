@@ -1,16 +1,21 @@
-"""Channels that wait for memory: clients send, one network thread reads, handlers give memory back.
+"""Channels that wait for memory: clients send, network threads read, handlers give memory back.
 
-Theory of operation. A client *announces* a request by its size, and *sends the rest* later. The
-network thread goes round: it *polls*, that is, looks at the pool; *selects* the channels that have
-something to read; *reads* them one by one; and is *done*. Where a channel's request begins, the
-read asks the pool for memory. If none is left the channel *waits*. A request that is there to its
-end is *handled*, and the channel is muted until the *response*; the handler *releases* the memory
-at any moment, also between select and read.
+Theory of operation. A client *announces* a request by its size, and *sends the rest* later. A
+network thread has its own channels and goes round: it *polls*, that is, looks at the pool;
+*selects* the channels that have something to read; *reads* them one by one; and is *done*. Where a
+channel's request begins, the read asks the pool for memory. If none is left the channel *waits*. A
+request that is there to its end is *handled*, and the channel is muted until the *response*; the
+handler *releases* the memory at any moment, also between select and read.
 
 A channel has a set of reasons to read nothing, and is read when it is empty. A pool that is not
 strict grants as long as a byte is left. With ``first_come`` a poll gives memory to those who wait,
-in the order of their refusals, and a newcomer stands behind them. Without, a poll lets all of them
-ask again, and whoever is read first has the memory.
+in the order of their refusals, and a newcomer stands behind them; there is one line for all
+threads, and each thread gives to its own channels. Without, a poll lets all of them ask again, and
+whoever is read first has the memory.
+
+A thread that ``sleeps`` stays in select until there is something to read or to send, or somebody
+wakes it. A release wakes whoever the memory is for: the thread of the channel that is next, or
+every thread that has waiting channels.
 
 TLS takes more from the socket than the four bytes of size, before anybody knows whether there is
 memory: what came with a size that is refused is *buffered*, and no socket will tell of it.
@@ -68,6 +73,7 @@ class Channel:
         is_buffered: Whether TLS has taken what there is to read.
         is_handled: Whether a handler has its last request, with the memory.
         is_selected: Whether select has found it and it has not been read since.
+        is_looked_for: Whether its thread has seen memory for it, and has not yet taken it.
     """
 
     left: int
@@ -77,6 +83,12 @@ class Channel:
     is_buffered: bool = False
     is_handled: bool = False
     is_selected: bool = False
+    is_looked_for: bool = False
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether its handler has ended, and the response waits to be sent."""
+        return Mute.ORDER in self.muted and not self.is_handled
 
     @property
     def has_bytes(self) -> bool:
@@ -96,12 +108,16 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class MutingState:
-    """The channels by number, the pool, the line of those who wait, and the thread's place."""
+    """The channels by number, the pool, the line of those who wait, and where each thread is.
+
+    ``woken`` are the threads whose present or next select does not sleep.
+    """
 
     channels: tuple[Channel, ...]
     available_bytes: int
     line: tuple[int, ...] = ()
-    phase: Phase = Phase.POLL
+    phases: tuple[Phase, ...] = (Phase.POLL,)
+    woken: frozenset[int] = frozenset()
 
     def channel(self, number: int) -> Channel:
         """The channel of this number, from 1."""
@@ -111,6 +127,15 @@ class MutingState:
         """This state with a channel changed."""
         before, after = self.channels[: number - 1], self.channels[number:]
         return replace(self, channels=(*before, changed, *after))
+
+    def phase(self, thread: int) -> Phase:
+        """What the thread of this number, from 1, does next."""
+        return self.phases[thread - 1]
+
+    def with_phase(self, thread: int, phase: Phase) -> "MutingState":
+        """This state with a thread moved."""
+        before, after = self.phases[: thread - 1], self.phases[thread:]
+        return replace(self, phases=(*before, phase, *after))
 
     @property
     def numbered(self) -> Iterator[tuple[int, Channel]]:
@@ -131,32 +156,39 @@ VARIANTS: Mapping[str, str] = {
     "never-unmutes": "memory that comes back un-mutes nobody",
     "forgets-order": "memory that comes back ends every mute",
     "credits-twice": "a release is credited a second time",
+    "looks-then-takes": "a thread looks whether there is memory, and takes it in a later step",
+    "wakes-nobody": "a release wakes no thread",
 }
 """Faults that may be followed; the first two together are what released Kafka does under TLS."""
 
 MutingSteps = Iterator[tuple[Step, MutingState]]
+MutingChannels = Iterator[tuple[int, Channel]]
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelMuting:
-    """Channels, a network thread, handlers and a pool.
+    """Channels, network threads, handlers and a pool.
 
     Attributes:
         channels: How many channels there are.
+        threads: How many network threads; the channels are dealt out to them in turn.
         pool_bytes: What the pool has.
         request_bytes: What each request takes, at most what the pool has.
         requests: How many requests each client sends.
         tls: Whether bytes that come with a refused size are taken from the socket.
         first_come: Whether memory that comes back is given in the order of refusals.
+        sleeps: Whether select waits without a time-out.
         variants: Faults that are followed, see ``VARIANTS``.
     """
 
     channels: int = 2
+    threads: int = 1
     pool_bytes: int = 2
     request_bytes: int = 2
     requests: int = 2
     tls: bool = False
     first_come: bool = True
+    sleeps: bool = False
     variants: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -168,22 +200,71 @@ class ChannelMuting:
             raise ValueError(
                 f"a request has {self.request_bytes} bytes; it must be 1 to {self.pool_bytes}"
             )
+        if not 1 <= self.threads <= self.channels:
+            raise ValueError(f"threads are {self.threads}; they must be 1 to {self.channels}")
 
     def initial(self) -> MutingState:
         """Nothing is sent, and all memory is there."""
-        return MutingState((Channel(self.requests),) * self.channels, self.pool_bytes)
+        return MutingState(
+            (Channel(self.requests),) * self.channels,
+            self.pool_bytes,
+            phases=(Phase.POLL,) * self.threads,
+        )
+
+    @property
+    def thread_numbers(self) -> range:
+        """The threads, from 1."""
+        return range(1, self.threads + 1)
+
+    def thread_of(self, number: int) -> int:
+        """The thread that reads a channel."""
+        return 1 + (number - 1) % self.threads
 
     def steps(self, state: MutingState) -> MutingSteps:
         """The labelled steps that leave a state."""
         yield from self._clients(state)
-        match state.phase:
-            case Phase.POLL:
-                yield Step("Poll"), self._poll(state)
-            case Phase.SELECT:
-                yield Step("Select"), self._select(state)
-            case Phase.READ:
-                yield from self._reads(state)
+        for thread in self.thread_numbers:
+            yield from self.thread_steps(state, thread)
         yield from self._handlers(state)
+
+    def thread_steps(self, state: MutingState, thread: int) -> MutingSteps:
+        """What a network thread can do next; nothing while it sleeps."""
+        match state.phase(thread):
+            case Phase.POLL:
+                yield Step("Poll", (thread,)), self._poll(state, thread)
+            case Phase.SELECT:
+                if not self.is_asleep(state, thread):
+                    yield Step("Select", (thread,)), self._select(state, thread)
+            case Phase.READ:
+                yield from self._reads(state, thread)
+
+    def own(self, state: MutingState, thread: int) -> MutingChannels:
+        """The channels of a thread, with their numbers."""
+        return ((each, it) for each, it in state.numbered if self.thread_of(each) == thread)
+
+    def is_asleep(self, state: MutingState, thread: int) -> bool:
+        """Whether select has nothing to return with: nothing to read, to send, and no wake-up."""
+        return (
+            self.sleeps
+            and state.phase(thread) is Phase.SELECT
+            and thread not in state.woken
+            and not any(
+                self._is_found(channel) or channel.is_answering
+                for _, channel in self.own(state, thread)
+            )
+        )
+
+    def meant_for(self, state: MutingState) -> frozenset[int]:
+        """The threads for whose channels there is memory."""
+        if state.available_bytes < 1:
+            return frozenset()
+        if self.first_come:
+            return frozenset(map(self.thread_of, state.line[:1]))
+        return frozenset(
+            self.thread_of(number)
+            for number, channel in state.numbered
+            if Mute.MEMORY in channel.muted
+        )
 
     def _clients(self, state: MutingState) -> MutingSteps:
         """A client announces a request, or sends the rest of it."""
@@ -195,20 +276,31 @@ class ChannelMuting:
                 whole = replace(channel, sent=Sent.WHOLE)
                 yield Step("SendRest", (number,)), state.with_channel(number, whole)
 
-    def _poll(self, state: MutingState) -> MutingState:
+    def _poll(self, state: MutingState, thread: int) -> MutingState:
         """Look at the pool: who waits gets memory, or may ask again."""
-        polled = replace(state, phase=Phase.SELECT)
+        polled = state.with_phase(thread, Phase.SELECT)
         if "never-unmutes" in self.variants:
             return polled
         if self.first_come:
-            return self._given_to_the_first(polled)
+            return self._woken(self._given_to_the_first(polled, thread))
         if state.available_bytes < 1:
             return polled
-        return replace(polled, channels=tuple(map(self._let_on, state.channels)))
+        for number, channel in self.own(state, thread):
+            polled = polled.with_channel(number, self._let_on(channel))
+        return polled
 
-    def _given_to_the_first(self, state: MutingState) -> MutingState:
-        """Memory goes to the head of the line, as long as there is some."""
-        while state.line and state.available_bytes >= 1:
+    def _woken(self, state: MutingState) -> MutingState:
+        """Wake the threads for which there is memory."""
+        if not self.sleeps or "wakes-nobody" in self.variants:
+            return state
+        return replace(state, woken=state.woken | self.meant_for(state))
+
+    def _given_to_the_first(self, state: MutingState, thread: int) -> MutingState:
+        """Memory goes to the head of the line, as long as that is the thread's and there is some.
+
+        Where the next channel is another thread's, that thread gives to it.
+        """
+        while self.meant_for(state) == {thread}:
             first, *others = state.line
             given = replace(state.channel(first), receive=Receive.HOLDS).without_mute(Mute.MEMORY)
             state = replace(
@@ -226,12 +318,13 @@ class ChannelMuting:
             return channel
         return channel.without_mute(Mute.MEMORY)
 
-    def _select(self, state: MutingState) -> MutingState:
+    def _select(self, state: MutingState, thread: int) -> MutingState:
         """Find the channels that there is something to read of, and no reason against it."""
-        found = tuple(
-            replace(channel, is_selected=self._is_found(channel)) for channel in state.channels
-        )
-        return replace(state, channels=found, phase=Phase.READ)
+        selected = state.with_phase(thread, Phase.READ)
+        for number, channel in self.own(state, thread):
+            found = replace(channel, is_selected=self._is_found(channel))
+            selected = selected.with_channel(number, found)
+        return replace(selected, woken=state.woken - {thread})
 
     def _is_found(self, channel: Channel) -> bool:
         if not channel.has_bytes:
@@ -241,20 +334,40 @@ class ChannelMuting:
         is_silent = "forgets-buffered" in self.variants and channel.is_buffered
         return not channel.muted and not is_silent
 
-    def _reads(self, state: MutingState) -> MutingSteps:
+    def _reads(self, state: MutingState, thread: int) -> MutingSteps:
         """Read one of the channels that were found; when there is none, the round is over."""
-        selected = [number for number, channel in state.numbered if channel.is_selected]
-        for number in selected:
-            yield Step("Read", (number,)), self._read(state, number)
+        selected = [(each, it) for each, it in self.own(state, thread) if it.is_selected]
+        looked_for = [each for each, channel in selected if channel.is_looked_for]
+        for number in looked_for:
+            yield Step("Take", (number,)), self._taken(state, number)
+        if looked_for:
+            return
+        for number, channel in selected:
+            if "looks-then-takes" in self.variants and self._may_have(state, channel):
+                looked = replace(channel, is_looked_for=True)
+                yield Step("Look", (number,)), state.with_channel(number, looked)
+            else:
+                yield Step("Read", (number,)), self._read(state, number)
         if not selected:
-            yield Step("Done"), replace(state, phase=Phase.POLL)
+            yield Step("Done", (thread,)), state.with_phase(thread, Phase.POLL)
+
+    def _may_have(self, state: MutingState, channel: Channel) -> bool:
+        """Whether there is memory for a channel that has none, and nobody before it."""
+        if channel.receive is Receive.HOLDS or (self.first_come and state.line):
+            return False
+        return state.available_bytes >= 1
 
     def _read(self, state: MutingState, number: int) -> MutingState:
         channel = replace(state.channel(number), is_selected=False)
         if channel.receive is Receive.HOLDS:
             return state.with_channel(number, _received(channel))
-        if state.available_bytes < 1 or (self.first_come and state.line):
-            return self._refused(state, number, channel)
+        if self._may_have(state, channel):
+            return self._granted(state, number, channel)
+        return self._refused(state, number, channel)
+
+    def _taken(self, state: MutingState, number: int) -> MutingState:
+        """Memory that was seen is taken, without another look."""
+        channel = replace(state.channel(number), is_selected=False, is_looked_for=False)
         return self._granted(state, number, channel)
 
     def _granted(self, state: MutingState, number: int, channel: Channel) -> MutingState:
@@ -293,8 +406,8 @@ class ChannelMuting:
             if channel.is_handled:
                 after = state.with_channel(number, replace(channel, is_handled=False))
                 more = replace(after, available_bytes=state.available_bytes + back)
-                yield Step("Release", (number,)), more
-            elif Mute.ORDER in channel.muted and state.phase is Phase.POLL:
+                yield Step("Release", (number,)), self._woken(more)
+            elif channel.is_answering and state.phase(self.thread_of(number)) is Phase.POLL:
                 answered = channel.without_mute(Mute.ORDER)
                 yield Step("Respond", (number,)), state.with_channel(number, answered)
 
