@@ -120,7 +120,7 @@ public final class Main {
         reply.add("components", components);
     }
 
-    private static String kafkaVersion() throws IOException {
+    static String kafkaVersion() throws IOException {
         Properties properties = new Properties();
         try (InputStream file = Main.class.getResourceAsStream("/kafka/kafka-version.properties")) {
             properties.load(file);
