@@ -34,7 +34,7 @@ public final class MutingFindings {
     private static final int MANY_POLLS = 50;
 
     /** A scenario, which says whether it saw the behaviour. */
-    private interface Scenario {
+    interface Scenario {
         boolean run() throws Exception;
     }
 
@@ -53,25 +53,31 @@ public final class MutingFindings {
     }
 
     public static void main(String[] names) throws Exception {
+        System.exit(allReproduced(SCENARIOS, List.of(names)) ? 0 : 1);
+    }
+
+    /** Runs the scenarios of these names, or all. */
+    static boolean allReproduced(Map<String, Scenario> scenarios, List<String> names)
+            throws Exception {
         if (VirtualClock.isKafkasClock()) {
             throw new IllegalStateException("leave the folder of the shadowing class out");
         }
         boolean all = true;
-        for (String name : names.length == 0 ? SCENARIOS.keySet() : List.of(names)) {
-            Scenario scenario = SCENARIOS.get(name);
+        for (String name : names.isEmpty() ? scenarios.keySet() : names) {
+            Scenario scenario = scenarios.get(name);
             if (scenario == null) {
                 throw new IllegalArgumentException(
-                        name + " is no scenario; there are " + SCENARIOS.keySet());
+                        name + " is no scenario; there are " + scenarios.keySet());
             }
             say(name, "Apache Kafka " + Main.kafkaVersion());
             boolean reproduced = scenario.run();
             say("  verdict", reproduced ? "reproduced" : "NOT reproduced");
             all &= reproduced;
         }
-        System.exit(all ? 0 : 1);
+        return all;
     }
 
-    private static void say(String what, Object text) {
+    static void say(String what, Object text) {
         System.out.println(what + ": " + text);
     }
 

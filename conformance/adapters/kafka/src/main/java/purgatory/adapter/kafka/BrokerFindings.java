@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: CC0-1.0
+package purgatory.adapter.kafka;
+
+import static purgatory.adapter.kafka.MutingFindings.say;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Two behaviours of waiting channels on a whole released broker, as its clients and MBeans see it.
+ *
+ * <p>Arguments are the folder of the broker's jars, then names of scenarios, none for all. Output
+ * and exit code are those of {@link MutingFindings}.
+ */
+public final class BrokerFindings {
+
+    private static final String TOPIC = "t";
+    private static final int CLIENTS = 8;
+    private static final int BATCH_BYTES = 60_000;
+    private static final int LIMIT_BYTES = 120_000;
+    private static final long LOAD_S = 15;
+    private static final long STANDSTILL_S = 15;
+    private static final long RUNS_WITHIN_S = 120;
+
+    private static final String POOL = "kafka.network:type=SocketServer,name=MemoryPoolAvailable";
+    private static final String QUEUE =
+            "kafka.network:type=RequestChannel,name=RequestQueueSize";
+    private static final String PRODUCED =
+            "kafka.network:type=RequestMetrics,name=TotalTimeMs,request=Produce";
+
+    private BrokerFindings() {
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Path jars = Path.of(arguments[0]);
+        Map<String, MutingFindings.Scenario> scenarios = new TreeMap<>(Map.of(
+                "tls-standstill", () -> tlsStandstill(jars),
+                "re-authentication", () -> reauthentication(jars)));
+        List<String> names = Arrays.asList(arguments).subList(1, arguments.length);
+        System.exit(MutingFindings.allReproduced(scenarios, names) ? 0 : 1);
+    }
+
+    /** Producers over TLS whose requests of several records want more memory than there is. */
+    private static boolean tlsStandstill(Path jars) throws Exception {
+        say("  expected", "requests go on being served; who waits is served when memory is back");
+        boolean plain;
+        boolean stuck;
+        try (WholeBroker broker = started(jars, false, LIMIT_BYTES)) {
+            plain = servedToTheEnd("control", broker, "PLAINTEXT", LIMIT_BYTES);
+            stuck = !servedToTheEnd("seen", broker, "SSL", LIMIT_BYTES);
+            if (stuck) {
+                say("  seen", "all clients closed, a new one over plaintext: "
+                        + askedForTopics(broker) + "; " + state(broker));
+            }
+        }
+        try (WholeBroker broker = started(jars, false, -1)) {
+            return plain && stuck & servedToTheEnd("control", broker, "SSL", -1);
+        }
+    }
+
+    private static WholeBroker started(Path jars, boolean combined, int limitBytes) throws Exception {
+        WholeBroker broker = new WholeBroker(jars, combined, Map.of(
+                "queued.max.request.bytes", "" + limitBytes,
+                "socket.request.max.bytes", "" + LIMIT_BYTES,
+                "connections.max.reauth.ms", "2500",
+                "num.network.threads", "1",
+                "log.segment.bytes", "" + (1 << 20),
+                "log.retention.bytes", "" + (1 << 20)));
+        try (Admin admin = Admin.create(broker.client("PLAINTEXT"))) {
+            admin.createTopics(List.of(new NewTopic(TOPIC, 1, (short) 1))).all()
+                    .get(RUNS_WITHIN_S, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException failure) {
+            broker.close();
+            throw failure;
+        }
+        return broker;
+    }
+
+    /** Lets all producers run; whether the broker still serves them when the time is over. */
+    private static boolean servedToTheEnd(
+            String label, WholeBroker broker, String listener, int limitBytes) throws Exception {
+        AtomicLongArray served = new AtomicLongArray(CLIENTS);
+        AtomicBoolean over = new AtomicBoolean();
+        List<Thread> clients = new ArrayList<>();
+        for (int client = 0; client < CLIENTS; client++) {
+            int number = client;
+            Thread thread = new Thread(() -> produce(broker, listener, served, number, over));
+            thread.setDaemon(true);
+            thread.start();
+            clients.add(thread);
+        }
+        long startNs = System.nanoTime();
+        long lastNs = startNs;
+        long last = 0;
+        long nowNs = startNs;
+        while (nowNs - lastNs < TimeUnit.SECONDS.toNanos(STANDSTILL_S)
+                && nowNs - startNs < TimeUnit.SECONDS.toNanos(LOAD_S + STANDSTILL_S)
+                && (nowNs - lastNs > TimeUnit.SECONDS.toNanos(1)
+                        || nowNs - startNs < TimeUnit.SECONDS.toNanos(LOAD_S))) {
+            Thread.sleep(20);
+            nowNs = System.nanoTime();
+            long sum = sum(served);
+            if (sum > last) {
+                last = sum;
+                lastNs = nowNs;
+            }
+        }
+        boolean going = nowNs - lastNs < TimeUnit.SECONDS.toNanos(STANDSTILL_S);
+        say("  " + label, String.format("%s, limit %d: %d records produced by %d clients %s, the "
+                + "last after %.1f of %.1f s; %s", listener, limitBytes, sum(served), CLIENTS,
+                served, (lastNs - startNs) / 1e9, (nowNs - startNs) / 1e9, state(broker)));
+        over.set(true);
+        for (Thread client : clients) {
+            client.join();
+        }
+        return going;
+    }
+
+    private static String state(WholeBroker broker) throws IOException {
+        return broker.attribute("Value", POOL) + " bytes available, "
+                + broker.attribute("Value", QUEUE) + " requests queued, "
+                + broker.attribute("Count", PRODUCED) + " produce requests answered";
+    }
+
+    private static long sum(AtomicLongArray counts) {
+        long sum = 0;
+        for (int i = 0; i < counts.length(); i++) {
+            sum += counts.get(i);
+        }
+        return sum;
+    }
+
+    /** Sends records without a pause until it is told that the time is over. */
+    private static void produce(WholeBroker broker, String listener, AtomicLongArray served,
+            int number, AtomicBoolean over) {
+        Properties properties = broker.client(listener);
+        properties.put("acks", "1");
+        properties.put("batch.size", BATCH_BYTES);
+        properties.put("linger.ms", 100);
+        properties.put("buffer.memory", 4L * BATCH_BYTES);
+        properties.put("max.in.flight.requests.per.connection", 1);
+        properties.put("enable.idempotence", false);
+        properties.put("max.block.ms", 1000);
+        byte[] value = new byte[1000];
+        Producer<byte[], byte[]> producer = new KafkaProducer<>(
+                properties, new ByteArraySerializer(), new ByteArraySerializer());
+        while (!over.get()) {
+            producer.send(new ProducerRecord<>(TOPIC, value), (metadata, failure) -> {
+                if (failure == null) {
+                    served.incrementAndGet(number);
+                }
+            });
+        }
+        producer.close(Duration.ZERO);
+    }
+
+    private static String askedForTopics(WholeBroker broker) throws InterruptedException {
+        try (Admin admin = Admin.create(broker.client("PLAINTEXT"))) {
+            return "knows " + admin.listTopics().names().get(10, TimeUnit.SECONDS);
+        } catch (TimeoutException | ExecutionException failure) {
+            return "no answer in 10 s";
+        }
+    }
+
+    /** One client that is made to authenticate again every few seconds. */
+    private static boolean reauthentication(Path jars) throws Exception {
+        say("  expected", "re-authentication gives its buffers back, at the latest on close");
+        try (WholeBroker broker = started(jars, false, LIMIT_BYTES)) {
+            Map<Long, Long> plain = availableByReauthentications(broker, "PLAINTEXT");
+            Map<Long, Long> seen = availableByReauthentications(broker, "SASL_PLAINTEXT");
+            long closed = Long.parseLong(broker.attribute("Value", POOL));
+            say("  seen", "available after so many re-authentications: " + seen
+                    + "; after the connection closed: " + closed);
+            say("  control", "PLAINTEXT, as many requests: " + plain);
+            long lost = LIMIT_BYTES - seen.getOrDefault(1L, (long) LIMIT_BYTES);
+            boolean constant = true;
+            for (Map.Entry<Long, Long> entry : seen.entrySet()) {
+                constant &= entry.getValue() == LIMIT_BYTES - lost * entry.getKey();
+            }
+            return plain.equals(Map.of(0L, (long) LIMIT_BYTES)) && seen.size() > 3 && lost > 0
+                    && constant && closed <= LIMIT_BYTES - lost * (seen.size() - 1);
+        }
+    }
+
+    private static Map<Long, Long> availableByReauthentications(
+            WholeBroker broker, String listener) throws Exception {
+        Map<Long, Long> available = new TreeMap<>();
+        Properties properties = broker.client(listener);
+        properties.put("client.id", "c");
+        try (Admin admin = Admin.create(properties)) {
+            long startNs = System.nanoTime();
+            while (System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(LOAD_S)) {
+                admin.listTopics().names().get(RUNS_WITHIN_S, TimeUnit.SECONDS);
+                Thread.sleep(500);
+                String times = broker.attribute("successful-reauthentication-total",
+                        "kafka.server:type=socket-server-metrics,listener=" + listener
+                                + ",networkProcessor=*");
+                available.put(times.equals("none") ? 0 : (long) Double.parseDouble(times),
+                        Long.parseLong(broker.attribute("Value", POOL)));
+            }
+        }
+        return available;
+    }
+}
