@@ -37,6 +37,7 @@ public final class BrokerFindings {
     private static final int BATCH_BYTES = 60_000;
     private static final int LIMIT_BYTES = 120_000;
     private static final long LOAD_S = 15;
+    private static final long LONG_LOAD_S = 60;
     private static final long STANDSTILL_S = 15;
     private static final long RUNS_WITHIN_S = 120;
 
@@ -53,7 +54,8 @@ public final class BrokerFindings {
         Path jars = Path.of(arguments[0]);
         Map<String, MutingFindings.Scenario> scenarios = new TreeMap<>(Map.of(
                 "tls-standstill", () -> tlsStandstill(jars),
-                "re-authentication", () -> reauthentication(jars)));
+                "re-authentication", () -> reauthentication(jars),
+                "combined-gauge", () -> combinedGauge(jars)));
         List<String> names = Arrays.asList(arguments).subList(1, arguments.length);
         System.exit(MutingFindings.allReproduced(scenarios, names) ? 0 : 1);
     }
@@ -64,19 +66,31 @@ public final class BrokerFindings {
         boolean plain;
         boolean stuck;
         try (WholeBroker broker = started(jars, false, LIMIT_BYTES)) {
-            plain = servedToTheEnd("control", broker, "PLAINTEXT", LIMIT_BYTES);
-            stuck = !servedToTheEnd("seen", broker, "SSL", LIMIT_BYTES);
+            plain = load("control", broker, "PLAINTEXT", LIMIT_BYTES, LOAD_S).going();
+            stuck = !load("seen", broker, "SSL", LIMIT_BYTES, LONG_LOAD_S).going();
             if (stuck) {
                 say("  seen", "all clients closed, a new one over plaintext: "
                         + askedForTopics(broker) + "; " + state(broker));
             }
         }
         try (WholeBroker broker = started(jars, false, -1)) {
-            return plain && stuck & servedToTheEnd("control", broker, "SSL", -1);
+            return load("control", broker, "SSL", -1, LOAD_S).going() && plain && stuck;
         }
     }
 
-    private static WholeBroker started(Path jars, boolean combined, int limitBytes) throws Exception {
+    /** The gauge of available memory under load, with the controller in the same process. */
+    private static boolean combinedGauge(Path jars) throws Exception {
+        say("  expected", "the gauge shows the memory that the broker's requests take");
+        try (WholeBroker combined = started(jars, true, LIMIT_BYTES);
+                WholeBroker separate = started(jars, false, LIMIT_BYTES)) {
+            long seen = load("seen", combined, "PLAINTEXT", LIMIT_BYTES, LOAD_S).lowest();
+            long control = load("control", separate, "PLAINTEXT", LIMIT_BYTES, LOAD_S).lowest();
+            return seen == LIMIT_BYTES && control < LIMIT_BYTES;
+        }
+    }
+
+    private static WholeBroker started(Path jars, boolean combined, int limitBytes)
+            throws Exception {
         WholeBroker broker = new WholeBroker(jars, combined, Map.of(
                 "queued.max.request.bytes", "" + limitBytes,
                 "socket.request.max.bytes", "" + LIMIT_BYTES,
@@ -94,9 +108,14 @@ public final class BrokerFindings {
         return broker;
     }
 
-    /** Lets all producers run; whether the broker still serves them when the time is over. */
-    private static boolean servedToTheEnd(
-            String label, WholeBroker broker, String listener, int limitBytes) throws Exception {
+    /** Whether producers were served to the end, and the lowest reading of the pool's gauge. */
+    private record Load(boolean going, long lowest) {
+    }
+
+    /** Lets all producers run for a time, or until none of them was served for long. */
+    private static Load load(
+            String label, WholeBroker broker, String listener, int limitBytes, long forS)
+            throws Exception {
         AtomicLongArray served = new AtomicLongArray(CLIENTS);
         AtomicBoolean over = new AtomicBoolean();
         List<Thread> clients = new ArrayList<>();
@@ -108,30 +127,31 @@ public final class BrokerFindings {
             clients.add(thread);
         }
         long startNs = System.nanoTime();
-        long lastNs = startNs;
+        long lastMs = 0;
         long last = 0;
-        long nowNs = startNs;
-        while (nowNs - lastNs < TimeUnit.SECONDS.toNanos(STANDSTILL_S)
-                && nowNs - startNs < TimeUnit.SECONDS.toNanos(LOAD_S + STANDSTILL_S)
-                && (nowNs - lastNs > TimeUnit.SECONDS.toNanos(1)
-                        || nowNs - startNs < TimeUnit.SECONDS.toNanos(LOAD_S))) {
+        long nowMs = 0;
+        long lowest = Long.MAX_VALUE;
+        // Over in a lull, it waits for an end of the lull or a standstill, so that each is certain.
+        while (nowMs - lastMs < STANDSTILL_S * 1000
+                && (nowMs < forS * 1000 || nowMs - lastMs > 1000)) {
             Thread.sleep(20);
-            nowNs = System.nanoTime();
+            nowMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+            lowest = Math.min(lowest, Long.parseLong(broker.attribute("Value", POOL)));
             long sum = sum(served);
             if (sum > last) {
                 last = sum;
-                lastNs = nowNs;
+                lastMs = nowMs;
             }
         }
-        boolean going = nowNs - lastNs < TimeUnit.SECONDS.toNanos(STANDSTILL_S);
+        boolean going = nowMs - lastMs < STANDSTILL_S * 1000;
         say("  " + label, String.format("%s, limit %d: %d records produced by %d clients %s, the "
-                + "last after %.1f of %.1f s; %s", listener, limitBytes, sum(served), CLIENTS,
-                served, (lastNs - startNs) / 1e9, (nowNs - startNs) / 1e9, state(broker)));
+                + "last after %.1f of %.1f s; %s; lowest reading %d bytes", listener, limitBytes,
+                sum(served), CLIENTS, served, lastMs / 1e3, nowMs / 1e3, state(broker), lowest));
         over.set(true);
         for (Thread client : clients) {
             client.join();
         }
-        return going;
+        return new Load(going, lowest);
     }
 
     private static String state(WholeBroker broker) throws IOException {
@@ -173,10 +193,13 @@ public final class BrokerFindings {
     }
 
     private static String askedForTopics(WholeBroker broker) throws InterruptedException {
-        try (Admin admin = Admin.create(broker.client("PLAINTEXT"))) {
+        Admin admin = Admin.create(broker.client("PLAINTEXT"));
+        try {
             return "knows " + admin.listTopics().names().get(10, TimeUnit.SECONDS);
         } catch (TimeoutException | ExecutionException failure) {
             return "no answer in 10 s";
+        } finally {
+            admin.close(Duration.ZERO);
         }
     }
 

@@ -14,9 +14,10 @@ import javax.management.ObjectName;
 /**
  * The process of a whole broker: Kafka's own main class, and a thread that answers for its MBeans.
  *
- * <p>Each line on standard input asks for an attribute, {@code ATTRIBUTE OBJECT-NAME}, and each
- * line of the answer begins with {@link #ANSWER}. The name may be a pattern that fits one MBean. The end of standard input, which comes with the
- * end of the process that started this one, ends it, so that no broker is left behind.
+ * <p>Each line on standard input asks for an attribute, {@code ATTRIBUTE OBJECT-NAME}, where the
+ * name may be a pattern that fits one MBean; each line of the answer begins with {@link #ANSWER}.
+ * The end of standard input, which comes with the end of the process that started this one, ends
+ * it, so that no broker is left behind.
  */
 public final class BrokerProcess {
 
