@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_bench.kafka_muting import BROKER_SCENARIOS, SCENARIOS
+from purgatory_bench.kafka_muting import BROKER_SCENARIOS, SCENARIO_SECONDS, SCENARIOS
 from purgatory_conformance.subjects.kafka import broker_findings_command, muting_findings_command
 
 from .adapter_process import WORK_FOLDER, need_java_and_maven
@@ -79,6 +79,6 @@ def test_a_whole_broker_does_the_same(scenario: str) -> None:
     """
     need_java_and_maven()
     command = broker_findings_command(scenarios=(scenario,), work_folder=WORK_FOLDER)
-    finished = run(command, 400)
+    finished = run(command, SCENARIO_SECONDS[True])
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert finished.stdout.endswith("  verdict: reproduced\n")

@@ -37,7 +37,7 @@ public final class BrokerFindings {
     private static final int BATCH_BYTES = 60_000;
     private static final int LIMIT_BYTES = 120_000;
     private static final long LOAD_S = 15;
-    private static final long LONG_LOAD_S = 60;
+    private static final long LONG_LOAD_S = 120;
     private static final long STANDSTILL_S = 15;
     private static final long RUNS_WITHIN_S = 120;
 
@@ -63,19 +63,26 @@ public final class BrokerFindings {
     /** Producers over TLS whose requests of several records want more memory than there is. */
     private static boolean tlsStandstill(Path jars) throws Exception {
         say("  expected", "requests go on being served; who waits is served when memory is back");
-        boolean plain;
+        Load seen;
         boolean stuck;
         try (WholeBroker broker = started(jars, false, LIMIT_BYTES)) {
-            plain = load("control", broker, "PLAINTEXT", LIMIT_BYTES, LOAD_S).going();
-            stuck = !load("seen", broker, "SSL", LIMIT_BYTES, LONG_LOAD_S).going();
-            if (stuck) {
-                say("  seen", "all clients closed, a new one over plaintext: "
-                        + askedForTopics(broker) + "; " + state(broker));
-            }
+            seen = load("seen", broker, "SSL", LIMIT_BYTES, LONG_LOAD_S, 0);
+            boolean answered = answersNewClient(broker);
+            stuck = !seen.going() && !answered && available(broker) <= 0
+                    && broker.attribute("Value", QUEUE).equals("0")
+                    && answered(broker) == seen.answered();
+            say("  seen", "all clients closed, a new one over plaintext is "
+                    + (answered ? "answered" : "not answered in 10 s") + "; " + state(broker));
+        }
+        long asMany = seen.answered();
+        boolean controls;
+        try (WholeBroker broker = started(jars, false, LIMIT_BYTES)) {
+            controls = load("control", broker, "PLAINTEXT", LIMIT_BYTES, LOAD_S, asMany).going();
         }
         try (WholeBroker broker = started(jars, false, -1)) {
-            return load("control", broker, "SSL", -1, LOAD_S).going() && plain && stuck;
+            controls &= load("control", broker, "SSL", -1, LOAD_S, asMany).going();
         }
+        return stuck && controls;
     }
 
     /** The gauge of available memory under load, with the controller in the same process. */
@@ -83,8 +90,8 @@ public final class BrokerFindings {
         say("  expected", "the gauge shows the memory that the broker's requests take");
         try (WholeBroker combined = started(jars, true, LIMIT_BYTES);
                 WholeBroker separate = started(jars, false, LIMIT_BYTES)) {
-            long seen = load("seen", combined, "PLAINTEXT", LIMIT_BYTES, LOAD_S).lowest();
-            long control = load("control", separate, "PLAINTEXT", LIMIT_BYTES, LOAD_S).lowest();
+            long seen = load("seen", combined, "PLAINTEXT", LIMIT_BYTES, LOAD_S, 1).lowest();
+            long control = load("control", separate, "PLAINTEXT", LIMIT_BYTES, LOAD_S, 1).lowest();
             return seen == LIMIT_BYTES && control < LIMIT_BYTES;
         }
     }
@@ -108,14 +115,13 @@ public final class BrokerFindings {
         return broker;
     }
 
-    /** Whether producers were served to the end, and the lowest reading of the pool's gauge. */
-    private record Load(boolean going, long lowest) {
+    /** Whether producers were served to the end, their requests, the gauge's lowest reading. */
+    private record Load(boolean going, long answered, long lowest) {
     }
 
-    /** Lets all producers run for a time, or until none of them was served for long. */
-    private static Load load(
-            String label, WholeBroker broker, String listener, int limitBytes, long forS)
-            throws Exception {
+    /** Lets producers run for a time and a number of requests, or until none is served. */
+    private static Load load(String label, WholeBroker broker, String listener, int limitBytes,
+            long forS, long requests) throws Exception {
         AtomicLongArray served = new AtomicLongArray(CLIENTS);
         AtomicBoolean over = new AtomicBoolean();
         List<Thread> clients = new ArrayList<>();
@@ -131,14 +137,17 @@ public final class BrokerFindings {
         long last = 0;
         long nowMs = 0;
         long lowest = Long.MAX_VALUE;
-        // Over in a lull, it waits for an end of the lull or a standstill, so that each is certain.
+        long answered = 0;
+        // In a lull it goes on until the lull ends or is a standstill, so that each is certain.
         while (nowMs - lastMs < STANDSTILL_S * 1000
-                && (nowMs < forS * 1000 || nowMs - lastMs > 1000)) {
+                && (nowMs < forS * 1000 || answered < requests || nowMs - lastMs > 1000)) {
             Thread.sleep(20);
             nowMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
-            lowest = Math.min(lowest, Long.parseLong(broker.attribute("Value", POOL)));
+            lowest = Math.min(lowest, available(broker));
+            answered = answered(broker);
             long sum = sum(served);
-            if (sum > last) {
+            // Before the first response nobody stands still: all may be slow to start.
+            if (sum > last || sum == 0 && nowMs < forS * 1000) {
                 last = sum;
                 lastMs = nowMs;
             }
@@ -151,13 +160,20 @@ public final class BrokerFindings {
         for (Thread client : clients) {
             client.join();
         }
-        return new Load(going, lowest);
+        return new Load(going, answered, lowest);
     }
 
     private static String state(WholeBroker broker) throws IOException {
-        return broker.attribute("Value", POOL) + " bytes available, "
-                + broker.attribute("Value", QUEUE) + " requests queued, "
-                + broker.attribute("Count", PRODUCED) + " produce requests answered";
+        return available(broker) + " bytes available, " + broker.attribute("Value", QUEUE)
+                + " requests queued, " + answered(broker) + " produce requests answered";
+    }
+
+    private static long available(WholeBroker broker) throws IOException {
+        return Long.parseLong(broker.attribute("Value", POOL));
+    }
+
+    private static long answered(WholeBroker broker) throws IOException {
+        return Long.parseLong(broker.attribute("Count", PRODUCED));
     }
 
     private static long sum(AtomicLongArray counts) {
@@ -192,12 +208,13 @@ public final class BrokerFindings {
         producer.close(Duration.ZERO);
     }
 
-    private static String askedForTopics(WholeBroker broker) throws InterruptedException {
+    private static boolean answersNewClient(WholeBroker broker) throws Exception {
         Admin admin = Admin.create(broker.client("PLAINTEXT"));
         try {
-            return "knows " + admin.listTopics().names().get(10, TimeUnit.SECONDS);
-        } catch (TimeoutException | ExecutionException failure) {
-            return "no answer in 10 s";
+            admin.listTopics().names().get(10, TimeUnit.SECONDS);
+            return true;
+        } catch (TimeoutException failure) {
+            return false;
         } finally {
             admin.close(Duration.ZERO);
         }
@@ -209,7 +226,7 @@ public final class BrokerFindings {
         try (WholeBroker broker = started(jars, false, LIMIT_BYTES)) {
             Map<Long, Long> plain = availableByReauthentications(broker, "PLAINTEXT");
             Map<Long, Long> seen = availableByReauthentications(broker, "SASL_PLAINTEXT");
-            long closed = Long.parseLong(broker.attribute("Value", POOL));
+            long closed = available(broker);
             say("  seen", "available after so many re-authentications: " + seen
                     + "; after the connection closed: " + closed);
             say("  control", "PLAINTEXT, as many requests: " + plain);
@@ -237,7 +254,7 @@ public final class BrokerFindings {
                         "kafka.server:type=socket-server-metrics,listener=" + listener
                                 + ",networkProcessor=*");
                 available.put(times.equals("none") ? 0 : (long) Double.parseDouble(times),
-                        Long.parseLong(broker.attribute("Value", POOL)));
+                        available(broker));
             }
         }
         return available;

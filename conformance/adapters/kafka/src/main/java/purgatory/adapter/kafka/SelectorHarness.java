@@ -13,8 +13,6 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -81,7 +79,6 @@ final class SelectorHarness implements AutoCloseable {
     private record Connection(CountingSocket raw, Socket client, SocketChannel server) {
     }
 
-    private final Path folder = Files.createTempDirectory("selector-harness-");
     private final ServerSocketChannel listener = ServerSocketChannel.open();
     private final Map<String, Connection> connections = new LinkedHashMap<>();
     private final SteppedTime time = new SteppedTime();
@@ -106,16 +103,19 @@ final class SelectorHarness implements AutoCloseable {
                         "org.apache.kafka.common.security.plain.PlainLoginModule required "
                                 + "user_a=\"a\";"),
                 "ssl.client.auth", "none"));
-        SSLContext context = null;
-        if (protocol == SecurityProtocol.SSL) {
-            SelfSigned certificate = SelfSigned.in(folder);
-            configuration.putAll(certificate.kafkaConfiguration());
-            context = certificate.clientContext();
-        }
-        tls = context;
         listener.setOption(StandardSocketOptions.SO_RCVBUF, MANY_BYTES);
         listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        selector = selector(maxRequestBytes, idleMs, channelBuilder(protocol, configuration));
+        // Kafka reads the certificate's file as it makes the builder, and not again.
+        try (TemporaryFolder folder = new TemporaryFolder("selector-harness-")) {
+            SSLContext context = null;
+            if (protocol == SecurityProtocol.SSL) {
+                SelfSigned certificate = SelfSigned.in(folder.path());
+                configuration.putAll(certificate.kafkaConfiguration());
+                context = certificate.clientContext();
+            }
+            tls = context;
+            selector = selector(maxRequestBytes, idleMs, channelBuilder(protocol, configuration));
+        }
     }
 
     Selector selector() {
@@ -255,12 +255,6 @@ final class SelectorHarness implements AutoCloseable {
         selector.close();
         listener.close();
         metrics.close();
-        try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
-        }
-        Files.delete(folder);
     }
 
     private List<NetworkReceive> pollUnchecked(long timeoutMs) {

@@ -10,12 +10,10 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.apache.kafka.common.Uuid;
 
 /**
@@ -33,8 +31,8 @@ final class WholeBroker implements AutoCloseable {
     private static final List<String> LISTENERS =
             List.of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "CONTROLLER");
 
-    private final Path folder = Files.createTempDirectory("whole-broker-");
-    private final SelfSigned certificate = SelfSigned.in(folder);
+    private final TemporaryFolder folder = new TemporaryFolder("whole-broker-");
+    private final SelfSigned certificate = SelfSigned.in(folder.path());
     private final List<Integer> ports = new ArrayList<>();
     private final List<Process> processes = new ArrayList<>();
     private final String cluster = Uuid.randomUuid().toString();
@@ -102,20 +100,13 @@ final class WholeBroker implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        try {
-            // The controller last: a broker that stops tells it so.
-            for (int i = processes.size() - 1; i >= 0; i--) {
-                processes.get(i).destroy();
-                awaitEnd(processes.get(i));
-            }
-        } finally {
-            try (Stream<Path> files = Files.walk(folder)) {
-                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                    Files.delete(file);
-                }
-            }
+    public void close() {
+        // The controller last: a broker that stops tells it so.
+        for (int i = processes.size() - 1; i >= 0; i--) {
+            processes.get(i).destroy();
+            awaitEnd(processes.get(i));
         }
+        folder.close();
     }
 
     /** Formats the folder of a node and starts the node. */
@@ -137,9 +128,9 @@ final class WholeBroker implements AutoCloseable {
                 "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT",
                 "sasl.enabled.mechanisms", "PLAIN",
                 "listener.name.sasl_plaintext.plain.sasl.jaas.config", USER + " user_a=\"a\";",
-                "log.dirs", folder.resolve("log-" + id).toString()));
+                "log.dirs", folder.path().resolve("log-" + id).toString()));
         properties.putAll(settings);
-        Path file = folder.resolve(id + ".properties");
+        Path file = folder.path().resolve(id + ".properties");
         try (BufferedWriter writer = Files.newBufferedWriter(file)) {
             properties.store(writer, null);
         }
@@ -162,17 +153,22 @@ final class WholeBroker implements AutoCloseable {
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.appendTo(
-                        folder.resolve("error.log").toFile()))
+                        folder.path().resolve("error.log").toFile()))
                 .start();
     }
 
-    private static void awaitEnd(Process process) throws InterruptedException {
-        if (!process.waitFor(ENDS_WITHIN_S, TimeUnit.SECONDS)) {
-            process.destroyForcibly().waitFor();
+    private static void awaitEnd(Process process) {
+        try {
+            if (!process.waitFor(ENDS_WITHIN_S, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+        } catch (InterruptedException interrupted) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
         }
     }
 
     private String log() throws IOException {
-        return Files.readString(folder.resolve("error.log"));
+        return Files.readString(folder.path().resolve("error.log"));
     }
 }
