@@ -16,7 +16,12 @@ from pathlib import Path
 
 import click
 
-from purgatory_conformance.subjects.kafka import broker_findings_command, muting_findings_command
+from purgatory_conformance.subjects.kafka import (
+    BuildFailed,
+    MissingTool,
+    broker_findings_command,
+    muting_findings_command,
+)
 
 SCENARIOS = (
     "tls-standstill",
@@ -54,7 +59,10 @@ def main(scenarios: tuple[str, ...], whole_broker: bool, release: str, work: Pat
             raise click.UsageError(f"{name!r} is no scenario; there are: {', '.join(known)}")
     chosen = scenarios or known
     command_of = broker_findings_command if whole_broker else muting_findings_command
-    command = command_of(version=release, scenarios=chosen, work_folder=work)
+    try:
+        command = command_of(version=release, scenarios=chosen, work_folder=work)
+    except (BuildFailed, MissingTool, ValueError) as error:
+        raise click.ClickException(str(error)) from error
     seconds = len(chosen) * SCENARIO_SECONDS[whole_broker]
     try:
         sys.exit(subprocess.run(command, timeout=seconds, check=False).returncode)
