@@ -13,6 +13,7 @@ from purgatory_bench.kafka_muting import main
     [
         (["nothing"], "'nothing' is no scenario; there are: tls-standstill, fixed-order"),
         (["fixed-order", "--whole-broker"], "'fixed-order' is no scenario; there are: tls-stand"),
+        (["--whole-broker", "--release", "2.8.2"], "a broker of release 2.8.2 needs ZooKeeper"),
         (["--release", "newest"], "'newest' is not a Kafka release such as '4.4.0'"),
     ],
 )

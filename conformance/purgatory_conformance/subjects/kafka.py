@@ -136,8 +136,10 @@ def broker_findings_command(
     """The command line that shows the same on a whole broker, whose jars it fetches.
 
     The scenarios are those of the adapter's class ``BrokerFindings``. The rest is that of
-    ``muting_findings_command``.
+    ``muting_findings_command``; releases before 3.0, whose brokers need ZooKeeper, are refused.
     """
+    if re.match(r"[0-2]\.", version):
+        raise ValueError(f"a broker of release {version} needs ZooKeeper: take 3.0 or later")
     java = _java(version, None, work_folder)
     folder = work_folder.resolve() / "adapters" / f"kafka-broker-{version}"
     broker = _built_project(_sources_folder() / "broker", folder, version, mock=False)

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.common.Uuid;
 
 /**
  * A released Kafka of one broker, in a temporary folder, with its controller beside it or inside.
@@ -27,6 +26,8 @@ final class WholeBroker implements AutoCloseable {
     static final String USER = "org.apache.kafka.common.security.plain.PlainLoginModule required "
             + "username=\"a\" password=\"a\"";
 
+    /** 16 bytes in Base64, as the storage tool wants them. */
+    private static final String CLUSTER = "bG9vcGJhY2stY2x1c3Rlcg";
     private static final long ENDS_WITHIN_S = 60;
     private static final List<String> LISTENERS =
             List.of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "CONTROLLER");
@@ -35,7 +36,6 @@ final class WholeBroker implements AutoCloseable {
     private final SelfSigned certificate = SelfSigned.in(folder.path());
     private final List<Integer> ports = new ArrayList<>();
     private final List<Process> processes = new ArrayList<>();
-    private final String cluster = Uuid.randomUuid().toString();
     private final String classPath;
     private final BufferedWriter asked;
     private final BufferedReader answers;
@@ -135,7 +135,7 @@ final class WholeBroker implements AutoCloseable {
             properties.store(writer, null);
         }
         Process format = start("kafka.tools.StorageTool", "format",
-                "--cluster-id", cluster, "--config", file.toString());
+                "--cluster-id", CLUSTER, "--config", file.toString());
         awaitEnd(format);
         if (format.exitValue() != 0) {
             throw new IllegalStateException("the storage tool failed: " + log());
