@@ -25,6 +25,8 @@ _STAMP = "sources.sha256"
 _MAIN_CLASS = "purgatory.adapter.kafka.Main"
 _MASS_EXPIRY_CLASS = "purgatory.adapter.kafka.MassExpiry"
 _TRACE_RECORDING_CLASS = "purgatory.adapter.kafka.TraceRecording"
+_MUTING_CLASS = "purgatory.adapter.kafka.MutingFindings"
+_BROKER_CLASS = "purgatory.adapter.kafka.BrokerFindings"
 # One collector thread and a bounded heap: several adapters share a small machine.
 _JAVA_OPTIONS = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx512m")
 _OLDER_RELEASE = re.compile(r"[0-3](\.|$)")
@@ -116,8 +118,36 @@ def trace_recording_command(
     return (*java, _TRACE_RECORDING_CLASS, *arguments)
 
 
-def _java(version: str, mode: KafkaMode, work_folder: Path) -> tuple[str, ...]:
-    """The command line up to the main class."""
+def muting_findings_command(
+    *, version: str = "4.4.0", scenarios: Sequence[str] = (), work_folder: Path
+) -> tuple[str, ...]:
+    """The command line that shows what Kafka's selector does with channels that wait for memory.
+
+    The scenarios are those of the adapter's class ``MutingFindings``, all if none is named; the
+    exit code is 0 where all are reproduced. Errors are those of ``kafka_command``.
+    """
+    java = _java(version, None, work_folder)
+    return (*java, _MUTING_CLASS, *scenarios)
+
+
+def broker_findings_command(
+    *, version: str = "4.4.0", scenarios: Sequence[str] = (), work_folder: Path
+) -> tuple[str, ...]:
+    """The command line that shows the same on a whole broker, whose jars it fetches.
+
+    The scenarios are those of the adapter's class ``BrokerFindings``. The rest is that of
+    ``muting_findings_command``; releases before 3.0, whose brokers need ZooKeeper, are refused.
+    """
+    if re.match(r"[0-2]\.", version):
+        raise ValueError(f"a broker of release {version} needs ZooKeeper: take 3.0 or later")
+    java = _java(version, None, work_folder)
+    folder = work_folder.resolve() / "adapters" / f"kafka-broker-{version}"
+    broker = _built_project(_sources_folder() / "broker", folder, version, mock=False)
+    return (*java, _BROKER_CLASS, str(broker / "target" / "lib"), *scenarios)
+
+
+def _java(version: str, mode: KafkaMode | None, work_folder: Path) -> tuple[str, ...]:
+    """The command line up to the main class; without a mode nothing of Kafka's is replaced."""
     if not re.fullmatch(r"[0-9]+(\.[0-9A-Za-z-]+)*", version):
         raise ValueError(f"{version!r} is not a Kafka release such as '4.4.0'")
     if mode in _TIMER_ALONE and _scala_version(version):
@@ -127,7 +157,8 @@ def _java(version: str, mode: KafkaMode, work_folder: Path) -> tuple[str, ...]:
     java = _tool("java", "install a Java runtime, version 17 or later")
     mock = mode is KafkaMode.MOCK_TIMER
     name = f"kafka-{version}-mock" if mock else f"kafka-{version}"
-    project = _built_project(work_folder.resolve() / "adapters" / name, version, mock)
+    folder = work_folder.resolve() / "adapters" / name
+    project = _built_project(_sources_folder(), folder, version, mock)
     output = project / "target"
     folders = [output / "shadow"] if mode in _VIRTUAL_CLOCK else []
     folders.append(output / "classes")
@@ -149,8 +180,7 @@ def _tool(name: str, advice: str) -> str:
     return path
 
 
-def _built_project(project: Path, version: str, mock: bool) -> Path:
-    sources = _sources_folder()
+def _built_project(sources: Path, project: Path, version: str, mock: bool) -> Path:
     digest = _digest(sources)
     if not _is_built(project, digest):
         maven = _tool("mvn", "install Apache Maven, version 3.6.3 or later, and a JDK 17 or later")

@@ -34,7 +34,7 @@ public final class MutingFindings {
     private static final int MANY_POLLS = 50;
 
     /** A scenario, which says whether it saw the behaviour. */
-    private interface Scenario {
+    interface Scenario {
         boolean run() throws Exception;
     }
 
@@ -53,69 +53,84 @@ public final class MutingFindings {
     }
 
     public static void main(String[] names) throws Exception {
+        System.exit(allReproduced(SCENARIOS, List.of(names)) ? 0 : 1);
+    }
+
+    /** Runs the scenarios of these names, or all. */
+    static boolean allReproduced(Map<String, Scenario> scenarios, List<String> names)
+            throws Exception {
         if (VirtualClock.isKafkasClock()) {
             throw new IllegalStateException("leave the folder of the shadowing class out");
         }
         boolean all = true;
-        for (String name : names.length == 0 ? SCENARIOS.keySet() : List.of(names)) {
-            Scenario scenario = SCENARIOS.get(name);
+        for (String name : names.isEmpty() ? scenarios.keySet() : names) {
+            Scenario scenario = scenarios.get(name);
             if (scenario == null) {
                 throw new IllegalArgumentException(
-                        name + " is no scenario; there are " + SCENARIOS.keySet());
+                        name + " is no scenario; there are " + scenarios.keySet());
             }
             say(name, "Apache Kafka " + Main.kafkaVersion());
             boolean reproduced = scenario.run();
             say("  verdict", reproduced ? "reproduced" : "NOT reproduced");
             all &= reproduced;
         }
-        System.exit(all ? 0 : 1);
+        return all;
     }
 
-    private static void say(String what, Object text) {
+    static void say(String what, Object text) {
         System.out.println(what + ": " + text);
     }
 
     /** Memory comes back during select, while a TLS channel waits with bytes in its buffers. */
     private static boolean tlsStandstill() throws Exception {
         say("  expected", "a channel that is granted memory goes on reading, TLS or not");
-        boolean stuck = !receivedAfterRelease("seen", SecurityProtocol.SSL, false);
-        boolean plain = receivedAfterRelease("control", SecurityProtocol.PLAINTEXT, false);
-        boolean rescued = receivedAfterRelease("control", SecurityProtocol.SSL, true);
-        return stuck && plain && rescued;
+        boolean stuck = !receivedAfterRelease("seen", SecurityProtocol.SSL, 60_000, false);
+        return stuck
+                & receivedAfterRelease("control", SecurityProtocol.PLAINTEXT, 60_000, false)
+                & receivedAfterRelease("control", SecurityProtocol.SSL, 60_000, true)
+                & receivedAfterRelease("control", SecurityProtocol.SSL, 10_000, false);
     }
 
+    /** Sends the first 10,000 bytes before the release and what is left of the request after it. */
     private static boolean receivedAfterRelease(
-            String label, SecurityProtocol protocol, boolean unmutedFromOutside)
+            String label, SecurityProtocol protocol, int sizeBytes, boolean unmutedFromOutside)
             throws Exception {
-        int sizeBytes = 60_000;
-        try (SelectorHarness harness = harness(protocol, sizeBytes, NEVER_IDLE_MS)) {
+        long idleMs = TimeUnit.MINUTES.toMillis(10);
+        try (SelectorHarness harness = harness(protocol, sizeBytes, idleMs)) {
             harness.connect("holder");
             harness.connect("waiter");
             harness.send("holder", SelectorHarness.request(sizeBytes, 1));
             NetworkReceive held = receive(harness);
             byte[] request = SelectorHarness.request(sizeBytes, 2);
-            harness.send("waiter", Arrays.copyOf(request, 10_000));
+            int first = 10_004;
+            harness.send("waiter", Arrays.copyOf(request, first));
             harness.poll(0);
             check(muted(harness.channel("waiter")), "the second channel did not wait");
-            harness.pollWhile(0, () -> harness.release(held));
+            boolean received = !harness.pollWhile(0, () -> harness.release(held)).isEmpty();
             harness.respond("holder");
             if (unmutedFromOutside) {
                 harness.selector().mute("waiter");
                 harness.selector().unmute("waiter");
             }
-            harness.send("waiter", Arrays.copyOfRange(request, 10_000, request.length));
-            int polls = 0;
-            boolean received = false;
-            while (!received && polls < MANY_POLLS) {
+            harness.send("waiter", Arrays.copyOfRange(request, first, request.length));
+            for (int poll = 0; !received && poll < MANY_POLLS; poll++) {
                 received = !harness.poll(0).isEmpty();
-                polls++;
             }
-            KafkaChannel waiter = harness.channel("waiter");
-            say("  " + label, protocol + (unmutedFromOutside ? ", un-muted from outside" : "")
-                    + ": the waiting request is " + (received ? "" : "not ") + "received in "
-                    + polls + " polls; " + waiter.muteState() + ", "
-                    + harness.pool().availableMemory() + " of " + sizeBytes
-                    + " bytes available, " + harness.unread("waiter") + " bytes unread");
+            say("  " + label, protocol + ", " + sizeBytes + " bytes"
+                    + (unmutedFromOutside ? ", un-muted from outside" : "")
+                    + ": the waiting request is "
+                    + (received ? "received" : "not received in " + MANY_POLLS + " polls, its "
+                    + "channel " + harness.channel("waiter").muteState() + ", "
+                    + harness.pool().availableMemory() + " bytes available, "
+                    + harness.unread("waiter") + " bytes unread"));
+            if (!received) {
+                harness.elapse(idleMs + 1);
+                harness.poll(0);
+                harness.poll(0);
+                say("  " + label, "after the limit for idle connections: "
+                        + (harness.channel("waiter") == null ? "closed, " : "open, ")
+                        + harness.pool().availableMemory() + " bytes available");
+            }
             return received;
         }
     }

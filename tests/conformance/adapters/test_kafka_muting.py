@@ -1,0 +1,84 @@
+"""What released Kafka does with channels that wait for memory: the programs behind the findings."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from purgatory_bench.kafka_muting import BROKER_SCENARIOS, SCENARIO_SECONDS, SCENARIOS
+from purgatory_conformance.subjects.kafka import broker_findings_command, muting_findings_command
+
+from .adapter_process import WORK_FOLDER, need_java_and_maven
+from .releases import releases
+
+pytestmark = pytest.mark.java
+
+
+def run(command: tuple[str, ...], seconds: float) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=seconds, check=False
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", releases("4.4.0", "3.9.1", "2.8.2", "2.4.1"))
+def test_every_scenario_is_reproduced(release: str) -> None:
+    """
+    Given the released selector, channels, receives and memory pool
+    When every scenario runs
+    Then each shows its behaviour, and its controls do not
+    """
+    need_java_and_maven()
+    finished = run(muting_findings_command(version=release, work_folder=WORK_FOLDER), 120)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    lines = finished.stdout.splitlines()
+    assert [line for line in lines if line.endswith(f"Apache Kafka {release}")] == [
+        f"{name}: Apache Kafka {release}" for name in SCENARIOS
+    ]
+    assert lines.count("  verdict: reproduced") == len(SCENARIOS)
+
+
+def test_an_unknown_scenario_is_refused() -> None:
+    """
+    Given the same program
+    When it is asked for a scenario that there is not
+    Then it names those that there are, in the order of the command line
+    """
+    need_java_and_maven()
+    command = muting_findings_command(scenarios=("nothing",), work_folder=WORK_FOLDER)
+    finished = run(command, 20)
+    assert finished.returncode == 1
+    assert f"nothing is no scenario; there are [{', '.join(SCENARIOS)}]" in finished.stderr
+
+
+def test_the_virtual_clock_is_not_taken() -> None:
+    """
+    Given the command with the folder of the shadowing class in front
+    When it starts
+    Then it refuses, so that no run can be mistaken for an unmodified one
+    """
+    need_java_and_maven()
+    command = list(muting_findings_command(work_folder=WORK_FOLDER))
+    position = command.index("-cp") + 1
+    classes = Path(command[position].split(os.pathsep)[0])
+    command[position] = f"{classes.parent / 'shadow'}{os.pathsep}{command[position]}"
+    finished = run(tuple(command), 20)
+    assert finished.returncode == 1
+    assert "leave the folder of the shadowing class out" in finished.stderr
+
+
+@pytest.mark.large
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", BROKER_SCENARIOS)
+def test_a_whole_broker_does_the_same(scenario: str) -> None:
+    """
+    Given a whole released broker, alone on the loopback address
+    When clients load it as the scenario says
+    Then its gauges and its clients show the behaviour, and the controls do not
+    """
+    need_java_and_maven()
+    command = broker_findings_command(scenarios=(scenario,), work_folder=WORK_FOLDER)
+    finished = run(command, SCENARIO_SECONDS[True])
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert finished.stdout.endswith("  verdict: reproduced\n")
