@@ -132,10 +132,7 @@ class TimerModel(Generic[Kept]):
 
     def due_tick(self, expiry_ms: int) -> int:
         """The due tick of an expiry (ms). Rules: TIMER-ROUNDING."""
-        tick = self.configuration.tick_ms
-        if self.profile.rounding is Rounding.UP:
-            return ceiling_to(expiry_ms, tick)
-        return floor_to(expiry_ms, tick)
+        return rounded(expiry_ms, self.configuration.tick_ms, self.profile.rounding)
 
     def delay_meant(self, delay_ms: int) -> int:
         """The delay (ms) that an accepted delay stands for.
@@ -323,6 +320,17 @@ class TimerModel(Generic[Kept]):
             return replace(state, queue=state.queue + handed) if handed else state
 
         return Expectation(branch.groups, complete, self.observe, branch.result, branch.rejected)
+
+
+def rounded(expiry_ms: int, tick_ms: int, rounding: Rounding) -> int:
+    """The due tick of an expiry under a rounding (ms). Rules: TIMER-ROUNDING."""
+    match rounding:
+        case Rounding.DOWN:
+            return floor_to(expiry_ms, tick_ms)
+        case Rounding.UP:
+            return ceiling_to(expiry_ms, tick_ms)
+        case Rounding.EXACT:
+            return expiry_ms
 
 
 def _at(state: TimerState[Kept], to_ms: int) -> TimerState[Kept]:
