@@ -365,7 +365,7 @@ def timer_model(
 def ticked_timer_model(
     configuration: TimerConfiguration, profile: TimerProfile
 ) -> TimerModel[TickedTasks]:
-    """The model of a timer that does each tick once."""
-    tick_ms = configuration.tick_ms
+    """The model of a timer that does each tick once; one that takes no notice of ticks, each ms."""
+    tick_ms = 1 if profile.rounding is Rounding.EXACT else configuration.tick_ms
     first = TickedTasks(tick_ms, floor_to(configuration.start_ms, tick_ms))
     return TimerModel(configuration, profile, first)

@@ -12,7 +12,8 @@ import msgspec
 class Rounding(Enum):
     """How an expiry is rounded to the tick (rule TIMER-ROUNDING).
 
-    ``exact``: not at all. The timer has no tick, and takes no notice of ``tick_ms``.
+    ``exact``: not at all. The timer takes no notice of ``tick_ms``: it has no tick, or one alone,
+    which is then the unit of time.
     """
 
     DOWN = "down"

@@ -33,7 +33,7 @@ from purgatory_spec.profiles import (
 _CHOICES: Mapping[object, str] = {
     Rounding.DOWN: "an expiry is rounded down to the tick; a task may run early by less than one",
     Rounding.UP: "an expiry is rounded up to the tick; no task runs before its delay has passed",
-    Rounding.EXACT: "there is no tick; 'tick_ms' means nothing",
+    Rounding.EXACT: "there is no tick, or one alone, the unit of time; 'tick_ms' means nothing",
     SameTickOrder.NONE: "tasks of one tick may run in any order",
     SameTickOrder.FIFO: "tasks of one tick run in the order in which they were added",
     Clock.MANUAL: "the requests move the clock",

@@ -77,10 +77,9 @@ def _of_ticks(profile: TimerProfile | PurgatoryProfile) -> str:
             "'already_due' is declared to be 'next_tick' and 'structure' to be "
             "'delay_queue_wheel'; such a wheel has no ticker: declare one of the two"
         )
-    if profile.rounding is Rounding.EXACT and (wheel or ticker):
-        other = "'structure' to be 'delay_queue_wheel'" if wheel else "'already_due' 'next_tick'"
+    if profile.rounding is Rounding.EXACT and wheel:
         return (
-            f"'rounding' is declared to be 'exact' and {other}; "
-            "what has no tick is neither: declare one of the two"
+            "'rounding' is declared to be 'exact' and 'structure' to be 'delay_queue_wheel'; "
+            "such a wheel has a tick: declare one of the two"
         )
     return ""

@@ -13,6 +13,7 @@ from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure, profile_of
 from purgatory_spec.messages import Implementation
 from purgatory_spec.profiles import (
+    AlreadyDue,
     Component,
     Configuration,
     Executor,
@@ -65,8 +66,8 @@ def refused(components: dict[str, object]) -> Fault:
             "'rounding' is declared to be 'exact' and 'structure' to be 'delay_queue_wheel'; ",
         ),
         (
-            {"purgatory": {"rounding": "exact", "already_due": "next_tick"}},
-            "'rounding' is declared to be 'exact' and 'already_due' 'next_tick'; ",
+            {"purgatory": {"rounding": "exact", "structure": "delay_queue_wheel"}},
+            "such a wheel has a tick: declare one of the two",
         ),
         ({"memory_pool": {}}, "declares none of the features 'strict', 'non_strict' and"),
         ({"memory_pool": {"features": ["construct"]}}, "declare at least one of them"),
@@ -197,6 +198,7 @@ def test_a_subject_in_process_gets_the_same_sentence(profile: Profile) -> None:
         TimerProfile(
             executor=Executor.THREADS,
             rounding=Rounding.EXACT,
+            already_due=AlreadyDue.NEXT_TICK,
             features=frozenset({Feature.CANCEL, Feature.SCRIPT_THROW}),
         ),
         PROFILE,
