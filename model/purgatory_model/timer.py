@@ -132,10 +132,7 @@ class TimerModel(Generic[Kept]):
 
     def due_tick(self, expiry_ms: int) -> int:
         """The due tick of an expiry (ms). Rules: TIMER-ROUNDING."""
-        tick = self.configuration.tick_ms
-        if self.profile.rounding is Rounding.UP:
-            return ceiling_to(expiry_ms, tick)
-        return floor_to(expiry_ms, tick)
+        return rounded(expiry_ms, self.configuration.tick_ms, self.profile.rounding)
 
     def delay_meant(self, delay_ms: int) -> int:
         """The delay (ms) that an accepted delay stands for.
@@ -325,6 +322,17 @@ class TimerModel(Generic[Kept]):
         return Expectation(branch.groups, complete, self.observe, branch.result, branch.rejected)
 
 
+def rounded(expiry_ms: int, tick_ms: int, rounding: Rounding) -> int:
+    """The due tick of an expiry under a rounding (ms). Rules: TIMER-ROUNDING."""
+    match rounding:
+        case Rounding.DOWN:
+            return floor_to(expiry_ms, tick_ms)
+        case Rounding.UP:
+            return ceiling_to(expiry_ms, tick_ms)
+        case Rounding.EXACT:
+            return expiry_ms
+
+
 def _at(state: TimerState[Kept], to_ms: int) -> TimerState[Kept]:
     if to_ms < state.now_ms:
         raise ValueError(f"the clock reads {state.now_ms} and cannot go back to {to_ms}")
@@ -357,7 +365,7 @@ def timer_model(
 def ticked_timer_model(
     configuration: TimerConfiguration, profile: TimerProfile
 ) -> TimerModel[TickedTasks]:
-    """The model of a timer that does each tick once."""
-    tick_ms = configuration.tick_ms
+    """The model of a timer that does each tick once; one that takes no notice of ticks, each ms."""
+    tick_ms = 1 if profile.rounding is Rounding.EXACT else configuration.tick_ms
     first = TickedTasks(tick_ms, floor_to(configuration.start_ms, tick_ms))
     return TimerModel(configuration, profile, first)

@@ -28,6 +28,7 @@ from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import (
     AlreadyDue,
     Observable,
+    Rounding,
     Structure,
     TimerConfiguration,
     TimerProfile,
@@ -139,7 +140,13 @@ class TimingWheel:
 def timing_wheel_model(
     configuration: TimerConfiguration, profile: TimerProfile
 ) -> TimerModel[TimingWheel]:
-    """The model of a timer that is a hierarchical timing wheel."""
+    """The model of a timer that is a hierarchical timing wheel.
+
+    Raises:
+        ValueError: expiries are not rounded, so that no bucket could be passed down for good.
+    """
+    if profile.rounding is Rounding.EXACT:
+        raise ValueError("a timing wheel rounds an expiry to its tick, and 'rounding' is 'exact'")
     start = floor_to(configuration.start_ms, configuration.tick_ms)
     wheel = TimingWheel(configuration.tick_ms, configuration.wheel_size, start)
     return TimerModel(configuration, profile, wheel)

@@ -10,10 +10,15 @@ import msgspec
 
 
 class Rounding(Enum):
-    """How an expiry is rounded to the tick (rule TIMER-ROUNDING)."""
+    """How an expiry is rounded to the tick (rule TIMER-ROUNDING).
+
+    ``exact``: not at all. The timer takes no notice of ``tick_ms``: it has no tick, or one alone,
+    which is then the unit of time.
+    """
 
     DOWN = "down"
     UP = "up"
+    EXACT = "exact"
 
 
 class SameTickOrder(Enum):
@@ -35,12 +40,14 @@ class Executor(Enum):
 
     ``stepped``: it waits in a queue until a step runs it. ``inline``: it has run, in the
     caller's thread, when the step that expired it returns. ``thread``: it has run, in a thread
-    of the executor, when that step returns (the adapter waits for it).
+    of the executor, when that step returns (the adapter waits for it). ``threads``: the same with
+    several threads, or one for each task, so that the order in which tasks of one step run is free.
     """
 
     STEPPED = "stepped"
     INLINE = "inline"
     THREAD = "thread"
+    THREADS = "threads"
 
 
 class Structure(Enum):

@@ -121,6 +121,7 @@ PROBLEMS = {
         "instance before it, also where 'end' was not sent"
     ),
     "unknown request": "the adapter reports a failure of its own: no such request",
+    "unknown ends": "an unknown request or operation must change nothing: the instance goes on",
     "unasked": "nobody asked for this line; write one reply to each request",
     "result": (
         "'advance_result' is declared but 'advance' has no 'result'; "

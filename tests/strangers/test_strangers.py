@@ -39,6 +39,7 @@ from .timers import (
     hashed_wheel,
     hierarchical_wheel,
     sorted_list,
+    thread_for_each,
     ticker,
 )
 
@@ -61,6 +62,7 @@ STRANGERS: Mapping[str, Stranger] = {
         one_lock.STRANGER,
         semaphore.STRANGER,
         sorted_list.STRANGER,
+        thread_for_each.STRANGER,
         ticker.STRANGER,
         try_lock.STRANGER,
         unchecked.STRANGER,

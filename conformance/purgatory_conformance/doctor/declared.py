@@ -41,6 +41,7 @@ _CHOICES: Mapping[object, str] = {
     EndWhileWaiting.AT_ONCE: "a client's end is noticed while its request waits",
     Rounding.DOWN: "an expiry is rounded down to the tick; a task may run early by less than one",
     Rounding.UP: "an expiry is rounded up to the tick; no task runs before its delay has passed",
+    Rounding.EXACT: "there is no tick, or one alone, the unit of time; 'tick_ms' means nothing",
     SameTickOrder.NONE: "tasks of one tick may run in any order",
     SameTickOrder.FIFO: "tasks of one tick run in the order in which they were added",
     Clock.MANUAL: "the requests move the clock",
@@ -48,6 +49,8 @@ _CHOICES: Mapping[object, str] = {
     Executor.INLINE: "an expired task has run, in the same thread, when the reply comes",
     Executor.STEPPED: "an expired task waits until 'run_one' asks for it",
     Executor.THREAD: "an expired task has run, in another thread, when the reply comes",
+    Executor.THREADS: "expired tasks have run, in several threads, in any order, when the reply "
+    "comes",
     Structure.ANY: "nothing is said of the structure",
     Structure.DELAY_QUEUE_WHEEL: "it is Kafka's timing wheel, whose own clock is the last bucket "
     "popped from a delay queue, and lags while idle; a wheel that turns with the clock is 'any'",

@@ -221,6 +221,9 @@ class Interview:
         yield from self._unknown("request", {"request": "wobble"})
         yield from self._unknown("operation", {"request": "do", "operation": {"op": "wobble"}})
         fields: dict[str, object] = msgspec.to_builtins(plain)
+        yield from self._tolerated(
+            "an unknown request or operation", fields, "must change nothing: the instance goes on"
+        )
         yield from self._tolerated("an unknown field", {**fields, "wobble": 1})
         yield from self._tolerated("a blank line before a request", fields, before=b"\n")
         yield from self.talk.ask_nonsense()
@@ -242,7 +245,11 @@ class Interview:
             )
 
     def _tolerated(
-        self, what: str, operation: dict[str, object], before: bytes = b""
+        self,
+        what: str,
+        operation: dict[str, object],
+        duty: str = "must be passed over",
+        before: bytes = b"",
     ) -> Iterator[Finding]:
         identity = self.talk.next_id()
         request = {"request": "do", "id": identity, "operation": operation}
@@ -251,7 +258,7 @@ class Interview:
         if answer is None:
             return
         if answer.reply.unsupported:
-            yield answer.finding(Severity.WRONG, f"{what} must be passed over")
+            yield answer.finding(Severity.WRONG, f"{what} {duty}")
         else:
             yield answer.finding(Severity.OK, f"{what} is passed over")
 

@@ -39,6 +39,8 @@ def base_steps(
     """The base steps of a derived step; the observables belong to the last one."""
     if not outcome.events and not state.queue:
         return [(operation, outcome)]
+    if model.profile.executor is Executor.THREADS:
+        outcome = _in_order_of_ticks(state, outcome)
     steps = _observed_last(_dealt_out(model, state, operation, outcome), outcome)
     runs = [event.task for event in outcome.events if event.kind is EventKind.RAN]
     is_open = len(runs) <= _MOST_SEARCHED and bool(_touched(state, operation, runs))
@@ -47,6 +49,14 @@ def base_steps(
         found = _Search(model, outcome).explain(state, operation)
         return steps if found is None else _observed_last(found, outcome)
     return steps
+
+
+def _in_order_of_ticks(state: TimerState[Kept], outcome: Outcome) -> Outcome:
+    """The outcome, its runs in the order in which they expired: several threads show another."""
+    due_ticks = state.store.due_ticks
+    latest = max(due_ticks.values(), default=0)
+    events = sorted(outcome.events, key=lambda event: due_ticks.get(event.task, latest))
+    return structs.replace(outcome, events=tuple(events))
 
 
 def _observed_last(steps: Iterable[BaseStep], outcome: Outcome) -> list[BaseStep]:

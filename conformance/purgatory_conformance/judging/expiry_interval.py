@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from purgatory_model.arithmetic import ceiling_to, floor_to
+from purgatory_model.timer import rounded
 from purgatory_spec.profiles import Rounding
 
 
@@ -18,13 +18,11 @@ class ExpiryInterval(NamedTuple):
 
     def early(self, called_ms: int, delay_ms: int = 0) -> int:
         """The earliest reading at which the task may run."""
-        if self.rounding is Rounding.UP:
-            return ceiling_to(called_ms + delay_ms, self.tick_ms)
-        return floor_to(called_ms + delay_ms, self.tick_ms)
+        return rounded(called_ms + delay_ms, self.tick_ms, self.rounding)
 
     def late(self, returned_ms: int, delay_ms: int = 0) -> int:
         """The latest reading at which the task may run."""
         late = returned_ms + delay_ms
         if self.rounding is Rounding.UP:
-            late = ceiling_to(late, self.tick_ms)
+            late = rounded(late, self.tick_ms, self.rounding)
         return max(late, returned_ms) + self.lateness_ms

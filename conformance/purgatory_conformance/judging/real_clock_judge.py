@@ -8,9 +8,10 @@ An arming that is ended when it may already have run leaves both open: one run o
 none is. Where a run may be that of either arming of a task, it is taken for that of the present
 one; so a fault may be overlooked there, but none is invented.
 
-A size is read at some instant between its step and the next one. Tasks that cannot have left by the
-next step's begin count in it; those that may have left count or not. Where none may have left the
-size is exact, and the rule about it is visited.
+A size is read at some instant between the end of its step and the begin of the next one. Tasks that
+cannot have left by that begin count in it. A task that may have left counts or not, also one whose
+run is told with the size and has a reading at the step's end or behind it. Where none may have left
+the size is exact, and the rule about it is visited.
 """
 
 from dataclasses import dataclass, field
@@ -97,8 +98,11 @@ class RealClockJudge:
                 judgement.visited.update(rules)
         self._passing = [p for p in self._passing if p[0].late_ms >= outcome.returned_ms]
         if Observable.SIZE in self.profile.observables:
-            leaving = tuple(interval.early_ms for interval in self._armed.values())
-            self._reading = _Reading(outcome.observed.get(Observable.SIZE.value), leaving)
+            leaving = [interval.early_ms for interval in self._armed.values()]
+            returned_ms = outcome.returned_ms
+            leaving += [e.at_ms for e in after if e.at_ms is not None and e.at_ms >= returned_ms]
+            size = outcome.observed.get(Observable.SIZE.value)
+            self._reading = _Reading(size, tuple(leaving))
         return judgement
 
     def _size(self, operation: Operation, outcome: Outcome, visited: set[str]) -> Divergence | None:

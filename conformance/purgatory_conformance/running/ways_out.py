@@ -12,6 +12,7 @@ from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.judging.judgement import TooManyStates
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.running.withdrawn_features import without
+from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import (
     Subject,
     SubjectFailure,
@@ -114,6 +115,8 @@ class _Search:
     def choices(self) -> Iterator[WayOut]:
         """The other values of the profile under which most cases pass."""
         for words, profile in self.support.alternatives(self.profile):
+            if problem_of(profile):
+                continue
             broken = [self._broken(each, profile, self.deviations) for each in self.recorded]
             if _is_most(broken.count(""), len(broken)):
                 name, _, value = words.partition(" ")

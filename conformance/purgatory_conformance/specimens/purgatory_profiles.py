@@ -165,6 +165,7 @@ _EXACT = _change(_PROPOSAL, accounting=Accounting.EXACT)
 _STOP = _change(PROFILE, throwing_try=ThrowingTry.STOP)
 _INLINE = _change(PROFILE, executor=Executor.INLINE)
 _UP = _change(PROFILE, rounding=Rounding.UP)
+_NO_TICK = _change(PROFILE, rounding=Rounding.EXACT)
 _FIFO = _change(PROFILE, same_tick_order=SameTickOrder.FIFO)
 _WHEEL = _change(PROFILE, structure=Structure.DELAY_QUEUE_WHEEL)
 
@@ -205,6 +206,7 @@ _PROFILE_SUBJECTS = (
     _profile_subject("executor inline", _INLINE, PROFILE, "PURGATORY-TIME-OUT"),
     _profile_subject("rounding down", PROFILE, _UP, "PURGATORY-TIME-OUT"),
     _profile_subject("rounding up", _UP, PROFILE, "PURGATORY-TIME-OUT"),
+    _profile_subject("rounding exact", _NO_TICK, PROFILE, "PURGATORY-TIME-OUT"),
     _profile_subject(
         "same_tick_order none", PROFILE, _FIFO, "PURGATORY-TIME-OUT", BackwardsPurgatory
     ),

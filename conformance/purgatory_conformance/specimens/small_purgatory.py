@@ -393,6 +393,8 @@ class SmallPurgatory:
 
     def due_tick(self, expiry_ms: int) -> int:
         """The expiry rounded to the tick, as declared."""
+        if self.profile.rounding is Rounding.EXACT:
+            return expiry_ms
         if self.profile.rounding is Rounding.UP:
             expiry_ms += self.tick_ms - 1
         return expiry_ms // self.tick_ms * self.tick_ms

@@ -22,6 +22,7 @@ from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.profiles import (
     AlreadyDue,
     Executor,
+    Feature,
     LargerDelay,
     NegativeDelay,
     Observable,
@@ -85,6 +86,18 @@ class TickerTimer(HeapTimer):
         return super().advance()
 
 
+class ThreadsTimer(HeapTimer):
+    """A timer whose tasks each have a thread of their own, here the last one first."""
+
+    def settle(self) -> None:
+        """Wait until all threads are through."""
+        self.queue.reverse()
+        while self.queue:
+            thread = Thread(target=self.run_one)
+            thread.start()
+            thread.join()
+
+
 class ThreadTimer(SmallTimer):
     """A timer whose tasks run in a thread of its executor."""
 
@@ -132,6 +145,13 @@ _ANY = _change(
     structure=Structure.ANY,
     observables=frozenset({Observable.SIZE, Observable.QUEUED, Observable.ADVANCE_RESULT}),
 )
+_THREADS = _change(
+    _ANY,
+    executor=Executor.THREADS,
+    features=_ANY.features - {Feature.SCRIPT_ADD, Feature.SCRIPT_CANCEL, Feature.SCRIPT_ADVANCE},
+)
+_ONE_THREAD = _change(_THREADS, executor=Executor.THREAD)
+_EXACT = _change(_ANY, rounding=Rounding.EXACT)
 _AS_ZERO = _change(_ANY, negative_delay=NegativeDelay.AS_ZERO, rounding=Rounding.UP)
 _ALREADY_DUE = _change(_AS_ZERO, negative_delay=NegativeDelay.ALREADY_DUE)
 _NO_NEGATIVE = _change(PROFILE, negative_delay=NegativeDelay.NOT_OFFERED)
@@ -143,11 +163,13 @@ _FEW_OBSERVABLES_OF_A_WHEEL = _change(_ANY, structure=Structure.DELAY_QUEUE_WHEE
 _PROFILE_SUBJECTS = (
     _profile_subject("rounding down", PROFILE, _UP, "TIMER-ROUNDING"),
     _profile_subject("rounding up", _UP, PROFILE, "TIMER-ROUNDING"),
+    _profile_subject("rounding exact", _EXACT, _ANY, "TIMER-ROUNDING", HeapTimer),
     _profile_subject("same_tick_order none", PROFILE, _FIFO, "TIMER-SAME-TICK-ORDER"),
     _profile_subject("same_tick_order fifo", _FIFO, PROFILE),
     _profile_subject("executor stepped", PROFILE, _INLINE, "TIMER-EXECUTOR-ORDER"),
     _profile_subject("executor inline", _INLINE, PROFILE, "TIMER-EXECUTOR-ORDER"),
     _profile_subject("executor thread", _THREAD, PROFILE, "TIMER-EXECUTOR-ORDER", ThreadTimer),
+    _profile_subject("executor threads", _THREADS, _ONE_THREAD, "TIMER-TICK-ORDER", ThreadsTimer),
     _profile_subject(
         "structure any", _ANY, _FEW_OBSERVABLES_OF_A_WHEEL, "TIMER-OWN-CLOCK", HeapTimer
     ),

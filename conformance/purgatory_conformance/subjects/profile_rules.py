@@ -9,16 +9,23 @@ from purgatory_spec.profiles import (
     ChannelMutingProfile,
     Component,
     Executor,
+    Feature,
     MemoryPoolFeature,
     MemoryPoolProfile,
     Profile,
     PurgatoryProfile,
+    Rounding,
+    SameTickOrder,
     Structure,
     TimerProfile,
 )
 
+_THREADS = frozenset({Executor.THREAD, Executor.THREADS})
+
+_ACTIONS = frozenset({Feature.SCRIPT_ADD, Feature.SCRIPT_CANCEL, Feature.SCRIPT_ADVANCE})
+
 NEVER_JUDGED: Mapping[Component, frozenset[Enum]] = {
-    Component.PURGATORY: frozenset({Executor.THREAD}),
+    Component.PURGATORY: _THREADS,
 }
 """Values that the type of a component's profile has, but by which no component is judged."""
 
@@ -45,20 +52,15 @@ _GOES_WITH = {
 
 def problem_of(profile: Profile) -> str:
     """What keeps the suite from judging by this profile, in a sentence; empty where nothing."""
-    if isinstance(profile, PurgatoryProfile) and profile.executor is Executor.THREAD:
+    if isinstance(profile, PurgatoryProfile) and profile.executor in _THREADS:
         return (
-            "the purgatory's executor is declared to be 'thread'; "
+            f"the purgatory's executor is declared to be '{profile.executor.value}'; "
             "a purgatory is judged with a stepped or an inline executor"
         )
-    if (
-        isinstance(profile, TimerProfile | PurgatoryProfile)
-        and profile.structure is Structure.DELAY_QUEUE_WHEEL
-        and profile.already_due is AlreadyDue.NEXT_TICK
-    ):
-        return (
-            "'already_due' is declared to be 'next_tick' and 'structure' to be "
-            "'delay_queue_wheel'; such a wheel has no ticker: declare one of the two"
-        )
+    if isinstance(profile, TimerProfile | PurgatoryProfile) and (problem := _of_ticks(profile)):
+        return problem
+    if isinstance(profile, TimerProfile) and profile.executor is Executor.THREADS:
+        return _of_threads(profile)
     if isinstance(profile, MemoryPoolProfile) and not SORTS_OF_POOL & profile.features:
         return (
             "the memory pool declares none of the features 'strict', 'non_strict' and "
@@ -81,4 +83,37 @@ def _problem_of_server(profile: ChannelMutingProfile) -> str:
                 f"the server declares the feature '{feature.value}' without '{needed.value}', "
                 "without which it cannot be asked for; declare both"
             )
+    return ""
+
+
+def _of_threads(profile: TimerProfile) -> str:
+    """What several threads leave to chance, so that no rule can be judged by it."""
+    if profile.same_tick_order is SameTickOrder.FIFO:
+        return (
+            "'executor' is declared to be 'threads' and 'same_tick_order' to be 'fifo'; several "
+            "threads keep no order: declare one of the two"
+        )
+    scripts = sorted(_ACTIONS & profile.features)
+    if scripts:
+        return (
+            f"'executor' is declared to be 'threads', with {', '.join(scripts)}; what tasks do to "
+            "each other in several threads is left to chance: declare one of the two"
+        )
+    return ""
+
+
+def _of_ticks(profile: TimerProfile | PurgatoryProfile) -> str:
+    """Which of the choices about ticks exclude each other."""
+    wheel = profile.structure is Structure.DELAY_QUEUE_WHEEL
+    ticker = profile.already_due is AlreadyDue.NEXT_TICK
+    if wheel and ticker:
+        return (
+            "'already_due' is declared to be 'next_tick' and 'structure' to be "
+            "'delay_queue_wheel'; such a wheel has no ticker: declare one of the two"
+        )
+    if profile.rounding is Rounding.EXACT and wheel:
+        return (
+            "'rounding' is declared to be 'exact' and 'structure' to be 'delay_queue_wheel'; "
+            "such a wheel has a tick: declare one of the two"
+        )
     return ""

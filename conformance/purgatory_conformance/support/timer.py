@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec import structs
+
 from purgatory_conformance.components import narrowed
 from purgatory_conformance.describing.timer_states import describe_timer_state
 from purgatory_conformance.describing.timer_words import (
@@ -131,6 +133,8 @@ class TimerSupport:
         yield from sibling_profiles(profile, "rounding", "negative_delay", "larger_delay")
         if profile.same_tick_order is SameTickOrder.FIFO:
             yield from sibling_profiles(profile, "same_tick_order")
+        if profile.executor is Executor.THREAD:
+            yield "executor threads", structs.replace(profile, executor=Executor.THREADS)
         if profile.structure is Structure.DELAY_QUEUE_WHEEL:
             yield from sibling_profiles(profile, "structure")
         else:

@@ -159,7 +159,7 @@ def _operations(
     """The shares, and the first line that by itself cannot be right, if there is one."""
     real_clock = isinstance(begin.clock, WallClock)
     waiting = () if history.snapshot is None else history.snapshot.operations
-    has_threads = real_clock or instance.profile.executor is Executor.THREAD
+    has_threads = real_clock or instance.profile.executor in (Executor.THREAD, Executor.THREADS)
     broken_off = has_threads and bool(history.hole)
     time_outs = TimeOuts(instance if real_clock else None, waiting)
     shares = partial(

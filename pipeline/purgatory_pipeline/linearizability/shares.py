@@ -57,7 +57,7 @@ def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
             yield Share(task, entries, rules)
     else:
         entries = history.entries
-        if instance.profile.executor is Executor.THREAD:
+        if instance.profile.executor in (Executor.THREAD, Executor.THREADS):
             entries = list(_with_runs(entries))
         yield Share("", entries, timer_calls(instance, history.snapshot))
 

@@ -1,14 +1,17 @@
 """A subject without a stepped executor is judged by the base steps that explain what it shows."""
 
 import pytest
+from msgspec import structs
 
 from purgatory_conformance.judging.timer.judge import TimerJudge
 from purgatory_spec.operations import Add, AddInside, Advance, CancelInside, Operation
 from purgatory_spec.outcomes import Event, EventKind, Outcome, expired, ran
 from purgatory_spec.profiles import (
+    AlreadyDue,
     Executor,
     Feature,
     Observable,
+    Rounding,
     TimerConfiguration,
     TimerProfile,
 )
@@ -55,6 +58,65 @@ def test_tasks_of_one_tick_may_run_in_any_order() -> None:
     assert (
         judged(*adds, (Advance(2), shown(ran("a"), ran("c"), ran("b"))))[-1] == "TIMER-TICK-ORDER"
     )
+
+
+@pytest.mark.parametrize(
+    ("executor", "rule"), [(Executor.THREAD, "TIMER-TICK-ORDER"), (Executor.THREADS, None)]
+)
+def test_several_threads_show_no_order_but_what_ran(executor: Executor, rule: str | None) -> None:
+    """
+    Given a timer with one thread, or with several, and two tasks in two ticks
+    When the later one runs first, or one of them not, or twice
+    Then the order is free with several threads alone, and the rest is free with none
+    """
+
+    def last_rule(*runs: str, size: int = 0) -> str | None:
+        judge = TimerJudge(TimerConfiguration(), structs.replace(INLINE, executor=executor))
+        judge.step(Add("a", 2), shown(size=1))
+        judge.step(Add("b", 1), shown(size=2))
+        divergence = judge.step(Advance(2), shown(*map(ran, runs), size=size)).divergence
+        return divergence.rule if divergence else None
+
+    assert last_rule("b", "a") is None
+    assert last_rule("a", "b") == rule
+    assert last_rule("b", size=1) == "TIMER-NOT-LATE"
+    assert last_rule("b", "a", "a") == "TIMER-EXACTLY-ONCE"
+
+
+@pytest.mark.parametrize(
+    ("rounding", "ran_at_ms"), [(Rounding.DOWN, 30), (Rounding.UP, 40), (Rounding.EXACT, 35)]
+)
+@pytest.mark.parametrize("already_due", AlreadyDue)
+def test_what_has_no_tick_expires_to_the_millisecond(
+    rounding: Rounding, ran_at_ms: int, already_due: AlreadyDue
+) -> None:
+    """
+    Given a tick of 10 ms and a task that expires at 35
+    When the timer is advanced millisecond by millisecond
+    Then the task is expected at the reading that the rounding says, and no other
+    """
+    profile = TimerProfile(rounding=rounding, already_due=already_due)
+    for seen_ms in (30, 35, 40):
+        judge = TimerJudge(TimerConfiguration(tick_ms=10), profile)
+        judge.step(Add("a", 35), Outcome())
+        advances = [
+            judge.step(Advance(now), Outcome(events=(ran("a"),) if now == seen_ms else ()))
+            for now in range(1, seen_ms + 1)
+        ]
+        broken = [each.divergence.rule for each in advances if each.divergence]
+        assert broken[:1] == ([] if seen_ms == ran_at_ms else ["TIMER-ROUNDING"])
+
+
+def test_a_ticker_without_a_choice_of_ticks_does_each_millisecond_once() -> None:
+    """
+    Given a timer that a ticker drives and that takes no notice of the tick
+    When a task is due as it is added, whatever the tick is
+    Then it is expected in the next millisecond
+    """
+    profile = TimerProfile(rounding=Rounding.EXACT, already_due=AlreadyDue.NEXT_TICK)
+    judge = TimerJudge(TimerConfiguration(tick_ms=10, start_ms=5), profile)
+    steps = ((Add("a", 0), ()), (Advance(5), ()), (Advance(6), (ran("a"),)))
+    assert not any(judge.step(each, Outcome(events=events)).divergence for each, events in steps)
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,32 @@ def test_a_size_is_exact_until_a_task_may_leave(
     assert ("TIMER-SIZE" in later.visited) == is_visited
 
 
+@pytest.mark.parametrize(
+    ("size", "ran_at_ms", "rule"),
+    [
+        (0, 99, None),
+        (1, 99, "TIMER-SIZE"),
+        (0, 100, None),
+        (1, 100, None),
+        (2, 100, "TIMER-SIZE"),
+        (1, 101, None),
+    ],
+)
+def test_a_task_that_ran_as_the_size_was_read_counts_or_not(
+    size: int, ran_at_ms: int, rule: str | None
+) -> None:
+    """
+    Given an add from 99 to 100 of a task that is due at once, and a size that was read behind it
+    When the reply also tells the task's run, before the end of the add, or at it, or behind it
+    Then the task counts or not, unless its run was before
+    """
+    judge = RealClockJudge(TimerConfiguration(1), SIZED)
+    added = seen(99, 100, a=ran_at_ms)
+    assert judge.step(Add("a", 0), sized(size, added)).divergence is None
+    later = judge.step(Wait(1), sized(0, seen(110, 111)))
+    assert (later.divergence.rule if later.divergence else None) == rule
+
+
 class OffByOne:
     """The bundled timer on the real clock, with a size that is one too large."""
 

@@ -170,6 +170,25 @@ def test_a_structure_that_is_wrongly_declared_is_one_cause_and_one_line_to_chang
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("rounding-exact", '"rounding": "exact"'), ("executor-threads", '"executor": "threads"')],
+)
+def test_a_choice_that_was_left_out_is_told(name: str, line: str) -> None:
+    """
+    Given a timer without a tick, or with a thread for each task, that does not say so
+    When a campaign fails
+    Then the first cause has the profile's line under which its cases pass, and no other
+    """
+    (silent,) = [
+        each
+        for each in profile_subjects()
+        if each.component is Component.TIMER and each.name == name
+    ]
+    campaign = run_campaign(silent.sibling(), Component.TIMER, seed=1, budget=QUICK)
+    assert [way.line for way in campaign.causes[0].ways_out] == [line]
+
+
 def test_what_a_feature_lets_the_suite_ask_is_left_out() -> None:
     """
     Given operations with a throwing task, an arming again and a release again

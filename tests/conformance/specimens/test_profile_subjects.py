@@ -95,7 +95,7 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
         "already_due": set(AlreadyDue),
         "negative_delay": set(NegativeDelay),
         "throwing_try": set(ThrowingTry),
-        "executor": set(Executor) - {Executor.THREAD},
+        "executor": set(Executor) - {Executor.THREAD, Executor.THREADS},
         "rounding": set(Rounding),
         "same_tick_order": set(SameTickOrder),
         "structure": set(Structure),

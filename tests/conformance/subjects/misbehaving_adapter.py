@@ -18,6 +18,7 @@ OUTPUT = sys.stdout.buffer
 
 pending: dict[str, int] = {}
 now_ms = 0
+has_instance = False
 
 
 def main() -> None:
@@ -37,6 +38,7 @@ def main() -> None:
 
 
 def answer(line: bytes) -> None:
+    global has_instance
     try:
         request = json.loads(line)
         kind, identity = request["request"], request["id"]
@@ -50,6 +52,9 @@ def answer(line: bytes) -> None:
             write({"id": identity, **new(request["configuration"])})
         case "do":
             operation = request["operation"]
+            if MODE == "unknown ends" and not has_instance:
+                write({"id": identity, "unsupported": "there is no instance"})
+                return
             if operation["op"] == "advance":
                 misbehave(identity)
             reply = carry_out(operation)
@@ -69,6 +74,8 @@ def answer(line: bytes) -> None:
         case _ if MODE == "unknown request":
             write({"id": identity, "error": "no such request"})
         case _:
+            if MODE == "unknown ends":
+                has_instance = False
             write({"id": identity, "unsupported": f"no request {kind}"})
 
 
@@ -115,7 +122,8 @@ def greet() -> dict[str, Any]:
 
 
 def new(configuration: dict[str, int]) -> dict[str, Any]:
-    global now_ms
+    global now_ms, has_instance
+    has_instance = True
     match MODE:
         case "crash at new":
             raise SystemExit(4)

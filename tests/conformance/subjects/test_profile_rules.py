@@ -13,13 +13,16 @@ from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure, profile_of
 from purgatory_spec.messages import Implementation
 from purgatory_spec.profiles import (
+    AlreadyDue,
     Component,
     Configuration,
     Executor,
+    Feature,
     MemoryPoolFeature,
     MemoryPoolProfile,
     Profile,
     PurgatoryProfile,
+    Rounding,
     TimerProfile,
     component_of,
 )
@@ -45,6 +48,26 @@ def refused(components: dict[str, object]) -> Fault:
         (
             {"purgatory": {"executor": "thread"}},
             "a purgatory is judged with a stepped or an inline executor",
+        ),
+        (
+            {"purgatory": {"executor": "threads"}},
+            "a purgatory is judged with a stepped or an inline executor",
+        ),
+        (
+            {"timer": {"executor": "threads", "same_tick_order": "fifo"}},
+            "several threads keep no order: declare one of the two",
+        ),
+        (
+            {"timer": {"executor": "threads", "features": ["script_throw", "script_add"]}},
+            "'executor' is declared to be 'threads', with script_add; what tasks do",
+        ),
+        (
+            {"timer": {"rounding": "exact", "structure": "delay_queue_wheel"}},
+            "'rounding' is declared to be 'exact' and 'structure' to be 'delay_queue_wheel'; ",
+        ),
+        (
+            {"purgatory": {"rounding": "exact", "structure": "delay_queue_wheel"}},
+            "such a wheel has a tick: declare one of the two",
         ),
         ({"memory_pool": {}}, "declares none of the features 'strict', 'non_strict' and"),
         ({"memory_pool": {"features": ["construct"]}}, "declare at least one of them"),
@@ -168,7 +191,19 @@ def test_a_subject_in_process_gets_the_same_sentence(profile: Profile) -> None:
     assert (campaign.verdict, campaign.verdict.exit_code) == (Verdict.SUBJECT_FAILED, 3)
 
 
-@pytest.mark.parametrize("profile", [TimerProfile(executor=Executor.THREAD), PROFILE])
+@pytest.mark.parametrize(
+    "profile",
+    [
+        TimerProfile(executor=Executor.THREAD),
+        TimerProfile(
+            executor=Executor.THREADS,
+            rounding=Rounding.EXACT,
+            already_due=AlreadyDue.NEXT_TICK,
+            features=frozenset({Feature.CANCEL, Feature.SCRIPT_THROW}),
+        ),
+        PROFILE,
+    ],
+)
 def test_other_profiles_have_no_problem(profile: Profile) -> None:
     """
     Given a profile by which a component is judged

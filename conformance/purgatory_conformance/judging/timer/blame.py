@@ -31,7 +31,7 @@ from purgatory_model.step import Expectation, in_groups, observables_match, resu
 from purgatory_model.timing_wheel import TimingWheel
 from purgatory_spec.operations import Add, Cancel, Operation, RunOne, Shutdown, Throw
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import LARGEST_INT, Rounding
+from purgatory_spec.profiles import LARGEST_INT, Executor, Rounding
 from purgatory_spec.reasons import Reason
 
 _RULES_OF_LATENESS = (
@@ -64,6 +64,8 @@ def blame(
     after = nearest.complete(outcome.events if as_seen else events)
     step = DivergentStep(history, before, operation, outcome, nearest, events, after)
     rule, kind, expected, seen = _first_difference(step)
+    if rule == "TIMER-EXECUTOR-ORDER" and history.model.profile.executor is Executor.THREADS:
+        rule = "TIMER-EXACTLY-ONCE"  # several threads have no order: one task too many or too few
     most_particular = _edge_of_arithmetic(step) or _other_rounding(step) or rule
     also = () if most_particular == rule else (rule,)
     return Divergence(
@@ -109,17 +111,17 @@ def _edge_of_arithmetic(step: DivergentStep) -> str | None:
 
 
 def _other_rounding(step: DivergentStep) -> str | None:
-    """The rule of rounding, where rounding the other way explains the whole step."""
+    """The rule of rounding, where another rounding explains the whole step."""
     if step.history.used_places and isinstance(step.operation, Add) and step.events:
         return None  # the own clock has moved: that a task did not expire at once is due to it
     model = step.history.model
     if model.accept(step.before, step.operation, step.outcome):
         return None  # the step is right as a whole: the expectation covers too little
-    down = model.profile.rounding is Rounding.DOWN
-    rounding = Rounding.UP if down else Rounding.DOWN
-    other = replace(model, profile=msgspec.structs.replace(model.profile, rounding=rounding))
-    explained = other.accept(step.before, step.operation, step.outcome)
-    return "TIMER-ROUNDING" if explained else None
+    for rounding in Rounding:
+        other = replace(model, profile=msgspec.structs.replace(model.profile, rounding=rounding))
+        if other.accept(step.before, step.operation, step.outcome):
+            return "TIMER-ROUNDING"
+    return None
 
 
 def _rule_of_rejection(step: DivergentStep) -> str:
@@ -213,7 +215,8 @@ def _rule_of_extra(step: DivergentStep, event: Event, is_second: bool) -> tuple[
 def _rule_of_early(step: DivergentStep, task: str, expiry_ms: int) -> str:
     model, wheel = step.history.model, step.before.store
     tick_ms = model.configuration.tick_ms
-    if model.profile.rounding is Rounding.UP and floor_to(expiry_ms, tick_ms) <= step.now_ms:
+    down = model.profile.rounding is Rounding.DOWN
+    if not down and floor_to(expiry_ms, tick_ms) <= step.now_ms:
         return "TIMER-ROUNDING"
     if isinstance(wheel, TimingWheel):
         bucket, due_tick = wheel.places.get(task), model.due_tick(expiry_ms)
@@ -248,8 +251,8 @@ def _rule_of_late(step: DivergentStep, task: str) -> str:
     if arming is None:
         return "TIMER-EXACTLY-ONCE"
     model = history.model
-    down = model.profile.rounding is Rounding.DOWN
-    if down and step.now_ms < ceiling_to(arming.expiry_ms, model.configuration.tick_ms):
+    rounded_up = model.profile.rounding is Rounding.UP
+    if not rounded_up and step.now_ms < ceiling_to(arming.expiry_ms, model.configuration.tick_ms):
         return "TIMER-ROUNDING"
     if step.has_thrown:
         return "TIMER-THROWING-TASK"

@@ -58,8 +58,9 @@ class TimerJudge:
         if self._derived:
             handed = [event.task for event in outcome.events if event.kind is EventKind.EXPIRED]
             if handed:
+                many = self.model.profile.executor is Executor.THREADS
                 judgement.divergence = Divergence(
-                    rule="TIMER-EXECUTOR-ORDER",
+                    rule="TIMER-EXACTLY-ONCE" if many else "TIMER-EXECUTOR-ORDER",
                     kind="undeclared executor",
                     expected="events that tasks ran, since the executor is not stepped",
                     seen=f"{', '.join(handed)} expired",
