@@ -107,6 +107,13 @@ class Interview:
             self.has_unread = True
             return None
         self._last = answer
+        if answer.reply.unsupported:
+            self.has_unread = True
+            yield answer.finding(
+                Severity.WRONG,
+                f"{answer.reply.unsupported} (declare only the features that the adapter offers)",
+            )
+            return None
         self.happened.update(((event.kind, event.task), answer) for event in answer.reply.events)
         closed = self._is_shut_down or (
             isinstance(operation, Shutdown) and answer.reply.rejected is None

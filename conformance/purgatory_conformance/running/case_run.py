@@ -75,7 +75,7 @@ def run_case(
         outcomes = subject.do_all(run.operations)
         for operation, outcome in zip(run.operations, outcomes, strict=True):
             run.steps.append(Step(operation, outcome))
-            if _is_refused(outcome):
+            if is_refused(outcome):
                 run.verdict = CaseVerdict.UNSUPPORTED
                 run.refused = outcome.detail or "unsupported"
                 break
@@ -100,7 +100,7 @@ def run_case(
     return run
 
 
-def _is_refused(outcome: Outcome) -> bool:
+def is_refused(outcome: Outcome) -> bool:
     """Whether an operation, or what a script did in it, was refused as not offered."""
     refused = outcome.rejected is Reason.UNSUPPORTED
     return refused or any(event.reason is Reason.UNSUPPORTED for event in outcome.events)

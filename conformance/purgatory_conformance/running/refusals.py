@@ -1,7 +1,9 @@
 """What a subject refused: instances and operations, with its reasons, and what was never tested.
 
 A refused case judges nothing. A few of them leave the verdict as it is, and are shown. Many make it
-inconclusive, and so does a kind of instance or operation of which every one was refused.
+inconclusive, and so does a kind of instance or operation of which every one was refused. A number
+that needs more than 32 bits may always be refused: a type that cannot hold it makes no mistake
+about it.
 """
 
 from collections import Counter
@@ -31,12 +33,17 @@ _LEAST = {
 }
 """The plainest value of each argument; above it there is something else to implement."""
 
+_LARGEST_OF_32_BITS = 2**31 - 1
+
 _MOST_TOLD = 4
 
 
 @dataclass
 class Refusals:
-    """The refused cases among all cases, by their reasons and by what was asked."""
+    """The refused cases among all cases, by their reasons and by what was asked.
+
+    ``reasons`` has all of them, ``refused`` counts those that a verdict cannot rest on.
+    """
 
     asked: int = 0
     refused: int = 0
@@ -54,8 +61,10 @@ class Refusals:
             self._granted_kinds |= instance
             self._granted_kinds.update(_kinds_of_operations(run))
             return
-        self.refused += 1
         self.reasons[run.refused] += 1
+        if _needs_more_bits(run.steps[-1].operation if run.steps else run.configuration):
+            return
+        self.refused += 1
         if not run.steps:
             self._refused_kinds |= instance
             return
@@ -81,6 +90,20 @@ class Refusals:
             more = f" and {len(never) - _MOST_TOLD} more" if len(never) > _MOST_TOLD else ""
             words += f"; never put to the test: {', '.join(never[:_MOST_TOLD])}{more}"
         return words
+
+
+def _needs_more_bits(asked: Configuration | Operation) -> bool:
+    """Whether an instance or an operation has a number that 32 bits cannot hold."""
+    parts: list[object] = [msgspec.to_builtins(asked)]
+    while parts:
+        match parts.pop():
+            case dict() as fields:
+                parts.extend(fields.values())
+            case list() as items:
+                parts.extend(items)
+            case int() as number if abs(number) > _LARGEST_OF_32_BITS:
+                return True
+    return False
 
 
 def _kinds_of_instance(configuration: Configuration) -> Iterator[str]:

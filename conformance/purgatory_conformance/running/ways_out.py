@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.judging.judgement import TooManyStates
-from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
+from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, is_refused, run_case
 from purgatory_conformance.running.withdrawn_features import without
 from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_conformance.subjects.subject import (
@@ -24,11 +24,15 @@ from purgatory_conformance.support.support import Candidate, Support
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.profiles import Configuration, Profile, component_of
+from purgatory_spec.requirements import all_requirements
 
 _MOST_CASES = 60
 _MOST_CASES_WITHOUT = 20
 _MOST_FEATURES = 3
 _LARGE_MAJORITY = 0.8
+
+_THROWING = "script_throw"
+_CONDITIONS = {rule.id: rule.condition for rule in all_requirements()}
 
 FINDINGS = {
     "long_arithmetic": "huge-delays",
@@ -91,7 +95,7 @@ def ways_out(
     except (SubjectFailure, UnsupportedConfigurationError):
         return ()
     search = _Search(subject, support, profile, deviations, recorded)
-    return (*search.choices(), *search.features(passing), *search.variants(rule))
+    return (*search.choices(), *search.features(rule, passing), *search.variants(rule))
 
 
 def _record(subject: Subject, run: CaseRun) -> _Recorded:
@@ -145,13 +149,19 @@ class _Search:
                     finding=FINDINGS.get(variant, ""),
                 )
 
-    def features(self, passing: Sequence[CaseRun]) -> Iterator[WayOut]:
-        """The few features without which most cases pass, if most cases that use them fail."""
+    def features(self, rule: str, passing: Sequence[CaseRun]) -> Iterator[WayOut]:
+        """The few features without which most cases pass, if most cases that use them fail.
+
+        Where the rule is about exceptions, ``script_throw`` is tried however many cases with it
+        pass: an exception may do harm in one callback alone.
+        """
         failing = [each.run for each in self.recorded]
         suspects = []
         for feature in sorted(each.value for each in self.profile.features):
             users = sum(_uses(feature, run) for run in failing)
-            if _is_most(users, users + sum(_uses(feature, run) for run in passing)):
+            others = sum(_uses(feature, run) for run in passing)
+            throws = feature == _THROWING and users > 0 and _is_about_exceptions(rule)
+            if throws or _is_most(users, users + others):
                 suspects.append(feature)
         withdrawn: tuple[str, ...] = ()
         for _ in suspects[:_MOST_FEATURES]:
@@ -216,12 +226,19 @@ class _Search:
         try:
             for step in recorded.steps:
                 assert step.outcome is not None
+                if is_refused(step.outcome):
+                    break
                 divergence = judge.step(step.operation, step.outcome).divergence
                 if divergence is not None:
                     return divergence.rule
         except TooManyStates:
             return "no rule that can be told"
         return ""
+
+
+def _is_about_exceptions(rule: str) -> bool:
+    """Whether a rule says what becomes of an exception that a script throws."""
+    return f"`features has {_THROWING}`" in _CONDITIONS.get(rule, "")
 
 
 def _uses(feature: str, run: CaseRun) -> bool:

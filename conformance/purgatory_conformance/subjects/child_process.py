@@ -55,7 +55,6 @@ from purgatory_spec.profiles import Component, Configuration, Profile, component
 _STOP_SECONDS = 2.0
 
 _ERROR_OUTPUT_SECONDS = 0.2
-_STILL_IN_SERVICE = frozenset({FailureKind.ERRORED, FailureKind.UNSUPPORTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +314,8 @@ class ChildProcessSubject:
         try:
             line = self._read(limit)
             reply = self._matching_reply(line)
-            closed = self._is_shut_down or (type(operation) is Shutdown and reply.rejected is None)
+            accepted = reply.rejected is None and not reply.unsupported
+            closed = self._is_shut_down or (type(operation) is Shutdown and accepted)
             outcome = self._rules.outcome(reply, operation, closed=closed)
         except Fault as fault:
             raise self._failure(fault, asked, line) from fault
@@ -374,10 +374,10 @@ class ChildProcessSubject:
         process = self._process
         standard_error = ""
         self._is_open = False
-        if fault.kind in _STILL_IN_SERVICE and self._waiting and self._waiting[0] is asked:
+        if fault.kind is FailureKind.ERRORED and self._waiting and self._waiting[0] is asked:
             self._waiting.popleft()
         if process is not None:
-            if fault.kind in _STILL_IN_SERVICE:
+            if fault.kind is FailureKind.ERRORED:
                 # Lines of standard error written before the reply may still be on their way.
                 time.sleep(_ERROR_OUTPUT_SECONDS)
             else:

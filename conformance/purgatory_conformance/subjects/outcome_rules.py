@@ -33,6 +33,7 @@ from purgatory_spec.profiles import (
     PurgatoryObservable,
     PurgatoryProfile,
 )
+from purgatory_spec.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,8 @@ class OutcomeRules:
     def outcome(self, reply: Reply, operation: Operation, *, closed: bool) -> Outcome:
         """The outcome in a reply to ``do``, without what nobody declared.
 
+        An operation that the adapter does not offer is rejected as unsupported, with its sentence.
+
         Args:
             reply: the reply, of which the types are right.
             operation: what was asked.
@@ -140,10 +143,7 @@ class OutcomeRules:
         if reply.error:
             raise Fault(FailureKind.ERRORED, reply.error)
         if reply.unsupported:
-            raise Fault(
-                FailureKind.UNSUPPORTED,
-                f"{reply.unsupported} (declare only the features that the adapter offers)",
-            )
+            return Outcome(rejected=Reason.UNSUPPORTED, detail=reply.unsupported)
         wanted = self._form.results.get(type(operation))
         result: Value = None
         if wanted is not None and reply.rejected is None:

@@ -76,7 +76,6 @@ class FailureKind(Enum):
     VERSION = "speaks another version of the protocol"
     NO_COMPONENT = "does not offer the component"
     ERRORED = "reported a failure of its own"
-    UNSUPPORTED = "does not support what it declared"
 
 
 class SubjectFailure(Exception):

@@ -16,7 +16,7 @@ from purgatory_conformance.running.refusals import MOST_REFUSED
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_conformance.subjects.subject import UnsupportedConfigurationError
-from purgatory_spec.operations import Add, Operation
+from purgatory_spec.operations import Add, Allocate, Construct, Operation
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     Component,
@@ -135,4 +135,26 @@ def test_a_few_refusals_leave_the_verdict_and_are_shown() -> None:
     assert [line.reason for line in results_on(campaign, seldom).refusals] == ["busy"]
     campaign = campaign_of(often, Component.TIMER)
     assert campaign.refusals.refused > MOST_REFUSED * campaign.refusals.asked
+    assert campaign.verdict is Verdict.INCONCLUSIVE
+
+
+def test_numbers_beyond_32_bits_may_always_be_refused() -> None:
+    """
+    Given a memory pool whose sizes have 32 bits, and one whose sizes have 5, which refuse others
+    When campaigns run
+    Then the first is conformant, with its refusals in the results; the second is inconclusive
+    """
+
+    def of_bits(bits: int) -> Refusing:
+        def refusal(configuration: Configuration, operation: Operation) -> str:
+            size = operation.size_bytes if isinstance(operation, Allocate | Construct) else 0
+            return "" if -(2**bits) <= size < 2**bits else f"{bits} bits"
+
+        return Refusing(operation=refusal)
+
+    campaign = campaign_of(of_bits(31), Component.MEMORY_POOL)
+    assert campaign.verdict is Verdict.CONFORMANT, campaign.why
+    (line,) = results_on(campaign, of_bits(31)).refusals
+    assert (line.reason, line.cases > MOST_REFUSED * campaign.refusals.asked) == ("31 bits", True)
+    campaign = campaign_of(of_bits(5), Component.MEMORY_POOL)
     assert campaign.verdict is Verdict.INCONCLUSIVE

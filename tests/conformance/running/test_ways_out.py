@@ -138,14 +138,23 @@ def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) 
     assert declared.verdict_words == "conformant with 1 declared deviation"
 
 
-def test_a_timer_whose_exceptions_propagate_is_told_to_withdraw_them() -> None:
+@pytest.mark.parametrize(
+    ("name", "component"),
+    [
+        ("throw-escapes", Component.TIMER),
+        # Most of its scripts that throw do no harm: those in other callbacks.
+        ("expiry-throw-escapes", Component.PURGATORY),
+    ],
+)
+def test_whose_exceptions_propagate_is_told_to_withdraw_them(
+    name: str, component: Component
+) -> None:
     """
-    Given a timer that does not catch what its tasks throw, and declares script_throw
+    Given an implementation that does not catch what expired tasks throw, and declares script_throw
     When a campaign fails
     Then it is told to withdraw script_throw, and nothing else
     """
-    subject = mutant("throw-escapes").make()
-    campaign = run_campaign(subject, Component.TIMER, seed=1, budget=QUICK)
+    campaign = run_campaign(mutant(name).make(), component, seed=1, budget=QUICK)
     (cause,) = campaign.causes
     (way,) = cause.ways_out
     assert way.words.endswith("; if you do not offer that, withdraw script_throw")
