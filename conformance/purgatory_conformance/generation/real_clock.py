@@ -6,6 +6,7 @@ from purgatory_spec.profiles import Feature, NegativeDelay, TimerConfiguration, 
 
 _LONGEST_DELAY_MS = 60
 _MOST_TASKS = 8
+_NEGATIVE = frozenset({NegativeDelay.ALREADY_DUE, NegativeDelay.AS_ZERO})
 
 
 def draw_real_clock_configuration(source: Source) -> TimerConfiguration:
@@ -53,7 +54,7 @@ def draw_real_clock_operations(profile: TimerProfile, source: Source) -> tuple[O
 def _delay(profile: TimerProfile, source: Source) -> int:
     """Mostly a short delay, sometimes none, seldom a negative one."""
     kind = source.weighted((6, 2, 1))
-    if kind == 2 and profile.negative_delay is not NegativeDelay.REJECT:
+    if kind == 2 and profile.negative_delay in _NEGATIVE:
         return -source.integer(1, 3)
     return source.integer(1, _LONGEST_DELAY_MS) if kind == 0 else 0
 

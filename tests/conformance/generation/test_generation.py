@@ -17,7 +17,14 @@ from purgatory_conformance.subjects.bundled.timer import PROFILE
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import Add, Advance, Elapse, Operation, operation_name
-from purgatory_spec.profiles import Component, Feature, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    Clock,
+    Component,
+    Feature,
+    NegativeDelay,
+    TimerConfiguration,
+    TimerProfile,
+)
 from purgatory_spec.requirements import requirements_of_steps
 from tests.conformance.generated import drawn
 
@@ -166,3 +173,20 @@ def test_reduction_keeps_within_its_budget_and_keeps_failing() -> None:
     some = reduce_case(PROFILE, case, fails, 5)
     assert runs == 5
     assert fails(some)
+
+
+@pytest.mark.parametrize("clock", Clock)
+def test_negative_delays_that_are_not_offered_are_not_asked_for(clock: Clock) -> None:
+    """
+    Given two timers on one clock, of which one offers no negative delays
+    When cases are drawn
+    Then that one is asked for none of them, and the other one is
+    """
+
+    def shortest(negative_delay: NegativeDelay) -> int:
+        profile = TimerProfile(clock=clock, negative_delay=negative_delay)
+        cases = [seeded(seed, profile) for seed in range(60)]
+        return min(op.delay_ms for c in cases for op in c.operations if isinstance(op, Add))
+
+    assert shortest(NegativeDelay.NOT_OFFERED) >= 0
+    assert shortest(NegativeDelay.ALREADY_DUE) < 0

@@ -95,8 +95,11 @@ class ExpiresTheCompleted(OneLockPurgatory):
     """The time-out of a completed operation is told as well."""
 
     def expire(self, operation: Delayed) -> None:
-        self.force(operation)
-        operation.on_expiration()
+        try:
+            self.force(operation)
+            operation.on_expiration()
+        except ScriptFailure:
+            return
 
 
 class StopsAtTheFirst(OneLockPurgatory):
