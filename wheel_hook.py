@@ -23,7 +23,7 @@ COMPILED = {
     "impl/purgatory_impl": ("__init__.py", "errors.py"),
     "benchmarks/purgatory_bench/baselines": ("__init__.py",),
 }
-"""Folders whose modules are compiled, and modules of them that are not: they do nothing hot."""
+"""Folders whose modules are compiled, and names of modules that are not: they do nothing hot."""
 
 TYPES = ("spec/purgatory_spec",)
 """What the compiled modules import, for its types."""
@@ -108,8 +108,8 @@ class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
                 (folder / package / "__init__.py").touch()
             left_out = COMPILED.get(name)
             if left_out is not None:
-                found = sorted(path.name for path in source.glob("*.py"))
-                modules += [str(inside / each) for each in found if each not in left_out]
+                found = sorted(path.relative_to(source) for path in source.rglob("*.py"))
+                modules += [str(inside / each) for each in found if each.name not in left_out]
         return modules
 
 

@@ -1,6 +1,7 @@
 """Measurements: what the implementation costs beside its peers, and what the tools cost.
 
     bench                     ``purgatory bench``: peers in interleaved rounds, goals, plots
+    network                   ``purgatory bench network``: the server under load
     python_peer               the peers in Python, behind the protocol of all peers
     baselines                 the design of the purgatory before the timing wheel
     cost_shares               where the time of an operation goes

@@ -73,7 +73,10 @@ def options_of_a_run(command: _Command) -> _Command:
 
 @click.group(
     cls=LazyGroup,
-    targets={"workload": "purgatory_bench.bench.workload_command:workload"},
+    targets={
+        "network": "purgatory_bench.network.command:network",
+        "workload": "purgatory_bench.bench.workload_command:workload",
+    },
     invoke_without_command=True,
 )
 @click.option("--only", multiple=True, metavar="MEASURE", help="Take this measure; repeatable.")

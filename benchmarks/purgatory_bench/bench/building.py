@@ -21,6 +21,7 @@ _SOURCES: Final = (
     "spec/purgatory_spec",
     "conformance/purgatory_conformance",
     "benchmarks/purgatory_bench/baselines",
+    "benchmarks/purgatory_bench/network",
     "benchmarks/purgatory_bench/python_peer",
 )
 """The sources of the compiled environment; a change in these files makes a new environment."""

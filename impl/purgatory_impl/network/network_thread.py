@@ -107,7 +107,7 @@ class NetworkThread:
         self._bell.setblocking(False)
         self._readiness.watch(self._bell, READ)
         self._is_woken = False
-        self._thread = threading.get_ident()
+        self._polling_thread = threading.get_ident()
         self._channels: dict[int, Channel] = {}
         self._numbers = count(1)
         self._polled = Polled()
@@ -141,7 +141,7 @@ class NetworkThread:
             is_reading: Whether requests are read; without, only the rest is done, and responses
                 are written.
         """
-        self._thread = threading.get_ident()
+        self._polling_thread = threading.get_ident()
         self._polled = Polled()
         self._is_reading = is_reading
         if is_reading and self._passed:
@@ -165,7 +165,7 @@ class NetworkThread:
     def post(self, letter: Callable[[], None]) -> None:
         """Call this in the next poll, and wake the thread for it; from any thread."""
         self._letters.append(letter)
-        if self._thread != threading.get_ident():
+        if self._polling_thread != threading.get_ident():
             self.wake()
 
     def wake(self) -> None:

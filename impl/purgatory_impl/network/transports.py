@@ -8,6 +8,7 @@ outside of any bound.
 
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Protocol, cast
 
@@ -102,13 +103,24 @@ class PlainTransport:
 class TlsTransport:
     """TLS over the socket, record by record."""
 
-    __slots__ = ("_head", "_incoming", "_missing", "_outgoing", "_socket", "_tls", "_unsent")
+    __slots__ = (
+        "_decrypt_into",
+        "_head",
+        "_incoming",
+        "_missing",
+        "_outgoing",
+        "_socket",
+        "_tls",
+        "_unsent",
+    )
 
     def __init__(self, connection: socket.socket, context: ssl.SSLContext) -> None:
         self._socket = connection
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        # With a buffer ``read`` returns a number, which its published type does not know.
+        self._decrypt_into = cast("Callable[[int, memoryview], int]", self._tls.read)
         self._head = bytearray()  # of the record that is being taken
         self._missing = _HEADER_BYTES
         self._unsent = b""
@@ -154,7 +166,7 @@ class TlsTransport:
         done = 0
         while done < len(view):
             try:
-                taken = cast("int", self._tls.read(len(view) - done, view[done:]))
+                taken = self._decrypt_into(len(view) - done, view[done:])
             except ssl.SSLWantReadError:
                 if not self._take_record():
                     break

@@ -12,6 +12,7 @@ import pytest
 from purgatory_impl import BufferReleased, InvalidConfiguration, UnboundedMemoryPool
 from purgatory_impl.errors import RequestAnswered
 from purgatory_impl.network import CloseReason, Mute, NetworkLimits, Request
+from purgatory_impl.network.readiness import Readiness
 from tests.impl.network.wire import Bench, Client, bench, frame, tls_contexts
 
 DESCRIPTORS = Path("/proc/self/fd")
@@ -23,18 +24,28 @@ def waits(client: Client) -> bool:
     return client.channel.mutes == {Mute.MEMORY}
 
 
-def watch_waits(network: Bench) -> list[tuple[int, int]]:
-    """The time-out of each wait for sockets from now on, ms, and how many were ready."""
-    seen: list[tuple[int, int]] = []
-    wait = network.thread._readiness.wait
+class WatchedReadiness:
+    """Any readiness; the time-out of each wait, ms, and how many sockets were ready."""
 
-    def watched(timeout_ms: int) -> list[tuple[int, int]]:
-        found = wait(timeout_ms)
-        seen.append((timeout_ms, len(found)))
+    def __init__(self, inner: Readiness) -> None:
+        self.seen: list[tuple[int, int]] = []
+        self._inner = inner
+        self.watch = inner.watch
+        self.change = inner.change
+        self.forget = inner.forget
+        self.close = inner.close
+
+    def wait(self, timeout_ms: int) -> list[tuple[int, int]]:
+        found = self._inner.wait(timeout_ms)
+        self.seen.append((timeout_ms, len(found)))
         return found
 
-    network.thread._readiness.wait = watched  # type: ignore[method-assign]
-    return seen
+
+def watch_waits(network: Bench) -> list[tuple[int, int]]:
+    """The time-out of each wait for sockets from now on, ms, and how many were ready."""
+    watched = WatchedReadiness(network.thread._readiness)
+    network.thread._readiness = watched
+    return watched.seen
 
 
 # Receiving
