@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_impl import InvalidConfiguration, SimpleMemoryPool
+from purgatory_bench.network.counting import CountedPool
+from purgatory_impl import InvalidConfiguration
 from purgatory_impl.network import NetworkLimits, Request, Server
 from purgatory_impl.network import server as server_module
 from tests.impl.network.wire import frame, tls_contexts
@@ -88,44 +89,15 @@ def eventually(is_so: Callable[[], bool]) -> bool:
     return is_so()
 
 
-class Counting(SimpleMemoryPool):
-    """A pool that counts for itself what is out at the most."""
-
-    def __init__(self, size_bytes: int, max_single_bytes: int) -> None:
-        super().__init__(size_bytes, max_single_bytes)
-        self._counting = threading.Lock()
-        self._out = 0
-        self.most = 0
-
-    def try_allocate(self, bytes_: int) -> memoryview | None:  # type: ignore[override]
-        with self._counting:  # as one step: else the counter lags behind a release
-            buffer = super().try_allocate(bytes_)
-            if buffer is not None:
-                self._out += buffer.nbytes
-                self.most = max(self.most, self._out)
-            return buffer
-
-    def release(self, buffer: memoryview) -> None:
-        with self._counting:
-            size = buffer.nbytes
-            super().release(buffer)
-            self._out -= size
-
-
-@pytest.mark.pure
 @pytest.mark.slow
 @both
-def test_a_spike_of_large_requests_stays_within_the_bound(
-    monkeypatch: pytest.MonkeyPatch, *, tls: bool
-) -> None:
+def test_a_spike_of_large_requests_stays_within_the_bound(*, tls: bool) -> None:
     """Given a limit of two requests and twelve clients that send at once, on two network threads
     When each has sent its requests
     Then all are answered, each with its own, and limit + largest - 1 was never exceeded
     """
     largest, limit, each = 100_000, 200_000, 6
     limits = NetworkLimits(limit, largest)
-    pool = Counting(limit, largest)
-    monkeypatch.setattr(NetworkLimits, "memory_pool", lambda _: pool)
 
     def client(number: int) -> None:
         with dial(server, tls=tls) as wire:
@@ -135,9 +107,11 @@ def test_a_spike_of_large_requests_stays_within_the_bound(
                 assert ask(wire, tag + b"x" * (size - 4)) == tag
 
     with serving(echo, limits, tls=tls) as server, ThreadPoolExecutor(12) as clients:
+        pool = CountedPool(server.line.pool)
+        server.line.pool = pool
         for done in [clients.submit(client, number) for number in range(12)]:
             done.result(timeout=60)
-    assert largest < pool.most <= limit + largest - 1
+    assert largest < pool.most_bytes <= limit + largest - 1
 
 
 def test_the_count_bound_stops_reading_and_not_responses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """A network thread under a virtual clock, and the clients that talk to it, one poll at a time."""
 
-import select
+import selectors
 import socket
 import ssl
 import struct
@@ -49,7 +49,9 @@ class Client:
         """Send, and return when the server's socket has it."""
         self.wire.sendall(data)
         if not self.channel.is_closed:
-            select.select([self.channel.connection], [], [], 1)
+            with selectors.DefaultSelector() as arrivals:
+                arrivals.register(self.channel.connection, selectors.EVENT_READ)
+                arrivals.select(1)
 
     def request(self, body: bytes) -> None:
         self.send(frame(len(body)) + body)
