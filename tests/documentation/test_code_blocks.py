@@ -47,6 +47,8 @@ NOT_RUN = {
     ("docs/how-to/use-the-compiled-build.md", "$ make wheel-compiled"),
     ("docs/how-to/replay-a-tla-trace.md", "$ purgatory tla simulate"),
     ("docs/reference/figures.md", "$ python -m purgatory_bench.conformance_throughput"),
+    ("docs/reference/network.md", "$ purgatory bench network --write docs/reference/network.md"),
+    ("docs/how-to/use-the-server.md", "$ export MALLOC_TOP_PAD_=67108864"),
     ("docs/reference/mutation.md", "$ make mutation"),
     ("docs/tutorial/first-adapter.md", "$ python -m pip install path/to/the/checkout"),
 }

@@ -33,7 +33,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an environment that has the wheel, and what its tests need."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    environment(wheel, folder, "pytest")
+    environment(wheel, folder, "pytest", "trustme")
     return folder
 
 
@@ -50,8 +50,9 @@ def test_modules_of_the_implementation_are_compiled_and_readable(wheel: Path) ->
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     compiled = {Path(name).name.split(".")[0] for name in names if Path(name).suffix != ".py"}
-    for path in (ROOT / "impl" / "purgatory_impl").glob("*.py"):
-        assert f"purgatory_impl/{path.name}" in names
+    folder = ROOT / "impl" / "purgatory_impl"
+    for path in folder.rglob("*.py"):
+        assert f"purgatory_impl/{path.relative_to(folder).as_posix()}" in names
         assert (path.stem in compiled) == (path.stem not in ("__init__", "errors")), path.stem
     assert "none-any" not in wheel.name
 

@@ -295,7 +295,8 @@ def test_after_each_fault_others_are_served_and_nothing_is_left(*, tls: bool) ->
                 assert ask(good, b"good") == b"good"
             assert ask(good, b"fine") == b"fine"
         assert eventually(lambda: server.connections == 1)
-        assert server.line.pool.available_bytes == 2000
+        # A response may be there before its handler returns, and the memory after it.
+        assert eventually(lambda: server.line.pool.available_bytes == 2000)
 
 
 def test_failed_handshakes_leave_nothing(logged: pytest.LogCaptureFixture) -> None:
