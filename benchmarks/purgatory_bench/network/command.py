@@ -104,7 +104,7 @@ def _measured(
     if rounds is not None:
         sizes = replace(sizes, rounds=rounds)
     checkout = find_checkout(None)
-    load_begin, begun_s = load_now(), time.monotonic()
+    machine, begun_s = facts(load_now(), checkout), time.monotonic()
     began = datetime.now(UTC).isoformat(timespec="seconds")
     here = sys.executable
     pythons: dict[Build, str] = {"compiled" if COMPILED else "pure": here}
@@ -118,7 +118,7 @@ def _measured(
             began=began,
             seconds=0.0,
             command=f"purgatory bench network{' --quick' if quick else ''}",
-            machine=facts(load_begin, checkout),
+            machine=machine,
             spikes=(
                 tuple(plan.spikes(sizes, here, certificates, _say)) if "spikes" in parts else ()
             ),
@@ -129,7 +129,9 @@ def _measured(
             ),
         )
     return msgspec.structs.replace(
-        results, seconds=time.monotonic() - begun_s, machine=facts(load_begin, checkout)
+        results,
+        seconds=time.monotonic() - begun_s,
+        machine=msgspec.structs.replace(machine, load_end=load_now()),
     )
 
 

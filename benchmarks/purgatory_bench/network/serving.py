@@ -114,11 +114,13 @@ def _idle(task: Serve, line: MemoryLine, thread: NetworkThread, ends_s: float) -
         polls += 1
     cpu_ns, seconds = time.process_time_ns() - begun_ns, time.monotonic() - begun_s
     waiting = line.waiting
-    while held:
+    while held or line.waiting:
         for request in held:
             request.release()
             request.respond(b"")
         held = thread.poll(_POLL_MS).received
+        if time.monotonic() >= ends_s:
+            raise OutOfPatience(f"{line.waiting} connections wait for ever")
     _leave(thread, ends_s)
     return Served(
         is_compiled=COMPILED,

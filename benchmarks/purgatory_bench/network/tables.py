@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from statistics import median
 from typing import Final
 
 from purgatory_bench.bench.results import Machine
@@ -177,10 +178,20 @@ def loads_table(results: NetworkResults) -> str:
                     for samples in (free, bounded)
                 ),
                 per_cent(loss),
+                number(median(each.served.requests / each.served.polls for each in bounded), 1),
             )
 
     return table(
-        ("requests", "by", "build", "memory", "no limit", "limit", "processor time by the limit"),
+        (
+            "requests",
+            "by",
+            "build",
+            "memory",
+            "no limit",
+            "limit",
+            "processor time by the limit",
+            "requests a poll",
+        ),
         rows(),
         left=4,
     )
@@ -239,7 +250,7 @@ def _aims_of_spikes(samples: Sequence[SpikeSample]) -> Iterator[Aim]:
             number(each.served.grown_bytes / MIB, 1) for each in (smallest, largest)
         )
         yield Aim(
-            f"{name}: resident memory does not follow",
+            f"{name}: resident memory does not follow the load",
             f"grows by {grown} MiB with {smallest.load.total} to {largest.load.total} requests",
             is_flat(smallest, largest),
             is_control,

@@ -211,7 +211,7 @@ class TlsTransport:
         self._socket.close()
 
     def _take_record(self) -> bool:
-        """Take one record from the socket, or what there is of it; whether it is whole now."""
+        """Take one record from the socket, or a part of the record; whether the record is whole."""
         while True:
             try:
                 taken = self._socket.recv(self._missing)

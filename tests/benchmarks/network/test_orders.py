@@ -2,7 +2,7 @@
 
 import pytest
 
-from purgatory_bench.network.orders import ORDERS, measure_fairness
+from purgatory_bench.network.orders import ORDERS, Order, measure_fairness
 from purgatory_bench.network.tables import jain
 
 pytestmark = pytest.mark.pure
@@ -38,9 +38,8 @@ def test_a_random_order_serves_all_and_lets_some_wait_long() -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_every_request_is_counted(order: str) -> None:
-    (name,) = (each for each in ORDERS if each == order)
-    assert sum(measure_fairness(name, 25, is_late=True, seed=3).served) == 25
+def test_every_request_is_counted(order: Order) -> None:
+    assert sum(measure_fairness(order, 25, is_late=True, seed=3).served) == 25
 
 
 def test_the_index_of_fairness() -> None:
