@@ -24,6 +24,8 @@ from broker.protocol import (
     TopicPartition,
     encode,
 )
+from purgatory_bench.network.counting import CountedPool
+from purgatory_impl import SimpleMemoryPool
 from purgatory_impl.network import NetworkLimits
 from purgatory_impl.network import Request as Received
 from tests.examples.broker.running import (
@@ -39,7 +41,6 @@ from tests.examples.broker.running import (
     scraped,
     waiting,
 )
-from tests.impl.network.test_server import Counting
 from tests.impl.network.wire import frame
 
 pytestmark = pytest.mark.usefixtures("no_long_wait")
@@ -176,7 +177,7 @@ def test_many_clients_are_served_within_a_small_byte_bound(
     Then all are acknowledged, the bound was never exceeded, and the memory is back
     """
     limit, largest, count = 9_999, 4_999, 12
-    pool = Counting(limit, largest)
+    pool = CountedPool(SimpleMemoryPool(limit, largest))
     monkeypatch.setattr(NetworkLimits, "memory_pool", lambda _: pool)
     payload = (
         largest - len(encode(ProduceRequest(1, ORDERS, (b"x" * 999,), Acks.ALL, LONG_MS))) + 999
@@ -206,7 +207,7 @@ def test_many_clients_are_served_within_a_small_byte_bound(
             copy = follower.logs[ORDERS]
             read = copy.read(produced.offset, copy.end, 1, at_least_one=True)
             assert read == (records[number],)
-    assert pool.most == limit + largest - 1
+    assert pool.most_bytes == limit + largest - 1
 
 
 def test_what_waits_holds_no_memory(helper: ThreadPoolExecutor) -> None:
