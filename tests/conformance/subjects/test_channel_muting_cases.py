@@ -244,7 +244,7 @@ def test_both_servers_do_the_same(case: Case, *, tls: bool) -> None:
     assert small == bundled
     assert tuple(event.task for each in bundled for event in each.events) == case.receives
     assert {each.rejected for each in bundled} == {None}
-    assert bundled[-1].observed | case.shows == bundled[-1].observed
+    assert {**bundled[-1].observed, **case.shows} == bundled[-1].observed
 
 
 def test_the_comparison_sees_a_server_that_differs() -> None:
@@ -263,7 +263,7 @@ def example_of_the_protocol() -> list[tuple[bytes, bytes]]:
 
 
 @pytest.mark.parametrize("make", SUBJECTS.values(), ids=SUBJECTS)
-def test_the_example_of_the_protocol(make: "type[InProcessSubject]") -> None:
+def test_the_example_of_the_protocol(make: Callable[[], InProcessSubject]) -> None:
     """Given the page's example, which shows a part of the observables
     When its requests are made
     Then the replies are those of the page, as far as these go
@@ -285,7 +285,7 @@ def _as_json(value: Value) -> object:
 
 @pytest.mark.parametrize("make", SUBJECTS.values(), ids=SUBJECTS)
 def test_limits_that_cannot_be_are_refused_and_names_that_are_not_there(
-    make: "type[InProcessSubject]",
+    make: Callable[[], InProcessSubject],
 ) -> None:
     operations = (
         *(Construct(10, 10), Construct(0, 10), Construct(9, 10), Construct(10, 0)),
