@@ -5,6 +5,7 @@ must be equal on both. What the rules leave free is not in these cases.
 """
 
 import json
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
