@@ -7,9 +7,10 @@ import msgspec
 
 from purgatory_conformance.generation.channel_muting.world import ChannelMutingWorld, is_offered
 from purgatory_conformance.reducing.times import smaller
-from purgatory_model.channel_muting import SIZE_BYTES
+from purgatory_model.channel_muting import SIZE_BYTES, channel_of
 from purgatory_spec.operations import (
     Announce,
+    Connect,
     Construct,
     Elapse,
     Ending,
@@ -65,6 +66,7 @@ def simpler_channel_muting_cases(case: ChannelMutingCase) -> Iterator[ChannelMut
     """Simpler cases, beyond those with operations left out."""
     yield from _plainer_servers(case)
     yield from _smaller_servers(case)
+    yield from _without_channels(case)
     yield from _shorter_times(case)
     for index, operation in enumerate(case.operations):
         for plainer in _plainer(case.configuration, operation):
@@ -91,6 +93,34 @@ def _smaller_servers(case: ChannelMutingCase) -> Iterator[ChannelMutingCase]:
             fitted = tuple(_fitted(each, given.max_request_bytes, most) for each in case.operations)
             yield ChannelMutingCase(changed, fitted)
             yield replace(case, configuration=changed)
+
+
+def _without_channels(case: ChannelMutingCase) -> Iterator[ChannelMutingCase]:
+    """The same without all that a channel does, and without the memory that it takes."""
+    given = case.configuration
+    names = [each.channel for each in case.operations if isinstance(each, Connect)]
+    for name in names:
+        kept = tuple(each for each in case.operations if _channel(each) != name)
+        yield replace(case, operations=kept)
+        sizes = [
+            each.size_bytes
+            for each in case.operations
+            if isinstance(each, Announce) and each.channel == name
+        ]
+        less = max(given.max_request_bytes, given.limit_bytes - max(sizes, default=0))
+        if less < given.limit_bytes:
+            yield ChannelMutingCase(msgspec.structs.replace(given, limit_bytes=less), kept)
+
+
+def _channel(operation: Operation) -> str:
+    """The channel that an operation is about; empty for none."""
+    match operation:
+        case Release(request) | PollWhile(request):
+            return channel_of(request)
+        case Construct() | Elapse() | Poll():
+            return ""
+        case _:
+            return str(getattr(operation, "channel", ""))
 
 
 def _fitted(operation: Operation, most: int, smaller_most: int) -> Operation:

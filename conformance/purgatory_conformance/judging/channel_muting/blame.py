@@ -19,6 +19,7 @@ from purgatory_model.channel_muting import (
     Channel,
     ChannelMutingModel,
     ChannelMutingState,
+    Coming,
     Peer,
     Receive,
     channel_of,
@@ -30,8 +31,11 @@ from purgatory_spec.operations import (
     Connect,
     Construct,
     Operation,
+    PollWhile,
     Release,
     Respond,
+    Throttle,
+    Unthrottle,
 )
 from purgatory_spec.outcomes import EventKind, Outcome, Value
 from purgatory_spec.profiles import ChannelMutingObservable as Observable
@@ -178,24 +182,37 @@ def _rule_of_wrong(step: _Step, request: str) -> str:
     name = channel_of(request)
     channel = step.channel(name)
     first = channel.first
+    if first is not None and _is_impossible(step, channel):
+        return "MUTING-BAD-SIZE"
     if first is None or request != request_name(name, first.number) or not first.is_whole:
-        if channel.is_ordered and any(
-            request == request_name(name, each.number) for each in channel.coming[1:]
-        ):
-            return "MUTING-ONE-AT-A-TIME"
-        if any(request == request_name(name, each.number) for each in channel.coming[1:]):
-            is_next = first is not None and first.is_whole
-            return "MUTING-ONE-AT-A-TIME" if is_next else "MUTING-ORDER"
-        return "MUTING-ORDER"
+        is_later = any(request == request_name(name, each.number) for each in channel.coming[1:])
+        is_next = channel.is_ordered or (first is not None and first.is_whole)
+        return "MUTING-ONE-AT-A-TIME" if is_later and is_next else "MUTING-ORDER"
     if channel.is_ordered:
         return "MUTING-TWO-REASONS" if step.comes_back else "MUTING-ONE-AT-A-TIME"
     if channel.is_throttled:
         return "MUTING-THROTTLE"
-    if not 0 <= first.size_bytes <= step.model.configuration.max_request_bytes:
-        return "MUTING-BAD-SIZE"
-    if step.model.is_first_come and _there_is(step, first.size_bytes):
+    return _rule_of_too_early(step, first)
+
+
+def _rule_of_too_early(step: _Step, first: Coming) -> str:
+    """The rule of memory that a channel has by mistake: there is none, or others waited before."""
+    available = step.outcome.observed.get(Observable.AVAILABLE.value)
+    if isinstance(available, int):
+        out_bytes = step.model.configuration.limit_bytes - available
+        if out_bytes > step.model.bound_bytes:
+            return "MUTING-BOUND"
+    if step.before.line and _there_is(step, first.size_bytes):
         return "MUTING-FIRST-COME"
     return "MUTING-BOUND"
+
+
+def _is_impossible(step: _Step, channel: Channel) -> bool:
+    """Whether a channel has been announced a size that the server refuses."""
+    first = channel.first
+    if first is None or not first.is_announced:
+        return False
+    return not 0 <= first.size_bytes <= step.model.configuration.max_request_bytes
 
 
 def _there_is(step: _Step, size_bytes: int) -> bool:
@@ -208,10 +225,10 @@ def _rule_of_missing(step: _Step, request: str) -> str:
     name = channel_of(request)
     channel = step.channel(name)
     first = channel.first
-    if first is not None and first.size_bytes == 0:
-        return "MUTING-EMPTY"
     if channel.peer is Peer.HALF_CLOSED:
         return "MUTING-HALF-CLOSE"
+    if first is not None and first.size_bytes == 0:
+        return "MUTING-EMPTY"
     if channel.receive is Receive.HOLDS:
         is_muted = name in step.seen(Observable.WAITING)
         return "MUTING-NOT-WITH-MEMORY" if is_muted else "MUTING-GRANTED-FINISHES"
@@ -296,6 +313,8 @@ def _rule_of_closed(suspect: _Suspect) -> str:
     """A connection was closed that ought to be open."""
     step, channel = suspect.step, suspect.channel
     configuration = step.model.configuration
+    if isinstance(step.operation, Connect):
+        return _rule_of_rejection(step)
     if channel.peer is Peer.HALF_CLOSED:
         return "MUTING-HALF-CLOSE"
     if channel.receive is Receive.WAITS:
@@ -313,13 +332,7 @@ def _rule_of_closed(suspect: _Suspect) -> str:
 
 
 def _has_bad_size(step: _Step) -> bool:
-    most_bytes = step.model.configuration.max_request_bytes
-    return any(
-        each.first is not None
-        and each.first.is_announced
-        and not 0 <= each.first.size_bytes <= most_bytes
-        for each in step.before.channels.values()
-    )
+    return any(_is_impossible(step, each) for each in step.before.channels.values())
 
 
 def _rule_of_open(suspect: _Suspect) -> str:
@@ -327,9 +340,7 @@ def _rule_of_open(suspect: _Suspect) -> str:
     step, channel = suspect.step, suspect.channel
     if isinstance(step.operation, Close):
         return "MUTING-CLOSE"
-    first = channel.first
-    most_bytes = step.model.configuration.max_request_bytes
-    if first is not None and first.is_announced and not 0 <= first.size_bytes <= most_bytes:
+    if _is_impossible(step, channel):
         return "MUTING-BAD-SIZE"
     if channel.peer is not Peer.THERE:
         if channel.receive is Receive.WAITS:
@@ -341,34 +352,52 @@ def _rule_of_open(suspect: _Suspect) -> str:
 
 
 def _rule_of_unordered(suspect: _Suspect) -> str:
-    return "MUTING-TWO-REASONS" if suspect.step.comes_back else "MUTING-ONE-AT-A-TIME"
+    """A channel is not ordered that ought to be."""
+    step = suspect.step
+    match step.operation:
+        case Release() | PollWhile():
+            return "MUTING-TWO-REASONS"
+        case Unthrottle() | Throttle():
+            return "MUTING-THROTTLE"
+        case _:
+            return "MUTING-TWO-REASONS" if step.comes_back else "MUTING-ONE-AT-A-TIME"
 
 
 def _rule_of_ordered(suspect: _Suspect) -> str:
-    return "MUTING-THROTTLE" if suspect.channel.is_throttled else "MUTING-ONE-AT-A-TIME"
+    """A channel is ordered that ought not to be."""
+    if suspect.channel.is_throttled:
+        return "MUTING-THROTTLE"
+    is_response = isinstance(suspect.step.operation, Respond)
+    if is_response and suspect.step.before.waiting:
+        return "MUTING-OTHERS-GO-ON"
+    return "MUTING-ONE-AT-A-TIME"
 
 
 def _rule_of_read(suspect: _Suspect) -> str:
     """A channel does not wait that ought to."""
     step, first = suspect.step, suspect.channel.first
-    if suspect.is_seen(Observable.HOLDING) or suspect.is_seen(Observable.ORDERED):
-        if step.model.is_first_come and first is not None and _there_is(step, first.size_bytes):
-            return "MUTING-FIRST-COME"
-        return "MUTING-BOUND"
-    return "MUTING-BUFFERED" if suspect.channel.is_buffered else "MUTING-WAIT"
+    if isinstance(step.operation, Respond):
+        return "MUTING-TWO-REASONS"
+    has_memory = suspect.is_seen(Observable.HOLDING) or suspect.is_seen(Observable.ORDERED)
+    if has_memory and first is not None:
+        return _rule_of_too_early(step, first)
+    return "MUTING-WAIT"
 
 
 def _rule_of_waiting(suspect: _Suspect) -> str:
     """A channel waits that ought not to."""
     step, channel = suspect.step, suspect.channel
-    if channel.receive is Receive.HOLDS or suspect.is_seen(Observable.HOLDING):
+    names = {channel_of(event.task) for event in step.outcome.events}
+    has_memory = suspect.is_seen(Observable.HOLDING) or suspect.is_seen(Observable.ORDERED)
+    if channel.receive is Receive.HOLDS or has_memory or suspect.name in names:
         return "MUTING-NOT-WITH-MEMORY"
     if channel.receive is Receive.WAITS:
         if channel.peer is not Peer.THERE:
             return "MUTING-END-WHILE-WAITING"
-        if step.model.is_first_come and step.before.line[:1] != (suspect.name,):
-            return "MUTING-FIRST-COME"
-        return "MUTING-RECOVER"
+        line = step.before.line
+        behind = line[line.index(suspect.name) + 1 :] if suspect.name in line else ()
+        passed = set(behind) - step.seen(Observable.WAITING)
+        return "MUTING-FIRST-COME" if passed else "MUTING-RECOVER"
     first = channel.first
     if first is not None and first.is_announced and not channel.is_ordered:
         return "MUTING-ASK"
@@ -394,11 +423,9 @@ def _rule_of_held(suspect: _Suspect) -> str:
         return "MUTING-TWO-REASONS" if step.comes_back else "MUTING-ONE-AT-A-TIME"
     if channel.is_throttled:
         return "MUTING-THROTTLE"
-    if channel.holds:
-        return "MUTING-GRANTED-FINISHES"
-    if step.model.is_first_come and _there_is(step, first.size_bytes):
-        return "MUTING-FIRST-COME"
-    return "MUTING-BOUND"
+    if step.after.channels[suspect.name].is_ordered:
+        return "MUTING-ONE-AT-A-TIME"
+    return "MUTING-GRANTED-FINISHES" if channel.holds else _rule_of_too_early(step, first)
 
 
 def _rule_of_unread(step: _Step, wanted: Value) -> str:
@@ -424,16 +451,17 @@ def _rule_of_available(step: _Step) -> str:
             return "MUTING-RELEASE"
         case Close():
             return "MUTING-CLOSE"
+    if _has_bad_size(step):
+        return "MUTING-BAD-SIZE"
     gone = [
-        name
-        for name, channel in before.channels.items()
+        channel
+        for name, channel in sorted(before.channels.items())
         if channel.is_open and not after.channels[name].is_open
     ]
-    for name in sorted(gone):
-        if before.channels[name].holds:
-            return _rule_of_end(step, before.channels[name])
-        if before.channels[name].waits:
-            return "MUTING-END-WHILE-WAITING"
+    for channel in gone:
+        rule = _rule_of_end(step, channel)
+        if rule:
+            return rule
     if gone and before.handled:
         return "MUTING-END-WHILE-HANDLED"
     if not after.handled and not any(each.is_open for each in after.channels.values()):
@@ -447,9 +475,17 @@ def _rule_of_available(step: _Step) -> str:
 
 
 def _rule_of_end(step: _Step, channel: Channel) -> str:
-    if channel.peer is not Peer.THERE:
-        return "MUTING-END-MID-REQUEST"
+    """The rule of the memory of a channel that ends in this step; empty where it has none."""
     configuration = step.model.configuration
-    if configuration.receive_limit_ms:
-        return "MUTING-SLOW-SENDER"
-    return "MUTING-IDLE"
+    if channel.waits:
+        return "MUTING-END-WHILE-WAITING"
+    if channel.holds and channel.peer is Peer.THERE:
+        return "MUTING-SLOW-SENDER" if configuration.receive_limit_ms else "MUTING-IDLE"
+    if channel.holds:
+        return "MUTING-END-MID-REQUEST"
+    first = channel.first
+    if channel.peer is Peer.THERE or first is None or not first.is_announced:
+        return ""
+    if step.before.available_bytes <= 0:
+        return "MUTING-END-WHILE-WAITING"
+    return "MUTING-END-MID-REQUEST"
