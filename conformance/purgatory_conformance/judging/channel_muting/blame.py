@@ -486,6 +486,6 @@ def _rule_of_end(step: _Step, channel: Channel) -> str:
     first = channel.first
     if channel.peer is Peer.THERE or first is None or not first.is_announced:
         return ""
-    if step.before.available_bytes <= 0:
+    if min(step.before.available_bytes, step.after.available_bytes) <= 0:
         return "MUTING-END-WHILE-WAITING"
     return "MUTING-END-MID-REQUEST"
