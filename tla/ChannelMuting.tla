@@ -394,28 +394,35 @@ TypeOK ==
   /\ woken \subseteq NetworkThreads
 
 \* No byte is lost or made: what is not available is with a channel or with a handler.
+\* Rules: MUTING-CONSERVATION.
 Conservation ==
   available + Size * (Cardinality(Holding) + Cardinality(handled)) = PoolSize
 
 \* The buffers of all channels and handlers never exceed the limit by a whole request.
+\* Rules: MUTING-BOUND.
 Bound == Size * (Cardinality(Holding) + Cardinality(handled)) <= PoolSize + Size - 1
 
 \* A channel that holds memory never waits for memory.
+\* Rules: MUTING-NOT-WITH-MEMORY.
 HoldersAreNotMuted == \A c \in Holding : "memory" \notin muted[c]
 
 \* Nothing is read of a channel while its request is being handled.
+\* Rules: MUTING-ONE-AT-A-TIME, MUTING-TWO-REASONS.
 OneAtATime ==
   \A c \in Channels : "order" \in muted[c] \/ c \in handled =>
     receive[c] = "none" /\ c \notin keys[ThreadOf(c)]
 
 \* The line is of those who wait, each once.
+\* Rules: MUTING-FIRST-COME.
 LineIsWhoWaits == Queued => Members(line) = Waiting /\ Len(line) = Cardinality(Waiting)
 
 \* Select returns for no channel that waits: while nothing else is ready its thread is at rest.
+\* Rules: MUTING-NO-TIGHT-LOOP, MUTING-WAIT.
 WaitersAreNotSelected ==
   \A t \in NetworkThreads : \A c \in keys[t] : "memory" \notin muted[c]
 
 \* No thread sleeps while there is memory for one of its channels.
+\* Rules: MUTING-WAKE.
 NobodySleepsBesideMemory ==
   \A t \in MeantFor(available, line) : ~Sleeps(t)
 
@@ -423,12 +430,15 @@ NobodySleepsBesideMemory ==
 (* Liveness, under FairSpec                                                *)
 
 \* A request that was sent to its end is received.
+\* Rules: MUTING-SERVED, MUTING-BUFFERED, MUTING-GRANTED-FINISHES.
 Served == \A c \in Channels : sent[c] = "whole" ~> sent[c] = "nothing"
 
 \* A channel that waits does not wait for ever.
+\* Rules: MUTING-SERVED, MUTING-RECOVER, MUTING-FAIR-CHOICE.
 WaitingEnds == \A c \in Channels : receive[c] = "waits" ~> receive[c] # "waits"
 
 \* When the clients have sent all that they had, all memory comes back.
+\* Rules: MUTING-IDLE-RETURNS.
 MemoryComesBack == <>[](available = PoolSize)
 
 -----------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from purgatory_model.concurrent.channel_muting.instances import (
     breaks,
 )
 from purgatory_model.concurrent.channel_muting.model import ChannelMuting
+from purgatory_spec.profiles import Component
 
 _HELD = dict(TRUE_CLAIMS.values())
 
@@ -28,7 +29,7 @@ _HELD = dict(TRUE_CLAIMS.values())
 class ConcurrentChannelMutingClaims:
     """The claims about channels that wait for memory; see ``Shelf``."""
 
-    component = "channel_muting"
+    component = Component.CHANNEL_MUTING
     concurrent = True
     options = frozenset({"channels", "threads", "size"})
 

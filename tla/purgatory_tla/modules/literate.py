@@ -17,7 +17,7 @@ _RULER = re.compile(r"^(?:-{4,}|={4,})")
 _MODULE = re.compile(r"^-{4,}\s*MODULE\s+(?P<name>\w+)\s*-{4,}\s*$")
 _EXTENDS = re.compile(r"^EXTENDS\s+(?P<names>.+)$")
 _ANNOTATION = re.compile(r"^@(?P<kind>\w+)\s*(?P<text>.*)$", re.DOTALL)
-_RULE = re.compile(r"\b(?:TIMER|PURGATORY|POOL|CHANNEL)(?:-[A-Z]+)+\b")
+_RULE = re.compile(r"\b(?:TIMER|PURGATORY|POOL|MUTING)(?:-[A-Z]+)+\b")
 
 
 @dataclass(frozen=True, slots=True)
