@@ -8,10 +8,10 @@ An arming that is ended when it may already have run leaves both open: one run o
 none is. Where a run may be that of either arming of a task, it is taken for that of the present
 one; so a fault may be overlooked there, but none is invented.
 
-A size is read at some instant between the end of its step and the begin of the next one. Tasks that
-cannot have left by that begin count in it. A task that may have left counts or not, also one whose
-run is told with the size and has a reading at the step's end or behind it. Where none may have left
-the size is exact, and the rule about it is visited.
+A size is read at some instant between the end of its step and the begin of the next one. A task
+counts in it whose run cannot be due before that begin. A task whose run may be due counts or not;
+so does a task whose run is told with the size, with a reading at the end of the step or later.
+Where every task counts, the size is exact, and the rule about it is visited.
 """
 
 from dataclasses import dataclass, field
