@@ -696,6 +696,8 @@ class ChannelMutingModel:
             why.add("MUTING-BUFFERED")
         if state.waiting and rule == "MUTING-ASK":
             why.add("MUTING-OTHERS-GO-ON")
+        if channel.waits and channel.peer is not Peer.THERE:
+            why.add("MUTING-END-WHILE-WAITING")
         return _Move(after, frozenset(why))
 
     def _receive(

@@ -8,6 +8,7 @@ from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_spec.profiles import (
     Accounting,
     AlreadyDue,
+    AskAgain,
     ChannelMutingFeature,
     ChannelMutingObservable,
     CheckDrops,
@@ -37,6 +38,9 @@ from purgatory_spec.profiles import (
 _CHOICES: Mapping[object, str] = {
     Recovery.EVERYONE: "memory that comes back is had by whoever is read first",
     Recovery.FIRST_COME: "memory that comes back goes to those who wait, in their order",
+    AskAgain.AT_RECOVERY: "a channel that was refused asks again when something is available",
+    AskAgain.WITH_BYTES: "a channel that was refused asks again when something is available and "
+    "bytes of its body are there",
     EndWhileWaiting.AFTER_RECOVERY: "a client's end is noticed when its request has memory",
     EndWhileWaiting.AT_ONCE: "a client's end is noticed while its request waits",
     Rounding.DOWN: "an expiry is rounded down to the tick; a task may run early by less than one",

@@ -13,6 +13,7 @@ from purgatory_conformance.specimens.small_channel_muting import (
     small_server_subject,
 )
 from purgatory_spec.profiles import (
+    AskAgain,
     ChannelMutingProfile,
     Component,
     EndWhileWaiting,
@@ -20,6 +21,7 @@ from purgatory_spec.profiles import (
 )
 
 _EVERYONE = msgspec.structs.replace(PROFILE, recovery=Recovery.EVERYONE)
+_WITH_BYTES = msgspec.structs.replace(_EVERYONE, ask_again=AskAgain.WITH_BYTES)
 _AFTER_RECOVERY = msgspec.structs.replace(PROFILE, end_while_waiting=EndWhileWaiting.AFTER_RECOVERY)
 
 
@@ -63,6 +65,20 @@ _PROFILE_SUBJECTS = (
         _EVERYONE,
         "MUTING-OTHERS-GO-ON",
         Habits(descending=True, grants_in_polls=True),
+    ),
+    _profile_subject(
+        "ask-again-at-recovery",
+        "ask_again at_recovery",
+        _EVERYONE,
+        _WITH_BYTES,
+        "MUTING-RECOVER",
+    ),
+    _profile_subject(
+        "ask-again-with-bytes",
+        "ask_again with_bytes",
+        _WITH_BYTES,
+        _EVERYONE,
+        "MUTING-RECOVER",
     ),
     _profile_subject(
         "end-while-waiting-after-recovery",

@@ -33,6 +33,7 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.outcomes import Event, Outcome, Value, received
 from purgatory_spec.profiles import (
+    AskAgain,
     ChannelMutingConfiguration,
     ChannelMutingFeature,
     ChannelMutingObservable,
@@ -143,6 +144,7 @@ class SmallServer:
         self.idle_limit_ms = configuration.idle_limit_ms
         self.receive_limit_ms = configuration.receive_limit_ms
         self.first_come = profile.recovery is Recovery.FIRST_COME
+        self.asks_with_bytes = profile.ask_again is AskAgain.WITH_BYTES
         self.ends_at_once = profile.end_while_waiting is EndWhileWaiting.AT_ONCE
         self.habits = habits
         self.available = self.limit
@@ -217,7 +219,7 @@ class SmallServer:
         self.renew_at_grant(channel)
 
     def renew_at_grant(self, channel: Channel) -> None:
-        """The idle time begins anew with the grant."""
+        """The idle time begins anew with the end of the wait."""
         self.is_active(channel)
 
     def debit(self, count: int) -> None:
@@ -277,6 +279,7 @@ class SmallServer:
         channel.waits = False
         self.line.remove(channel)
         self.end_wait()
+        self.renew_at_grant(channel)
 
     # Polls
 
@@ -304,7 +307,8 @@ class SmallServer:
     def is_ready(self, channel: Channel) -> bool:
         """Whether there is something to be read, or an end, or memory to be asked for."""
         in_socket = channel.wire or channel.ending
-        return bool(in_socket or channel.must_ask or self.has_buffered(channel))
+        must_ask = channel.must_ask and not self.asks_with_bytes
+        return bool(in_socket or must_ask or self.has_buffered(channel))
 
     def has_buffered(self, channel: Channel) -> bool:
         """Whether TLS has taken bytes that nobody has read."""

@@ -100,7 +100,7 @@ class ChannelMutingSupport:
     def alternatives(self, profile: Profile) -> Iterator[tuple[str, Profile]]:
         """The profiles with another value of one choice."""
         yield from sibling_profiles(
-            narrowed(profile, ChannelMutingProfile), "recovery", "end_while_waiting"
+            narrowed(profile, ChannelMutingProfile), "recovery", "ask_again", "end_while_waiting"
         )
 
     def draw_configuration(

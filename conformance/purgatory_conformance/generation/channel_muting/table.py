@@ -95,6 +95,9 @@ def _size_alone(world: ChannelMutingWorld, source: Source) -> Iterator[Operation
 
 
 def _part_of_size(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+    """A part of a size is sent, whether or not there is memory."""
+    if source.integer(0, 1):
+        yield from _exhaust(world, source)
     yield from _an_idle_channel(world, source)
     if world.idle:
         size = source.integer(1, world.most)
@@ -227,6 +230,20 @@ def _empty(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
 def _empty_without_memory(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
     yield from _exhaust(world, source)
     yield from _empty(world, source)
+
+
+def _behind_an_empty(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
+    """A client sends an empty request and another behind it, and the empty one is answered."""
+    yield from _an_idle_channel(world, source)
+    if world.idle:
+        name = source.item(world.idle)
+        size = source.integer(1, world.most)
+        yield Announce(name, 0, SIZE_BYTES)
+        yield Announce(name, size, SIZE_BYTES + size)
+        yield Poll()
+        if name in world.ordered:
+            yield Respond(name)
+            yield Poll()
 
 
 def _bad_size(world: ChannelMutingWorld, source: Source) -> Iterator[Operation]:
@@ -438,6 +455,12 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
     _row("order and memory", 3, "MUTING-TWO-REASONS MUTING-ONE-AT-A-TIME", _two_reasons),
     _row("an empty request", 1, "MUTING-EMPTY", _empty),
     _row("an empty request without memory", 1, "MUTING-EMPTY", _empty_without_memory),
+    _row(
+        "a request behind an empty one",
+        1,
+        "MUTING-EMPTY MUTING-BUFFERED MUTING-ONE-AT-A-TIME",
+        _behind_an_empty,
+    ),
     _row("a size that cannot be", 2, "MUTING-BAD-SIZE", _bad_size),
     _row("poll", 1, "MUTING-WAIT", _poll),
     _row("a client ends", 1, "MUTING-END-MID-REQUEST", _hang_up, ChannelMutingFeature.HANG_UP),

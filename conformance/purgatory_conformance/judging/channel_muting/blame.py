@@ -423,6 +423,8 @@ def _rule_of_held(suspect: _Suspect) -> str:
         return "MUTING-TWO-REASONS" if step.comes_back else "MUTING-ONE-AT-A-TIME"
     if channel.is_throttled:
         return "MUTING-THROTTLE"
+    if step.model.asks_with_bytes and channel.receive is not Receive.NONE and not channel.has_news:
+        return "MUTING-RECOVER"
     if step.after.channels[suspect.name].is_ordered:
         return "MUTING-ONE-AT-A-TIME"
     return "MUTING-GRANTED-FINISHES" if channel.holds else _rule_of_too_early(step, first)

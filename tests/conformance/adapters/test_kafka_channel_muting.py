@@ -1,0 +1,160 @@
+"""Kafka's selector and channels behind the adapter, driven line by line: what no campaign asks.
+
+The regular behaviour is judged by the campaigns of ``test_kafka_channel_muting_conformance``.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from purgatory_conformance.subjects.kafka import KafkaMode
+
+from .adapter_process import Adapter, Reply, started
+from .releases import releases
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+UNKNOWN = {"rejected": "unknown_name", "detail": "purgatory.adapter.kafka.UnknownName"}
+
+
+@pytest.fixture(scope="module", params=releases("4.4.0", "4.0.0", "3.9.1", "2.4.1"))
+def kafka(request: pytest.FixtureRequest) -> Iterator[Adapter]:
+    yield from started(str(request.param), KafkaMode.VIRTUAL)
+
+
+def seen(
+    available: int,
+    channels: str,
+    *,
+    waiting: str = "",
+    ordered: str = "",
+    holding: str = "",
+    unread: int | None = 0,
+) -> Reply:
+    return {
+        "available_bytes": available,
+        "open": channels.split(),
+        "waiting": waiting.split(),
+        "ordered": ordered.split(),
+        "holding": holding.split(),
+        "unread_bytes": unread,
+    }
+
+
+def announce(kafka: Adapter, channel: str, size: int, sent: int | None = None) -> Reply:
+    sent_bytes = 4 + size if sent is None else sent
+    return kafka.do("announce", channel=channel, size_bytes=size, sent_bytes=sent_bytes)
+
+
+def connected(kafka: Adapter, *channels: str, tls: bool = False) -> None:
+    """A server for one request of 10 bytes, and its clients."""
+    kafka.new("channel_muting", limit_bytes=10, max_request_bytes=10, tls=tls)
+    for channel in channels:
+        kafka.do("connect", channel=channel)
+
+
+def received(*requests: str) -> list[Reply]:
+    return [{"kind": "received", "task": request} for request in requests]
+
+
+def test_says_what_it_offers(kafka: Adapter) -> None:
+    hello = kafka.ask("hello", protocol=1, suite="0.1.0", schema="")
+    assert hello["components"]["channel_muting"] == {
+        "recovery": "everyone",
+        "ask_again": "with_bytes",
+        "end_while_waiting": "after_recovery",
+        "features": [
+            "plain",
+            "tls",
+            "strict",
+            "non_strict",
+            "poll_while",
+            "respond_first",
+            "throttle",
+            "close",
+            "hang_up",
+            "half_close",
+            "reset",
+            "idle_limit",
+            "construct",
+            "elapse",
+        ],
+        "observables": list(seen(0, "")),
+    }
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_memory_released_during_select_is_a_trap_under_tls_alone(kafka: Adapter, tls: bool) -> None:
+    """
+    Given a channel that waits, with a part of its request sent, its size with it
+    When memory comes back during select, and then the rest of the request
+    Then over a plain connection it is received; under TLS it holds the memory and is never read
+    """
+    connected(kafka, "c1", "c2", tls=tls)
+    announce(kafka, "c1", 10)
+    assert kafka.do("poll")["events"] == received("c1#1")
+    announce(kafka, "c2", 10, 9)
+    assert kafka.do("poll")["observed"]["waiting"] == ["c2"]
+    unread = None if tls else 0
+    waiting = "c2" if tls else ""
+    assert kafka.do("poll_while", request="c1#1") == {
+        "observed": seen(0, "c1 c2", waiting=waiting, ordered="c1", holding="c2", unread=unread)
+    }
+    kafka.do("send", channel="c2", sent_bytes=5)
+    reply = kafka.do("poll")
+    assert reply.get("events", []) == ([] if tls else received("c2#1"))
+
+
+def test_a_channel_without_bytes_is_un_muted_without_memory(kafka: Adapter) -> None:
+    """
+    Given a channel that was refused with its size alone in the socket
+    When memory comes back, and later a byte of the body
+    Then it neither waits nor holds, and asks with the byte
+    """
+    connected(kafka, "c1", "c2")
+    announce(kafka, "c1", 10)
+    kafka.do("poll")
+    announce(kafka, "c2", 10, 4)
+    assert kafka.do("poll")["observed"]["waiting"] == ["c2"]
+    kafka.do("release", buffer="c1#1")
+    assert kafka.do("poll") == {"observed": seen(10, "c1 c2", ordered="c1")}
+    kafka.do("send", channel="c2", sent_bytes=1)
+    assert kafka.do("poll") == {"observed": seen(0, "c1 c2", ordered="c1", holding="c2")}
+
+
+def test_what_nobody_owes_or_knows_changes_nothing(kafka: Adapter) -> None:
+    connected(kafka, "c1")
+    for op in ("respond", "throttle", "unthrottle"):
+        assert kafka.do(op, channel="c1") == {"observed": seen(10, "c1")}
+    for op in ("respond", "close", "hang_up"):
+        assert kafka.do(op, channel="c9") == UNKNOWN | {"observed": seen(10, "c1")}
+    assert kafka.do("release", buffer="c1#1") == UNKNOWN | {"observed": seen(10, "c1")}
+    assert kafka.do("poll_while", request="c1#1") == UNKNOWN | {"observed": seen(10, "c1")}
+    assert kafka.do("sing") == {"unsupported": "there is no operation 'sing' here"}
+    assert kafka.do("hang_up", channel="c1", ending="sulk") == {
+        "unsupported": "there is no ending 'sulk' here"
+    }
+    kafka.do("close", channel="c1")
+    assert announce(kafka, "c1", 3) == {"observed": seen(10, "")}
+
+
+def test_there_is_no_limit_on_the_time_of_a_receive(kafka: Adapter) -> None:
+    configuration = {"receive_limit_ms": 100}
+    reply = kafka.ask("new", component="channel_muting", case="a", configuration=configuration)
+    assert reply == {"unsupported": "Kafka has no limit on the time that a receive takes"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts files under /proc")
+@pytest.mark.parametrize("tls", [False, True])
+def test_a_former_server_leaves_nothing_open(kafka: Adapter, tls: bool) -> None:
+    def files() -> int:
+        return len(list(Path(f"/proc/{kafka.process.pid}/fd").iterdir()))
+
+    connected(kafka, "c1", tls=tls)
+    before = files()
+    for _ in range(50):
+        connected(kafka, "c1", tls=tls)
+        announce(kafka, "c1", 10)
+        kafka.do("poll")
+    assert files() <= before + 5
