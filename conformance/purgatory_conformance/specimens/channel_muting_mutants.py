@@ -99,7 +99,7 @@ _MUTANTS = (
     _mutant(recovering.NewcomerPasses, "MUTING-FIRST-COME"),
     _mutant(recovering.LastFirst, "MUTING-FIRST-COME"),
     _mutant(recovering.SmallestFirst, "MUTING-FIRST-COME"),
-    _mutant(ending.GonersStandInLine, "MUTING-FIRST-COME", "MUTING-RECOVER"),
+    _mutant(ending.GonersStandInLine, "MUTING-FIRST-COME", "MUTING-RECOVER", "MUTING-ASK"),
     _mutant(recovering.ForgetsBuffered, "MUTING-BUFFERED", "MUTING-GRANTED-FINISHES"),
     _mutant(recovering.CountsEndedWaits, "MUTING-DEPLETED"),
     _mutant(recovering.CountsEachChannel, "MUTING-DEPLETED"),

@@ -65,7 +65,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What the rules leave free, and the small server does in one way or another."""
+    """Orders that the rules leave free, as the small server keeps them."""
 
     descending: bool = False
     """Whether the channels that are ready are read from the youngest to the oldest."""
@@ -263,7 +263,7 @@ class SmallServer:
         return self.available > 0
 
     def serve(self) -> None:
-        """Grant to those who wait, in their order, as long as it is enough."""
+        """Grant memory to the channels of the line, in its order, until the pool refuses."""
         while self.line and self.is_enough(self.next_in_line().size or 0):
             channel = self.next_in_line()
             self.line.remove(channel)
@@ -618,7 +618,7 @@ def small_server_subject(
         server: Makes a server.
         profile: What the subject declares.
         behaves: The profile that the servers follow; ``profile`` if None.
-        habits: What they do where the rules leave it free.
+        habits: The order of reads and of grants, which the rules leave free.
         name: The subject's name in reports.
     """
 

@@ -96,7 +96,7 @@ class IdleWaitsToo(SmallServer):
     """When a request is refused, channels without a request are muted, too."""
 
     def shown_waiting(self, channel: Channel) -> bool:
-        """There is no memory for what they might send."""
+        """The pool has no memory for their next requests."""
         is_idle = channel.size is None and not channel.is_ordered
         return channel.waits or (is_idle and bool(self.line))
 

@@ -63,7 +63,7 @@ _QUIET_TURNS = 4
 
 
 class _Server:
-    """A pool that is not strict, and the line of those who wait for it."""
+    """A non-strict pool, and the line of the channels that wait for memory."""
 
     def __init__(self, configuration: ChannelMutingConfiguration) -> None:
         self.available = configuration.limit_bytes

@@ -198,7 +198,7 @@ class ConnectionsStopWhileWaiting(SmallServer):
     """A connection is closed that comes while somebody waits."""
 
     def connect(self, channel: Channel) -> None:
-        """There is no memory for it."""
+        """The pool has no memory for a connection."""
         super().connect(channel)
         if self.line:
             self.close(channel)

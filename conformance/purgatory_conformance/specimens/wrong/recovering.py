@@ -40,7 +40,7 @@ class RecoversOne(SmallServer):
             self.unmute(self.line[0])
 
     def memory_is_back(self) -> None:
-        """Remember that there is something new."""
+        """Remember the release."""
         self.is_new = True
 
 
