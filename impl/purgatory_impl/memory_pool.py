@@ -201,7 +201,7 @@ class SimpleMemoryPool:
     def used_bytes(self) -> int:
         """What is out.
 
-        Rules: POOL-USED.
+        Rules: POOL-USED, MUTING-GAUGES.
         """
         return self._size - self.available_bytes
 

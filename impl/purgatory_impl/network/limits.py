@@ -35,7 +35,10 @@ class NetworkLimits:
     queued_requests: int = 500
 
     def __post_init__(self) -> None:
-        """Check each bound, and the two sizes together."""
+        """Check each bound, and the two sizes together.
+
+        Rules: MUTING-CONFIG.
+        """
         if not 1 <= self.max_request_bytes < 2**31:
             raise InvalidConfiguration(
                 f"max_request_bytes is {self.max_request_bytes}; a size has 1 to 2147483647"

@@ -55,6 +55,8 @@ class MemoryLine:
 
         Raises:
             InvalidAllocation: the pool can never give so much.
+
+        Rules: MUTING-FIRST-COME, MUTING-WAIT, MUTING-SERVED.
         """
         if not self._line:
             buffer = self.pool.try_allocate(bytes_)
@@ -72,6 +74,8 @@ class MemoryLine:
 
         Raises:
             InvalidRelease: the pool does not take it back.
+
+        Rules: MUTING-RELEASE, MUTING-RECOVER, MUTING-FIRST-COME.
         """
         self.pool.release(buffer)
         if self._line:
@@ -104,7 +108,10 @@ class MemoryLine:
 
     @property
     def depleted_ms(self) -> int:
-        """How long somebody has waited, in all, ms; a spell that goes on is counted so far."""
+        """How long somebody has waited, in all, ms; a spell that goes on is counted so far.
+
+        Rules: MUTING-DEPLETED.
+        """
         with self._lock:
             return self._spells.total_ms + self._spells.present_ms()
 

@@ -169,7 +169,10 @@ class NetworkThread:
             self.wake()
 
     def wake(self) -> None:
-        """End the wait of the present poll, or of the next; from any thread."""
+        """End the wait of the present poll, or of the next; from any thread.
+
+        Rules: MUTING-WAKE.
+        """
         if not self._is_woken:
             self._is_woken = True
             with suppress(OSError):  # the bell rings already, or the thread has ended
@@ -281,7 +284,10 @@ class NetworkThread:
         return channel.is_ready and not channel.is_closed
 
     def _read(self, channel: Channel) -> None:
-        """Go on with the channel's request, if there is no reason against it."""
+        """Go on with the channel's request, if there is no reason against it.
+
+        Rules: MUTING-READ-AFTER-GRANT, MUTING-GRANTED-FINISHES, MUTING-ORDER.
+        """
         if channel.reasons or channel.is_closed:
             return
         transport = channel.transport
@@ -330,7 +336,10 @@ class NetworkThread:
                 self._write(channel)
 
     def _memory_for(self, channel: Channel, header: bytes) -> memoryview | None:
-        """The memory of a request whose size has come; None where the channel waits or closes."""
+        """The memory of a request whose size has come; None where the channel waits or closes.
+
+        Rules: MUTING-ASK, MUTING-WAIT, MUTING-BAD-SIZE.
+        """
         (size,) = _SIZE.unpack(header)
         if not 0 <= size <= self._most:
             self._close(channel, CloseReason.INVALID_SIZE)
@@ -347,7 +356,10 @@ class NetworkThread:
         return channel.buffer
 
     def _receives(self, channel: Channel, buffer: memoryview) -> None:
-        """A request is whole: it is handed on, and nothing more is read until its response."""
+        """A request is whole: it is handed on, and nothing more is read until its response.
+
+        Rules: MUTING-ONE-AT-A-TIME, MUTING-EMPTY.
+        """
         channel.received += 1
         line = self._line if channel.size else None
         channel.buffer = None
@@ -359,7 +371,10 @@ class NetworkThread:
         self._polled.received.append(Request(channel, channel.received, buffer, line))
 
     def _unmute(self, channel: Channel, reason: int) -> None:
-        """A reason ends; with the last one the channel is read again, first what TLS has taken."""
+        """A reason ends; with the last one the channel is read again, first what TLS has taken.
+
+        Rules: MUTING-TWO-REASONS, MUTING-BUFFERED, MUTING-THROTTLE.
+        """
         channel.reasons &= ~reason
         if channel.reasons:
             return
@@ -375,7 +390,10 @@ class NetworkThread:
         self._give_up(channel)
 
     def _give_up(self, channel: Channel) -> None:
-        """The peer has ended: close a channel that waits for a request that cannot be completed."""
+        """The peer has ended: close a channel that waits for a request that cannot be completed.
+
+        Rules: MUTING-END-WHILE-WAITING, MUTING-HALF-CLOSE.
+        """
         if not channel.reasons & MEMORY or not isinstance(channel.transport, PlainTransport):
             return
         if unread_bytes(channel.connection) < channel.size:
@@ -409,7 +427,10 @@ class NetworkThread:
             self._unmute(channel, ORDER)
 
     def _close(self, channel: Channel, reason: CloseReason) -> None:
-        """Close a connection; the memory of what it was receiving goes back at once."""
+        """Close a connection; the memory of what it was receiving goes back at once.
+
+        Rules: MUTING-END-MID-REQUEST, MUTING-CLOSE.
+        """
         if channel.is_closed:
             return
         channel.is_closed = True
@@ -452,7 +473,10 @@ class NetworkThread:
             self._holders[channel] = self._clock.now_ms()
 
     def _within_limits(self, timeout_ms: int) -> int:
-        """No longer than until somebody's time is over."""
+        """No longer than until somebody's time is over.
+
+        Rules: MUTING-NO-TIGHT-LOOP.
+        """
         if not timeout_ms:
             return 0
         now_ms = self._clock.now_ms()
@@ -465,7 +489,10 @@ class NetworkThread:
         return timeout_ms
 
     def _expire(self) -> None:
-        """Close the slow and the idle. Who waits, is handled or throttled is not idle."""
+        """Close the slow and the idle. Who waits, is handled or throttled is not idle.
+
+        Rules: MUTING-IDLE, MUTING-NOT-IDLE, MUTING-SLOW-SENDER.
+        """
         if not (self._idle_limit_ms or self._receive_limit_ms):
             return
         now_ms = self._clock.now_ms()

@@ -189,7 +189,10 @@ class Server:
         return not pending and not any(Mute.ORDER in each.mutes for each in thread.channels)
 
     def _hand_on(self, pending: deque[Request]) -> None:
-        """Put requests into the queue until it is full; handlers then wake the thread."""
+        """Put requests into the queue until it is full; handlers then wake the thread.
+
+        Rules: MUTING-BOTH-BOUNDS.
+        """
         while pending:
             try:
                 self._requests.put_nowait(pending[0])

@@ -243,7 +243,10 @@ class ChannelMuting:
         return ((each, it) for each, it in state.numbered if self.thread_of(each) == thread)
 
     def is_asleep(self, state: MutingState, thread: int) -> bool:
-        """Whether select has nothing to return with: nothing to read, to send, and no wake-up."""
+        """Whether select has nothing to return with: nothing to read, to send, and no wake-up.
+
+        Rules: MUTING-NO-TIGHT-LOOP.
+        """
         return (
             self.sleeps
             and state.phase(thread) is Phase.SELECT
@@ -277,7 +280,10 @@ class ChannelMuting:
                 yield Step("SendRest", (number,)), state.with_channel(number, whole)
 
     def _poll(self, state: MutingState, thread: int) -> MutingState:
-        """Look at the pool: who waits gets memory, or may ask again."""
+        """Look at the pool: who waits gets memory, or may ask again.
+
+        Rules: MUTING-RECOVER, MUTING-FIRST-COME, MUTING-TWO-REASONS.
+        """
         polled = state.with_phase(thread, Phase.SELECT)
         if "never-unmutes" in self.variants:
             return polled
@@ -290,7 +296,10 @@ class ChannelMuting:
         return polled
 
     def _woken(self, state: MutingState) -> MutingState:
-        """Wake the threads for which there is memory."""
+        """Wake the threads for which there is memory.
+
+        Rules: MUTING-WAKE.
+        """
         if not self.sleeps or "wakes-nobody" in self.variants:
             return state
         return replace(state, woken=state.woken | self.meant_for(state))
@@ -335,7 +344,10 @@ class ChannelMuting:
         return not channel.muted and not is_silent
 
     def _reads(self, state: MutingState, thread: int) -> MutingSteps:
-        """Read one of the channels that were found; when there is none, the round is over."""
+        """Read one of the channels that were found; when there is none, the round is over.
+
+        Rules: MUTING-FAIR-CHOICE, MUTING-SERVED.
+        """
         selected = [(each, it) for each, it in self.own(state, thread) if it.is_selected]
         looked_for = [each for each, channel in selected if channel.is_looked_for]
         for number in looked_for:
