@@ -45,13 +45,14 @@ ANNOTATED = (
     *("timer", "pending_tasks", "timing_wheel", "arithmetic"),
     *("purgatory", "purgatory_calls", "course", "purgatory_state", "watcher_lists"),
     *("memory_pool", "memory_pool_arithmetic"),
-    *("claims.purgatory", "claims.memory_pool"),
+    "channel_muting",
+    *("claims.purgatory", "claims.memory_pool", "claims.channel_muting"),
 )
 
 _RULE_HEADING = re.compile(
-    r"^### (?P<id>(?:TIMER|PURGATORY|POOL)(?:-[A-Z]+)+): (?P<title>.+)$", re.MULTILINE
+    r"^### (?P<id>(?:TIMER|PURGATORY|POOL|MUTING)(?:-[A-Z]+)+): (?P<title>.+)$", re.MULTILINE
 )
-_RULE = re.compile(r"\b(?:TIMER|PURGATORY|POOL)(?:-[A-Z]+)+\b")
+_RULE = re.compile(r"\b(?:TIMER|PURGATORY|POOL|MUTING)(?:-[A-Z]+)+\b")
 _BARE_RULE = re.compile(rf"(?<![\[#]){_RULE.pattern}")
 _FENCE = re.compile(r"^(?P<open>\s*```\w+)(?P<words>[^\n]*)$", re.MULTILINE)
 _TITLE = re.compile(r'title="[^"]*"')
@@ -62,6 +63,7 @@ PAGES_OF_SOURCES = {
     "spec/timer.md": "reference/timer.md",
     "spec/purgatory.md": "reference/purgatory.md",
     "spec/memory-pool.md": "reference/memory-pool.md",
+    "spec/channel-muting.md": "reference/channel-muting.md",
     "spec/protocol.md": "reference/protocol.md",
     "model/purgatory_model/__init__.py": "reference/model.md",
     "conformance/purgatory_conformance/command_line.py": "reference/command-line.md",
@@ -277,7 +279,8 @@ hide: [toc]
 The executable model, whole but for its imports: on the right the source, on the left the rules
 that a function states. `timer` says what every timer does, `pending_tasks` and `timing_wheel` are
 the two ways of keeping the tasks, `arithmetic` is their rounding. What begins with `purgatory`, and
-`watcher_lists`, is the purgatory's; what begins with `memory_pool` is the memory pool's.
+`watcher_lists`, is the purgatory's; what begins with `memory_pool` is the memory pool's,
+`channel_muting` the channels' that wait for its memory.
 """
 
 _ELSEWHERE = """These hold of the model as a whole (its tests say so one by one), or speak of a real

@@ -289,6 +289,8 @@ def _style(results: Results) -> str:
 
 
 _COLUMNS = ("held", "cases", "steps")
+_MOST_USUAL = "memory pool"
+"""The table of the most usual components has one width."""
 
 
 def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
@@ -301,9 +303,13 @@ def _print_table(page: TerminalPage, results: Sequence[Results]) -> None:
     def numbers(row: Sequence[str]) -> str:
         return "".join(f"  {cell:>{width}}" for cell, width in zip(row, widths, strict=True))
 
-    page.cropped((f"{'component':<13}{'verdict':<{widest}}{numbers(_COLUMNS)}", _FAINT))
+    longest = 2 + max(
+        len(name) for name in (_MOST_USUAL, *(noun(each.component) for each in results))
+    )
+    head = f"{'component':<{longest}}{'verdict':<{widest}}{numbers(_COLUMNS)}"
+    page.cropped((head, _FAINT))
     for each, verdict, row in zip(results, verdicts, rows, strict=True):
-        name = f"{noun(each.component):<13}"
+        name = f"{noun(each.component):<{longest}}"
         page.cropped(name, (f"{verdict:<{widest}}", _style(each)), numbers(row))
 
 
