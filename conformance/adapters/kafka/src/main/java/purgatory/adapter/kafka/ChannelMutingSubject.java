@@ -236,7 +236,7 @@ final class ChannelMutingSubject implements Component {
     }
 
     /** A response that cannot be written closes the connection, as in a poll. */
-    private void respond(String name) {
+    private void respond(String name) throws IOException {
         if (!awaitsResponse(harness.channel(name))) {
             return;
         }
@@ -246,6 +246,7 @@ final class ChannelMutingSubject implements Component {
             harness.selector().close(name);
             return;
         }
+        harness.readAnswer(name);
         harness.respond(name);
     }
 

@@ -261,7 +261,7 @@ final class SelectorHarness implements AutoCloseable {
         selector.unmute(name);
     }
 
-    /** Writes an empty response, which the client reads if it is there. */
+    /** Writes an empty response to its end, as polls would, without a poll. */
     void answer(String name) throws IOException {
         TransportLayer transport = (TransportLayer) Private.read(channel(name), "transportLayer");
         ByteBuffer response = ByteBuffer.allocate(Integer.BYTES);
@@ -272,6 +272,10 @@ final class SelectorHarness implements AutoCloseable {
         if (idle != null) {
             Private.call(idle, "update", name, time.nanoseconds());
         }
+    }
+
+    /** The client reads an empty response, if it is there. */
+    void readAnswer(String name) throws IOException {
         if (!connections.get(name).raw().isClosed()) {
             Socket client = client(name);
             client.setSoTimeout(ARRIVES_WITHIN_MS);
