@@ -202,7 +202,8 @@ def _rule_of_too_early(step: _Step, first: Coming) -> str:
         out_bytes = step.model.configuration.limit_bytes - available
         if out_bytes > step.model.bound_bytes:
             return "MUTING-BOUND"
-    if step.before.line and _there_is(step, first.size_bytes):
+    is_passed = bool(step.seen(Observable.WAITING) & frozenset(step.before.line))
+    if step.before.line and (is_passed or _there_is(step, first.size_bytes)):
         return "MUTING-FIRST-COME"
     return "MUTING-BOUND"
 
@@ -239,8 +240,10 @@ def _rule_of_missing(step: _Step, request: str) -> str:
             others = frozenset(step.before.line)
             if any(channel_of(event.task) not in others for event in step.outcome.events):
                 return "MUTING-FIRST-COME"
-        is_buffered = step.model.configuration.tls and first is not None and first.body_bytes > 0
-        return "MUTING-BUFFERED" if is_buffered else "MUTING-RECOVER"
+        if step.model.configuration.tls and first is not None and first.body_bytes > 0:
+            return "MUTING-BUFFERED"
+        is_granted = name in step.seen(Observable.HOLDING)
+        return "MUTING-GRANTED-FINISHES" if is_granted else "MUTING-RECOVER"
     if name in step.seen(Observable.WAITING):
         return "MUTING-ONLY-REFUSED"
     if channel.is_buffered:
@@ -343,7 +346,7 @@ def _rule_of_open(suspect: _Suspect) -> str:
     if _is_impossible(step, channel):
         return "MUTING-BAD-SIZE"
     if channel.peer is not Peer.THERE:
-        if channel.receive is Receive.WAITS:
+        if channel.receive is Receive.WAITS or suspect.is_seen(Observable.WAITING):
             return "MUTING-END-WHILE-WAITING"
         return "MUTING-END-MID-REQUEST"
     if step.model.configuration.receive_limit_ms and channel.holds:
@@ -378,6 +381,8 @@ def _rule_of_read(suspect: _Suspect) -> str:
     step, first = suspect.step, suspect.channel.first
     if isinstance(step.operation, Respond):
         return "MUTING-TWO-REASONS"
+    if isinstance(step.operation, Release | Close) and not step.model.is_first_come:
+        return "MUTING-RECOVER"
     has_memory = suspect.is_seen(Observable.HOLDING) or suspect.is_seen(Observable.ORDERED)
     if has_memory and first is not None:
         return _rule_of_too_early(step, first)
@@ -397,11 +402,24 @@ def _rule_of_waiting(suspect: _Suspect) -> str:
         line = step.before.line
         behind = line[line.index(suspect.name) + 1 :] if suspect.name in line else ()
         passed = set(behind) - step.seen(Observable.WAITING)
+        if step.model.is_first_come:
+            passed |= {name for name in _with_memory(step) if name not in line}
         return "MUTING-FIRST-COME" if passed else "MUTING-RECOVER"
     first = channel.first
     if first is not None and first.is_announced and not channel.is_ordered:
+        if step.before.waiting:
+            return "MUTING-OTHERS-GO-ON" if step.before.available_bytes > 0 else "MUTING-RECOVER"
         return "MUTING-ASK"
     return "MUTING-ONLY-REFUSED"
+
+
+def _with_memory(step: _Step) -> Iterator[str]:
+    """The channels whose request was granted memory in the step, as they are seen."""
+    names = {channel_of(event.task) for event in step.outcome.events}
+    for name in step.seen(Observable.HOLDING) | names:
+        first = step.channel(name).first
+        if not step.channel(name).holds and first is not None and first.size_bytes:
+            yield name
 
 
 def _rule_of_unheld(suspect: _Suspect) -> str:
