@@ -57,7 +57,7 @@ def test_good_adapter() -> None:
         Severity.OK, "the adapter speaks the protocol; the suite can judge it now"
     )
     said = [f.explanation for f in findings if f.verdict is Severity.DECLARED]
-    assert len(said) == 16
+    assert len(said) == 15
     assert "timer, clock is manual: the requests move the clock" in said
     assert "timer, feature cancel: the suite may cancel tasks" in said
     assert "timer, observable size: the number of tasks that wait in the timer" in said
