@@ -106,6 +106,12 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations
 
 
+def test_generated_cases_find_a_task_that_is_lost_where_it_adds_itself() -> None:
+    subject = deadlines.STRANGER.subject(deadlines.RunsBeforeItForgets)
+    campaign = run_campaign(subject, Component.TIMER, seed=1, budget=_SHRUNK_LITTLE)
+    assert [cause.rule for cause in campaign.causes] == ["TIMER-ADD-INSIDE"]
+
+
 def test_a_callback_may_cancel_what_is_due_with_its_operation() -> None:
     operations = (
         Watch("first", ("a",), 5, Script(on_expiration=(CancelForKeyInside("b"),))),

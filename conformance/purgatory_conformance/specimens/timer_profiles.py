@@ -177,7 +177,7 @@ _PROFILE_SUBJECTS = (
     _profile_subject("negative_delay already_due", PROFILE, _REJECT, "TIMER-NEGATIVE-DELAY"),
     _profile_subject("negative_delay reject", _REJECT, PROFILE, "TIMER-NEGATIVE-DELAY"),
     _profile_subject(
-        "negative_delay as_zero", _AS_ZERO, _ALREADY_DUE, "TIMER-TICK-ORDER", HeapTimer
+        "negative_delay as_zero", _AS_ZERO, _ALREADY_DUE, "TIMER-NEGATIVE-DELAY", HeapTimer
     ),
     _profile_subject(
         "negative_delay not_offered", _NO_NEGATIVE, _change(_REJECT), "TIMER-NEGATIVE-DELAY"

@@ -255,6 +255,17 @@ def _adds(world: World, source: Source, task: str) -> tuple[Action, ...]:
     return (AddInside(other, delay_ms),)
 
 
+def _adds_itself(world: World, source: Source) -> list[Operation]:
+    """A task adds itself as it runs, and so once more; where it can be, it is cancelled then."""
+    task = world.fresh_name()
+    delay_ms = world.configuration.tick_ms + source.integer(0, _span(world))
+    due_ms = world.now + delay_ms
+    operations: list[Operation] = [Add(task, delay_ms, (AddInside(task, delay_ms),))]
+    for due in (due_ms, due_ms + delay_ms + world.configuration.tick_ms):
+        operations += [Advance(due), *_runs(world, source, due)]
+    return [*operations, Cancel(task)] if world.has(Feature.CANCEL) else operations
+
+
 def _cancels(world: World, source: Source, task: str) -> tuple[Action, ...]:
     return (CancelInside(source.item((*world.pending, task))),)
 
@@ -409,6 +420,14 @@ TIMER_TABLE: tuple[Row, ...] = (
     ),
     _row("a task that throws", 2, "TIMER-THROWING-TASK", _throws, Feature.SCRIPT_THROW),
     _row("a task that adds", 2, "TIMER-ADD-INSIDE", _scripted(_adds), Feature.SCRIPT_ADD),
+    _row(
+        "a task that adds itself",
+        1,
+        "TIMER-ADD-INSIDE",
+        _adds_itself,
+        Feature.SCRIPT_ADD,
+        Feature.READD,
+    ),
     _row(
         "a task that cancels", 2, "TIMER-CANCEL-INSIDE", _scripted(_cancels), Feature.SCRIPT_CANCEL
     ),
