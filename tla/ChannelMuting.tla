@@ -394,7 +394,7 @@ TypeOK ==
   /\ woken \subseteq NetworkThreads
 
 \* No byte is lost or made: what is not available is with a channel or with a handler.
-\* Rules: MUTING-CONSERVATION.
+\* Rules: MUTING-CONSERVATION, MUTING-RELEASE.
 Conservation ==
   available + Size * (Cardinality(Holding) + Cardinality(handled)) = PoolSize
 

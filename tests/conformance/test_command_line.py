@@ -344,7 +344,7 @@ def test_profiles_are_listed_as_they_can_be_declared(tmp_path: Path) -> None:
     """
     listed = purgatory(tmp_path, "list", "profiles").stdout
     rows = [" ".join(line.split()) for line in listed.splitlines()]
-    assert "timer executor inline, stepped, thread" in rows
+    assert "timer executor inline, stepped, thread, threads" in rows
     assert "purgatory executor inline, stepped" in rows
     for component in Component:
         for field in profile_fields(component):

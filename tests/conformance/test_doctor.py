@@ -83,7 +83,8 @@ PROBLEMS = {
     ),
     "version": "its 'protocol' is 2, the suite's is 1; use an adapter and a suite of one version",
     "no component": (
-        "its 'components' offer 'reaper', not 'timer' or 'purgatory' or 'memory_pool'; "
+        "its 'components' offer 'reaper', not 'timer' or 'purgatory' or "
+        "'memory_pool' or 'channel_muting'; "
         'declare at least one of them, for example "components":{"timer":{}}'
     ),
     "error at new": "the adapter reports a failure of its own: no memory",

@@ -50,6 +50,12 @@ COUNTERPARTS: Mapping[str, tuple[str, ...]] = {
     "pool-oversize-granted": ("pool-unchecked-size",),
     "pool-admits-at-zero": ("pool-admits-at-zero",),
     "pool-release-twice": ("pool-double-release-counted",),
+    "channels-stays-muted-with-memory-everyone": ("channel-muting-muted-holder",),
+    "channels-never-unmutes-everyone": ("channel-muting-never-unmutes",),
+    "channels-forgets-buffered": ("channel-muting-forgets-buffered",),
+    "channels-recovery-ends-order": ("channel-muting-forgets-order",),
+    "channels-looks-once-per-poll": ("channel-muting-looks-then-takes",),
+    "channels-release-twice": ("channel-muting-credits-twice",),
 }
 """Names of mutants, each with the names of the runs that must fail for the same defect."""
 

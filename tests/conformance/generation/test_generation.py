@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from purgatory_conformance.components import narrowed
+from purgatory_conformance.generation.channel_muting import table as channel_muting
 from purgatory_conformance.generation.memory_pool import table as memory_pool
 from purgatory_conformance.generation.purgatory import table as purgatory
 from purgatory_conformance.generation.timer import table as timer
@@ -98,6 +99,9 @@ TABLES = {
         rule for row in (*purgatory.PURGATORY_TABLE, purgatory.SHUTDOWN_ROW) for rule in row.rules
     },
     Component.MEMORY_POOL: {rule for row in memory_pool.MEMORY_POOL_TABLE for rule in row.rules},
+    Component.CHANNEL_MUTING: {
+        rule for row in channel_muting.CHANNEL_MUTING_ROWS.values() for rule in row.rules
+    },
 }
 """The rules that the rows of each component's table are for."""
 

@@ -13,6 +13,7 @@ COUNTED = {
     Component.TIMER: "queued",
     Component.PURGATORY: "entries",
     Component.MEMORY_POOL: "used_bytes",
+    Component.CHANNEL_MUTING: "available_bytes",
 }
 """An observable that every vector of the component shows after its last step."""
 

@@ -94,7 +94,7 @@ def test_a_file_that_ends_inside_a_component_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("codes", "decisive"), [((0, 4, 3), 3), ((3, 1, 4), 1), ((0, 0, 4), 4), ((0, 0, 0), 0)]
+    ("codes", "decisive"), [((0, 4, 3, 0), 3), ((3, 1, 4, 4), 1), ((0, 0, 0, 4), 4), ((0, 0, 0, 0), 0)]
 )
 def test_the_worst_component_decides(
     broken_components: tuple[Results, ...], codes: tuple[int, ...], decisive: int
@@ -113,19 +113,22 @@ def test_the_terminal_shows_each_component_and_a_closing_table(
     broken_components: tuple[Results, ...],
 ) -> None:
     """
-    Given the results of three components
+    Given the results of all components
     When they are printed
     Then each has its block, and the last lines are a table of all; one alone has no table
     """
     text = printed(broken_components)
     for words in ("timer: structure", "purgatory: accounting", "memory pool: release validation"):
         assert words in text
-    *_, header, timer, purgatory, pool, _, _ = text.splitlines()
+    assert "channel muting: recovery" in text
+    *_, header, timer, purgatory, pool, channels, _, _ = text.splitlines()
     columns = ["component", "verdict", "held", "cases", "steps"]
     assert header.split() == columns
-    assert timer.startswith("timer        ✗ not conformant")
-    assert purgatory.startswith("purgatory    ✗ not conformant")
-    assert pool.startswith("memory pool  ✗ not conformant")
+    assert timer.startswith("timer           ✗ not conformant")
+    assert purgatory.startswith("purgatory       ✗ not conformant")
+    assert pool.startswith("memory pool     ✗ not conformant")
+    assert channels.startswith("channel muting  ✗ not conformant")
+    assert "timer        ✗ not conformant" in printed(broken_components[:3])
     assert "component    verdict" not in printed(broken_components[:1])
 
 
@@ -144,13 +147,13 @@ def test_the_table_fits_a_narrow_terminal(broken_components: tuple[Results, ...]
         )
         for each in broken_components
     ]
-    rows = printed(results, width=80).splitlines()[-5:-2]
-    assert [row.split()[-1] for row in rows] == ["1000000"] * 3
+    rows = printed(results, width=80).splitlines()[-6:-2]
+    assert [row.split()[-1] for row in rows] == ["1000000"] * 4
 
 
 def test_the_page_has_a_section_for_each_component(broken_components: tuple[Results, ...]) -> None:
     """
-    Given the results of three components
+    Given the results of all components
     When the page is made
     Then each has its section, the causes have different anchors, and the table leads to them
     """
@@ -166,13 +169,14 @@ def test_the_page_has_a_section_for_each_component(broken_components: tuple[Resu
 
 def test_machines_are_told_of_all_components(broken_components: tuple[Results, ...]) -> None:
     """
-    Given the results of three components
+    Given the results of all components
     When JUnit and Markdown are made
     Then each component has a test suite with a case for each rule, and a heading
     """
     root = ET.fromstring(render_junit(broken_components))
     names = [suite.attrib["name"] for suite in root]
-    assert names == [f"purgatory {noun} several" for noun in ("timer", "purgatory", "memory pool")]
+    nouns = ("timer", "purgatory", "memory pool", "channel muting")
+    assert names == [f"purgatory {noun} several" for noun in nouns]
     assert int(root.attrib["tests"]) == sum(int(suite.attrib["tests"]) for suite in root)
     assert int(root.attrib["failures"]) >= 3
     classes = {case.attrib["classname"] for case in root.iter("testcase")}

@@ -158,7 +158,7 @@ class Expected:
 
 HELLO = '{"request":"hello","id":1,"protocol":1,"suite":"SUITE","schema":"' + schema_digest() + '"}'
 NONE_OF_OURS = (
-    "not 'timer' or 'purgatory' or 'memory_pool'; "
+    "not 'timer' or 'purgatory' or 'memory_pool' or 'channel_muting'; "
     'declare at least one of them, for example "components":{"timer":{}}'
 )
 NEW = '{"request":"new","id":2,"component":"timer","case":"case","configuration":{}}'

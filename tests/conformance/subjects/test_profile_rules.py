@@ -71,6 +71,12 @@ def refused(components: dict[str, object]) -> Fault:
         ),
         ({"memory_pool": {}}, "declares none of the features 'strict', 'non_strict' and"),
         ({"memory_pool": {"features": ["construct"]}}, "declare at least one of them"),
+        ({"channel_muting": {"features": ["strict"]}}, "neither of the features 'plain' and 'tls'"),
+        ({"channel_muting": {"features": ["tls"]}}, "neither of the features 'non_strict' and"),
+        (
+            {"channel_muting": {"features": ["plain", "strict", "reset"]}},
+            "declares the feature 'reset' without 'hang_up'",
+        ),
     ],
 )
 def test_what_no_component_is_judged_by_is_refused(
@@ -118,6 +124,7 @@ def test_names_that_resemble_none_are_passed_over() -> None:
         "timer": {"executor": "thread"},
         "purgatory": {"executor": "stepped"},
         "memory_pool": {"features": ["unbounded"]},
+        "channel_muting": {"features": ["plain", "strict"]},
         "reaper": {},
         "from a later version": {},
     }
