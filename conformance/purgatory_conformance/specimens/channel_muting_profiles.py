@@ -56,7 +56,7 @@ _PROFILE_SUBJECTS = (
         Habits(descending=True),
     ),
     _profile_subject(
-        "recovery-first-come", "recovery first_come", PROFILE, _EVERYONE, "MUTING-OTHERS-GO-ON"
+        "recovery-first-come", "recovery first_come", PROFILE, _EVERYONE, "MUTING-RECOVER"
     ),
     _profile_subject(
         "recovery-first-come-in-polls",
