@@ -94,7 +94,8 @@ def test_a_file_that_ends_inside_a_component_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("codes", "decisive"), [((0, 4, 3, 0), 3), ((3, 1, 4, 4), 1), ((0, 0, 0, 4), 4), ((0, 0, 0, 0), 0)]
+    ("codes", "decisive"),
+    [((0, 4, 3, 0), 3), ((3, 1, 4, 4), 1), ((0, 0, 0, 4), 4), ((0, 0, 0, 0), 0)],
 )
 def test_the_worst_component_decides(
     broken_components: tuple[Results, ...], codes: tuple[int, ...], decisive: int
