@@ -21,10 +21,16 @@ from hypothesis import settings, target
 from hypothesis.stateful import invariant
 
 from purgatory_conformance.judging.case_judge import Deviation
-from purgatory_conformance.stateful import MemoryPoolMachine, PurgatoryMachine, TimerMachine
-from purgatory_conformance.subjects.bundled import memory_pool, purgatory, timer
+from purgatory_conformance.stateful import (
+    ChannelMutingMachine,
+    MemoryPoolMachine,
+    PurgatoryMachine,
+    TimerMachine,
+)
+from purgatory_conformance.subjects.bundled import channel_muting, memory_pool, purgatory, timer
 from purgatory_spec.operations import Advance, Allocate, Elapse, Lose, Release, ReleaseForm
 from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
     MemoryPoolConfiguration,
     PurgatoryConfiguration,
     TimerConfiguration,
@@ -136,6 +142,31 @@ class TheMemoryPool(
         super().teardown()
 
 
+class TheChannels(
+    ChannelMutingMachine,
+    tests=channel_muting.ChannelMutingInstance,
+    profile=channel_muting.PROFILE,
+):
+    """Connections over loopback that wait until there is memory for their requests."""
+
+    @invariant()
+    def nobody_holds_and_waits(self) -> None:
+        """Who has memory never waits for memory, and who is not answered does neither."""
+        if self.observed:
+            waiting, holding = self.names("waiting"), self.names("holding")
+            assert not waiting & holding
+            assert not self.names("ordered") & (waiting | holding)
+
+    @invariant()
+    def the_limit_is_exceeded_by_less_than_a_request(self) -> None:
+        """However many channels there are."""
+        given = self.configuration
+        assert isinstance(given, ChannelMutingConfiguration)
+        if self.observed:
+            beyond = 0 if given.strict else given.max_request_bytes - 1
+            assert self.number("available_bytes") >= -beyond
+
+
 TestTheTimer = TheTimer.TestCase
 TestTheTimer.settings = settings(TestTheTimer.settings, max_examples=50)
 
@@ -147,3 +178,6 @@ TestTheProposedPurgatory.settings = settings(TestTheProposedPurgatory.settings, 
 
 TestTheMemoryPool = TheMemoryPool.TestCase
 TestTheMemoryPool.settings = settings(TestTheMemoryPool.settings, max_examples=50)
+
+TestTheChannels = TheChannels.TestCase
+TestTheChannels.settings = settings(TestTheChannels.settings, max_examples=20)

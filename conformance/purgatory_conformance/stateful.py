@@ -55,6 +55,7 @@ from purgatory_spec.cases import Step, encode_case
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Outcome, Value
 from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
     Component,
     Configuration,
     MemoryPoolConfiguration,
@@ -180,6 +181,12 @@ class StepMachine(RuleBasedStateMachine):
         value = self.observed.get(observable, 0)
         assert isinstance(value, int), f"{observable} is no number: {value!r}"
         return value
+
+    def names(self, observable: str) -> frozenset[str]:
+        """An observable that is a list of names, after the last step; none before the first."""
+        value = self.observed.get(observable, ())
+        assert isinstance(value, tuple), f"{observable} is no list of names: {value!r}"
+        return frozenset(value)
 
     # What Hypothesis calls
 
@@ -324,6 +331,13 @@ class MemoryPoolMachine(StepMachine):
     component = Component.MEMORY_POOL
 
 
+@_with_situations
+class ChannelMutingMachine(StepMachine):
+    """A server's channels against the model of channels that wait for memory."""
+
+    component = Component.CHANNEL_MUTING
+
+
 def timer_machine(
     tests: Callable[[TimerConfiguration], Instance] | str,
     profile: Choices | None = None,
@@ -361,6 +375,19 @@ def memory_pool_machine(
         """What is tested."""
 
     return MemoryPool
+
+
+def channel_muting_machine(
+    tests: Callable[[ChannelMutingConfiguration], Instance] | str,
+    profile: Choices | None = None,
+    deviations: Sequence[Deviation] = (),
+) -> type[ChannelMutingMachine]:
+    """The machine that tests a server; arguments and errors are those of a subclass."""
+
+    class ChannelMuting(ChannelMutingMachine, tests=tests, profile=profile, deviations=deviations):
+        """What is tested."""
+
+    return ChannelMuting
 
 
 def _judged(
