@@ -81,7 +81,8 @@ def kafka_command(
     """The command line of the adapter for a Kafka release, built if it was not yet.
 
     Args:
-        version: the Kafka release: 4.0.0 or later, or 2.4.0 or later for purgatory and pools alone.
+        version: the Kafka release: 4.0.0 or later, or 2.4.0 or later without the timer; channels
+            from 2.8 on.
         mode: the choice of Kafka's classes and of the clock.
         work_folder: where the build is kept, in ``adapters/kafka-<version>[-mock]``.
 

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 UNKNOWN = {"rejected": "unknown_name", "detail": "purgatory.adapter.kafka.UnknownName"}
 
 
-@pytest.fixture(scope="module", params=releases("4.4.0", "4.0.0", "3.9.1", "2.4.1"))
+@pytest.fixture(scope="module", params=releases("4.4.0", "4.0.0", "3.9.1", "2.8.2"))
 def kafka(request: pytest.FixtureRequest) -> Iterator[Adapter]:
     yield from started(str(request.param), KafkaMode.VIRTUAL)
 
@@ -137,6 +137,18 @@ def test_what_nobody_owes_or_knows_changes_nothing(kafka: Adapter) -> None:
     }
     kafka.do("close", channel="c1")
     assert announce(kafka, "c1", 3) == {"observed": seen(10, "")}
+
+
+@pytest.mark.large
+def test_a_selector_that_reads_requests_ahead_is_not_offered() -> None:
+    """
+    Given release 2.4.1, whose selector stages further requests of a channel
+    When the adapter is asked what it offers
+    Then channels are not among it
+    """
+    for adapter in started("2.4.1", KafkaMode.VIRTUAL):
+        hello = adapter.ask("hello", protocol=1, suite="0.1.0", schema="")
+        assert sorted(hello["components"]) == ["memory_pool", "purgatory"]
 
 
 def test_there_is_no_limit_on_the_time_of_a_receive(kafka: Adapter) -> None:

@@ -20,17 +20,17 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 DEVIATIONS = {"MUTING-BUFFERED", "MUTING-NOT-IDLE", "MUTING-NOT-WITH-MEMORY"}
 
 
-@pytest.mark.parametrize("release", releases("4.4.0", "4.0.0", "3.9.1", "2.4.1"))
+@pytest.mark.parametrize("release", releases("4.4.0", "4.0.0", "3.9.1", "2.8.2"))
 def test_channels_are_conformant_with_declared_deviations(release: str) -> None:
     """
     Given Kafka's selector over loopback, plain and under TLS
     When the suite runs
-    Then it breaks the declared rules and no other one
+    Then it breaks the declared rules, in generated cases too, and no other one
     """
     campaign = judged(f"kafka@{release}", Component.CHANNEL_MUTING)
     assert campaign.verdict is Verdict.CONFORMANT_WITH_DEVIATIONS, campaign.why
     assert set(campaign.seen) == DEVIATIONS
-    assert all(campaign.seen[rule].cases > 1 for rule in DEVIATIONS - {"MUTING-BUFFERED"})
+    assert all(seen.cases > 1 for seen in campaign.seen.values())
     assert campaign.verdicts[CaseVerdict.FAIL] == 0
     assert campaign.too_few == []
 

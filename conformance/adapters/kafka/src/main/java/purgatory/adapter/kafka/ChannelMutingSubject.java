@@ -14,11 +14,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.apache.kafka.common.memory.SimpleMemoryPool;
 import org.apache.kafka.common.network.KafkaChannel;
 import org.apache.kafka.common.network.KafkaChannel.ChannelMuteEvent;
 import org.apache.kafka.common.network.KafkaChannel.ChannelMuteState;
 import org.apache.kafka.common.network.NetworkReceive;
+import org.apache.kafka.common.network.Selector;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 
 /**
@@ -40,6 +42,12 @@ final class ChannelMutingSubject implements Component {
     private SelectorHarness harness;
     private boolean tls;
     private long nowMs;
+
+    /** Whether the selector reads one request of a channel after the other, and none ahead. */
+    static boolean isOffered() {
+        return Stream.of(Selector.class.getDeclaredFields())
+                .noneMatch(field -> field.getName().equals("stagedReceives"));
+    }
 
     @Override
     public JsonObject profile() {

@@ -231,7 +231,9 @@ final class SelectorHarness implements AutoCloseable {
         List<NetworkReceive> received = new ArrayList<>(selector.completedReceives());
         for (NetworkReceive receive : received) {
             selector.mute(receive.source());
-            channel(receive.source()).handleChannelMuteEvent(ChannelMuteEvent.REQUEST_RECEIVED);
+            KafkaChannel open = channel(receive.source());
+            KafkaChannel from = open == null ? selector.closingChannel(receive.source()) : open;
+            from.handleChannelMuteEvent(ChannelMuteEvent.REQUEST_RECEIVED);
         }
         return received;
     }

@@ -32,7 +32,9 @@ final class Modes {
         Map<String, Component> components = new LinkedHashMap<>();
         components.put("purgatory", new PurgatorySubject());
         components.put("memory_pool", new MemoryPoolSubject(false));
-        components.put("channel_muting", new ChannelMutingSubject());
+        if (ChannelMutingSubject.isOffered()) {
+            components.put("channel_muting", new ChannelMutingSubject());
+        }
         return components;
     }
 }
