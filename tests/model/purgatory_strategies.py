@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from purgatory_conformance.subjects.profile_rules import problem_of
 from purgatory_model.pending_tasks import Store
 from purgatory_model.purgatory import PurgatoryModel, PurgatoryState
 from purgatory_spec.operations import (
@@ -65,7 +66,7 @@ def profiles(
         structure=st.sampled_from(Structure),
         features=st.just(frozenset(PurgatoryFeature)),
         observables=st.just(frozenset(PurgatoryObservable)),
-    )
+    ).filter(lambda profile: not problem_of(profile))
 
 
 def configurations(*, time_outs: bool | None = None) -> st.SearchStrategy[PurgatoryConfiguration]:

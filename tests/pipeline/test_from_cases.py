@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutant, mutants
@@ -23,12 +22,12 @@ from purgatory_spec.profiles import (
     TimerProfile,
 )
 
-from .replay.run_lines import cases, verdict_of
+from .replay.run_lines import cases, deviations, verdict_of
 
 REUSED = {"first-try-throws", "watch-completed"}
 """Vectors that watch a name again whose operation is finished: a new operation to who forgets."""
 
-DEVIATIONS = sorted((adapter_folder("kafka") / "deviations").glob("*.jsonl"))
+DEVIATIONS = deviations()
 
 
 def test_every_golden_vector_is_a_trace_that_conforms() -> None:

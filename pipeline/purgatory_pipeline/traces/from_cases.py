@@ -23,6 +23,8 @@ from purgatory_pipeline.traces.lines import (
 from purgatory_spec import cases
 from purgatory_spec.cases import Case
 from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
+    ChannelMutingProfile,
     Clock,
     Configuration,
     MemoryPoolConfiguration,
@@ -96,7 +98,8 @@ def instance_of(configuration: Configuration, profile: Profile) -> Instance:
     """What the first line of a run says of such an instance.
 
     Raises:
-        ValueError: the two belong to two components, or the clock is a real one.
+        ValueError: the two belong to two components, or to one without traces, or the clock is a
+            real one.
     """
     match configuration, profile:
         case TimerConfiguration(), TimerProfile():
@@ -107,6 +110,8 @@ def instance_of(configuration: Configuration, profile: Profile) -> Instance:
             return PurgatoryInstance(configuration, profile)
         case MemoryPoolConfiguration(), MemoryPoolProfile():
             return MemoryPoolInstance(configuration, profile)
+        case ChannelMutingConfiguration(), ChannelMutingProfile():
+            raise ValueError("there are no traces of a server's channels")
     raise ValueError("configuration and profile belong to two components")
 
 

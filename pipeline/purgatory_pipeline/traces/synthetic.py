@@ -15,6 +15,7 @@ from random import Random
 from typing import IO, NamedTuple
 
 from purgatory_pipeline.results.rows import RunVerdict
+from purgatory_pipeline.traces.lines import TRACED
 from purgatory_pipeline.traces.synthetic_steps import BEGINNINGS, STEPS, Fault
 from purgatory_spec.profiles import Component
 
@@ -141,8 +142,8 @@ class _Planned(NamedTuple):
 
 def _plan(number: int, seed: int, faulty: int) -> _Planned:
     is_faulty = faulty > 0 and number % faulty == faulty - 1
-    turn, which = divmod(number // faulty if is_faulty else number, len(Component))
-    component = tuple(Component)[which]
+    turn, which = divmod(number // faulty if is_faulty else number, len(TRACED))
+    component = TRACED[which]
     kinds = faults_of(component)
     fault = kinds[turn % len(kinds)] if is_faulty else Fault.NONE
     delay_ms = Random(f"{seed}/{number}").randint(2, 9)

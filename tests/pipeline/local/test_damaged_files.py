@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.traces.lines import TRACED
 from purgatory_pipeline.traces.synthetic import run_lines
-from purgatory_spec.profiles import Component
 
-GOOD = {component.value: list(run_lines(component.value, component, 60)) for component in Component}
+GOOD = {component.value: list(run_lines(component.value, component, 60)) for component in TRACED}
 KINDS = ("cut", "lost", "twice", "moved", "rubbish", "blank", "joined")
 
 

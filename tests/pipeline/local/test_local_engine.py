@@ -13,7 +13,7 @@ from purgatory_pipeline.engines import local as local_engine
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.lines import TRACED, Located
 from purgatory_pipeline.traces.sources import NothingThere, files_of, read_file
 from purgatory_pipeline.traces.synthetic import faults_of, run_lines, write_corpus
 from purgatory_pipeline.traces.synthetic_steps import Fault
@@ -29,7 +29,7 @@ def as_sorted(paths: Iterable[str | Path]) -> list[Row]:
 
 RUNS: list[bytes] = [
     line
-    for number, component in enumerate(Component)
+    for number, component in enumerate(TRACED)
     for fault in (Fault.NONE, *faults_of(component))[number::3]
     for line in run_lines(f"{component.value}-{fault.value}", component, 60, fault)
 ]

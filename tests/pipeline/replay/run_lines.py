@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from purgatory_conformance.resources import adapter_folder
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.traces.from_cases import encoded
-from purgatory_pipeline.traces.lines import Located, TraceLine
+from purgatory_pipeline.traces.lines import TRACED, Located, TraceLine
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.resources import specification_folder
 
@@ -51,8 +52,16 @@ def coverage(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def vectors() -> list[Path]:
-    """The files of the golden vectors."""
-    return sorted((specification_folder() / "vectors").rglob("*.jsonl"))
+    """The files of the golden vectors of what has traces."""
+    folders = [each.value.replace("_", "-") for each in TRACED]
+    found = [(specification_folder() / "vectors" / each).glob("*.jsonl") for each in folders]
+    return sorted(path for paths in found for path in paths)
+
+
+def deviations() -> list[Path]:
+    """The replay files of Kafka's deviations, of what has traces."""
+    files = sorted((adapter_folder("kafka") / "deviations").glob("*.jsonl"))
+    return [path for path in files if read_case(path).component in TRACED]
 
 
 @cache

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purgatory_conformance.generation.source import SeededSource
-from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.subjects.bundled import (
     bundled_proposal_subject,
     bundled_subject,
@@ -17,7 +16,7 @@ from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.replay.sequential import SequentialJudge
 from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, trace_of_steps
-from purgatory_pipeline.traces.lines import Begin, Snapshot, Step, TraceLine
+from purgatory_pipeline.traces.lines import TRACED, Begin, Snapshot, Step, TraceLine
 from purgatory_spec import cases as spec_cases
 from purgatory_spec.cases import read_case
 from purgatory_spec.profiles import Component
@@ -28,6 +27,7 @@ from .run_lines import (
     add,
     advance,
     cases,
+    deviations,
     numbered,
     quarantined,
     rows_of,
@@ -89,7 +89,7 @@ def verdicts_of_cuts(lines: Sequence[TraceLine]) -> list[tuple[int, Verdict, Ver
     return found
 
 
-@pytest.mark.parametrize("component", Component)
+@pytest.mark.parametrize("component", TRACED)
 def test_golden_vectors_are_cut_everywhere(component: Component) -> None:
     cuts = 0
     for case in cases():
@@ -104,7 +104,7 @@ def test_golden_vectors_are_cut_everywhere(component: Component) -> None:
 def test_a_divergence_behind_a_cut_is_found() -> None:
     """The cases of Kafka's deviations, which do not concern the insides of a wheel."""
     found = 0
-    for path in sorted((adapter_folder("kafka") / "deviations").glob("*.jsonl")):
+    for path in deviations():
         case = read_case(path)
         lines = trace_of_case(case, keeps_names=False)
         whole = verdict_of(lines)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from purgatory_pipeline.errors import Unusable
+from purgatory_pipeline.traces.lines import TRACED
 from purgatory_pipeline.traces.parsing import place_of
 from purgatory_pipeline.traces.synthetic import Expected, expected_of, faults_of, run_lines
 from purgatory_pipeline.traces.synthetic_steps import Fault
@@ -20,7 +21,7 @@ NAMES = ("a.jsonl", "b.jsonl", "c.jsonl.gz", "d.parquet", "e.parquet")
 
 def planned(runs: int) -> Iterator[tuple[str, Component, Fault]]:
     """Runs of all components; each second one has a fault, and each fault comes in turn."""
-    components = tuple(Component)
+    components = TRACED
     faults = {component: cycle(faults_of(component)) for component in components}
     for number in range(runs):
         component = components[number % len(components)]
