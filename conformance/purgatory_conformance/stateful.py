@@ -32,7 +32,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from hypothesis.strategies import DrawFn
 
 from purgatory_conformance.components import PROFILES, on_real_clock
-from purgatory_conformance.describing.words import noun, printable
+from purgatory_conformance.describing.words import instance_noun, noun, printable
 from purgatory_conformance.generation.draft import Draft
 from purgatory_conformance.generation.source import HypothesisSource, Source
 from purgatory_conformance.judging.case_judge import Deviation, Judge
@@ -275,7 +275,9 @@ class StepMachine(RuleBasedStateMachine):
     def _told(self, run: CaseRun, rule_id: str) -> str:
         """The case for people, the lines of its file, and the command that runs it again."""
         support = self._support
-        lines = [f"a {noun(self.component)}: {support.describe_configuration(run.configuration)}"]
+        lines = [
+            f"a {instance_noun(self.component)}: {support.describe_configuration(run.configuration)}"
+        ]
         for number, step in enumerate(run.steps, start=1):
             assert step.outcome is not None
             said = support.describe_outcome(step.operation, step.outcome)

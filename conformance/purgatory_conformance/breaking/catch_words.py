@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from purgatory_conformance.breaking.who_catches import Caught
-from purgatory_conformance.describing.words import counted, noun, printable
+from purgatory_conformance.describing.words import counted, instance_noun, printable
 from purgatory_conformance.running.case_run import CaseRun
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.support.registry import support_of
@@ -22,7 +22,9 @@ NOBODY = "nobody"
 def print_mutant(console: Console, mutant: Mutant) -> None:
     """Print the fault of a mutant, and the rule that the fault breaks."""
     rule = requirement(mutant.rule)
-    console.print(f"{mutant.name}, a wrong {noun(mutant.component)}", style="bold", markup=False)
+    console.print(
+        f"{mutant.name}, a wrong {instance_noun(mutant.component)}", style="bold", markup=False
+    )
     _say(console, mutant.summary, 0)
     _say(console, f"It breaks {rule.id} ({rule.level.value}): {rule.title}.", 0)
     console.print()
@@ -40,7 +42,7 @@ def print_shrunk(console: Console, caught: Caught) -> None:
     assert divergence is not None
     support = support_of(caught.mutant.component)
     made_with = support.describe_configuration(cause.shrunk.configuration)
-    console.print(f"a {noun(caught.mutant.component)} with {made_with}", markup=False)
+    console.print(f"a {instance_noun(caught.mutant.component)} with {made_with}", markup=False)
     for number, step in enumerate(cause.shrunk.steps, start=1):
         assert step.outcome is not None
         asked = support.describe_operation(step.operation)

@@ -11,7 +11,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from purgatory_conformance.commands.options import WORK_FOLDER, known_rule
-from purgatory_conformance.describing.words import noun
+from purgatory_conformance.describing.words import instance_noun, noun
 from purgatory_conformance.knowledge import (
     all_vectors,
     deviations_of_adapters,
@@ -71,7 +71,7 @@ def list_(what: str) -> None:
             rows = [(each.name, each.summary) for each in REGISTERED]
             rows += [("mutant:NAME", "a subject with one rule broken (list mutants)")]
             rows += [
-                (f"profile:{p.name}", f"a {noun(p.component)} that declares {p.value}")
+                (f"profile:{p.name}", f"a {instance_noun(p.component)} that declares {p.value}")
                 for p in profile_subjects()
             ]
             _rows(table, ("subject", "what it is"), rows)

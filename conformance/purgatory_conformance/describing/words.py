@@ -63,6 +63,11 @@ def noun(component: Component) -> str:
     return component.value.replace("_", " ")
 
 
+def instance_noun(component: Component) -> str:
+    """One instance of a component as a word: channel muting is the behaviour of a server."""
+    return "server" if component is Component.CHANNEL_MUTING else noun(component)
+
+
 def describe_events(outcome: Outcome, result: str = "", *, silence: str = "no event") -> str:
     """What came of an operation, its observables aside, for example ``popped, t1 expired``.
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from purgatory_conformance.describing.words import joined, noun
+from purgatory_conformance.describing.words import instance_noun, joined
 from purgatory_conformance.doctor.channel_muting_questions import (
     PLAIN_CONNECT,
     ChannelMutingQuestions,
@@ -182,5 +182,5 @@ def _described(greeting: Greeting) -> str:
     words = " ".join(part for part in (who.name, who.version) if part)
     about = ", ".join(part for part in (who.language, who.runtime) if part)
     where = f" ({about})" if about else ""
-    offered = joined([f"a {noun(component)}" for component in greeting.profiles])
+    offered = joined([f"a {instance_noun(component)}" for component in greeting.profiles])
     return f"{words}{where}, speaks version {PROTOCOL_VERSION} and offers {offered}"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
 import msgspec
 
-from purgatory_conformance.describing.words import noun
+from purgatory_conformance.describing.words import instance_noun
 from purgatory_conformance.doctor.conversation import Conversation, ReadReply
 from purgatory_conformance.doctor.finding import Finding, Severity
 from purgatory_conformance.subjects.adapter_replies import encode_request
@@ -210,7 +210,7 @@ class Interview:
             )
         foreign = sorted(kind.value for kind in kinds - _EVENTS[self.component])
         if foreign:
-            return f"reports {foreign[0]!r} in 'events', which a {noun(self.component)} has not"
+            return f"reports {foreign[0]!r} in 'events', which a {instance_noun(self.component)} has not"
         if EventKind.EXPIRED in kinds and not self.is_stepped:
             return (
                 "reports 'expired', which only an executor that is 'stepped' has; "

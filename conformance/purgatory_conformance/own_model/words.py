@@ -9,6 +9,7 @@ from rich.text import Text
 from purgatory_conformance.describing.words import (
     counted,
     describe_observed,
+    instance_noun,
     noun,
     printable,
     shortened,
@@ -36,7 +37,7 @@ def print_difference(
     """Print the steps on which both models agree, the differing step, and the rule."""
     support = support_of(component_of(difference.configuration))
     made_with = support.describe_configuration(difference.configuration)
-    _say(console, f"a {noun(component_of(difference.configuration))} with {made_with}")
+    _say(console, f"a {instance_noun(component_of(difference.configuration))} with {made_with}")
     for number, step in enumerate(difference.steps, start=1):
         assert step.outcome is not None
         asked = support.describe_operation(step.operation)

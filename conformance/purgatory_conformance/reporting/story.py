@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from purgatory_conformance.components import on_real_clock
 from purgatory_conformance.describing.words import (
     describe_observed,
+    instance_noun,
     joined,
     legend_of,
-    noun,
     paragraphs,
     printable,
     replay_command,
@@ -96,7 +96,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
         text=rule_text(cause.rule),
         cases=cause.cases,
         source=printable(cause.source),
-        configuration=f"{noun(results.component)} with {made_with}",
+        configuration=f"{instance_noun(results.component)} with {made_with}",
         steps=tuple(
             ToldStep(
                 number=number,
