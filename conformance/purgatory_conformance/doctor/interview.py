@@ -210,7 +210,8 @@ class Interview:
             )
         foreign = sorted(kind.value for kind in kinds - _EVENTS[self.component])
         if foreign:
-            return f"reports {foreign[0]!r} in 'events', which a {instance_noun(self.component)} has not"
+            what = instance_noun(self.component)
+            return f"reports {foreign[0]!r} in 'events', which a {what} has not"
         if EventKind.EXPIRED in kinds and not self.is_stepped:
             return (
                 "reports 'expired', which only an executor that is 'stepped' has; "
