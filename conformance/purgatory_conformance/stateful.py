@@ -275,9 +275,8 @@ class StepMachine(RuleBasedStateMachine):
     def _told(self, run: CaseRun, rule_id: str) -> str:
         """The case for people, the lines of its file, and the command that runs it again."""
         support = self._support
-        lines = [
-            f"a {instance_noun(self.component)}: {support.describe_configuration(run.configuration)}"
-        ]
+        made_with = support.describe_configuration(run.configuration)
+        lines = [f"a {instance_noun(self.component)}: {made_with}"]
         for number, step in enumerate(run.steps, start=1):
             assert step.outcome is not None
             said = support.describe_outcome(step.operation, step.outcome)
