@@ -268,6 +268,7 @@ class _Place:
     state: ChannelMutingState
     received: frozenset[str] = frozenset()
     release: str | None = None
+    was_released: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -526,13 +527,14 @@ class ChannelMutingModel:
             names = place.received
             if move.received is not None:
                 names = names | {move.received}
-            yield move, _Place(move.after, names, place.release)
+            yield move, replace(place, state=move.after, received=names)
+        if place.was_released and "tls_stuck" in self.variants:
+            for stuck in self._stuck(place.state):
+                yield stuck, replace(place, state=stuck.after)
         if place.release is not None:
             after, why = _released(place.state, place.release)
-            if "tls_stuck" in self.variants:
-                for stuck in self._stuck(after):
-                    yield stuck, _Place(stuck.after, place.received)
-            yield _Move(after, why | {"MUTING-NOT-WITH-MEMORY"}), _Place(after, place.received)
+            released = _Place(after, place.received, was_released=True)
+            yield _Move(after, why | {"MUTING-NOT-WITH-MEMORY"}), released
 
     def _moves_of_channels(self, state: ChannelMutingState) -> Iterator[_Move]:
         grant = self._first_served(state)
@@ -801,7 +803,7 @@ class ChannelMutingModel:
                 continue
             granted = self._granted(state, name, channel, first, "MUTING-RECOVER").after
             stuck = replace(granted.channels[name], is_stuck=True)
-            yield _Move(granted.with_channel(name, stuck), frozenset())
+            yield _Move(granted.with_channel(name, stuck), frozenset(), must=False)
 
     def _why_of_muted(self, state: ChannelMutingState) -> Why:
         """What a poll puts to the test by channels that it must leave alone."""

@@ -247,6 +247,26 @@ def test_what_released_kafka_does_under_tls() -> None:
     assert received(list(followed_variant.successors(sent, Poll()))) == {()}
 
 
+def test_a_channel_may_be_stuck_behind_one_that_was_received_in_the_same_poll() -> None:
+    """
+    Given TLS, memory beyond the limit, a channel that waits with a whole request, another with half
+    When memory is released while the poll waits for its sockets
+    Then under the variant the first may be received, and the second hold and wait
+    """
+    tls = ChannelMutingConfiguration(10, 8, tls=True)
+    two_wait = (
+        *(*TWO, Connect("c3"), whole("c1", 8), Poll()),
+        *(whole("c1", 8), Respond("c1"), Poll()),
+        *(Announce("c2", 8, 8), Poll(), whole("c3", 1), Poll()),
+    )
+    ways = followed(model(tls, EVERYONE, frozenset({"tls_stuck"})), *two_wait, PollWhile("c1#1"))
+    seen_ways = {
+        (received([way]).pop(), way[0].observed["holding"], way[0].observed["waiting"])
+        for way in ways
+    }
+    assert (("c3#1",), ("c2",), ("c2",)) in seen_ways
+
+
 def test_tls_bytes_behind_an_empty_request_may_be_forgotten_until_more_come() -> None:
     """
     Given TLS, and an empty request with another behind it
