@@ -52,7 +52,7 @@ class ServerProcess:
 
 
 class Client:
-    """One connection, what was sent on it, and what was seen."""
+    """A connection: the requests and bytes that were sent, the responses owed, the end seen."""
 
     def __init__(self, name: str, port: int) -> None:
         self.name = name

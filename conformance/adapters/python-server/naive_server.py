@@ -25,7 +25,7 @@ class Connection:
 
 
 class Server:
-    """What the connections of one case share: all of it is under one lock."""
+    """The pool, the connections and the requests of one case, all of them under one lock."""
 
     def __init__(self, limit_bytes: int, max_request_bytes: int, strict: bool) -> None:
         self.max_request_bytes = max_request_bytes
