@@ -99,7 +99,7 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         return f"]({page_of_site}{link['anchor'] or ''})"
 
     text = _FENCE.sub(_plain_fence, markdown)
-    return _LINK.sub(on_the_site, _with_short_anchors(text))
+    return _LINK.sub(on_the_site, _with_links_of_site(text))
 
 
 def _plain_fence(fence: re.Match[str]) -> str:
@@ -117,15 +117,15 @@ def _page(component: Component) -> str:
 
 def rules_page(component: Component) -> str:
     """A page of rules, each with its id as the anchor and with the places that state it."""
-    text = _with_short_anchors((ROOT / "spec" / _page(component)).read_text(encoding="utf-8"))
-    text = text.replace("(../docs/", "(../")
+    text = _with_links_of_site((ROOT / "spec" / _page(component)).read_text(encoding="utf-8"))
     text = re.sub(r"^(Level: .+)$", r"\1\n{ .level }", text, flags=re.MULTILINE)
     head, *sections = re.split(r"^(?=#{2,3} )", text, flags=re.MULTILINE)
     return head + "".join(_with_places(section) for section in sections)
 
 
-def _with_short_anchors(text: str) -> str:
-    """The text of a normative page with links to rules by their ids, as the site has them."""
+def _with_links_of_site(text: str) -> str:
+    """The text of a normative page with links to rules and to other pages as the site has them."""
+    text = text.replace("(../docs/", "(../")
     for rule in all_requirements():
         slug = slugify(f"{rule.id}: {rule.title}", "-")
         text = text.replace(f"#{slug})", f"#{rule.id})")
@@ -169,7 +169,7 @@ def _link_to_model(piece: "Piece") -> str:
 
 def protocol_page() -> str:
     """``spec/protocol.md`` with its rules as links."""
-    text = _with_short_anchors((ROOT / "spec" / "protocol.md").read_text(encoding="utf-8"))
+    text = _with_links_of_site((ROOT / "spec" / "protocol.md").read_text(encoding="utf-8"))
     return _linked(text)
 
 

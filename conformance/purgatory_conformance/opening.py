@@ -60,6 +60,7 @@ REGISTERED: tuple[Registered, ...] = (
         "naive-purgatory",
         "a naive purgatory and memory pool, as a child process: the adapter template",
     ),
+    Registered("naive-server", "a naive server that only has ports: the adapter template"),
     Registered("kafka", "Apache Kafka's classes, virtual clock (needs Java 17 and Maven)"),
     Registered("kafka-leak-tracking", "Apache Kafka's pool that detects leaks"),
     Registered("kafka-real-clock", "Apache Kafka's SystemTimer with its real clock and threads"),
@@ -156,7 +157,7 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_inline_subject())
         case "bundled-real-clock":
             return OpenSubject(word, bundled_real_clock_subject())
-        case "heap-timer" | "naive-purgatory":
+        case "heap-timer" | "naive-purgatory" | "naive-server":
             return _declared(read_declaration(adapter_folder(_TEMPLATES[word]) / "purgatory.toml"))
         case _ if word in _KAFKA_MODES:
             return _kafka(word, work_folder, release)
@@ -167,7 +168,11 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
     return None
 
 
-_TEMPLATES = {"heap-timer": "python", "naive-purgatory": "python-purgatory"}
+_TEMPLATES = {
+    "heap-timer": "python",
+    "naive-purgatory": "python-purgatory",
+    "naive-server": "python-server",
+}
 """The adapters that serve as templates, and their folders."""
 
 _KAFKA_MODES = {

@@ -16,6 +16,7 @@ JUNK = (
     "conformance/adapters/kafka/src/main/java/__pycache__/some.pyc",
     "conformance/adapters/python/__pycache__/heap_timer_adapter.cpython-311.pyc",
     "conformance/adapters/python-purgatory/__pycache__/naive.cpython-311.pyc",
+    "conformance/adapters/python-server/__pycache__/naive_server.cpython-311.pyc",
     "spec/vectors/timer/__pycache__/some.pyc",
     "spec/purgatory_spec/__pycache__/some.pyc",
     "tla/purgatory_tla/__pycache__/some.pyc",
@@ -89,6 +90,7 @@ def test_schema_and_vectors_are_in_it(names: set[str]) -> None:
 def test_adapters_are_in_it(names: set[str]) -> None:
     python = files_under("conformance/adapters/python", f"{ADAPTERS}/python")
     template = files_under("conformance/adapters/python-purgatory", f"{ADAPTERS}/python-purgatory")
+    server = files_under("conformance/adapters/python-server", f"{ADAPTERS}/python-server")
     kafka = files_under("conformance/adapters/kafka", f"{ADAPTERS}/kafka")
     assert f"{ADAPTERS}/python/heap_timer_adapter.py" in python
     assert {each.rpartition("/")[2] for each in template} == {
@@ -97,10 +99,15 @@ def test_adapters_are_in_it(names: set[str]) -> None:
         "cases.py",
         "naive.py",
     }
+    assert {each.rpartition("/")[2] for each in server} == {
+        "purgatory.toml",
+        "adapter.py",
+        "naive_server.py",
+    }
     assert f"{ADAPTERS}/kafka/pom.xml" in kafka
     assert sum(name.endswith(".java") for name in kafka) >= 10
     assert sum(name.endswith(".jsonl") for name in kafka) >= 3
-    assert python | template | kafka <= names
+    assert python | template | server | kafka <= names
 
 
 def test_tla_modules_are_in_it(names: set[str]) -> None:
@@ -140,7 +147,7 @@ def test_it_is_not_the_checkout_that_is_tested(elsewhere: Path) -> None:
     assert Path(place.strip()).is_relative_to(elsewhere)
 
 
-@pytest.mark.parametrize("subject", ["bundled", "heap-timer", "naive-purgatory"])
+@pytest.mark.parametrize("subject", ["bundled", "heap-timer", "naive-purgatory", "naive-server"])
 def test_what_travels_with_it_conforms(subject: str, elsewhere: Path) -> None:
     output = purgatory(elsewhere, "check", subject, "--suite", "quick", "--seed", "1")
     assert "✓ conformant" in output

@@ -486,12 +486,16 @@ def _rule_of_available(step: _Step) -> str:
         return "MUTING-END-WHILE-HANDLED"
     if not after.handled and not any(each.is_open for each in after.channels.values()):
         return "MUTING-IDLE-RETURNS"
-    asked = any(
-        channel.holds and not before.channels[name].holds
+    granted = [
+        before.channels[name]
         for name, channel in after.channels.items()
-        if name in before.channels
-    )
-    return "MUTING-ASK" if asked or step.outcome.events else "MUTING-CONSERVATION"
+        if channel.holds and name in before.channels and not before.channels[name].holds
+    ]
+    seen = step.outcome.observed.get(Observable.AVAILABLE.value)
+    is_more = isinstance(seen, int) and seen > after.available_bytes
+    if is_more and any(channel.receive is Receive.WAITS for channel in granted):
+        return "MUTING-RECOVER"
+    return "MUTING-ASK" if granted or step.outcome.events else "MUTING-CONSERVATION"
 
 
 def _rule_of_end(step: _Step, channel: Channel) -> str:
