@@ -24,6 +24,7 @@ SMALLEST = (
     "purgatory-calls-small",
     "purgatory-exact-small",
     "purgatory-proposal-small",
+    "channel-muting-small",
 )
 """For each history module an instance; the others may be asked for by hand."""
 
