@@ -26,6 +26,7 @@ from purgatory_spec.messages import (
     Components,
     Do,
     New,
+    NewChannelMuting,
     NewMemoryPool,
     NewPurgatory,
     NewTimer,
@@ -49,6 +50,7 @@ _NEW: Mapping[str, type[New]] = {
     "timer": NewTimer,
     "purgatory": NewPurgatory,
     "memory_pool": NewMemoryPool,
+    "channel_muting": NewChannelMuting,
 }
 
 
