@@ -48,7 +48,9 @@ class Registered:
 
 
 REGISTERED: tuple[Registered, ...] = (
-    Registered("bundled", "our own timer, purgatory and memory pool, virtual clock, in process"),
+    Registered(
+        "bundled", "our own timer, purgatory, memory pool and network, virtual clock, in process"
+    ),
     Registered(
         "bundled-proposal",
         "our own purgatory with the accounting as published: breaks PURGATORY-STALE-OPERATIONS",

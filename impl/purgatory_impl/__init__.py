@@ -1,4 +1,7 @@
-"""A timer on a hierarchical timing wheel, a purgatory of delayed operations, and memory pools."""
+"""A timer on a hierarchical timing wheel, a purgatory of delayed operations, and memory pools.
+
+``network`` has the server whose connections wait for the memory of a pool.
+"""
 
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
 from purgatory_impl.delayed_operation import DelayedOperation

@@ -13,6 +13,7 @@ This folder is the core. It is read in one evening, in this order:
     purgatory_calls     watch, check, force, cancel, with what callbacks do inside them
     purgatory           the purgatory: its calls, the timer below it, the purge
     memory_pool         grants, releases, dry spells; its numbers in ``memory_pool_arithmetic``
+    channel_muting      which channels a poll reads, and which wait for memory
 
 A model has two faces. ``accept`` takes a state, an operation and what was observed, and gives the
 states in which that leaves the component; an empty set means that the rules do not allow it.
@@ -21,7 +22,7 @@ states in which that leaves the component; an empty set means that the rules do 
 Three shelves stand above the core. Each may import what is below it and nothing above:
 
     concurrent      every access to shared memory is a step: the exact accounting, the proposal's,
-                    the memory pool; the TLA+ modules have the same state graphs
+                    the memory pool, channel muting; the TLA+ modules have the same state graphs
     overlapping     calls that overlap: programs of threads, the histories they leave, whether the
                     sequential rules explain a history
     claims          small instances, invariants, the explorer, variants that follow known deviations
