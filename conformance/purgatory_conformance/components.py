@@ -25,6 +25,10 @@ PROFILES: Mapping[Component, type[Profile]] = {
 """The kind of profile that each component declares."""
 
 
+MODELLED = (Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL)
+"""The components that a user's file may be a model of; a server is too large for a lesson."""
+
+
 def on_real_clock(profile: Profile) -> bool:
     """Whether time really passes, so that outcomes carry readings and no two of them are equal."""
     return isinstance(profile, TimerProfile) and profile.clock is Clock.WALL

@@ -11,6 +11,7 @@ import msgspec
 
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_SUBJECT_FAILED, Problem
 from purgatory_conformance.commands.options import ComponentName
+from purgatory_conformance.components import MODELLED
 from purgatory_conformance.own_model.comparing_process import EXIT_ITSELF_FAILED, Task
 from purgatory_conformance.own_model.watch import DONE
 from purgatory_conformance.resources import model_template
@@ -24,7 +25,7 @@ _LOOKS_EVERY_SECONDS = 0.1
 
 @click.command("check")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--component", type=ComponentName(), help="What it is a model of.")
+@click.option("--component", type=ComponentName(MODELLED), help="What it is a model of.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the generated cases.")
 @click.option("--cases", type=click.IntRange(0), default=300, show_default=True, help="Generated.")
 @click.option(
@@ -120,7 +121,7 @@ def _run(task: Task, alive: Path) -> int:
 
 
 @click.command("template")
-@click.argument("component", type=ComponentName())
+@click.argument("component", type=ComponentName(MODELLED))
 def template(component: str) -> None:
     """Print a small model of COMPONENT to begin with: purgatory model template timer > mine.py."""
     click.echo(model_template(component), nl=False)

@@ -17,7 +17,7 @@ from types import ModuleType
 
 import msgspec
 
-from purgatory_conformance.components import PROFILES
+from purgatory_conformance.components import MODELLED, PROFILES
 from purgatory_conformance.own_model.asking import OwnInstance, guarded
 from purgatory_conformance.own_model.watch import Watching
 from purgatory_conformance.subjects.profile_rules import problem_of
@@ -112,7 +112,7 @@ def _imported(path: Path, watch: Watching) -> ModuleType:
 def _component(path: Path, module: ModuleType, wanted: str) -> Component:
     """What the file is a model of; the option goes before the file's own word."""
     word = wanted or getattr(module, "COMPONENT", "")
-    known = [each.value for each in Component]
+    known = [each.value for each in MODELLED]
     if not word:
         raise InvalidOwnModel(
             f"{path} does not say what it is a model of: define COMPONENT, or give --component, "

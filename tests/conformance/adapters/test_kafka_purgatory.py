@@ -74,7 +74,8 @@ def test_offers_timer_purgatory_and_pool(kafka: Adapter, release: str) -> None:
     """
     reply = kafka.ask("hello", protocol=1, suite="0.1.0", schema="")
     timer = ["timer"] if release.startswith("4.") else []
-    assert list(reply["components"]) == [*timer, "purgatory", "memory_pool"]
+    channels = [] if release.startswith("2.4.") else ["channel_muting"]
+    assert list(reply["components"]) == [*timer, "purgatory", "memory_pool", *channels]
     assert reply["implementation"]["version"] == release
     profile = reply["components"]["purgatory"]
     assert profile.pop("features") == [

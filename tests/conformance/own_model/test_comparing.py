@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from purgatory_conformance.components import MODELLED
 from purgatory_conformance.own_model.asking import TooManyOutcomes
 from purgatory_conformance.own_model.blaming import blamed
 from purgatory_conformance.own_model.comparison import Comparison, Difference
@@ -19,7 +20,6 @@ from purgatory_spec.operations import Add, Advance
 from purgatory_spec.profiles import (
     Accounting,
     CheckDrops,
-    Component,
     Executor,
     Feature,
     MemoryPoolFeature,
@@ -37,7 +37,7 @@ from purgatory_spec.profiles import (
 
 from .own_files import loaded, template
 
-COMPONENTS = [component.value for component in Component]
+COMPONENTS = [component.value for component in MODELLED]
 
 
 def bounds(most_pairs: int = 20_000) -> Bounds:
