@@ -66,12 +66,16 @@ class HierarchicalWheelTimer:
 
 
 class ExpiresWhatShouldMoveDown(HierarchicalWheelTimer):
-    """A slot of a higher level expires as a whole."""
+    """A slot of a higher level expires as a whole, once in a tick: a task may add itself again."""
+
+    expired: frozenset[tuple[int, tuple[int, int]]] = frozenset()
 
     def expiring(self) -> Iterator[str]:
         for place in sorted(self.slots, key=lambda place: self.start(*place)):
-            if self.start(*place) <= self.tick:
+            if self.start(*place) <= self.tick and (self.tick, place) not in self.expired:
+                self.expired |= {(self.tick, place)}
                 yield from self.slots.pop(place)
+        yield from super().expiring()
 
 
 class MovesToTheWrongLevel(HierarchicalWheelTimer):
