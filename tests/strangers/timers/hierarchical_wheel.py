@@ -65,17 +65,14 @@ class HierarchicalWheelTimer:
         return sum(map(len, self.slots.values()))
 
 
-class ExpiresWhatShouldMoveDown(HierarchicalWheelTimer):
-    """A slot of a higher level expires as a whole, once in a tick: a task may add itself again."""
-
-    expired: frozenset[tuple[int, tuple[int, int]]] = frozenset()
+class LosesWhatShouldMoveDown(HierarchicalWheelTimer):
+    """The tasks of a slot of a higher level that are not due yet are dropped."""
 
     def expiring(self) -> Iterator[str]:
-        for place in sorted(self.slots, key=lambda place: self.start(*place)):
-            if self.start(*place) <= self.tick and (self.tick, place) not in self.expired:
-                self.expired |= {(self.tick, place)}
-                yield from self.slots.pop(place)
-        yield from super().expiring()
+        for place in sorted(self.slots, key=lambda place: (self.start(*place), place[0])):
+            if self.start(*place) <= self.tick:
+                due = self.slots.pop(place)
+                yield from (task for task, tick in due.items() if tick <= self.tick)
 
 
 class MovesToTheWrongLevel(HierarchicalWheelTimer):
@@ -104,7 +101,7 @@ STRANGER = Stranger(
     HierarchicalWheelTimer,
     lambda design, asked: TimerInstance(design(asked.tick_ms, asked.wheel_size, asked.start_ms)),
     {
-        ExpiresWhatShouldMoveDown: {"TIMER-NOT-EARLY"},
+        LosesWhatShouldMoveDown: {"TIMER-NOT-LATE", "TIMER-SIZE"},
         MovesToTheWrongLevel: {"TIMER-NOT-EARLY"},
     },
 )
