@@ -9,14 +9,20 @@ CHECKED := $(wildcard tests/test_*.py) $(addprefix tests/,spec model impl confor
 
 .PHONY: conformance bench wheel-compiled check test test-large mutation tla-large lint docs format clean
 
-$(VENV)/.ready: pyproject.toml constraints.txt
+# The core: what it takes to judge. Everything else comes with .ready.
+$(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.ready: $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,tla,spark,examples,mutation]'
 	touch $@
 
-conformance: $(VENV)/.ready  ## the conformance suite on the bundled timer, purgatory and memory pools
+conformance: $(VENV)/.core  ## the conformance suite on the bundled timer, purgatory, memory pools and server
 	$(BIN)/purgatory check bundled
+	@echo "next    $(BIN)/purgatory doctor my-timer, once my-timer is your adapter: docs/tutorial/first-adapter.md"
 
 wheel-compiled: $(VENV)/.ready  ## the wheel with the implementation compiled by mypyc, in dist/
 	PURGATORY_COMPILED=1 $(BIN)/python -m build --wheel --outdir dist .

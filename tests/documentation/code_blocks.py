@@ -134,7 +134,7 @@ class PageRun:
     namespace: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
 
     def prepare(self, page: Path) -> None:
-        """Lay out the folder: Kafka's builds, and for a page of the checkout the sources."""
+        """Lay out the folder: Kafka's builds, and for a page of the checkout what is in one."""
         adapters = ROOT / "purgatory-work" / "adapters"
         adapters.mkdir(parents=True, exist_ok=True)
         (self.folder / "purgatory-work").mkdir()
@@ -143,6 +143,7 @@ class PageRun:
             return
         for name in _SOURCES:
             (self.folder / name).symlink_to(ROOT / name)
+        (self.folder / ".venv").symlink_to(sys.prefix)
 
     def run(self, block: Block) -> None:
         """Execute or check one block.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from purgatory_bench.bench.catalogue import MEASURES, Measure
 from purgatory_pipeline.errors import MissingExtra
+from purgatory_spec.installing import command_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,8 +74,7 @@ def _draw(figures: Figures, measures: Sequence[Measure], path: Path) -> None:
         matplotlib = import_module("matplotlib")
     except ImportError as problem:
         raise MissingExtra(
-            "plots need matplotlib, not installed here: "
-            "python -m pip install 'purgatory-spec[bench]'"
+            f"plots need matplotlib, not installed here: {command_for('bench')}"
         ) from problem
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -26,6 +26,7 @@ from purgatory_bench.network.tables import regions, report
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_impl import COMPILED
+from purgatory_spec.installing import command_for
 
 PARTS: Final = ("spikes", "fairness", "idle", "loads")
 _WORK: Final = Path("purgatory-work") / "bench"
@@ -163,7 +164,7 @@ def _certificates(folder: Path) -> Certificates:
         import trustme
     except ImportError:
         raise Problem(
-            "certificates are made by trustme: python -m pip install 'purgatory-spec[bench]'",
+            f"certificates are made by trustme: {command_for('bench')}",
             EXIT_MISSING_TOOL,
         ) from None
     authority = trustme.CA()

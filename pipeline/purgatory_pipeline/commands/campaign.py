@@ -17,6 +17,7 @@ from purgatory_pipeline.commands.check import foreseen
 from purgatory_pipeline.engines.choice import Engine as EngineName
 from purgatory_pipeline.engines.choice import choose_for_runs, tell
 from purgatory_pipeline.engines.spark.session import spark_session
+from purgatory_spec.installing import command_for
 from purgatory_spec.profiles import Component
 
 if TYPE_CHECKING:
@@ -150,8 +151,7 @@ def campaign(
 def _see_pyarrow() -> None:
     if importlib.util.find_spec("pyarrow") is None:
         raise Problem(
-            "the tables of a campaign need pyarrow, not installed here: "
-            "python -m pip install 'purgatory-spec[traces]'",
+            f"the tables of a campaign need pyarrow, not installed here: {command_for('traces')}",
             EXIT_MISSING_TOOL,
         )
 

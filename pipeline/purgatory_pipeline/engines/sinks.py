@@ -43,7 +43,7 @@ from purgatory_pipeline.results.manifest import (
 )
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.results.schemas import TABLES, TableName, arrow_schema
-from purgatory_pipeline.traces.parquet import NEEDS_PYARROW
+from purgatory_pipeline.traces.parquet import needs_pyarrow
 from purgatory_pipeline.version import MODEL_VERSION
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ResultWriter:
         try:
             import pyarrow.parquet  # noqa: F401
         except ModuleNotFoundError:
-            raise MissingExtra(NEEDS_PYARROW) from None
+            raise MissingExtra(needs_pyarrow()) from None
         self._folder = folder
         self._chunk_bytes = chunk_bytes
         self._open = ExitStack()

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from purgatory_pipeline.errors import MissingExtra
+from purgatory_spec.installing import command_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,8 +81,7 @@ def draw(panels: Sequence[Panel], path: Path) -> None:
         matplotlib = import_module("matplotlib")
     except ImportError as problem:
         raise MissingExtra(
-            "plots need matplotlib, not installed here: "
-            "python -m pip install 'purgatory-spec[spark]'"
+            f"plots need matplotlib, not installed here: {command_for('spark')}"
         ) from problem
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from purgatory_pipeline.errors import MissingExtra
 from purgatory_pipeline.studies.counts import Counts, Range
 from purgatory_pipeline.studies.setting import Setting
+from purgatory_spec.installing import command_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -119,5 +120,5 @@ def _pyarrow() -> ModuleType:
     except ImportError as problem:
         raise MissingExtra(
             "results of studies are Parquet, and pyarrow is not installed here: "
-            "python -m pip install 'purgatory-spec[spark]'"
+            f"{command_for('spark')}"
         ) from problem

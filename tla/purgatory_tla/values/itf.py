@@ -7,6 +7,7 @@ Where it is missing, that is a missing tool like any other.
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from purgatory_spec.installing import command_for
 from purgatory_tla.errors import MissingTool
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ def _itf() -> "ModuleType":
         import itf_py
     except ModuleNotFoundError as error:
         raise MissingTool(
-            "the Python package itf-py is not installed; "
-            "install it with: pip install 'purgatory-spec[tla]'"
+            f"the Python package itf-py is not installed; install it with: {command_for('tla')}"
         ) from error
     module: ModuleType = itf_py
     return module

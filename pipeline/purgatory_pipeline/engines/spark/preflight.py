@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, Problem
+from purgatory_spec.installing import command_for
 
 OLDEST_JAVA = 17
 """The oldest version of Java that Spark 4 runs on."""
@@ -38,8 +39,7 @@ def preflight(
     missing = [name for name in wanted if not _is_installed(name)]
     if missing:
         raise Problem(
-            f"Spark needs {' and '.join(missing)}, not installed here: "
-            "python -m pip install 'purgatory-spec[spark]'",
+            f"Spark needs {' and '.join(missing)}, not installed here: {command_for('spark')}",
             EXIT_MISSING_TOOL,
         )
     if needs_java:

@@ -1,0 +1,60 @@
+"""How the installation that is running gets one of its extras."""
+
+import importlib.util
+import shlex
+import sys
+from importlib import metadata
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import msgspec
+
+DISTRIBUTION = "purgatory-spec"
+
+
+class _Directory(msgspec.Struct):
+    """What is recorded of an installation from a folder."""
+
+    editable: bool = False
+
+
+class _Origin(msgspec.Struct):
+    """Where a distribution was installed from, as PEP 610 records it."""
+
+    url: str
+    dir_info: _Directory = msgspec.field(default_factory=_Directory)
+
+
+def command_for(extra: str) -> str:
+    """The command that adds an extra: to this environment, from where the distribution came from.
+
+    A distribution that was installed from a checkout or from a wheel on this machine may be in no
+    index. An index is named to the installer only where the distribution came from one.
+
+    Args:
+        extra: Its name, for example ``tla``.
+    """
+    return shlex.join([*_installer(), *_wanted(extra, _recorded())])
+
+
+def _installer() -> list[str]:
+    """pip, of this Python; uv, where pip is not installed for it."""
+    if importlib.util.find_spec("pip") is None:
+        return ["uv", "pip", "install", "--python", sys.executable]
+    return [sys.executable, "-m", "pip", "install"]
+
+
+def _wanted(extra: str, recorded: str | None) -> list[str]:
+    """The installer's arguments, given what was recorded of the installation."""
+    named = f"{DISTRIBUTION}[{extra}]"
+    if recorded is None:
+        return [named]
+    origin = msgspec.json.decode(recorded, type=_Origin)
+    if origin.dir_info.editable:
+        return ["--editable", f"{url2pathname(urlsplit(origin.url).path)}[{extra}]"]
+    return [f"{named} @ {origin.url}"]
+
+
+def _recorded() -> str | None:
+    """``direct_url.json``; None where an index was the source."""
+    return metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
