@@ -8,6 +8,7 @@ what machines exchange is here, and imports nothing of ours.
     reasons        why an operation is rejected: a closed list
     profiles       the legal choices of a subject, and the configuration of an instance
     requirements   the rules, read from the pages: id, level, condition, text
+    installing     the command that adds an extra
     cases          a golden vector, or any stored case: a header and steps
     messages       the adapter protocol, line by line, and its schema
     jsonlines      strict reading and writing of lines

@@ -1,4 +1,4 @@
-"""How the installation that is running gets one of its extras."""
+"""The command that adds an extra to the running installation."""
 
 import importlib.util
 import shlex
@@ -26,7 +26,7 @@ class _Origin(msgspec.Struct):
 
 
 def command_for(extra: str) -> str:
-    """The command that adds an extra: to this environment, from where the distribution came from.
+    """Adds an extra from the source of the installation: a checkout, a wheel, an index.
 
     A distribution that was installed from a checkout or from a wheel on this machine may be in no
     index. An index is named to the installer only where the distribution came from one.
