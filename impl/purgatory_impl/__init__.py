@@ -15,9 +15,11 @@ from purgatory_impl.errors import (
     InvalidConfiguration,
     InvalidDelay,
     InvalidRelease,
+    KeysAreText,
     MemoryPoolError,
     NoKeys,
     NotABuffer,
+    NotATask,
     OneShotEnded,
     OperationOfAnotherPurgatory,
     PurgatoryClosed,
@@ -27,12 +29,11 @@ from purgatory_impl.errors import (
     TimerError,
     WatchError,
 )
-from purgatory_impl.exclusion import COMPILED
 from purgatory_impl.executors import Executor, InlineExecutor, SteppedExecutor, ThreadExecutor
 from purgatory_impl.leak_detecting_memory_pool import LeakDetectingMemoryPool
 from purgatory_impl.memory_pool import MemoryPool, SimpleMemoryPool
 from purgatory_impl.purgatory import Purgatory
-from purgatory_impl.task import CallableTask, OneShotTask, Task, TimerTask
+from purgatory_impl.task import COMPILED, CallableTask, OneShotTask, Task, TimerTask
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 from purgatory_impl.unbounded_memory_pool import UnboundedMemoryPool
 
@@ -53,12 +54,14 @@ __all__ = [
     "InvalidConfiguration",
     "InvalidDelay",
     "InvalidRelease",
+    "KeysAreText",
     "LeakDetectingMemoryPool",
     "MemoryPool",
     "MemoryPoolError",
     "MonotonicClock",
     "NoKeys",
     "NotABuffer",
+    "NotATask",
     "OneShotEnded",
     "OneShotTask",
     "OperationOfAnotherPurgatory",

@@ -22,7 +22,9 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from purgatory_impl.clocks import Clock
-from purgatory_impl.exclusion import COMPILED, SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.guarded import GuardedTask
+from purgatory_impl.task import COMPILED
 
 _RETRY_MS: Final = 100
 """When a purge is tried again that was due and found nothing to remove, ms."""
@@ -102,6 +104,12 @@ class Accounting(ABC):
         with self._lock:
             return self._pending
 
+    def rest(self) -> None:
+        """Let the reaper rest after a failure, unless the purgatory is closed."""
+        with self._changed:
+            if not self._is_closed():
+                self._changed.wait(_RETRY_MS / 1000)
+
     def post(self, balance: int) -> None:
         """Add a thread's balance to *stale*.
 
@@ -116,18 +124,23 @@ class Accounting(ABC):
             if due:
                 self._wake_reaper()
 
-    def begin_time_out(self) -> None:
-        """A time-out is owed from now on."""
+    def begin_time_out(self, task: GuardedTask) -> None:
+        """A time-out of the task is owed from now on."""
         with self._lock:
+            task._owed += 1
             self._pending += 1
 
-    def end_time_out(self) -> None:
-        """A time-out was taken or has been decided.
+    def end_time_out(self, task: GuardedTask) -> None:
+        """A time-out of the task was taken or has been decided.
+
+        Where none is owed, the task was run by somebody else than its timer: nothing is counted.
 
         Rules: PURGATORY-PENDING, PURGATORY-LOST-EXPIRY.
         """
         with self._lock:
-            self._pending -= 1
+            if task._owed:
+                task._owed -= 1
+                self._pending -= 1
 
     def close(self) -> None:
         """Let whoever sleeps in ``wait_for_purge`` go."""

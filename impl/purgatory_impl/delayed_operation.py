@@ -15,16 +15,21 @@ class that users subclass is looked up at each call.
 
 from __future__ import annotations
 
-from operator import index
 from typing import SupportsIndex
 
 from mypy_extensions import i32, mypyc_attr
 
 from purgatory_impl.accounting import Accounting
-from purgatory_impl.errors import DelayTooLarge, InvalidDelay, OperationOfAnotherPurgatory
+from purgatory_impl.arguments import whole_ms
+from purgatory_impl.errors import (
+    DelayTooLarge,
+    OperationOfAnotherPurgatory,
+    refuse_second_init,
+)
 from purgatory_impl.exclusion import THIN
 from purgatory_impl.guarded import GuardedTask, OperationLocks
 from purgatory_impl.operation_locks import enter, enter_word, leave, leave_word, this_thread
+from purgatory_impl.task import COMPILED
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 
 
@@ -52,6 +57,7 @@ class DelayedOperation(GuardedTask):
         "_completed",
         "_delay_ms",
         "_entries",
+        "_given",
         "_place",
     )
 
@@ -65,22 +71,27 @@ class DelayedOperation(GuardedTask):
         Raises:
             InvalidDelay: the delay is not an integer.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
+            TypeError: the operation is in use already.
         """
+        if self._given if COMPILED else getattr(self, "_given", False):
+            refuse_second_init(self)
         super().__init__(None if THIN else OperationLocks())
         # The small numbers side by side, behind those of thin locks: they take the space of two.
         self._completed = False
+        self._given = False
         self._entries: i32 = 0
-        self._delay_ms = delay_ms if isinstance(delay_ms, int) else _whole_ms(delay_ms)
+        self._delay_ms = delay_ms if isinstance(delay_ms, int) else whole_ms(delay_ms)
         if self._delay_ms > LARGEST_DELAY_MS:
             raise DelayTooLarge(self._delay_ms, LARGEST_DELAY_MS)
         self._accounting: Accounting | None = None
         # Where a walk stands that is trying this operation; read and written under its own lock.
         self._place: Place | None = None
 
-    def try_complete(self) -> bool:
+    def try_complete(self) -> object:
         """Complete the operation if it can be completed now; overridden by every subclass.
 
-        Calls ``force_complete`` if the condition holds, and returns what that returns. Runs under
+        Calls ``force_complete`` if the condition holds, and returns what that returns: True or
+        False, or any value that is true or false. Runs under
         the operation's own lock, and never once it is completed. It may call the purgatory; another
         thread that is to try the operation meanwhile waits.
 
@@ -88,11 +99,16 @@ class DelayedOperation(GuardedTask):
         """
         raise NotImplementedError("an operation must override try_complete")
 
-    def on_complete(self) -> None:
-        """Called once, when the operation is completed, under its own lock."""
+    def on_complete(self) -> object:
+        """Called once, when the operation is completed, under its own lock.
 
-    def on_expiration(self) -> None:
+        What it returns is ignored.
+        """
+
+    def on_expiration(self) -> object:
         """Called after ``on_complete`` where the time-out has completed it, under no lock.
+
+        What it returns is ignored.
 
         Rules: PURGATORY-CALLBACK-ORDER, PURGATORY-CALLBACK-THROWS.
         """
@@ -168,13 +184,6 @@ class DelayedOperation(GuardedTask):
         _end_time_out(self)
 
 
-def _whole_ms(delay_ms: SupportsIndex) -> int:
-    try:
-        return index(delay_ms)
-    except TypeError:
-        raise InvalidDelay(delay_ms) from None
-
-
 def belong_to(operation: DelayedOperation, accounting: Accounting) -> None:
     """Let the operation be of one purgatory from now on.
 
@@ -185,6 +194,7 @@ def belong_to(operation: DelayedOperation, accounting: Accounting) -> None:
     try:
         if operation._accounting is None:
             operation._accounting = accounting
+            operation._given = True
         elif operation._accounting is not accounting:
             raise OperationOfAnotherPurgatory
     finally:
@@ -208,7 +218,7 @@ def attempt(operation: DelayedOperation, me: int, place: Place | None = None) ->
         outer = operation._place
         operation._place = place
         try:
-            return operation.try_complete() and operation._completed
+            return bool(operation.try_complete()) and operation._completed
         finally:
             operation._place = outer
     finally:
@@ -279,13 +289,13 @@ def _start_time_out(operation: DelayedOperation, accounting: Accounting, timer: 
     Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-PENDING.
     """
     # First counted, then there: pending is never too low.
-    accounting.begin_time_out()
+    accounting.begin_time_out(operation)
     moved = True
     try:
         moved, waits = timer._add_quietly(operation, operation._delay_ms)
     finally:
         if moved:
-            accounting.end_time_out()
+            accounting.end_time_out(operation)
     return not waits
 
 
@@ -320,4 +330,4 @@ def take_time_out(operation: DelayedOperation) -> bool:
 
 def _end_time_out(operation: DelayedOperation) -> None:
     if operation._accounting is not None:
-        operation._accounting.end_time_out()
+        operation._accounting.end_time_out(operation)

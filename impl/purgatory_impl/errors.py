@@ -1,5 +1,7 @@
 """What is refused: one exception for each case, with the reason as a code."""
 
+from typing import NoReturn
+
 from purgatory_spec.reasons import Reason
 
 
@@ -13,6 +15,10 @@ class PurgatoryError(Exception):
     def __init__(self, reason: Reason, problem: str) -> None:
         super().__init__(problem)
         self.reason = reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A copy, in another process too, is of the same class, with the same words and notes."""
+        return _copied, (type(self), self.args), self.__dict__
 
 
 class InvalidConfiguration(PurgatoryError):
@@ -46,6 +52,13 @@ class DelayTooLarge(TimerError):
         super().__init__(
             Reason.TOO_LARGE, f"the delay is {delay_ms} ms; the largest is {largest_ms} ms"
         )
+
+
+class NotATask(TimerError):
+    """Nothing that a timer can run; the reason is ``invalid_argument``."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(Reason.INVALID_ARGUMENT, problem)
 
 
 class TaskOfAnotherTimer(TimerError):
@@ -88,6 +101,17 @@ class NoKeys(WatchError):
     def __init__(self) -> None:
         super().__init__(
             Reason.INVALID_ARGUMENT, "no key is given; an operation is watched under at least one"
+        )
+
+
+class KeysAreText(WatchError):
+    """A text is given in the place of keys; the reason is ``invalid_argument``."""
+
+    def __init__(self, keys: str | bytes) -> None:
+        super().__init__(
+            Reason.INVALID_ARGUMENT,
+            f"the keys are the text {keys!r}, whose letters would be keys; for one key give "
+            f"[{keys!r}]",
         )
 
 
@@ -166,3 +190,29 @@ class RequestAnswered(PurgatoryError):
         super().__init__(
             Reason.INVALID_ARGUMENT, "the request has its response; there is one for each request"
         )
+
+
+def refuse_copy(whole: object) -> NoReturn:
+    """A copy would share what it counts with the original, and neither count would be right.
+
+    Raises:
+        TypeError: always.
+    """
+    raise TypeError(
+        f"a {type(whole).__name__} cannot be copied or pickled: its counts would be wrong; "
+        "make a new one"
+    )
+
+
+def refuse_second_init(whole: object) -> NoReturn:
+    """To initialise an object that is in use would forget what waits in it or for it.
+
+    Raises:
+        TypeError: always.
+    """
+    raise TypeError(f"this {type(whole).__name__} is in use; make a new one instead")
+
+
+def _copied(kind: type[PurgatoryError], words: tuple[object, ...]) -> PurgatoryError:
+    """An error of a class whose constructor takes other arguments than its words."""
+    return kind.__new__(kind, *words)

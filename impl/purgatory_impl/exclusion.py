@@ -25,9 +25,7 @@ from typing import Final, cast, final
 from mypy_extensions import mypyc_attr
 
 from purgatory_impl.guarded import GuardedTask
-
-COMPILED: Final = not __file__.endswith((".py", ".pyc"))
-"""Whether this is the compiled build."""
+from purgatory_impl.task import COMPILED
 
 
 def _has_global_lock() -> bool:

@@ -17,8 +17,8 @@ from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-from purgatory_impl.exclusion import COMPILED, SectionLock, pure
-from purgatory_impl.task import Task
+from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.task import COMPILED, Task
 from purgatory_impl.task_queue import TaskQueue
 
 _LOGGER: Final = logging.getLogger("purgatory")
@@ -40,7 +40,7 @@ class Executor:
         with self._lock:
             return len(self._waiting)
 
-    def wake(self) -> None:
+    def wake(self) -> object:
         """See to it that queued tasks run; called after each hand-over, outside all locks."""
 
     def hand_over(self, tasks: Iterable[Task]) -> None:

@@ -34,9 +34,15 @@ class OperationLocks:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class GuardedTask(TimerTask):
-    """A task with an own lock and a lock of its word."""
+    """A task with an own lock and a lock of its word.
 
-    __slots__ = ("_depth", "_holder", "_locks", "_word_held")
+    How many time-outs of it are owed belongs to the accounting, and is guarded by its lock.
+    """
+
+    __slots__ = ("_depth", "_holder", "_locks", "_owed", "_word_held")
+
+    _given = False
+    """Whether it belongs to a purgatory. Pure, the subclass's slot counts, as with ``Links``."""
 
     def __init__(self, locks: OperationLocks | None) -> None:
         """Make a task whose locks nobody holds.
@@ -50,3 +56,4 @@ class GuardedTask(TimerTask):
         self._holder = 0
         self._depth: i32 = 0
         self._word_held = False
+        self._owed: i32 = 0

@@ -18,10 +18,11 @@ must not be used from a signal handler or a ``__del__``.
 import threading
 import weakref
 from operator import index
-from typing import Protocol, SupportsIndex
+from typing import NoReturn, Protocol, SupportsIndex
 
 from mypy_extensions import mypyc_attr
 
+from purgatory_impl.arguments import configured
 from purgatory_impl.clocks import Clock, MonotonicClock
 from purgatory_impl.depletion import DrySpells
 from purgatory_impl.errors import (
@@ -33,8 +34,11 @@ from purgatory_impl.errors import (
     InvalidConfiguration,
     InvalidRelease,
     NotABuffer,
+    refuse_copy,
+    refuse_second_init,
 )
-from purgatory_impl.exclusion import COMPILED, SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.task import COMPILED
 
 
 class MemoryPool(Protocol):
@@ -96,16 +100,19 @@ class SimpleMemoryPool:
 
         Raises:
             InvalidConfiguration: no pool can be built of these sizes.
+            TypeError: the pool is in use already.
 
         Rules: POOL-CONSTRUCT.
         """
-        self._size = _configured("size_bytes", size_bytes)
-        self._max_single = _configured("max_single_bytes", max_single_bytes)
+        if getattr(self, "_lent", None) is not None:
+            refuse_second_init(self)
+        self._size = configured("size_bytes", size_bytes)
+        self._max_single = configured("max_single_bytes", max_single_bytes)
         if self._max_single > self._size:
             raise InvalidConfiguration(
                 f"max_single_bytes is {self._max_single}; the pool has only {self._size} bytes"
             )
-        _configured("window_ms", window_ms)
+        configured("window_ms", window_ms)
         self._strict = strict
         self._available = self._size
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
@@ -113,6 +120,14 @@ class SimpleMemoryPool:
         # By the identity of the view. An identity is used again only after the reference has
         # called back, which takes it out of here.
         self._lent: dict[int, tuple[weakref.ref[memoryview], int]] = {}
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """A pool is neither copied nor pickled.
+
+        Raises:
+            TypeError: always.
+        """
+        refuse_copy(self)
 
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
         """A writable buffer of exactly ``bytes_`` bytes, or None where the pool has none to give.
@@ -284,13 +299,3 @@ def whole_bytes(bytes_: SupportsIndex) -> int:
         return index(bytes_)
     except TypeError:
         raise InvalidAllocation(f"{bytes_!r} is no whole number of bytes") from None
-
-
-def _configured(name: str, value: SupportsIndex) -> int:
-    try:
-        whole = index(value)
-    except TypeError:
-        raise InvalidConfiguration(f"{name} is {value!r}; it must be a whole number") from None
-    if whole < 1:
-        raise InvalidConfiguration(f"{name} is {whole}; it must be at least 1")
-    return whole

@@ -35,11 +35,12 @@ import logging
 import threading
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Final, Generic, Literal, Self
+from typing import Final, Generic, Literal, NoReturn, Self, SupportsIndex
 
 from mypy_extensions import mypyc_attr
 
 from purgatory_impl.accounting import Accounting, ExactAccounting, ProposalAccounting
+from purgatory_impl.arguments import configured
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
 from purgatory_impl.delayed_operation import (
     DelayedOperation,
@@ -49,7 +50,15 @@ from purgatory_impl.delayed_operation import (
     take_time_out,
     withdraw,
 )
-from purgatory_impl.errors import InvalidConfiguration, NoKeys, PurgatoryClosed, TimerClosed
+from purgatory_impl.errors import (
+    InvalidConfiguration,
+    KeysAreText,
+    NoKeys,
+    PurgatoryClosed,
+    TimerClosed,
+    refuse_copy,
+    refuse_second_init,
+)
 from purgatory_impl.executors import join
 from purgatory_impl.operation_locks import this_thread
 from purgatory_impl.timer import Timer
@@ -72,7 +81,7 @@ class Purgatory(Generic[Key]):
         self,
         name: str = "purgatory",
         *,
-        purge_interval: int = 1000,
+        purge_interval: SupportsIndex = 1000,
         timer: Timer | None = None,
         time_outs: bool = True,
         accounting: Literal["exact", "proposal"] = "exact",
@@ -93,13 +102,15 @@ class Purgatory(Generic[Key]):
 
         Raises:
             InvalidConfiguration: the interval is negative, or there is no such accounting.
+            TypeError: the purgatory is in use already.
         """
-        if purge_interval < 0:
-            raise InvalidConfiguration(f"purge_interval is {purge_interval}; it must be at least 0")
+        if getattr(self, "_lists", None) is not None:
+            refuse_second_init(self)
+        interval = configured("purge_interval", purge_interval, least=0)
         if accounting not in _STRATEGIES:
             raise InvalidConfiguration(f"there is no accounting {accounting!r}")
         self.name = name
-        self._accounting = _STRATEGIES[accounting](purge_interval)
+        self._accounting = _STRATEGIES[accounting](interval)
         self._lists: WatcherLists[Key] = WatcherLists()
         self._closed = False
         self._own_timer: Timer | None = None
@@ -112,6 +123,14 @@ class Purgatory(Generic[Key]):
         if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:
             self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)
             self._reaper.start()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """A purgatory is neither copied nor pickled.
+
+        Raises:
+            TypeError: always.
+        """
+        refuse_copy(self)
 
     def __enter__(self) -> Self:
         """The purgatory itself."""
@@ -146,6 +165,7 @@ class Purgatory(Generic[Key]):
                 happens in the middle of the call, the operation may be in its lists,
                 without a time-out.
             NoKeys: there is no key; the operation was not tried.
+            KeysAreText: the keys are a text, whose letters would each be a key.
             OperationOfAnotherPurgatory: the operation was given to another purgatory before.
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-WATCH-WAITS, PURGATORY-NO-KEYS,
@@ -158,6 +178,8 @@ class Purgatory(Generic[Key]):
         under = tuple(keys)
         if not under:
             raise NoKeys
+        if isinstance(keys, (str, bytes)):
+            raise KeysAreText(keys)
         shards = [self._lists.shard_of(key) for key in under]
         belong_to(operation, self._accounting)
         me = this_thread()
@@ -392,12 +414,16 @@ class Purgatory(Generic[Key]):
     def _reap(self) -> None:
         """The reaper thread: sleep until a purge is due, purge, until the purgatory is closed."""
         found_nothing = False
-        while self._accounting.wait_for_purge(self._clock, found_nothing):
+        goes_on = True
+        while goes_on:
             try:
-                found_nothing = self._purge_if_due()
+                goes_on = self._accounting.wait_for_purge(self._clock, found_nothing)
+                if goes_on:
+                    found_nothing = self._purge_if_due()
             except Exception:
-                # A key may fail, or a finaliser of what was removed.
+                # A key may fail, a finaliser of what was removed, or a user's clock.
                 _LOGGER.exception("A purge failed")
+                self._accounting.rest()
 
 
 def _first_of(failures: list[Exception]) -> Exception:

@@ -17,13 +17,31 @@ arming ends. While a task waits the timer refers to it anyway, until the timer i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import final
+from types import CoroutineType
+from typing import Final, NoReturn, SupportsIndex, final
 
 from mypy_extensions import mypyc_attr
 
+from purgatory_impl.errors import refuse_copy, refuse_second_init
+
+COMPILED: Final = not __file__.endswith((".py", ".pyc"))
+"""Whether this is the compiled build."""
+
 
 @mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)
-class Cell:
+class Links:
+    """What can be asked of a task that is not initialised yet, in the compiled build.
+
+    There the value below is in each new object. Pure, it is the slot of the subclass that counts.
+    """
+
+    __slots__ = ()
+
+    _next: Cell | None = None
+
+
+@mypyc_attr(allow_interpreted_subclasses=True, acyclic=True)
+class Cell(Links):
     """A place in a ring: it has two neighbours, or none where it is in no ring."""
 
     __slots__ = ("_next", "_previous")
@@ -47,8 +65,16 @@ class Task(Cell):
         self._expiry_ms = 0
         self._timer: TaskOwner | None = None
 
-    def run(self) -> None:
-        """What the executor calls once for each expiry.
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """A task is neither copied nor pickled.
+
+        Raises:
+            TypeError: always.
+        """
+        refuse_copy(self)
+
+    def run(self) -> object:
+        """What the executor calls once for each expiry; what it returns is ignored.
 
         Raises:
             NotImplementedError: the class does not override this.
@@ -76,6 +102,14 @@ class TaskOwner:
 
     __slots__ = ()
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """An owner of tasks is neither copied nor pickled.
+
+        Raises:
+            TypeError: always.
+        """
+        refuse_copy(self)
+
     def cancel(self, task: Task) -> bool:
         """End the arming of a task here, if there is one.
 
@@ -97,6 +131,18 @@ class TimerTask(Task):
 
     __slots__ = ()
 
+    def __init__(self) -> None:
+        """Make a task that is pending nowhere.
+
+        Raises:
+            TypeError: the task is pending already.
+        """
+        # An attribute that is not there is costly to ask for; compiled, this one always is.
+        pending = self._next if COMPILED else getattr(self, "_next", None)
+        if pending is not None:
+            refuse_second_init(self)
+        super().__init__()
+
 
 @final
 class CallableTask(TimerTask):
@@ -110,7 +156,9 @@ class CallableTask(TimerTask):
 
     def run(self) -> None:
         """Call it."""
-        self._action()
+        result = self._action()
+        if result is not None:
+            _see_result(result)
 
 
 @final
@@ -128,11 +176,17 @@ class OneShotTask(Task):
         self._action: Callable[[], object] | None = action
 
     def run(self) -> None:
-        """Call the callable, once: a second run does nothing."""
+        """Call the callable, once: a second run does nothing.
+
+        Raises:
+            TypeError: the task is pending, so that its timer has yet to hand it over.
+        """
+        if self._next is not None:
+            raise TypeError("the task is pending: its timer runs it; cancel it to run it yourself")
         action = self._action
         self._let_go()
-        if action is not None:
-            action()
+        if action is not None and (result := action()) is not None:
+            _see_result(result)
 
     def _let_go(self) -> None:
         """Forget callable and timer: the arming has ended. Called under no lock."""
@@ -142,3 +196,17 @@ class OneShotTask(Task):
     def _dropped(self) -> None:
         """The arming has ended here, too."""
         self._let_go()
+
+
+def _see_result(result: object) -> None:
+    """See to it that a coroutine, which nothing would ever run, is not passed over in silence.
+
+    Raises:
+        TypeError: it is one; it is closed.
+    """
+    if isinstance(result, CoroutineType):
+        result.close()
+        raise TypeError(
+            f"the task has made the coroutine {result.__qualname__}, and nothing runs it; add a "
+            "function that hands the coroutine to its event loop"
+        )

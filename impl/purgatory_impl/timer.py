@@ -25,28 +25,35 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from operator import index
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import Final, SupportsIndex, cast
 
 from mypy_extensions import mypyc_attr
 
+from purgatory_impl.arguments import configured, whole_ms
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock, monotonic_ms
 from purgatory_impl.errors import (
     DelayTooLarge,
-    InvalidConfiguration,
-    InvalidDelay,
+    NotATask,
     OneShotEnded,
     TaskOfAnotherTimer,
     TimerClosed,
+    refuse_second_init,
 )
-from purgatory_impl.exclusion import COMPILED, SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure
 from purgatory_impl.executors import Executor, ThreadExecutor, join
-from purgatory_impl.task import OneShotTask, Task, TaskOwner
+from purgatory_impl.guarded import GuardedTask
+from purgatory_impl.task import COMPILED, OneShotTask, Task, TaskOwner
 from purgatory_impl.wheel import Wheel
 
 LARGEST_DELAY_MS: Final = 2**53 - 1
 """The largest delay, ms: the largest integer that is safe in every language."""
+
+LARGEST_WHEEL_SIZE: Final = 2**20
+"""The largest number of buckets on a level: each takes a hundred bytes, used or not."""
+
+_PAUSE_SECONDS: Final = 1.0
+"""How long the reaper rests after its clock has failed."""
 
 _STEPS_PER_HOLD: Final = 1024
 _OWNER_CHANGE: Final = SectionLock() if COMPILED else pure(threading.Lock())
@@ -75,8 +82,8 @@ class Timer(TaskOwner):
     def __init__(
         self,
         *,
-        tick_ms: int = 1,
-        wheel_size: int = 20,
+        tick_ms: SupportsIndex = 1,
+        wheel_size: SupportsIndex = 20,
         clock: Clock | None = None,
         executor: Executor | None = None,
         reaper: bool | None = None,
@@ -85,7 +92,7 @@ class Timer(TaskOwner):
 
         Args:
             tick_ms: The resolution, ms, at least 1. Expiries are rounded down to it.
-            wheel_size: Buckets on each level, at least 2.
+            wheel_size: Buckets on each level, 2 to ``LARGEST_WHEEL_SIZE``.
             clock: Where the time comes from; a ``MonotonicClock`` when absent.
             executor: Who runs tasks; a ``ThreadExecutor`` when absent, which is closed with the
                 timer. An executor that is given stays open: it may serve others too.
@@ -94,13 +101,14 @@ class Timer(TaskOwner):
 
         Raises:
             InvalidConfiguration: no wheel can be built of these sizes.
+            TypeError: the timer is in use already.
         """
-        if tick_ms < 1:
-            raise InvalidConfiguration(f"tick_ms is {tick_ms}; it must be at least 1")
-        if wheel_size < 2:
-            raise InvalidConfiguration(f"wheel_size is {wheel_size}; it must be at least 2")
+        if getattr(self, "_wheel", None) is not None:
+            refuse_second_init(self)
+        tick = configured("tick_ms", tick_ms, largest=LARGEST_DELAY_MS)
+        size = configured("wheel_size", wheel_size, least=2, largest=LARGEST_WHEEL_SIZE)
         self._clock: Clock = MonotonicClock() if clock is None else clock
-        self._wheel = Wheel(tick_ms, wheel_size, self._clock.now_ms())
+        self._wheel = Wheel(tick, size, self._clock.now_ms())
         # The usual clock is read without a call of a method.
         self._is_monotonic = type(self._clock) is MonotonicClock
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
@@ -149,6 +157,8 @@ class Timer(TaskOwner):
 
         Raises:
             InvalidDelay: the delay is not an integer.
+            NotATask: it cannot be called, or it is a delayed operation, whose time-out is its
+                purgatory's to arm.
             OneShotEnded: the task was made of a callable and is not pending any more.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
             TaskOfAnotherTimer: the task is pending in another timer.
@@ -157,13 +167,18 @@ class Timer(TaskOwner):
         Rules: TIMER-ALREADY-DUE, TIMER-ZERO-DELAY, TIMER-NEGATIVE-DELAY, TIMER-LARGEST-DELAY,
         TIMER-READD-CANCELLED, TIMER-READD-FIRED, TIMER-ADD-INSIDE, TIMER-SHUTDOWN-CLOSED.
         """
-        delay = delay_ms if isinstance(delay_ms, int) else _whole_ms(delay_ms)
+        delay = delay_ms if isinstance(delay_ms, int) else whole_ms(delay_ms)
         if delay > LARGEST_DELAY_MS:
             raise TimerClosed if self._closed else DelayTooLarge(delay, LARGEST_DELAY_MS)
         if isinstance(task, Task):
+            if isinstance(task, GuardedTask):
+                raise NotATask("a delayed operation is armed by the purgatory that watches it")
             armed = task
             _, waits = self._add_quietly(task, delay, isinstance(task, OneShotTask))
         else:
+            # To look at the type first costs a tenth of asking whether it can be called.
+            if type(task) is not FunctionType and not callable(task):
+                raise NotATask(f"{task!r} is neither a task nor anything that can be called")
             armed = OneShotTask(task)
             _, waits = self._add_quietly(armed, delay)
         if not waits:
@@ -380,12 +395,18 @@ class Timer(TaskOwner):
 
     def _reap(self) -> None:
         """The reaper thread: sleep, advance, until the timer is closed."""
-        while self._sleep_until_due():
+        goes_on = True
+        while goes_on:
             try:
-                self.advance()
+                goes_on = self._sleep_until_due()
+                if goes_on:
+                    self.advance()
             except Exception:
-                # Tasks cannot get here, but the ``wake`` of a user's own executor can.
+                # Tasks cannot get here, but a user's clock can, and the ``wake`` of an executor.
                 _LOGGER.exception("A pass of the reaper failed")
+                with self._earlier:
+                    if not self._closed:
+                        self._earlier.wait(_PAUSE_SECONDS)
 
     def _sleep_until_due(self) -> bool:
         """Wait for the first bucket to be due; False once the timer is closed.
@@ -408,11 +429,3 @@ class Timer(TaskOwner):
             with self._lock:
                 self._asleep = False
             return True
-
-
-def _whole_ms(delay_ms: SupportsIndex) -> int:
-    """The delay as an integer of Python's own; other integer types would wrap around."""
-    try:
-        return index(delay_ms)
-    except TypeError:
-        raise InvalidDelay(delay_ms) from None

@@ -20,7 +20,8 @@ from typing import Generic
 from purgatory_impl.chunks import Key as Key
 from purgatory_impl.chunks import WatcherList
 from purgatory_impl.delayed_operation import DelayedOperation
-from purgatory_impl.exclusion import COMPILED, SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.task import COMPILED
 
 
 class Shard(Generic[Key]):

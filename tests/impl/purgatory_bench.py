@@ -90,7 +90,7 @@ class Bench:
     def watched(self, name: str, keys: str, delay_ms: int = 1000) -> Recorded:
         """An operation that is watched under keys of one letter each; the log is then empty."""
         operation = self.operation(name, delay_ms)
-        assert self.purgatory.try_complete_else_watch(operation, keys) is False
+        assert self.purgatory.try_complete_else_watch(operation, list(keys)) is False
         self.log.clear()
         return operation
 

@@ -46,7 +46,7 @@ def test_what_is_completed_while_it_is_appended_gets_no_further_entry(
             operation.force_complete()
 
     monkeypatch.setattr(Shard, "append", completing)
-    assert bench.purgatory.try_complete_else_watch(operation, "klmn") is False
+    assert bench.purgatory.try_complete_else_watch(operation, list("klmn")) is False
     assert bench.log == ["try a", "complete a"]
     assert bench.seen() == Seen(2, 2, 0, 0, 2, 2 if accounting == "exact" else 1)
     check_law(bench.purgatory)

@@ -62,7 +62,7 @@ class RandomCalls:
             operation = self.chance.choice(self.operations)
         else:
             operation = self.fresh()
-        self.bench.purgatory.try_complete_else_watch(operation, self.keys())
+        self.bench.purgatory.try_complete_else_watch(operation, list(self.keys()))
 
     def fresh(self) -> Recorded:
         name = str(len(self.operations))

@@ -13,7 +13,6 @@ from purgatory_impl import (
     PurgatoryClosed,
     PurgatoryError,
     SteppedExecutor,
-    TaskOfAnotherTimer,
     Timer,
     VirtualClock,
 )
@@ -128,20 +127,6 @@ def test_a_failing_key_withdraws_what_was_promised() -> None:
     assert (purgatory.entries, purgatory.pending, operation._entries) == (1, 1, 1)
     assert purgatory.cancel_for_key(good) == [operation]
     assert (purgatory.entries, purgatory.pending, purgatory.timer_size) == (0, 0, 0)
-
-
-def test_a_task_pending_in_another_timer_is_not_watched() -> None:
-    """Given an operation that was put into a timer of its own.
-
-    When it is watched.
-    Then that is refused, and no entry and no time-out is counted.
-    """
-    bench = Bench()
-    operation = bench.operation("a")
-    Timer(clock=bench.clock, executor=bench.stepped).add(operation, 5)
-    with pytest.raises(TaskOfAnotherTimer):
-        bench.purgatory.try_complete_else_watch(operation, ["k"])
-    assert (bench.seen(), operation._entries) == (Seen(), 0)
 
 
 # Checking

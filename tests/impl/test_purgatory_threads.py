@@ -274,8 +274,6 @@ def test_what_changes_the_word_waits_for_its_lock() -> None:
     assert operation._locks is not None
     assert through_while_held(operation._locks.word, calls) == []
     assert operation.is_completed
-    # The run was owed nothing: nobody had handed the operation over.
-    purgatory._accounting.begin_time_out()
     check_law(purgatory)
 
 
@@ -301,8 +299,8 @@ def test_what_reads_or_changes_a_count_waits_for_the_accounting() -> None:
     for accounting in (ExactAccounting(0), ProposalAccounting(0)):
         calls: list[Callable[[], object]] = [
             partial(accounting.post, 1),
-            accounting.begin_time_out,
-            accounting.end_time_out,
+            partial(accounting.begin_time_out, Recorded("a", [])),
+            partial(accounting.end_time_out, Recorded("a", [])),
             lambda accounting=accounting: accounting.stale,  # type: ignore[misc]
             lambda accounting=accounting: accounting.pending,  # type: ignore[misc]
             accounting.estimate,

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 from purgatory_bench.baselines.old_operation import DelayedOperation
 from purgatory_impl import Clock
-from purgatory_impl.exclusion import COMPILED, SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.task import COMPILED
 
 _Request: TypeAlias = Any
 """When it is due, ms; its number; the operation. The number tells requests of one millisecond

@@ -10,7 +10,8 @@ from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 from purgatory_bench.baselines.old_operation import DelayedOperation
-from purgatory_impl.exclusion import COMPILED, SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.task import COMPILED
 
 Key = TypeVar("Key", bound=Hashable)
 

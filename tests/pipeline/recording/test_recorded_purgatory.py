@@ -81,7 +81,7 @@ def test_an_operation_is_watched_satisfied_and_completed_by_a_check(path: Path) 
 def test_a_time_out_happens_in_no_call(path: Path) -> None:
     def use(purgatory: RecordedPurgatory[str]) -> None:
         fetch = Fetch(20)
-        purgatory.try_complete_else_watch(fetch, "a")
+        purgatory.try_complete_else_watch(fetch, ["a"])
         assert fetch.timed_out.wait(5)
 
     assert told(path, use)[-2:] == ["event completed 1", "event timed_out 1"]
@@ -91,8 +91,8 @@ def test_forcing_and_cancelling_are_calls_with_results(path: Path) -> None:
     def use(purgatory: RecordedPurgatory[str]) -> None:
         first, second = Fetch(), Fetch()
         purgatory.name_operation(second, "second")
-        purgatory.try_complete_else_watch(first, "a")
-        purgatory.try_complete_else_watch(second, "a")
+        purgatory.try_complete_else_watch(first, ["a"])
+        purgatory.try_complete_else_watch(second, ["a"])
         assert first.force_complete() is True
         assert first.force_complete() is False
         assert purgatory.cancel_for_key("a") == [first, second]
@@ -112,7 +112,7 @@ def test_what_was_completed_before_it_was_given_is_said_to_be_forced(path: Path)
     def use(purgatory: RecordedPurgatory[str]) -> None:
         fetch = Fetch()
         assert fetch.force_complete() is True
-        assert purgatory.try_complete_else_watch(fetch, "a") is False
+        assert purgatory.try_complete_else_watch(fetch, ["a"]) is False
 
     assert told(path, use) == [
         "call force 1",
@@ -181,7 +181,7 @@ def test_what_is_wrong_in_a_trace_is_found(
     recorder = Recorder(path, "run", lateness_ms=2000)
     with RecordedPurgatory[str](recorder) as purgatory:
         fetch = Fetch()
-        purgatory.try_complete_else_watch(fetch, "a")
+        purgatory.try_complete_else_watch(fetch, ["a"])
         with purgatory.satisfying(fetch):
             fetch.ready = True
         assert purgatory.check_and_complete("a") == 1

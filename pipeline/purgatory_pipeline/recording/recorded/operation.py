@@ -60,7 +60,7 @@ class RecordedOperation(DelayedOperation):
             self._recorder.event(EventKind.TRIED, self.recorded_name)
         outer, self._tried_by = self._tried_by, get_ident()
         try:
-            return super().try_complete()
+            return bool(super().try_complete())
         finally:
             self._tried_by = outer
 
