@@ -47,7 +47,7 @@ class Cell(Links):
     __slots__ = ("_next", "_previous")
 
     def __init__(self) -> None:
-        self._next: Cell | None = None
+        self._next = None
         self._previous: Cell | None = None
 
 
@@ -202,7 +202,7 @@ def _see_result(result: object) -> None:
     """See to it that a coroutine, which nothing would ever run, is not passed over in silence.
 
     Raises:
-        TypeError: it is one; it is closed.
+        TypeError: the result is a coroutine, closed here.
     """
     if isinstance(result, CoroutineType):
         result.close()
