@@ -209,6 +209,17 @@ class Accounting(Enum):
     ANY = "any"
 
 
+class CheckOrder(Enum):
+    """The order in which a check goes through a list (rule PURGATORY-CHECK-ORDER).
+
+    ``as_watched``: from the oldest entry. ``free``: in any order, as where the watchers of a key
+    are a set.
+    """
+
+    AS_WATCHED = "as_watched"
+    FREE = "free"
+
+
 class CheckDrops(Enum):
     """Which entries of completed operations leave the lists (rule PURGATORY-CHECK-DROPS).
 
@@ -297,6 +308,7 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     """The declared choices of a purgatory; those of its timer go by the timer's names."""
 
     accounting: Accounting = Accounting.PROPOSAL
+    check_order: CheckOrder = CheckOrder.AS_WATCHED
     check_drops: CheckDrops = CheckDrops.EITHER
     throwing_try: ThrowingTry = ThrowingTry.STOP
     executor: Executor = Executor.INLINE

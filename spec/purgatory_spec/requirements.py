@@ -20,6 +20,7 @@ from purgatory_spec.profiles import (
     ChannelMutingObservable,
     ChannelMutingProfile,
     CheckDrops,
+    CheckOrder,
     Clock,
     Component,
     EndWhileWaiting,
@@ -93,6 +94,7 @@ _CHOICES: dict[Component, dict[str, type[Enum]]] = {
     Component.PURGATORY: {
         "accounting": Accounting,
         "calls": Calls,
+        "check_order": CheckOrder,
         "check_drops": CheckDrops,
         "throwing_try": ThrowingTry,
         "executor": Executor,

@@ -31,6 +31,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     Accounting,
+    CheckOrder,
     Executor,
     PurgatoryConfiguration,
     PurgatoryFeature,
@@ -59,6 +60,7 @@ def profiles(
     return st.builds(
         PurgatoryProfile,
         accounting=st.sampled_from(list(accountings)),
+        check_order=st.sampled_from(CheckOrder),
         throwing_try=st.sampled_from(ThrowingTry),
         executor=st.sampled_from(list(executors)),
         rounding=st.sampled_from(Rounding),

@@ -3,6 +3,7 @@
 The examples that repeat a test of Kafka's name it.
 """
 
+import msgspec
 import pytest
 from immutables import Map
 
@@ -13,6 +14,7 @@ from purgatory_spec.operations import (
     Check,
     Elapse,
     Force,
+    ForceInside,
     RunOne,
     Satisfy,
     Script,
@@ -20,11 +22,12 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.profiles import (
+    CheckOrder,
     PurgatoryConfiguration,
 )
 from purgatory_spec.reasons import Reason
 
-from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last
+from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last, stepped
 from .purgatory_strategies import told
 
 
@@ -114,6 +117,31 @@ def test_cancelling_leaves_the_time_out_of_what_is_watched_elsewhere() -> None:
     outcomes, _ = asked(Watch("a", ("k", "j", "k"), 9), CancelForKey("k"), CancelForKey("j"))
     assert [outcome.result for outcome in outcomes[1:]] == [("a", "a"), ("a",)]
     assert [outcome.observed["timer_size"] for outcome in outcomes] == [1, 1, 0]
+
+
+def test_a_check_of_a_list_without_order_meets_all_of_it_in_any_order() -> None:
+    """
+    Given three operations under one key, of which the third completes the first as it is tried
+    When the key is checked, lists having no order, and what is left is cancelled
+    Then each order of tries is right in which a completed operation is not tried, and each order
+        of the names
+    """
+    script = Script(on_try=((), (), (ForceInside("a"),)))
+    free = msgspec.structs.replace(stepped(), check_order=CheckOrder.FREE)
+    watches = (Watch("a", ("k",), 9), Watch("b", ("k",), 9), Watch("c", ("k",), 9, script))
+    ways = everything(*watches, Check("k"), profile=free)
+    assert {
+        events.replace("tried:c completed:a", "c").replace("tried:", "") for *_, events, _ in ways
+    } == {
+        "c b",
+        "b c",
+        "a b c",
+        "a c b",
+        "b a c",
+    }
+    assert {lists for *_, lists in ways} == {Map(k=("a", "b", "c")), Map(k=("b", "c"))}
+    cancelled = everything(*watches[:2], CancelForKey("k"), profile=free)
+    assert {result for result, *_ in cancelled} == {("a", "b"), ("b", "a")}
 
 
 @pytest.mark.parametrize(

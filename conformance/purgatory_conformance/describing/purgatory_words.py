@@ -136,5 +136,6 @@ def describe_purgatory_profile(profile: PurgatoryProfile) -> str:
         "structure",
         "rounding",
         "same_tick_order",
+        "check_order",
     )
     return describe_choices(profile, names)

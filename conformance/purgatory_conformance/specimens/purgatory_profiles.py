@@ -20,6 +20,7 @@ from purgatory_spec.profiles import (
     Accounting,
     AlreadyDue,
     CheckDrops,
+    CheckOrder,
     Component,
     Executor,
     NegativeDelay,
@@ -101,6 +102,14 @@ class AtEndPurgatory(SmallPurgatory):
             self.forget_empty(key)
 
 
+class NewestFirstPurgatory(SmallPurgatory):
+    """A purgatory whose check begins with the newest entry."""
+
+    def met_by_check(self, key: str) -> list[Entry]:
+        """The list, from its end."""
+        return super().met_by_check(key)[::-1]
+
+
 class EagerPurgatory(SmallPurgatory):
     """A purgatory in which an operation leaves all lists as it completes."""
 
@@ -170,6 +179,7 @@ _FIFO = _change(PROFILE, same_tick_order=SameTickOrder.FIFO)
 _WHEEL = _change(PROFILE, structure=Structure.DELAY_QUEUE_WHEEL)
 
 _ANY_ACCOUNTING = _change(_EXACT, accounting=Accounting.ANY)
+_FREE = _change(PROFILE, check_order=CheckOrder.FREE)
 _AT_END = _change(PROFILE, check_drops=CheckDrops.AT_END)
 _EITHER = _change(PROFILE, check_drops=CheckDrops.EITHER)
 _EVERYWHERE = _change(PROFILE, check_drops=CheckDrops.EVERYWHERE)
@@ -182,6 +192,10 @@ _PROFILE_SUBJECTS = (
     _profile_subject("accounting proposal", _PROPOSAL, _EXACT, "PURGATORY-ESTIMATE-EXACT"),
     _profile_subject("accounting exact", _EXACT, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
     _profile_subject("accounting any", _ANY_ACCOUNTING, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
+    _profile_subject("check_order as_watched", PROFILE, _FREE),
+    _profile_subject(
+        "check_order free", _FREE, PROFILE, "PURGATORY-CHECK-ORDER", NewestFirstPurgatory
+    ),
     _profile_subject("check_drops as_passed", PROFILE, _AT_END, "PURGATORY-CHECK-DROPS"),
     _profile_subject(
         "check_drops at_end", _AT_END, PROFILE, "PURGATORY-CHECK-DROPS", AtEndPurgatory

@@ -12,6 +12,7 @@ from purgatory_spec.profiles import (
     Accounting,
     AlreadyDue,
     CheckDrops,
+    CheckOrder,
     Component,
     EndWhileWaiting,
     Executor,
@@ -91,6 +92,7 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
     },
     Component.PURGATORY: {
         "accounting": set(Accounting),
+        "check_order": set(CheckOrder),
         "check_drops": set(CheckDrops),
         "already_due": set(AlreadyDue),
         "negative_delay": set(NegativeDelay),

@@ -9,6 +9,7 @@ from purgatory_conformance.judging.purgatory.step import Model, State
 from purgatory_model.purgatory import purgatory_model
 from purgatory_spec.operations import Advance, Elapse, Operation, RunOne
 from purgatory_spec.profiles import (
+    CheckOrder,
     Executor,
     NegativeDelay,
     PurgatoryConfiguration,
@@ -30,7 +31,7 @@ class PurgatoryWorld:
     """The predicted state of a subject and the names that are in play.
 
     What is predicted is a stepped executor. Where the subject has another one, what was handed over
-    is run at the end of each step.
+    is run at the end of each step. Where lists have no order, that of the entries is predicted.
     """
 
     configuration: PurgatoryConfiguration
@@ -41,7 +42,9 @@ class PurgatoryWorld:
 
     def __post_init__(self) -> None:
         """Begin with a fresh purgatory."""
-        stepped = msgspec.structs.replace(self.profile, executor=Executor.STEPPED)
+        stepped = msgspec.structs.replace(
+            self.profile, executor=Executor.STEPPED, check_order=CheckOrder.AS_WATCHED
+        )
         self.model = purgatory_model(self.configuration, stepped)
         self.state = self.model.initial()
 

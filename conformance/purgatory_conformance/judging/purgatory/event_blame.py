@@ -24,6 +24,7 @@ from purgatory_spec.operations import (
     WatchInside,
 )
 from purgatory_spec.outcomes import Event, EventKind
+from purgatory_spec.profiles import CheckOrder
 from purgatory_spec.reasons import Reason
 
 TRIED, COMPLETED = EventKind.TRIED, EventKind.COMPLETED
@@ -279,6 +280,8 @@ def _rule_of_missed(
     if step.outcome.rejected is Reason.THROWN or key in history.thrown_in_check:
         return "PURGATORY-CHECK-THROWS"
     ahead = entries[: entries.index(name)] if name in entries else ()
+    if step.model.profile.check_order is CheckOrder.FREE:  # any of the others may be ahead
+        ahead = tuple(other for other in entries if other != name)
     if any(other in step.before.live for other in ahead):  # alone in its list it may be tried
         return "PURGATORY-NOT-LOST" if step.is_completable(name) else "PURGATORY-CHECK-ORDER"
     for rule in ("PURGATORY-SECOND-TRY-THROWS", "PURGATORY-CANCEL-KEEPS-TIME-OUT"):
