@@ -57,6 +57,7 @@ from purgatory_spec.profiles import (
     CheckDrops,
     CheckOrder,
     Executor,
+    FirstTry,
     NegativeDelay,
     PurgatoryConfiguration,
     PurgatoryFeature,
@@ -360,7 +361,7 @@ class Calls(Generic[Kept]):
         return and_then(ran, lambda course: (course.returns(True),))
 
     def watch(self, course: Course[Kept], name: str, keys: tuple[str, ...]) -> Courses[Kept]:
-        """Try to complete an operation, else watch it.
+        """Try to complete an operation, else watch it; or watch it before any try.
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-FIRST-TRY-THROWS, PURGATORY-NO-KEYS,
         PURGATORY-SHUTDOWN-CLOSED.
@@ -374,6 +375,10 @@ class Calls(Generic[Kept]):
         if operation.completed and "completed_watched" not in self.variants:
             return self._watch_completed(course, name)
         rejects = self.profile.negative_delay is NegativeDelay.REJECT and operation.delay_ms < 0
+        if self.profile.first_try is FirstTry.NONE:
+            if rejects:
+                return (course.raises(Reason.INVALID_ARGUMENT),)
+            return self._add(course, name, keys)
         ended = and_then(
             self.attempt(course, name),
             lambda tried: (
@@ -438,13 +443,15 @@ class Calls(Generic[Kept]):
 
     def _watch_completed(self, course: Course[Kept], name: str) -> Courses[Kept]:
         """Never, once or twice tried, and that is all. Rules: PURGATORY-WATCH-COMPLETED."""
+        tries_twice = self.profile.first_try is FirstTry.BEFORE_WATCHING
         courses = [self._counted(course).returns(False)]
         for first in self.attempt(course, name):
             if first.raised is not None:
                 courses.append(first)
                 continue
             courses.append(self._counted(first))
-            courses += self.attempt(self._counted(first), name)
+            if tries_twice:
+                courses += self.attempt(self._counted(first), name)
         return likely(courses, itself)
 
     def _add(self, course: Course[Kept], name: str, keys: tuple[str, ...]) -> Courses[Kept]:

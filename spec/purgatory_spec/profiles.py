@@ -209,6 +209,17 @@ class Accounting(Enum):
     ANY = "any"
 
 
+class FirstTry(Enum):
+    """Whether a watch tries before it enters the lists (rule PURGATORY-WATCH-FIRST-TRY).
+
+    ``before_watching``: it tries, and again once the operation is in all lists. ``none``: it
+    enters the lists first, and then tries once.
+    """
+
+    BEFORE_WATCHING = "before_watching"
+    NONE = "none"
+
+
 class CheckOrder(Enum):
     """The order in which a check goes through a list (rule PURGATORY-CHECK-ORDER).
 
@@ -308,6 +319,7 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     """The declared choices of a purgatory; those of its timer go by the timer's names."""
 
     accounting: Accounting = Accounting.PROPOSAL
+    first_try: FirstTry = FirstTry.BEFORE_WATCHING
     check_order: CheckOrder = CheckOrder.AS_WATCHED
     check_drops: CheckDrops = CheckDrops.EITHER
     throwing_try: ThrowingTry = ThrowingTry.STOP

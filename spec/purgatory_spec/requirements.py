@@ -26,6 +26,7 @@ from purgatory_spec.profiles import (
     EndWhileWaiting,
     Executor,
     Feature,
+    FirstTry,
     LargerDelay,
     MemoryPoolFeature,
     MemoryPoolObservable,
@@ -94,6 +95,7 @@ _CHOICES: dict[Component, dict[str, type[Enum]]] = {
     Component.PURGATORY: {
         "accounting": Accounting,
         "calls": Calls,
+        "first_try": FirstTry,
         "check_order": CheckOrder,
         "check_drops": CheckDrops,
         "throwing_try": ThrowingTry,

@@ -33,6 +33,7 @@ from purgatory_spec.profiles import (
     Accounting,
     CheckOrder,
     Executor,
+    FirstTry,
     PurgatoryConfiguration,
     PurgatoryFeature,
     PurgatoryObservable,
@@ -60,6 +61,7 @@ def profiles(
     return st.builds(
         PurgatoryProfile,
         accounting=st.sampled_from(list(accountings)),
+        first_try=st.sampled_from(FirstTry),
         check_order=st.sampled_from(CheckOrder),
         throwing_try=st.sampled_from(ThrowingTry),
         executor=st.sampled_from(list(executors)),

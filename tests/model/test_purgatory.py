@@ -23,6 +23,7 @@ from purgatory_spec.operations import (
 )
 from purgatory_spec.profiles import (
     CheckOrder,
+    FirstTry,
     PurgatoryConfiguration,
 )
 from purgatory_spec.reasons import Reason
@@ -168,6 +169,30 @@ def test_a_watch_tries_before_and_after_it_adds(
     assert (outcome.rejected or outcome.result) is result
     assert outcome.observed["entries"] == entries
     assert outcome.observed["pending"] == pending
+
+
+@pytest.mark.parametrize(
+    ("tries", "events", "result", "entries", "pending"),
+    [
+        ((COMPLETE,), "tried:a completed:a", True, 2, 0),
+        ((WAIT, COMPLETE), "tried:a", False, 2, 1),
+        ((THROW,), "tried:a", Reason.THROWN, 2, 1),
+    ],
+    ids=["completes", "waits", "throws"],
+)
+def test_a_watch_without_a_first_try_adds_and_tries_once(
+    tries: tuple[Answer, ...], events: str, result: object, entries: int, pending: int
+) -> None:
+    """
+    Given an operation under two keys, and a purgatory whose watch does not try before its lists
+    When it is watched and its only try completes it, makes it wait, or throws
+    Then it has its entries in any case, and a time-out where it is not completed
+    """
+    once = msgspec.structs.replace(stepped(), first_try=FirstTry.NONE)
+    outcome = last(Watch("a", ("k", "j"), 9, Script(tries)), profile=once)
+    assert told(outcome) == events
+    assert (outcome.rejected or outcome.result) == result
+    assert (outcome.observed["entries"], outcome.observed["pending"]) == (entries, pending)
 
 
 def test_a_watch_without_keys_or_after_shutdown_tries_nothing() -> None:

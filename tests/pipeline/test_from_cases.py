@@ -15,11 +15,12 @@ from purgatory_pipeline.results.rows import VerdictRow
 from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, trace_of_steps
 from purgatory_pipeline.traces.lines import Begin
 from purgatory_spec.cases import Case, Step, case_header, read_case
-from purgatory_spec.operations import Cancel, Check, Watch
+from purgatory_spec.operations import Answer, Cancel, Check, Operation, Script, Watch
 from purgatory_spec.profiles import (
     CheckOrder,
     Clock,
     Component,
+    FirstTry,
     PurgatoryConfiguration,
     PurgatoryProfile,
     TimerConfiguration,
@@ -127,11 +128,16 @@ def test_the_mutants_of_the_short_test_are_caught() -> None:
     assert mutant(caught[0]) in mutants()
 
 
-CHOICES = {
+CHOICES: dict[str, tuple[tuple[Operation, ...], dict[str, object], str]] = {
     "HashSetPurgatory": (
         (Watch("o1", ("a",), 9), Watch("o2", ("a",), 9), Check("a")),
         {"check_order": CheckOrder.AS_WATCHED},
         "PURGATORY-CHECK-ORDER",
+    ),
+    "OneTablePurgatory": (
+        (Watch("o1", ("a",), 9, Script((Answer.COMPLETE,))), Check("a")),
+        {"first_try": FirstTry.BEFORE_WATCHING},
+        "PURGATORY-WATCH-FIRST-TRY",
     ),
 }
 """What a stranger is asked, its choice replaced by the usual one, and the rule that this breaks."""

@@ -34,6 +34,7 @@ from .purgatories import (
     eager_removal,
     hash_sets,
     one_lock,
+    one_table,
     try_lock,
 )
 from .timers import (
@@ -65,6 +66,7 @@ STRANGERS: Mapping[str, Stranger] = {
         hashed_wheel.STRANGER,
         hierarchical_wheel.STRANGER,
         one_lock.STRANGER,
+        one_table.STRANGER,
         semaphore.STRANGER,
         sorted_list.STRANGER,
         thread_for_each.STRANGER,
@@ -114,7 +116,7 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations
 
 
-CHOSEN = {"HashSetPurgatory": "check_order"}
+CHOSEN = {"HashSetPurgatory": "check_order", "OneTablePurgatory": "first_try"}
 """Purgatories that make a choice which neither Kafka's nor ours makes."""
 
 

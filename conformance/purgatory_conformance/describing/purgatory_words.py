@@ -136,6 +136,7 @@ def describe_purgatory_profile(profile: PurgatoryProfile) -> str:
         "structure",
         "rounding",
         "same_tick_order",
+        "first_try",
         "check_order",
     )
     return describe_choices(profile, names)

@@ -23,6 +23,7 @@ from purgatory_spec.profiles import (
     CheckOrder,
     Component,
     Executor,
+    FirstTry,
     NegativeDelay,
     PurgatoryConfiguration,
     PurgatoryProfile,
@@ -102,6 +103,14 @@ class AtEndPurgatory(SmallPurgatory):
             self.forget_empty(key)
 
 
+class OneTryPurgatory(SmallPurgatory):
+    """A purgatory whose watch enters the lists and then tries once."""
+
+    def first_try(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+        """There is none."""
+        return False
+
+
 class NewestFirstPurgatory(SmallPurgatory):
     """A purgatory whose check begins with the newest entry."""
 
@@ -179,6 +188,7 @@ _FIFO = _change(PROFILE, same_tick_order=SameTickOrder.FIFO)
 _WHEEL = _change(PROFILE, structure=Structure.DELAY_QUEUE_WHEEL)
 
 _ANY_ACCOUNTING = _change(_EXACT, accounting=Accounting.ANY)
+_ONE_TRY = _change(PROFILE, first_try=FirstTry.NONE)
 _FREE = _change(PROFILE, check_order=CheckOrder.FREE)
 _AT_END = _change(PROFILE, check_drops=CheckDrops.AT_END)
 _EITHER = _change(PROFILE, check_drops=CheckDrops.EITHER)
@@ -192,6 +202,10 @@ _PROFILE_SUBJECTS = (
     _profile_subject("accounting proposal", _PROPOSAL, _EXACT, "PURGATORY-ESTIMATE-EXACT"),
     _profile_subject("accounting exact", _EXACT, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
     _profile_subject("accounting any", _ANY_ACCOUNTING, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
+    _profile_subject("first_try before_watching", PROFILE, _ONE_TRY, "PURGATORY-WATCH-SECOND-TRY"),
+    _profile_subject(
+        "first_try none", _ONE_TRY, PROFILE, "PURGATORY-WATCH-SECOND-TRY", OneTryPurgatory
+    ),
     _profile_subject("check_order as_watched", PROFILE, _FREE),
     _profile_subject(
         "check_order free", _FREE, PROFILE, "PURGATORY-CHECK-ORDER", NewestFirstPurgatory

@@ -123,6 +123,7 @@ class PurgatorySupport:
         yield from sibling_profiles(
             profile,
             "accounting",
+            "first_try",
             "check_drops",
             "throwing_try",
             "rounding",

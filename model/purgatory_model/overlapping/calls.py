@@ -7,10 +7,10 @@ does what the sequential rules say of it. One thing more is to be remembered, th
 *word*: how many entries it has, in lists or in lists that are being cancelled, and how many a watch
 that has armed its time-out is still to give it. These are the parts:
 
-    watch      try; for each key: enter its list; try again. Who sees the operation completed enters
-               no more. The time-out is armed *first*, between the first try and the lists, or else
-               at the end; there the watch looks once more whether the operation was completed
-               meanwhile, and if so disarms it
+    watch      try, or leave that out; for each key: enter its list; try again. Who sees the
+               operation completed enters no more. The time-out is armed *first*, before the lists,
+               or else at the end; there the watch looks once more whether the operation was
+               completed meanwhile, and if so disarms it
     check      meet the entries in the list; for each: try it, and drop it where somebody has
                completed it, before or perhaps since
     complete   the operation is completed; then its time-out leaves the timer and, where a check has
@@ -87,11 +87,13 @@ class OverlappingCalls:
         arms_first: Whether a watch arms the time-out before it enters the lists.
         any_key_takes_time_out: Cancelling for one key takes the time-out of an operation that is
             watched under others too, as Kafka does it (PURGATORY-CANCEL-KEEPS-TIME-OUT).
+        tries_first: Whether a watch tries before it enters the lists (PURGATORY-WATCH-FIRST-TRY).
     """
 
     name: str
     arms_first: bool = False
     any_key_takes_time_out: bool = False
+    tries_first: bool = True
 
     def initial(self) -> OverlappedOperation:
         """It was never watched."""
@@ -134,8 +136,12 @@ class OverlappingCalls:
                 yield Effect(state, raised=Reason.CLOSED)
             case Part(Stage.WHOLE) if not keys:
                 yield Effect(state, raised=Reason.INVALID_ARGUMENT)
-            case Part(Stage.WHOLE):
+            case Part(Stage.WHOLE) if self.tries_first or state.completed:
                 yield from self._first_try(state)
+            case Part(Stage.WHOLE) if not self.arms_first:
+                yield from self._enter(state, keys, 0)
+            case Part(Stage.WHOLE):
+                yield from self._arm(state, len(keys))
             case Part(Stage.ARM):
                 yield from self._arm(state, len(keys))
             case Part(Stage.ENTER, int(number)):
@@ -150,7 +156,7 @@ class OverlappingCalls:
     def _first_try(self, state: OverlappedOperation) -> _Effects:
         """Try; whether one that is completed is tried is free. Rules: PURGATORY-WATCH-COMPLETED."""
         if state.completed:
-            for tries in range(3):
+            for tries in range(3 if self.tries_first else 2):
                 yield Effect(state, (tried(self.name),) * tries, result=False)
         elif state.satisfied:
             yield self._completing(state, True, Part(Stage.LEAVE_TIMER))

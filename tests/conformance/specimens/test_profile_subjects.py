@@ -16,6 +16,7 @@ from purgatory_spec.profiles import (
     Component,
     EndWhileWaiting,
     Executor,
+    FirstTry,
     LargerDelay,
     NegativeDelay,
     Recovery,
@@ -92,6 +93,7 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
     },
     Component.PURGATORY: {
         "accounting": set(Accounting),
+        "first_try": set(FirstTry),
         "check_order": set(CheckOrder),
         "check_drops": set(CheckDrops),
         "already_due": set(AlreadyDue),

@@ -33,7 +33,12 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import Accounting, PurgatoryConfiguration, PurgatoryProfile
+from purgatory_spec.profiles import (
+    Accounting,
+    FirstTry,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+)
 from purgatory_spec.reasons import Reason
 
 from .wall_clock import (
@@ -208,6 +213,24 @@ def test_it_is_right_without_its_tries(lines: list[Line]) -> None:
     """
     left = [line for line in lines if getattr(line, "event", None) is not EventKind.TRIED]
     assert judged(UNTRIED, left) is None
+
+
+ONE_TRY = [call(0, "main", Watch("a", ("k",), 50)), tried(0), returns(0, "main", False)]
+
+
+def test_a_watch_that_tries_once_is_judged_by_its_choice() -> None:
+    """
+    Given a purgatory that declares no try before its lists
+    When its watch tries once, twice, or never
+    Then the first is right, of which the rules of two tries want more, and the others are not
+    """
+    profile = PurgatoryProfile(first_try=FirstTry.NONE)
+    first = begin(PurgatoryInstance(profile=profile))
+    assert judged(first, [*ONE_TRY, *checked(5), *timed_out(50), end(500)]) is None
+    assert rule_of(PROPOSAL, ONE_TRY) == "PURGATORY-WATCH-SECOND-TRY"
+    assert rule_of(first, watched()) == "PURGATORY-WATCH-SECOND-TRY"
+    untried = [ONE_TRY[0], ONE_TRY[-1]]
+    assert rule_of(first, untried) == "PURGATORY-WATCH-SECOND-TRY"
 
 
 WRONG: dict[str, tuple[list[Line], str]] = {

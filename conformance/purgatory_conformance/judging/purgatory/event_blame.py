@@ -70,9 +70,8 @@ def _rule_of_watch_rejection(step: PurgatoryStep, operation: Watch, expected: Re
     if expected is Reason.THROWN:
         if step.is_completed(name):
             return "PURGATORY-CALLBACK-THROWS"
-        return (
-            "PURGATORY-FIRST-TRY-THROWS" if step.tries(name) == 1 else "PURGATORY-SECOND-TRY-THROWS"
-        )
+        first = step.is_at_first_try(name)
+        return "PURGATORY-FIRST-TRY-THROWS" if first else "PURGATORY-SECOND-TRY-THROWS"
     if len(set(operation.keys)) < len(operation.keys):
         return "PURGATORY-DUPLICATE-KEYS"
     return "PURGATORY-REWATCH" if step.is_rewatch(operation) else "PURGATORY-WATCH-WAITS"
@@ -223,14 +222,14 @@ def _rule_of_watch(step: PurgatoryStep, operation: Watch, difference: _Differenc
         return "PURGATORY-NO-KEYS"
     if step.was_completed(name):
         return "PURGATORY-WATCH-COMPLETED"
-    tries = step.tries(name)
+    first = step.is_at_first_try(name)
     if step.outcome.rejected is Reason.THROWN and not step.is_completed(name):
-        return "PURGATORY-FIRST-TRY-THROWS" if tries == 1 else "PURGATORY-SECOND-TRY-THROWS"
+        return "PURGATORY-FIRST-TRY-THROWS" if first else "PURGATORY-SECOND-TRY-THROWS"
     if _is_about_expiry(step, difference):
         return "PURGATORY-TIME-OUT" if step.model.configuration.time_outs else _NO_TIME_OUTS
     if difference.extra is None and step.is_rewatch(operation) and not step.outcome.events:
         return "PURGATORY-REWATCH"
-    return "PURGATORY-WATCH-FIRST-TRY" if tries == 1 else "PURGATORY-WATCH-SECOND-TRY"
+    return "PURGATORY-WATCH-FIRST-TRY" if first else "PURGATORY-WATCH-SECOND-TRY"
 
 
 def _is_about_expiry(step: PurgatoryStep, difference: _Difference) -> bool:

@@ -111,7 +111,7 @@ class ObservedRules:
             case RunOne():
                 return
             case Watch():
-                most_tries = 2 if part == WHOLE else 1
+                most_tries = 2 if part == WHOLE and self.rules.tries_first else 1
             case Check() if part != WHOLE:
                 most_tries = 1
             case CancelForKey() if part == WHOLE:

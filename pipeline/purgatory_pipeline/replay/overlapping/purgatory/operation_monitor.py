@@ -81,6 +81,8 @@ class System(NamedTuple):
     accounting: Accounting
     any_key_takes_time_out: bool
     """Declared: what only this explains is a deviation."""
+    tries_first: bool
+    """Whether a watch tries before it enters the lists."""
     unseen: frozenset[EventKind]
 
 
@@ -213,7 +215,9 @@ def memories() -> int:
 @lru_cache(maxsize=16)
 def _explainers(system: System) -> _Explainers:
     def explainer(*, arms_first: bool, any_key_takes_time_out: bool) -> LateExplainer:
-        rules = OverlappingCalls(THE_OPERATION, arms_first, any_key_takes_time_out)
+        rules = OverlappingCalls(
+            THE_OPERATION, arms_first, any_key_takes_time_out, system.tries_first
+        )
         return LateExplainer(ObservedRules(rules, system.unseen))
 
     orders = (True,) if system.accounting is Accounting.EXACT else (False, True)

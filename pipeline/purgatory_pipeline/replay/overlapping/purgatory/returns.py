@@ -131,7 +131,8 @@ def _watched(
     followed, slot = next(iter(call.concerned.items()))
     _visit_watch(known, call, followed, result=result)
     if not known.tell(followed, ("returned", slot, result)):
-        return blame.of_watch(call, followed, result=result)
+        tries_first = known.system.tries_first
+        return blame.of_watch(call, followed, result=result, tries_first=tries_first)
     followed.free_slot(slot)
     if known.instance.configuration.time_outs:
         followed.late_ms = known.interval.late(at_ms, watch.delay_ms)
@@ -153,9 +154,10 @@ def _taken(known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch) -> Find
 def _visit_watch(
     known: PurgatoryKnowledge, call: PurgatoryCall, followed: FollowedOperation, *, result: bool
 ) -> None:
-    if call.tries:
+    tries_first = known.system.tries_first
+    if call.tries and tries_first:
         known.visits["PURGATORY-WATCH-FIRST-TRY"] += 1
-    if call.tries > 1:
+    if call.tries > tries_first:
         known.visits["PURGATORY-WATCH-SECOND-TRY"] += 1
     if not result and not followed.is_completed:
         known.visits["PURGATORY-WATCH-WAITS"] += 1
