@@ -54,6 +54,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import completed, timed_out, tried
 from purgatory_spec.profiles import (
     Accounting,
+    CancelResult,
     CheckDrops,
     CheckOrder,
     Executor,
@@ -405,9 +406,12 @@ class Calls(Generic[Kept]):
         PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-CANCEL-UNKNOWN.
         """
         names = tuple(entry.operation for entry in course.moment.lists.of(key))
+        result = names
+        if self.profile.cancel_result is CancelResult.LIVE:
+            result = tuple(name for name in names if not course.operation(name).completed)
         if self.profile.check_order is CheckOrder.FREE:
-            names = InAnyOrder.of(names)
-        afters = [course.with_lists(course.moment.lists.detach(key)).returns(names)]
+            result = InAnyOrder.of(result)
+        afters = [course.with_lists(course.moment.lists.detach(key)).returns(result)]
         for name in distinct(names):
             kept = afters[0].moment.lists.watches(name)
             if not kept or "time_out_taken_with_key" in self.variants:

@@ -245,6 +245,17 @@ class CheckDrops(Enum):
     EVERYWHERE = "everywhere"
 
 
+class CancelResult(Enum):
+    """Which entries a cancellation answers (rule PURGATORY-CANCEL-RESULT).
+
+    ``whole_list``: all of the list, those of completed operations included. ``live``: those of
+    operations that are not completed.
+    """
+
+    WHOLE_LIST = "whole_list"
+    LIVE = "live"
+
+
 class ThrowingTry(Enum):
     """What a check does behind an operation that throws (rule PURGATORY-CHECK-THROWS)."""
 
@@ -323,6 +334,7 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     check_order: CheckOrder = CheckOrder.AS_WATCHED
     check_drops: CheckDrops = CheckDrops.EITHER
     throwing_try: ThrowingTry = ThrowingTry.STOP
+    cancel_result: CancelResult = CancelResult.WHOLE_LIST
     executor: Executor = Executor.INLINE
     rounding: Rounding = Rounding.DOWN
     same_tick_order: SameTickOrder = SameTickOrder.NONE

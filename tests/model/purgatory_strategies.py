@@ -31,6 +31,7 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     Accounting,
+    CancelResult,
     CheckOrder,
     Executor,
     FirstTry,
@@ -64,6 +65,7 @@ def profiles(
         first_try=st.sampled_from(FirstTry),
         check_order=st.sampled_from(CheckOrder),
         throwing_try=st.sampled_from(ThrowingTry),
+        cancel_result=st.sampled_from(CancelResult),
         executor=st.sampled_from(list(executors)),
         rounding=st.sampled_from(Rounding),
         same_tick_order=st.sampled_from(SameTickOrder),

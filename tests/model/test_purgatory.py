@@ -15,6 +15,7 @@ from purgatory_spec.operations import (
     Elapse,
     Force,
     ForceInside,
+    Operation,
     RunOne,
     Satisfy,
     Script,
@@ -22,6 +23,7 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.profiles import (
+    CancelResult,
     CheckOrder,
     FirstTry,
     PurgatoryConfiguration,
@@ -107,6 +109,21 @@ def test_cancelling_for_a_key_gives_its_operations_back() -> None:
     assert told(outcome) == ""
     assert (outcome.observed["entries"], outcome.observed["timer_size"]) == (1, 1)
     assert last(*watched, CancelForKey("nobody's")).result == ()
+
+
+def test_cancelling_may_leave_out_what_is_completed() -> None:
+    """
+    Given three operations under one key, the second of them completed
+    When the key is cancelled where the whole list is answered, and where the live are
+    Then the completed one is in the first answer alone, and nothing is left of any
+    """
+    watches = (Watch(name, ("k",), 9) for name in ("a", "b", "c"))
+    asked_for: tuple[Operation, ...] = (*watches, Force("b"), CancelForKey("k"))
+    live = msgspec.structs.replace(stepped(), cancel_result=CancelResult.LIVE)
+    assert last(*asked_for).result == ("a", "b", "c")
+    outcome = last(*asked_for, profile=live)
+    assert outcome.result == ("a", "c")
+    assert (outcome.observed["entries"], outcome.observed["timer_size"]) == (0, 0)
 
 
 def test_cancelling_leaves_the_time_out_of_what_is_watched_elsewhere() -> None:

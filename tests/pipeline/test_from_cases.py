@@ -15,8 +15,18 @@ from purgatory_pipeline.results.rows import VerdictRow
 from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, trace_of_steps
 from purgatory_pipeline.traces.lines import Begin
 from purgatory_spec.cases import Case, Step, case_header, read_case
-from purgatory_spec.operations import Answer, Cancel, Check, Operation, Script, Watch
+from purgatory_spec.operations import (
+    Answer,
+    Cancel,
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    Script,
+    Watch,
+)
 from purgatory_spec.profiles import (
+    CancelResult,
     CheckOrder,
     Clock,
     Component,
@@ -138,6 +148,11 @@ CHOICES: dict[str, tuple[tuple[Operation, ...], dict[str, object], str]] = {
         (Watch("o1", ("a",), 9, Script((Answer.COMPLETE,))), Check("a")),
         {"first_try": FirstTry.BEFORE_WATCHING},
         "PURGATORY-WATCH-FIRST-TRY",
+    ),
+    "RotatingPurgatory": (
+        (Watch("o1", ("a",), 9), Force("o1"), CancelForKey("a")),
+        {"cancel_result": CancelResult.WHOLE_LIST},
+        "PURGATORY-CANCEL-RESULT",
     ),
 }
 """What a stranger is asked, its choice replaced by the usual one, and the rule that this breaks."""

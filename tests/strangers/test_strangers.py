@@ -35,6 +35,7 @@ from .purgatories import (
     hash_sets,
     one_lock,
     one_table,
+    rotating,
     try_lock,
 )
 from .timers import (
@@ -67,6 +68,7 @@ STRANGERS: Mapping[str, Stranger] = {
         hierarchical_wheel.STRANGER,
         one_lock.STRANGER,
         one_table.STRANGER,
+        rotating.STRANGER,
         semaphore.STRANGER,
         sorted_list.STRANGER,
         thread_for_each.STRANGER,
@@ -116,7 +118,11 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations
 
 
-CHOSEN = {"HashSetPurgatory": "check_order", "OneTablePurgatory": "first_try"}
+CHOSEN = {
+    "HashSetPurgatory": "check_order",
+    "OneTablePurgatory": "first_try",
+    "RotatingPurgatory": "cancel_result",
+}
 """Purgatories that make a choice which neither Kafka's nor ours makes."""
 
 

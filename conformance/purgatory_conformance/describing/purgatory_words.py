@@ -138,5 +138,6 @@ def describe_purgatory_profile(profile: PurgatoryProfile) -> str:
         "same_tick_order",
         "first_try",
         "check_order",
+        "cancel_result",
     )
     return describe_choices(profile, names)

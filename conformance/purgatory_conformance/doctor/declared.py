@@ -9,6 +9,7 @@ from purgatory_spec.profiles import (
     Accounting,
     AlreadyDue,
     AskAgain,
+    CancelResult,
     ChannelMutingFeature,
     ChannelMutingObservable,
     CheckDrops,
@@ -83,6 +84,8 @@ _CHOICES: Mapping[object, str] = {
     Accounting.EXACT: "what is stale is counted exactly",
     ThrowingTry.STOP: "a check ends at an operation whose try throws",
     ThrowingTry.GO_ON: "a check goes on behind an operation whose try throws",
+    CancelResult.WHOLE_LIST: "a cancellation answers all of the list",
+    CancelResult.LIVE: "a cancellation answers what is not completed of the list",
     ReleaseValidation.NONE: "any buffer can be released",
     ReleaseValidation.IDENTITY: "only the very buffers that were granted can be released",
 }

@@ -14,11 +14,13 @@ from purgatory_conformance.specimens.small_purgatory import (
     small_purgatory,
 )
 from purgatory_conformance.specimens.small_timer import SmallTimer
+from purgatory_conformance.specimens.wrong.checking import CancelAnswersLive
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.profiles import (
     LARGEST_LONG,
     Accounting,
     AlreadyDue,
+    CancelResult,
     CheckDrops,
     CheckOrder,
     Component,
@@ -193,6 +195,7 @@ _FREE = _change(PROFILE, check_order=CheckOrder.FREE)
 _AT_END = _change(PROFILE, check_drops=CheckDrops.AT_END)
 _EITHER = _change(PROFILE, check_drops=CheckDrops.EITHER)
 _EVERYWHERE = _change(PROFILE, check_drops=CheckDrops.EVERYWHERE)
+_LIVE = _change(PROFILE, cancel_result=CancelResult.LIVE)
 _NEXT_TICK = _change(PROFILE, already_due=AlreadyDue.NEXT_TICK)
 _AS_ZERO = _change(_UP, negative_delay=NegativeDelay.AS_ZERO)
 _REJECT = _change(PROFILE, negative_delay=NegativeDelay.REJECT)
@@ -230,6 +233,10 @@ _PROFILE_SUBJECTS = (
     _profile_subject("negative_delay not_offered", _NO_NEGATIVE, _REJECT, "PURGATORY-WATCH-WAITS"),
     _profile_subject("throwing_try stop", _STOP, PROFILE, "PURGATORY-CHECK-THROWS"),
     _profile_subject("throwing_try go_on", PROFILE, _STOP, "PURGATORY-CHECK-THROWS"),
+    _profile_subject("cancel_result whole_list", PROFILE, _LIVE, "PURGATORY-CANCEL-RESULT"),
+    _profile_subject(
+        "cancel_result live", _LIVE, PROFILE, "PURGATORY-CANCEL-RESULT", CancelAnswersLive
+    ),
     _profile_subject("executor stepped", PROFILE, _INLINE, "PURGATORY-TIME-OUT"),
     _profile_subject("executor inline", _INLINE, PROFILE, "PURGATORY-TIME-OUT"),
     _profile_subject("rounding down", PROFILE, _UP, "PURGATORY-TIME-OUT"),

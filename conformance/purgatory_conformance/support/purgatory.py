@@ -126,6 +126,7 @@ class PurgatorySupport:
             "first_try",
             "check_drops",
             "throwing_try",
+            "cancel_result",
             "rounding",
             "negative_delay",
             "already_due",

@@ -16,7 +16,8 @@ that has armed its time-out is still to give it. These are the parts:
     complete   the operation is completed; then its time-out leaves the timer and, where a check has
                completed it, its entry is dropped, in either order
     cancel     take the list; then take its entries out of the word, and with the last one the
-               time-out: an entry that is still to come keeps it
+               time-out: an entry that is still to come keeps it. Where completed operations are
+               left out of the result, it is seen there or before whether the operation is one
     purge      list by list
 
 So a completed operation may stay for a moment in the timer, and in the list that is checked, and
@@ -88,12 +89,15 @@ class OverlappingCalls:
         any_key_takes_time_out: Cancelling for one key takes the time-out of an operation that is
             watched under others too, as Kafka does it (PURGATORY-CANCEL-KEEPS-TIME-OUT).
         tries_first: Whether a watch tries before it enters the lists (PURGATORY-WATCH-FIRST-TRY).
+        cancels_live: Whether a cancellation leaves the operation out of its result once it is
+            completed (PURGATORY-CANCEL-RESULT).
     """
 
     name: str
     arms_first: bool = False
     any_key_takes_time_out: bool = False
     tries_first: bool = True
+    cancels_live: bool = False
 
     def initial(self) -> OverlappedOperation:
         """It was never watched."""
@@ -111,7 +115,7 @@ class OverlappingCalls:
             case Check(key):
                 yield from self._check(state, key, part)
             case CancelForKey(key):
-                yield self._cancel(state, key, part)
+                yield from self._cancel(state, key, part)
             case Force():
                 yield self._force(state, part)
             case Satisfy():
@@ -253,9 +257,7 @@ class OverlappingCalls:
             yield Effect(state, (tried(self.name),), result=result, then=then)
             yield Effect(state, (tried(self.name),), then=Part(Stage.LOOK_AGAIN, left))
 
-    def _cancel(
-        self, state: OverlappedOperation, key: str, part: Part
-    ) -> Effect[OverlappedOperation]:
+    def _cancel(self, state: OverlappedOperation, key: str, part: Part) -> _Effects:
         """Take the list, then lower the word.
 
         Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
@@ -265,13 +267,30 @@ class OverlappingCalls:
             count = state.entries.count(key)
             entries = tuple(each for each in state.entries if each != key)
             then = _next(Stage.SETTLE, count)
-            return Effect(replace(state, entries=entries), result=(self.name,) * count, then=then)
-        if state.completed:
-            return Effect(state)
+            names: Value = (self.name,) * count
+            if self.cancels_live and count:
+                names, then = ((), None) if state.completed else (None, then)
+            yield Effect(replace(state, entries=entries), result=names, then=then)
+            return
         assert part.number is not None
+        if state.completed:
+            yield from self.cancelled_and_completed(state, part.number)
+            return
+        result = (self.name,) * part.number if self.cancels_live else None
         lowered = replace(state, word=state.word - part.number)
         elsewhere = lowered.word and not self.any_key_takes_time_out
-        return Effect(lowered if elsewhere else _disarmed(lowered))
+        yield Effect(lowered if elsewhere else _disarmed(lowered), result=result)
+
+    def cancelled_and_completed(self, state: OverlappedOperation, number: int) -> _Effects:
+        """A cancellation has taken so many entries of an operation that is completed by now.
+
+        Rules: PURGATORY-CANCEL-RESULT.
+        """
+        if not self.cancels_live:
+            yield Effect(state)
+            return
+        yield Effect(state, result=())
+        yield Effect(state, result=(self.name,) * number)
 
     def _force(self, state: OverlappedOperation, part: Part) -> Effect[OverlappedOperation]:
         """Complete it, once. Rules: PURGATORY-FORCE, PURGATORY-FORCE-AGAIN."""

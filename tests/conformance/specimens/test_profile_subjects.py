@@ -11,6 +11,7 @@ from purgatory_conformance.subjects.subject import profile_of
 from purgatory_spec.profiles import (
     Accounting,
     AlreadyDue,
+    CancelResult,
     CheckDrops,
     CheckOrder,
     Component,
@@ -99,6 +100,7 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
         "already_due": set(AlreadyDue),
         "negative_delay": set(NegativeDelay),
         "throwing_try": set(ThrowingTry),
+        "cancel_result": set(CancelResult),
         "executor": set(Executor) - {Executor.THREAD, Executor.THREADS},
         "rounding": set(Rounding),
         "same_tick_order": set(SameTickOrder),

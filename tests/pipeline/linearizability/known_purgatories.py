@@ -12,7 +12,14 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind, completed, expired, timed_out, tried
-from purgatory_spec.profiles import Accounting, CheckDrops, Executor, FirstTry, PurgatoryProfile
+from purgatory_spec.profiles import (
+    Accounting,
+    CancelResult,
+    CheckDrops,
+    Executor,
+    FirstTry,
+    PurgatoryProfile,
+)
 
 from .known_history import right, wrong
 from .traces import back, call, event, step
@@ -36,6 +43,9 @@ ONE_TRY_ARMED_FIRST = PurgatoryInstance(
     profile=PurgatoryProfile(
         accounting=Accounting.EXACT, executor=Executor.STEPPED, first_try=FirstTry.NONE
     )
+)
+CANCELS_LIVE = PurgatoryInstance(
+    profile=PurgatoryProfile(executor=Executor.STEPPED, cancel_result=CancelResult.LIVE)
 )
 
 TRIED, COMPLETED, TIMED_OUT = EventKind.TRIED, EventKind.COMPLETED, EventKind.TIMED_OUT
@@ -231,6 +241,38 @@ PURGATORIES = {
         step("t", CancelForKey("k"), ()),
     ),
     "a second try where there is one": wrong(ONE_TRY, 1, step("t", W, False, *WAITS)),
+    # Completed operations are left out there, and so is nothing else.
+    "cancelled without what is completed, where the live are answered": right(
+        CANCELS_LIVE,
+        step("t", W, False, *WAITS),
+        step("t", Force("a"), True, completed("a")),
+        step("t", CancelForKey("k"), ()),
+    ),
+    "cancelled with what is completed, where the live are answered": wrong(
+        CANCELS_LIVE,
+        3,
+        step("t", W, False, *WAITS),
+        step("t", Force("a"), True, completed("a")),
+        step("t", CancelForKey("k"), ("a",)),
+    ),
+    "cancelled without what waits, where the live are answered": wrong(
+        CANCELS_LIVE, 2, step("t", W, False, *WAITS), step("t", CancelForKey("k"), ())
+    ),
+    # It is completed while the cancellation is under way, which may have looked before or after.
+    "cancelled and answered while it is completed": right(
+        CANCELS_LIVE,
+        step("t", W, False, *WAITS),
+        call("t", CancelForKey("k")),
+        step("u", Force("a"), True, completed("a")),
+        back("t", ("a",)),
+    ),
+    "cancelled and left out while it is completed": right(
+        CANCELS_LIVE,
+        step("t", W, False, *WAITS),
+        call("t", CancelForKey("k")),
+        step("u", Force("a"), True, completed("a")),
+        back("t", ()),
+    ),
     # It has not been checked, and so it stands in its list.
     "cancelled without what is completed and stays": wrong(
         EXACT,

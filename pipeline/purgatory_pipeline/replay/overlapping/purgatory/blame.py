@@ -246,6 +246,11 @@ def of_cancellation(followed: FollowedOperation, count: int) -> Finding:
     return Finding(rule, "result", expected, f"{followed.name} {count} times", also=(_OVERLAPPING,))
 
 
+def of_completed_result(name: str) -> Finding:
+    """A cancellation returns an operation that was completed before, where these are left out."""
+    return Finding("PURGATORY-CANCEL-RESULT", "result", f"no {name}: it is completed", f"{name}")
+
+
 def of_unknown(name: str) -> Finding:
     """A cancellation returns an operation that nobody has watched."""
     return Finding(

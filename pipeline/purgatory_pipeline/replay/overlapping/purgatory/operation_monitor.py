@@ -83,6 +83,8 @@ class System(NamedTuple):
     """Declared: what only this explains is a deviation."""
     tries_first: bool
     """Whether a watch tries before it enters the lists."""
+    cancels_live: bool
+    """Whether a cancellation leaves completed operations out of its result."""
     unseen: frozenset[EventKind]
 
 
@@ -216,7 +218,11 @@ def memories() -> int:
 def _explainers(system: System) -> _Explainers:
     def explainer(*, arms_first: bool, any_key_takes_time_out: bool) -> LateExplainer:
         rules = OverlappingCalls(
-            THE_OPERATION, arms_first, any_key_takes_time_out, system.tries_first
+            THE_OPERATION,
+            arms_first,
+            any_key_takes_time_out,
+            system.tries_first,
+            system.cancels_live,
         )
         return LateExplainer(ObservedRules(rules, system.unseen))
 

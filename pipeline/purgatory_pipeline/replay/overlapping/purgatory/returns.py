@@ -9,6 +9,7 @@ from collections import Counter
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.overlapping.purgatory import blame
 from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import (
+    Fate,
     FollowedOperation,
     PurgatoryCall,
 )
@@ -199,6 +200,10 @@ def _cancelled(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) ->
         followed = known.operations.by_name.get(name)
         if followed is None and known.was_never_watched(name):
             return blame.of_unknown(name)
+        if followed is None and known.system.cancels_live:
+            fate = known.operations.recent.get(name)
+            if fate in (Fate.COMPLETED, Fate.TOLD_COMPLETED):
+                return blame.of_completed_result(name)
         if followed is None or followed in call.concerned or followed.is_completed:
             continue
         if followed.memory is not None:
