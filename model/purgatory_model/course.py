@@ -52,8 +52,8 @@ class Moment(Generic[Kept]):
 class Waiting:
     """What another thread waits with while a callback of ``owner`` stands still.
 
-    It is a whole call, or where ``found`` is given the rest of a check, whose walk stands behind
-    the entry of number ``last`` and which had found these entries at its beginning; ``thrown`` says
+    It is a whole call, or where ``found`` is given the rest of a check, whose walk has passed the
+    entries of these numbers and which had found these entries at its beginning; ``thrown`` says
     whether a try of it threw.
     """
 
@@ -61,7 +61,7 @@ class Waiting:
     call: CallInside
     found: tuple[Entry, ...] | None = None
     at_end: bool = False
-    last: int | None = None
+    passed: frozenset[int] = frozenset()
     thrown: bool = False
 
 

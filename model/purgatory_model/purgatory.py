@@ -25,7 +25,7 @@ from purgatory_model.replacing import replace
 from purgatory_model.step import Expectation, accepted, possible
 from purgatory_model.timer import TimerModel, TimerState
 from purgatory_model.timing_wheel import declared_timer_model
-from purgatory_model.watcher_lists import swept
+from purgatory_model.watcher_lists import swept, without_order
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -44,6 +44,7 @@ from purgatory_spec.profiles import (
     LARGEST_LONG,
     Accounting,
     CheckDrops,
+    CheckOrder,
     Executor,
     PurgatoryConfiguration,
     PurgatoryObservable,
@@ -284,6 +285,8 @@ class PurgatoryModel(Generic[Kept]):
             if each.lost:
                 continue
             state = self._left(each.moment.state())
+            if self.profile.check_order is CheckOrder.FREE:
+                state = replace(state, lists=without_order(state.lists))
             size = each.callback_timer_size
             yield _End(state, each.events, each.result, each.raised, size)
 

@@ -6,11 +6,11 @@ these two. Callbacks are scripts; their actions are calls like any other, made i
 one under way, and what those refuse or raise the callback catches. Each action is carried out at
 most once for each operation, so that all of this ends.
 
-A check walks through one watcher list. It passes the entries in the order of their numbers, each at
-most once. It meets every entry that was in the list at the start of the walk and is still in the
-list when its turn comes. Two kinds are met or not, as the walk pleases: entries that callbacks have
-added meanwhile, and entries that callbacks have taken from the list although their operations are
-not completed.
+A check walks through one watcher list. It passes the entries in the order of their numbers, or in
+any order where lists have none, each at most once. It meets every entry that was in the list at the
+start of the walk and is still in the list when its turn comes. Two kinds are met or not, as the
+walk pleases: entries that callbacks have added meanwhile, and entries that callbacks have taken
+from the list although their operations are not completed.
 
 A callback may stand still while another thread makes a call. That call goes through at once, or
 waits for what the callback's own call holds: wholly, or as a check that has come to an operation
@@ -34,6 +34,7 @@ from purgatory_model.course import (
 )
 from purgatory_model.pending_tasks import Kept
 from purgatory_model.replacing import replace
+from purgatory_model.step import InAnyOrder
 from purgatory_model.timer import TimerModel
 from purgatory_model.watcher_lists import Entry
 from purgatory_spec.operations import (
@@ -53,10 +54,14 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import completed, timed_out, tried
 from purgatory_spec.profiles import (
     Accounting,
+    CancelResult,
     CheckDrops,
+    CheckOrder,
     Executor,
+    FirstTry,
     NegativeDelay,
     PurgatoryConfiguration,
+    PurgatoryFeature,
     PurgatoryObservable,
     PurgatoryProfile,
     ThrowingTry,
@@ -68,28 +73,27 @@ Attempt = Callable[[Course[Kept], str], Courses[Kept]]
 
 @dataclass(frozen=True, slots=True)
 class Walk(Generic[Kept]):
-    """A walk under way: the last number passed, the count of completions, whether a try threw.
+    """A walk under way: the numbers passed, the count of completions, whether a try threw.
 
-    ``found`` are the entries that were in the list at first; ``last`` is None before the first one.
-    ``at_end`` says that entries of completed operations are dropped when the walk is through, and
-    ``inside`` that a callback checks; ``owner`` is the operation whose callback stands still, where
-    another thread checks meanwhile.
+    ``found`` are the entries that were in the list at first. ``at_end`` says that entries of
+    completed operations are dropped when the walk is through, and ``inside`` that a callback
+    checks; ``owner`` is the operation whose callback stands still, where another thread checks
+    meanwhile.
     """
 
     course: Course[Kept]
     key: str
     found: tuple[Entry, ...]
     at_end: bool = False
-    last: int | None = None
+    passed: frozenset[int] = frozenset()
     completed: int = 0
     thrown: bool = False
     inside: bool = False
     owner: str | None = None
 
-    @property
-    def meets_a_try(self) -> bool:
-        """Whether a walk inside a callback has come to an operation that may be tried just now."""
-        if not self.inside or (entry := self.next) is None:
+    def meets_a_try(self, entry: Entry) -> bool:
+        """Whether a walk inside a callback comes to an operation that may be tried just now."""
+        if not self.inside:
             return False
         operation = self.course.operation(entry.operation)
         if self.owner is None and not operation.script.on_try:
@@ -100,22 +104,19 @@ class Walk(Generic[Kept]):
         """The walk waits until the operation that it has come to is no longer being tried."""
         assert self.owner is not None
         call = CheckInside(self.key)
-        rest = Waiting(self.owner, call, self.found, self.at_end, self.last, self.thrown)
+        rest = Waiting(self.owner, call, self.found, self.at_end, self.passed, self.thrown)
         return replace(self.course, waiting=(*self.course.waiting, rest))
 
     @property
-    def next(self) -> Entry | None:
-        """The oldest entry that the walk may meet next."""
+    def left(self) -> tuple[Entry, ...]:
+        """The entries that the walk has not passed, the oldest first."""
         entries = {*self.found, *self.course.moment.lists.of(self.key)}
-        return min(
-            (entry for entry in entries if self.last is None or entry.number > self.last),
-            key=lambda entry: entry.number,
-            default=None,
-        )
+        left = (entry for entry in entries if entry.number not in self.passed)
+        return tuple(sorted(left, key=lambda entry: entry.number))
 
     def past(self, entry: Entry) -> "Walk[Kept]":
         """The walk behind an entry."""
-        return replace(self, last=entry.number)
+        return replace(self, passed=self.passed | {entry.number})
 
     def dropped(self, entry: Entry) -> "Walk[Kept]":
         """The walk behind an entry of a completed operation."""
@@ -175,25 +176,58 @@ def walks(
 
 
 def walk_on(
-    walks: tuple[Walk[Kept], ...], attempt: Attempt[Kept], throwing_try: ThrowingTry
+    walks: tuple[Walk[Kept], ...], attempt: Attempt[Kept], profile: PurgatoryProfile
 ) -> Courses[Kept]:
     """Meet the entries one by one, and try uncompleted operations by ``attempt``."""
     ended: list[Course[Kept]] = []
     while walks:
         going: list[Walk[Kept]] = []
         for each in walks:
-            entry = each.next
-            if entry is None or each.course.raised is not None:
+            if each.course.raised is not None:
                 ended += each.ends()
                 continue
-            if each.meets_a_try:
-                if each.owner is not None:
-                    ended.append(each.waiting())
-                left = replace(each, course=each.course.left_to_try_again(entry.operation))
-                going.append(left.past(entry))
-            going += _pass(each, entry, attempt, throwing_try)
+            left = each.left
+            is_ordered = profile.check_order is CheckOrder.AS_WATCHED
+            if not left or (not is_ordered and all(map(each.may_miss, left))):
+                ended += each.ends()
+            for entry in left[:1] if is_ordered else _in_any_order(each, left, profile):
+                if each.meets_a_try(entry):
+                    if each.owner is not None:
+                        ended.append(each.waiting())
+                    later = replace(each, course=each.course.left_to_try_again(entry.operation))
+                    going.append(later.past(entry))
+                if is_ordered and each.may_miss(entry):
+                    going.append(each.past(entry))
+                going += _pass(each, entry, attempt, profile.throwing_try)
         walks = likely(going, lambda each: each.course)
     return likely(ended, itself)
+
+
+def _in_any_order(
+    walk: Walk[Kept], left: tuple[Entry, ...], profile: PurgatoryProfile
+) -> tuple[Entry, ...]:
+    """The entries that a walk without order may meet next, as far as the events seen agree.
+
+    Entries of completed operations are passed without a sign. Where no exception can cut the walk
+    short it passes all of these entries, and they come first here: their order decides nothing.
+
+    Rules: PURGATORY-CHECK-ORDER.
+    """
+    stale = [entry for entry in left if walk.course.operation(entry.operation).completed]
+    throws = PurgatoryFeature.SCRIPT_THROW in profile.features
+    if not throws or profile.throwing_try is ThrowingTry.GO_ON:
+        passed = [entry for entry in stale if not walk.may_miss(entry)]
+        if passed:
+            return tuple(passed[:1])
+    course = walk.course
+    if course.seen is None:
+        return left
+    if not course.is_likely:
+        return left[:1]
+    following = course.seen[len(course.events) :][:1]
+    silent = {entry for entry in left if entry in stale or walk.meets_a_try(entry)}
+    agreeing = [each for each in left if each in silent or (tried(each.operation),) == following]
+    return tuple(agreeing) or left[:1]
 
 
 def _pass(
@@ -203,8 +237,6 @@ def _pass(
 
     Rules: PURGATORY-CHECK-DROPS, PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-NOT-LOST.
     """
-    if walk.may_miss(entry):
-        yield walk.past(entry)
     if walk.course.operation(entry.operation).completed:
         yield walk.dropped(entry)
         return
@@ -306,10 +338,10 @@ class Calls(Generic[Kept]):
                 first.call.key,
                 first.found,
                 first.at_end,
-                first.last,
+                first.passed,
                 thrown=first.thrown,
             )
-            acted = walk_on((rest,), self.attempt, self.profile.throwing_try)
+            acted = walk_on((rest,), self.attempt, self.profile)
         yield from (each.caught(first.owner) for each in acted)
 
     def force(self, course: Course[Kept], name: str) -> Courses[Kept]:
@@ -330,7 +362,7 @@ class Calls(Generic[Kept]):
         return and_then(ran, lambda course: (course.returns(True),))
 
     def watch(self, course: Course[Kept], name: str, keys: tuple[str, ...]) -> Courses[Kept]:
-        """Try to complete an operation, else watch it.
+        """Try to complete an operation, else watch it; or watch it before any try.
 
         Rules: PURGATORY-WATCH-FIRST-TRY, PURGATORY-FIRST-TRY-THROWS, PURGATORY-NO-KEYS,
         PURGATORY-SHUTDOWN-CLOSED.
@@ -344,6 +376,10 @@ class Calls(Generic[Kept]):
         if operation.completed and "completed_watched" not in self.variants:
             return self._watch_completed(course, name)
         rejects = self.profile.negative_delay is NegativeDelay.REJECT and operation.delay_ms < 0
+        if self.profile.first_try is FirstTry.NONE:
+            if rejects:
+                return (course.raises(Reason.INVALID_ARGUMENT),)
+            return self._add(course, name, keys)
         ended = and_then(
             self.attempt(course, name),
             lambda tried: (
@@ -361,7 +397,7 @@ class Calls(Generic[Kept]):
     def check(self, course: Course[Kept], key: str, *, inside: bool = False) -> Courses[Kept]:
         """Try what is watched under a key."""
         begun = walks(course, key, self.profile, inside=inside)
-        return walk_on(begun, self.attempt, self.profile.throwing_try)
+        return walk_on(begun, self.attempt, self.profile)
 
     def cancel_for_key(self, course: Course[Kept], key: str) -> Courses[Kept]:
         """Take a key's list away.
@@ -370,7 +406,12 @@ class Calls(Generic[Kept]):
         PURGATORY-CANCEL-KEEPS-TIME-OUT, PURGATORY-CANCEL-UNKNOWN.
         """
         names = tuple(entry.operation for entry in course.moment.lists.of(key))
-        afters = [course.with_lists(course.moment.lists.detach(key)).returns(names)]
+        result = names
+        if self.profile.cancel_result is CancelResult.LIVE:
+            result = tuple(name for name in names if not course.operation(name).completed)
+        if self.profile.check_order is CheckOrder.FREE:
+            result = InAnyOrder.of(result)
+        afters = [course.with_lists(course.moment.lists.detach(key)).returns(result)]
         for name in distinct(names):
             kept = afters[0].moment.lists.watches(name)
             if not kept or "time_out_taken_with_key" in self.variants:
@@ -406,13 +447,15 @@ class Calls(Generic[Kept]):
 
     def _watch_completed(self, course: Course[Kept], name: str) -> Courses[Kept]:
         """Never, once or twice tried, and that is all. Rules: PURGATORY-WATCH-COMPLETED."""
+        tries_twice = self.profile.first_try is FirstTry.BEFORE_WATCHING
         courses = [self._counted(course).returns(False)]
         for first in self.attempt(course, name):
             if first.raised is not None:
                 courses.append(first)
                 continue
             courses.append(self._counted(first))
-            courses += self.attempt(self._counted(first), name)
+            if tries_twice:
+                courses += self.attempt(self._counted(first), name)
         return likely(courses, itself)
 
     def _add(self, course: Course[Kept], name: str, keys: tuple[str, ...]) -> Courses[Kept]:
@@ -544,7 +587,7 @@ class Calls(Generic[Kept]):
             return (later,)
         if isinstance(call, CheckInside):
             begun = walks(course, call.key, self.profile, inside=True, owner=owner)
-            at_once = walk_on(begun, self.attempt, self.profile.throwing_try)
+            at_once = walk_on(begun, self.attempt, self.profile)
         else:
             at_once = self._act(course, owner, call)
         return likely((*at_once, later), itself)

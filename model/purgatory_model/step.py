@@ -25,6 +25,17 @@ from purgatory_spec.reasons import Reason
 State = TypeVar("State")
 
 
+class InAnyOrder(tuple[str, ...]):
+    """An expected result of several names whose order is free, the names in alphabetical order."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "InAnyOrder":
+        """These names, in any order."""
+        return cls(sorted(names))
+
+
 @dataclass(frozen=True, slots=True)
 class Expectation(Generic[State]):
     """A possible course of an operation: events, result or rejection, and the state afterwards.
@@ -110,6 +121,8 @@ def matching(
 
 def result_matches(expected: Value, seen: Value) -> bool:
     """Whether a result is the expected one, also in its type; None expects nothing."""
+    if isinstance(expected, InAnyOrder):
+        return type(seen) is tuple and tuple(sorted(seen)) == tuple(expected)
     return expected is None or (seen == expected and type(seen) is type(expected))
 
 
@@ -131,10 +144,14 @@ def possible(
     for expectation in expectations:
         for events in orders(expectation.groups):
             state = expectation.complete(events)
-            outcome = Outcome(
-                result=expectation.result,
-                rejected=expectation.rejected,
-                events=events,
-                observed=expectation.observe(state),
-            )
-            yield outcome, state
+            observed = expectation.observe(state)
+            for result in _possible_results(expectation.result):
+                yield Outcome(result, expectation.rejected, events, observed), state
+
+
+def _possible_results(expected: Value) -> Iterator[Value]:
+    """A result, in each of its orders where its order is free."""
+    if isinstance(expected, InAnyOrder):
+        yield from dict.fromkeys(permutations(expected))
+    else:
+        yield expected

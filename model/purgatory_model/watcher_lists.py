@@ -93,3 +93,12 @@ def swept(names: Names, completed: frozenset[str]) -> Names:
         for key, entries in names.items()
     }
     return Map({key: entries for key, entries in left.items() if entries})
+
+
+def without_order(names: Names) -> Names:
+    """Lists of which nobody can see the order, each in alphabetical order."""
+    for key, entries in names.items():
+        ordered = tuple(sorted(entries))
+        if ordered != entries:
+            names = names.set(key, ordered)
+    return names

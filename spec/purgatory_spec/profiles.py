@@ -209,6 +209,28 @@ class Accounting(Enum):
     ANY = "any"
 
 
+class FirstTry(Enum):
+    """Whether a watch tries before it enters the lists (rule PURGATORY-WATCH-FIRST-TRY).
+
+    ``before_watching``: it tries, and again once the operation is in all lists. ``none``: it
+    enters the lists first, and then tries once.
+    """
+
+    BEFORE_WATCHING = "before_watching"
+    NONE = "none"
+
+
+class CheckOrder(Enum):
+    """The order in which a check goes through a list (rule PURGATORY-CHECK-ORDER).
+
+    ``as_watched``: from the oldest entry. ``free``: in any order, as where the watchers of a key
+    are a set.
+    """
+
+    AS_WATCHED = "as_watched"
+    FREE = "free"
+
+
 class CheckDrops(Enum):
     """Which entries of completed operations leave the lists (rule PURGATORY-CHECK-DROPS).
 
@@ -221,6 +243,17 @@ class CheckDrops(Enum):
     AS_PASSED = "as_passed"
     AT_END = "at_end"
     EVERYWHERE = "everywhere"
+
+
+class CancelResult(Enum):
+    """Which entries a cancellation answers (rule PURGATORY-CANCEL-RESULT).
+
+    ``whole_list``: all of the list, those of completed operations included. ``live``: those of
+    operations that are not completed.
+    """
+
+    WHOLE_LIST = "whole_list"
+    LIVE = "live"
 
 
 class ThrowingTry(Enum):
@@ -297,8 +330,11 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     """The declared choices of a purgatory; those of its timer go by the timer's names."""
 
     accounting: Accounting = Accounting.PROPOSAL
+    first_try: FirstTry = FirstTry.BEFORE_WATCHING
+    check_order: CheckOrder = CheckOrder.AS_WATCHED
     check_drops: CheckDrops = CheckDrops.EITHER
     throwing_try: ThrowingTry = ThrowingTry.STOP
+    cancel_result: CancelResult = CancelResult.WHOLE_LIST
     executor: Executor = Executor.INLINE
     rounding: Rounding = Rounding.DOWN
     same_tick_order: SameTickOrder = SameTickOrder.NONE

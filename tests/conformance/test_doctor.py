@@ -362,6 +362,18 @@ def test_a_wheel_that_turns_with_the_clock_is_not_kafkas(
     assert note.received
 
 
+def test_a_watch_that_tries_once_is_told_how_to_declare_that() -> None:
+    """
+    Given an adapter that declares nothing of its tries and shows one in a watch
+    When it is examined
+    Then the answer that shows it is noted, and 'first_try' 'none' is proposed
+    """
+    (note,) = noted(examine_bundled("watch-tries-once"))
+    assert note.explanation.startswith("watch tries once; ")
+    assert "declare 'first_try' 'none'" in note.explanation
+    assert '"op":"watch"' in note.sent
+
+
 @pytest.mark.parametrize("mode", ["good", "crash at start"])
 def test_the_verdict_comes_first_and_the_rest_on_demand(mode: str) -> None:
     """

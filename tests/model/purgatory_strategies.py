@@ -31,7 +31,10 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import (
     Accounting,
+    CancelResult,
+    CheckOrder,
     Executor,
+    FirstTry,
     PurgatoryConfiguration,
     PurgatoryFeature,
     PurgatoryObservable,
@@ -59,7 +62,10 @@ def profiles(
     return st.builds(
         PurgatoryProfile,
         accounting=st.sampled_from(list(accountings)),
+        first_try=st.sampled_from(FirstTry),
+        check_order=st.sampled_from(CheckOrder),
         throwing_try=st.sampled_from(ThrowingTry),
+        cancel_result=st.sampled_from(CancelResult),
         executor=st.sampled_from(list(executors)),
         rounding=st.sampled_from(Rounding),
         same_tick_order=st.sampled_from(SameTickOrder),

@@ -3,6 +3,7 @@
 The examples that repeat a test of Kafka's name it.
 """
 
+import msgspec
 import pytest
 from immutables import Map
 
@@ -13,6 +14,8 @@ from purgatory_spec.operations import (
     Check,
     Elapse,
     Force,
+    ForceInside,
+    Operation,
     RunOne,
     Satisfy,
     Script,
@@ -20,11 +23,14 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.profiles import (
+    CancelResult,
+    CheckOrder,
+    FirstTry,
     PurgatoryConfiguration,
 )
 from purgatory_spec.reasons import Reason
 
-from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last
+from .purgatory_examples import COMPLETE, THROW, WAIT, asked, everything, last, stepped
 from .purgatory_strategies import told
 
 
@@ -105,6 +111,21 @@ def test_cancelling_for_a_key_gives_its_operations_back() -> None:
     assert last(*watched, CancelForKey("nobody's")).result == ()
 
 
+def test_cancelling_may_leave_out_what_is_completed() -> None:
+    """
+    Given three operations under one key, the second of them completed
+    When the key is cancelled where the whole list is answered, and where the live are
+    Then the completed one is in the first answer alone, and nothing is left of any
+    """
+    watches = (Watch(name, ("k",), 9) for name in ("a", "b", "c"))
+    asked_for: tuple[Operation, ...] = (*watches, Force("b"), CancelForKey("k"))
+    live = msgspec.structs.replace(stepped(), cancel_result=CancelResult.LIVE)
+    assert last(*asked_for).result == ("a", "b", "c")
+    outcome = last(*asked_for, profile=live)
+    assert outcome.result == ("a", "c")
+    assert (outcome.observed["entries"], outcome.observed["timer_size"]) == (0, 0)
+
+
 def test_cancelling_leaves_the_time_out_of_what_is_watched_elsewhere() -> None:
     """
     Given an operation under two keys, one of them given twice
@@ -114,6 +135,31 @@ def test_cancelling_leaves_the_time_out_of_what_is_watched_elsewhere() -> None:
     outcomes, _ = asked(Watch("a", ("k", "j", "k"), 9), CancelForKey("k"), CancelForKey("j"))
     assert [outcome.result for outcome in outcomes[1:]] == [("a", "a"), ("a",)]
     assert [outcome.observed["timer_size"] for outcome in outcomes] == [1, 1, 0]
+
+
+def test_a_check_of_a_list_without_order_meets_all_of_it_in_any_order() -> None:
+    """
+    Given three operations under one key, of which the third completes the first as it is tried
+    When the key is checked, lists having no order, and what is left is cancelled
+    Then each order of tries is right in which a completed operation is not tried, and each order
+        of the names
+    """
+    script = Script(on_try=((), (), (ForceInside("a"),)))
+    free = msgspec.structs.replace(stepped(), check_order=CheckOrder.FREE)
+    watches = (Watch("a", ("k",), 9), Watch("b", ("k",), 9), Watch("c", ("k",), 9, script))
+    ways = everything(*watches, Check("k"), profile=free)
+    assert {
+        events.replace("tried:c completed:a", "c").replace("tried:", "") for *_, events, _ in ways
+    } == {
+        "c b",
+        "b c",
+        "a b c",
+        "a c b",
+        "b a c",
+    }
+    assert {lists for *_, lists in ways} == {Map(k=("a", "b", "c")), Map(k=("b", "c"))}
+    cancelled = everything(*watches[:2], CancelForKey("k"), profile=free)
+    assert {result for result, *_ in cancelled} == {("a", "b"), ("b", "a")}
 
 
 @pytest.mark.parametrize(
@@ -140,6 +186,30 @@ def test_a_watch_tries_before_and_after_it_adds(
     assert (outcome.rejected or outcome.result) is result
     assert outcome.observed["entries"] == entries
     assert outcome.observed["pending"] == pending
+
+
+@pytest.mark.parametrize(
+    ("tries", "events", "result", "entries", "pending"),
+    [
+        ((COMPLETE,), "tried:a completed:a", True, 2, 0),
+        ((WAIT, COMPLETE), "tried:a", False, 2, 1),
+        ((THROW,), "tried:a", Reason.THROWN, 2, 1),
+    ],
+    ids=["completes", "waits", "throws"],
+)
+def test_a_watch_without_a_first_try_adds_and_tries_once(
+    tries: tuple[Answer, ...], events: str, result: object, entries: int, pending: int
+) -> None:
+    """
+    Given an operation under two keys, and a purgatory whose watch does not try before its lists
+    When it is watched and its only try completes it, makes it wait, or throws
+    Then it has its entries in any case, and a time-out where it is not completed
+    """
+    once = msgspec.structs.replace(stepped(), first_try=FirstTry.NONE)
+    outcome = last(Watch("a", ("k", "j"), 9, Script(tries)), profile=once)
+    assert told(outcome) == events
+    assert (outcome.rejected or outcome.result) == result
+    assert (outcome.observed["entries"], outcome.observed["pending"]) == (entries, pending)
 
 
 def test_a_watch_without_keys_or_after_shutdown_tries_nothing() -> None:

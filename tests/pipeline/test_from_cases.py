@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
@@ -14,13 +15,28 @@ from purgatory_pipeline.results.rows import VerdictRow
 from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, trace_of_steps
 from purgatory_pipeline.traces.lines import Begin
 from purgatory_spec.cases import Case, Step, case_header, read_case
-from purgatory_spec.operations import Cancel
+from purgatory_spec.operations import (
+    Answer,
+    Cancel,
+    CancelForKey,
+    Check,
+    Force,
+    Operation,
+    Script,
+    Watch,
+)
 from purgatory_spec.profiles import (
+    CancelResult,
+    CheckOrder,
     Clock,
+    Component,
+    FirstTry,
+    PurgatoryConfiguration,
     PurgatoryProfile,
     TimerConfiguration,
     TimerProfile,
 )
+from tests.strangers.test_strangers import STRANGERS
 
 from .replay.run_lines import cases, deviations, verdict_of
 
@@ -120,6 +136,45 @@ def test_the_mutants_of_the_short_test_are_caught() -> None:
     caught = [each.name for each in mutants()[::12] if failing_case(each, golden) is not None]
     assert len(caught) > len(mutants()[::12]) * 2 // 3
     assert mutant(caught[0]) in mutants()
+
+
+CHOICES: dict[str, tuple[tuple[Operation, ...], dict[str, object], str]] = {
+    "HashSetPurgatory": (
+        (Watch("o1", ("a",), 9), Watch("o2", ("a",), 9), Check("a")),
+        {"check_order": CheckOrder.AS_WATCHED},
+        "PURGATORY-CHECK-ORDER",
+    ),
+    "OneTablePurgatory": (
+        (Watch("o1", ("a",), 9, Script((Answer.COMPLETE,))), Check("a")),
+        {"first_try": FirstTry.BEFORE_WATCHING},
+        "PURGATORY-WATCH-FIRST-TRY",
+    ),
+    "RotatingPurgatory": (
+        (Watch("o1", ("a",), 9), Force("o1"), CancelForKey("a")),
+        {"cancel_result": CancelResult.WHOLE_LIST},
+        "PURGATORY-CANCEL-RESULT",
+    ),
+}
+"""What a stranger is asked, its choice replaced by the usual one, and the rule that this breaks."""
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_trace_of_a_stranger_is_judged_by_its_choice(name: str) -> None:
+    """
+    Given steps of a purgatory that makes a choice which Kafka's does not
+    When they are judged as a trace, by the profile of the stranger and by the usual choice
+    Then they conform, and diverge
+    """
+    operations, usual, rule = CHOICES[name]
+    subject = STRANGERS[name].subject()
+    profile = profile_of(subject, Component.PURGATORY)
+    run = run_case(subject, name, PurgatoryConfiguration(), operations)
+    verdicts = []
+    for declared in (profile, msgspec.structs.replace(profile, **usual)):
+        begin = Begin(run="r", seq=0, instance=instance_of(run.configuration, declared))
+        row = verdict_of(trace_of_steps(begin, run.steps))
+        verdicts.append((row.verdict, row.rule))
+    assert verdicts == [("conforms", ""), ("diverges", rule)]
 
 
 def test_what_is_no_trace_is_refused() -> None:

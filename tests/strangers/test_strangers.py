@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
 
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import SUITES, Budget, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
+from purgatory_conformance.stateful import RuleBroken, purgatory_machine
 from purgatory_conformance.subjects.in_process import InProcessSubject
 from purgatory_spec.operations import Advance, CancelForKeyInside, Script, Watch
 from purgatory_spec.outcomes import EventKind
@@ -29,7 +32,10 @@ from .purgatories import (
     copy_on_write,
     drop_at_end,
     eager_removal,
+    hash_sets,
     one_lock,
+    one_table,
+    rotating,
     try_lock,
 )
 from .timers import (
@@ -57,9 +63,12 @@ STRANGERS: Mapping[str, Stranger] = {
         deadlines.STRANGER,
         drop_at_end.STRANGER,
         eager_removal.STRANGER,
+        hash_sets.STRANGER,
         hashed_wheel.STRANGER,
         hierarchical_wheel.STRANGER,
         one_lock.STRANGER,
+        one_table.STRANGER,
+        rotating.STRANGER,
         semaphore.STRANGER,
         sorted_list.STRANGER,
         thread_for_each.STRANGER,
@@ -71,6 +80,9 @@ STRANGERS: Mapping[str, Stranger] = {
 DEFECTS = [(name, defect) for name, stranger in STRANGERS.items() for defect in stranger.defects]
 
 _SEEDS = range(20)
+_STEPS = settings(
+    max_examples=60, stateful_step_count=20, derandomize=True, database=None, deadline=None
+)
 _SHRUNK_LITTLE = replace(SUITES["quick"], least_cases=30, shrink_runs=60)
 
 
@@ -104,6 +116,40 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
     # The most frequent cause is the defect; few defects show in a further one.
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations
+
+
+CHOSEN = {
+    "HashSetPurgatory": "check_order",
+    "OneTablePurgatory": "first_try",
+    "RotatingPurgatory": "cancel_result",
+}
+"""Purgatories that make a choice which neither Kafka's nor ours makes."""
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_state_machine_finds_the_defects_of_a_legal_design_and_nothing_else(name: str) -> None:
+    stranger = STRANGERS[name]
+
+    def run(design: type[Any]) -> None:
+        machine = purgatory_machine(lambda asked: stranger.make(design, asked), stranger.profile)
+        run_state_machine_as_test(machine, settings=_STEPS)
+
+    run(stranger.design)
+    rules = stranger.defects[next(iter(stranger.defects))]
+    with pytest.raises(RuleBroken) as broken:
+        run(next(iter(stranger.defects)))
+    assert any(rule in str(broken.value) for rule in rules), broken.value
+
+
+@pytest.mark.parametrize(("name", "choice"), CHOSEN.items())
+def test_who_does_not_declare_a_choice_is_told_the_line_to_change(name: str, choice: str) -> None:
+    stranger = STRANGERS[name]
+    silent = {field: value for field, value in stranger.profile.items() if field != choice}
+    subject = replace(stranger, profile=silent).subject()
+    campaign = _judged(subject, stranger.component, _SHRUNK_LITTLE)
+    assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
+    lines = [way.line for way in campaign.causes[0].ways_out if way.line]
+    assert f'"{choice}": "{stranger.profile[choice]}"' in lines
 
 
 def test_generated_cases_find_a_task_that_is_lost_where_it_adds_itself() -> None:

@@ -136,5 +136,8 @@ def describe_purgatory_profile(profile: PurgatoryProfile) -> str:
         "structure",
         "rounding",
         "same_tick_order",
+        "first_try",
+        "check_order",
+        "cancel_result",
     )
     return describe_choices(profile, names)

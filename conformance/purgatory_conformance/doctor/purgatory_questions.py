@@ -25,12 +25,18 @@ from purgatory_spec.operations import (
     WatchInside,
 )
 from purgatory_spec.outcomes import EventKind, Outcome
-from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryFeature, PurgatoryProfile
+from purgatory_spec.profiles import (
+    FirstTry,
+    PurgatoryConfiguration,
+    PurgatoryFeature,
+    PurgatoryProfile,
+)
 from purgatory_spec.reasons import Reason
 
 _DELAY_MS = 10
 _MOST_RUNS = 10
 _SCRIPTED = (EventKind.COMPLETED, "scripted")
+_COMPLETES = "the try of a check completes it"
 
 PLAIN_WATCH = Watch("k", ("key",), _DELAY_MS)
 """An operation that every purgatory knows."""
@@ -43,6 +49,9 @@ class PurgatoryQuestions:
         """Prepare the questions that the profile allows, for an interview."""
         self._ask = interview
         self._profile = profile
+        self._tries_twice = profile.first_try is FirstTry.BEFORE_WATCHING
+        self._waits = (Answer.WAIT,) * (1 + self._tries_twice)
+        """What an operation answers in its watch, so that the next answer is that of a check."""
 
     def parts(self) -> Iterator[Callable[[], Iterator[Finding]]]:
         """All that is asked; each part begins with an instance of its own."""
@@ -85,19 +94,35 @@ class PurgatoryQuestions:
         """One operation is completed by a check, another by its time-out."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
-        script = Script(tries=(Answer.WAIT, Answer.WAIT, Answer.COMPLETE))
-        yield from self._ask.do(Watch("a", ("key",), 10 * _DELAY_MS, script))
+        script = Script(tries=(*self._waits, Answer.COMPLETE))
+        watch = Watch("a", ("key",), 10 * _DELAY_MS, script)
+        yield from self._ask.do(watch, "", self._other_tries)
         yield from self._ask.do(Check("key"))
-        yield from self._missing(EventKind.TRIED, "a", "'watch' tries before and after it watches")
+        yield from self._missing(EventKind.TRIED, "a", "'watch' tries once it has watched")
         yield from self._ask.do(Check("key"))
         yield from self._ask.do(Check("key"), "nothing is left to complete")
-        yield from self._missing(EventKind.COMPLETED, "a", "its third try completes it")
+        yield from self._missing(EventKind.COMPLETED, "a", _COMPLETES)
         yield from self._ask.do(Watch("b", ("key", "other"), _DELAY_MS))
         for further_ms in (_DELAY_MS, 10, 100, 1000):
             yield from self._advance(further_ms)
             if (EventKind.TIMED_OUT, "b") in self._ask.happened or not self._ask.talk.runs:
                 return
         yield from self._missing(EventKind.TIMED_OUT, "b", f"its delay was {_DELAY_MS} ms")
+
+    def _other_tries(self, outcome: Outcome) -> str:
+        """The doubt about a watch of what waits, which tries as the other choice has it.
+
+        Rules: PURGATORY-WATCH-FIRST-TRY.
+        """
+        tries = sum(event.kind is EventKind.TRIED for event in outcome.events)
+        if tries == 1 and self._tries_twice:
+            return (
+                "tries once; try before the lists are entered and again in the lists, or declare "
+                "'first_try' 'none' where that one try comes in the lists"
+            )
+        if tries == 2 and not self._tries_twice:
+            return "tries twice, though 'first_try' is declared as 'none'; leave that out"
+        return ""
 
     def _structure(self) -> Iterator[Finding]:
         """The own clock of its timer's wheel lags while it is idle, if that is declared."""
@@ -145,7 +170,7 @@ class PurgatoryQuestions:
         """A try throws, then a callback; the purgatory serves on."""
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
-        tries = Script(tries=(Answer.WAIT, Answer.WAIT, Answer.THROW))
+        tries = Script(tries=(*self._waits, Answer.THROW))
         yield from self._ask.do(Watch("throws", ("key",), 10 * _DELAY_MS, tries))
         yield from self._ask.do(Check("key"), "its try throws", _nothing_thrown)
         yield from self._inside(Throw(), PurgatoryFeature.SCRIPT_THROW, lambda: True)
@@ -167,9 +192,9 @@ class PurgatoryQuestions:
             return
         actions = (SatisfyInside("other"),)
         yield from self._ask.do(Watch("other", ("other",), 10 * _DELAY_MS))
-        script = Script(on_try=((), (), actions))
+        script = Script(on_try=(*((),) * len(self._waits), actions))
         yield from self._ask.do(Watch("scripted", ("key",), 10 * _DELAY_MS, script))
-        yield from self._ask.do(Check("key"), "its third try acts")
+        yield from self._ask.do(Check("key"), "its try acts")
         yield from self._ask.do(Check("other"), "it was satisfied meanwhile")
         if (EventKind.COMPLETED, "other") not in self._ask.happened:
             feature = PurgatoryFeature.SCRIPT_TRY.value
@@ -186,11 +211,11 @@ class PurgatoryQuestions:
         if not (yield from self._ask.new(PurgatoryConfiguration())):
             return
         doubt = _nothing_thrown if isinstance(action, Throw) else no_doubt
-        script = Script((Answer.WAIT, Answer.WAIT, Answer.COMPLETE), on_complete=(action,))
+        script = Script((*self._waits, Answer.COMPLETE), on_complete=(action,))
         yield from self._ask.do(Watch("other", ("other",), 10 * _DELAY_MS))
         yield from self._ask.do(Watch("scripted", ("key",), 10 * _DELAY_MS, script))
         yield from self._ask.do(Check("key"), "its callback acts", doubt)
-        yield from self._missing(EventKind.COMPLETED, "scripted", "its third try completes it")
+        yield from self._missing(EventKind.COMPLETED, "scripted", _COMPLETES)
         if not has_effect():
             yield from self._ask.ignored_script(feature.value, (action,), _SCRIPTED)
 

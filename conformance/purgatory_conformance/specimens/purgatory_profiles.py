@@ -14,14 +14,18 @@ from purgatory_conformance.specimens.small_purgatory import (
     small_purgatory,
 )
 from purgatory_conformance.specimens.small_timer import SmallTimer
+from purgatory_conformance.specimens.wrong.checking import CancelAnswersLive
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.profiles import (
     LARGEST_LONG,
     Accounting,
     AlreadyDue,
+    CancelResult,
     CheckDrops,
+    CheckOrder,
     Component,
     Executor,
+    FirstTry,
     NegativeDelay,
     PurgatoryConfiguration,
     PurgatoryProfile,
@@ -101,6 +105,22 @@ class AtEndPurgatory(SmallPurgatory):
             self.forget_empty(key)
 
 
+class OneTryPurgatory(SmallPurgatory):
+    """A purgatory whose watch enters the lists and then tries once."""
+
+    def first_try(self, operation: DelayedOperation, keys: tuple[str, ...]) -> bool:
+        """There is none."""
+        return False
+
+
+class NewestFirstPurgatory(SmallPurgatory):
+    """A purgatory whose check begins with the newest entry."""
+
+    def met_by_check(self, key: str) -> list[Entry]:
+        """The list, from its end."""
+        return super().met_by_check(key)[::-1]
+
+
 class EagerPurgatory(SmallPurgatory):
     """A purgatory in which an operation leaves all lists as it completes."""
 
@@ -170,9 +190,12 @@ _FIFO = _change(PROFILE, same_tick_order=SameTickOrder.FIFO)
 _WHEEL = _change(PROFILE, structure=Structure.DELAY_QUEUE_WHEEL)
 
 _ANY_ACCOUNTING = _change(_EXACT, accounting=Accounting.ANY)
+_ONE_TRY = _change(PROFILE, first_try=FirstTry.NONE)
+_FREE = _change(PROFILE, check_order=CheckOrder.FREE)
 _AT_END = _change(PROFILE, check_drops=CheckDrops.AT_END)
 _EITHER = _change(PROFILE, check_drops=CheckDrops.EITHER)
 _EVERYWHERE = _change(PROFILE, check_drops=CheckDrops.EVERYWHERE)
+_LIVE = _change(PROFILE, cancel_result=CancelResult.LIVE)
 _NEXT_TICK = _change(PROFILE, already_due=AlreadyDue.NEXT_TICK)
 _AS_ZERO = _change(_UP, negative_delay=NegativeDelay.AS_ZERO)
 _REJECT = _change(PROFILE, negative_delay=NegativeDelay.REJECT)
@@ -182,6 +205,14 @@ _PROFILE_SUBJECTS = (
     _profile_subject("accounting proposal", _PROPOSAL, _EXACT, "PURGATORY-ESTIMATE-EXACT"),
     _profile_subject("accounting exact", _EXACT, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
     _profile_subject("accounting any", _ANY_ACCOUNTING, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
+    _profile_subject("first_try before_watching", PROFILE, _ONE_TRY, "PURGATORY-WATCH-SECOND-TRY"),
+    _profile_subject(
+        "first_try none", _ONE_TRY, PROFILE, "PURGATORY-WATCH-SECOND-TRY", OneTryPurgatory
+    ),
+    _profile_subject("check_order as_watched", PROFILE, _FREE),
+    _profile_subject(
+        "check_order free", _FREE, PROFILE, "PURGATORY-CHECK-ORDER", NewestFirstPurgatory
+    ),
     _profile_subject("check_drops as_passed", PROFILE, _AT_END, "PURGATORY-CHECK-DROPS"),
     _profile_subject(
         "check_drops at_end", _AT_END, PROFILE, "PURGATORY-CHECK-DROPS", AtEndPurgatory
@@ -202,6 +233,10 @@ _PROFILE_SUBJECTS = (
     _profile_subject("negative_delay not_offered", _NO_NEGATIVE, _REJECT, "PURGATORY-WATCH-WAITS"),
     _profile_subject("throwing_try stop", _STOP, PROFILE, "PURGATORY-CHECK-THROWS"),
     _profile_subject("throwing_try go_on", PROFILE, _STOP, "PURGATORY-CHECK-THROWS"),
+    _profile_subject("cancel_result whole_list", PROFILE, _LIVE, "PURGATORY-CANCEL-RESULT"),
+    _profile_subject(
+        "cancel_result live", _LIVE, PROFILE, "PURGATORY-CANCEL-RESULT", CancelAnswersLive
+    ),
     _profile_subject("executor stepped", PROFILE, _INLINE, "PURGATORY-TIME-OUT"),
     _profile_subject("executor inline", _INLINE, PROFILE, "PURGATORY-TIME-OUT"),
     _profile_subject("rounding down", PROFILE, _UP, "PURGATORY-TIME-OUT"),

@@ -7,16 +7,19 @@ from purgatory_spec.profiles import (
     AlreadyDue,
     ChannelMutingFeature,
     ChannelMutingProfile,
+    CheckOrder,
     Component,
     Executor,
     Feature,
     MemoryPoolFeature,
     MemoryPoolProfile,
     Profile,
+    PurgatoryFeature,
     PurgatoryProfile,
     Rounding,
     SameTickOrder,
     Structure,
+    ThrowingTry,
     TimerProfile,
 )
 
@@ -59,6 +62,12 @@ def problem_of(profile: Profile) -> str:
         )
     if isinstance(profile, TimerProfile | PurgatoryProfile) and (problem := _of_ticks(profile)):
         return problem
+    if isinstance(profile, PurgatoryProfile) and _is_cut_short_anywhere(profile):
+        return (
+            "'check_order' is declared to be 'free' and 'throwing_try' to be 'stop', with "
+            "script_throw; what a check has met that an exception ends is left to chance: declare "
+            "'throwing_try' 'go_on', or leave out script_throw"
+        )
     if isinstance(profile, TimerProfile) and profile.executor is Executor.THREADS:
         return _of_threads(profile)
     if isinstance(profile, MemoryPoolProfile) and not SORTS_OF_POOL & profile.features:
@@ -100,6 +109,13 @@ def _of_threads(profile: TimerProfile) -> str:
             "each other in several threads is left to chance: declare one of the two"
         )
     return ""
+
+
+def _is_cut_short_anywhere(profile: PurgatoryProfile) -> bool:
+    """Whether an exception ends checks of which nobody sees what they have met by then."""
+    free = profile.check_order is CheckOrder.FREE
+    throws = PurgatoryFeature.SCRIPT_THROW in profile.features
+    return free and throws and profile.throwing_try is ThrowingTry.STOP
 
 
 def _of_ticks(profile: TimerProfile | PurgatoryProfile) -> str:

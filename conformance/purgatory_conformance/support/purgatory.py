@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from purgatory_conformance.components import narrowed
 from purgatory_conformance.describing.purgatory_states import describe_purgatory_state
 from purgatory_conformance.describing.purgatory_words import (
@@ -43,6 +45,7 @@ from purgatory_spec.profiles import (
     PurgatoryProfile,
     SameTickOrder,
     Structure,
+    ThrowingTry,
 )
 from purgatory_spec.requirements import Requirement, requirements
 
@@ -112,11 +115,18 @@ class PurgatorySupport:
     def alternatives(self, profile: Profile) -> Iterator[tuple[str, Profile]]:
         """The profiles that differ in one declared choice, each with its words."""
         profile = narrowed(profile, PurgatoryProfile)
+        for words, sibling in sibling_profiles(profile, "check_order"):
+            if PurgatoryFeature.SCRIPT_THROW in profile.features:
+                # Without an order no check is judged that an exception ends.
+                sibling = msgspec.structs.replace(sibling, throwing_try=ThrowingTry.GO_ON)
+            yield words, sibling
         yield from sibling_profiles(
             profile,
             "accounting",
+            "first_try",
             "check_drops",
             "throwing_try",
+            "cancel_result",
             "rounding",
             "negative_delay",
             "already_due",

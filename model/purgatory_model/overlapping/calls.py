@@ -7,16 +7,17 @@ does what the sequential rules say of it. One thing more is to be remembered, th
 *word*: how many entries it has, in lists or in lists that are being cancelled, and how many a watch
 that has armed its time-out is still to give it. These are the parts:
 
-    watch      try; for each key: enter its list; try again. Who sees the operation completed enters
-               no more. The time-out is armed *first*, between the first try and the lists, or else
-               at the end; there the watch looks once more whether the operation was completed
-               meanwhile, and if so disarms it
+    watch      try, or leave that out; for each key: enter its list; try again. Who sees the
+               operation completed enters no more. The time-out is armed *first*, before the lists,
+               or else at the end; there the watch looks once more whether the operation was
+               completed meanwhile, and if so disarms it
     check      meet the entries in the list; for each: try it, and drop it where somebody has
                completed it, before or perhaps since
     complete   the operation is completed; then its time-out leaves the timer and, where a check has
                completed it, its entry is dropped, in either order
     cancel     take the list; then take its entries out of the word, and with the last one the
-               time-out: an entry that is still to come keeps it
+               time-out: an entry that is still to come keeps it. Where completed operations are
+               left out of the result, it is seen there or before whether the operation is one
     purge      list by list
 
 So a completed operation may stay for a moment in the timer, and in the list that is checked, and
@@ -87,11 +88,16 @@ class OverlappingCalls:
         arms_first: Whether a watch arms the time-out before it enters the lists.
         any_key_takes_time_out: Cancelling for one key takes the time-out of an operation that is
             watched under others too, as Kafka does it (PURGATORY-CANCEL-KEEPS-TIME-OUT).
+        tries_first: Whether a watch tries before it enters the lists (PURGATORY-WATCH-FIRST-TRY).
+        cancels_live: Whether a cancellation leaves the operation out of its result once it is
+            completed (PURGATORY-CANCEL-RESULT).
     """
 
     name: str
     arms_first: bool = False
     any_key_takes_time_out: bool = False
+    tries_first: bool = True
+    cancels_live: bool = False
 
     def initial(self) -> OverlappedOperation:
         """It was never watched."""
@@ -109,7 +115,7 @@ class OverlappingCalls:
             case Check(key):
                 yield from self._check(state, key, part)
             case CancelForKey(key):
-                yield self._cancel(state, key, part)
+                yield from self._cancel(state, key, part)
             case Force():
                 yield self._force(state, part)
             case Satisfy():
@@ -134,8 +140,12 @@ class OverlappingCalls:
                 yield Effect(state, raised=Reason.CLOSED)
             case Part(Stage.WHOLE) if not keys:
                 yield Effect(state, raised=Reason.INVALID_ARGUMENT)
-            case Part(Stage.WHOLE):
+            case Part(Stage.WHOLE) if self.tries_first or state.completed:
                 yield from self._first_try(state)
+            case Part(Stage.WHOLE) if not self.arms_first:
+                yield from self._enter(state, keys, 0)
+            case Part(Stage.WHOLE):
+                yield from self._arm(state, len(keys))
             case Part(Stage.ARM):
                 yield from self._arm(state, len(keys))
             case Part(Stage.ENTER, int(number)):
@@ -150,7 +160,7 @@ class OverlappingCalls:
     def _first_try(self, state: OverlappedOperation) -> _Effects:
         """Try; whether one that is completed is tried is free. Rules: PURGATORY-WATCH-COMPLETED."""
         if state.completed:
-            for tries in range(3):
+            for tries in range(3 if self.tries_first else 2):
                 yield Effect(state, (tried(self.name),) * tries, result=False)
         elif state.satisfied:
             yield self._completing(state, True, Part(Stage.LEAVE_TIMER))
@@ -247,9 +257,7 @@ class OverlappingCalls:
             yield Effect(state, (tried(self.name),), result=result, then=then)
             yield Effect(state, (tried(self.name),), then=Part(Stage.LOOK_AGAIN, left))
 
-    def _cancel(
-        self, state: OverlappedOperation, key: str, part: Part
-    ) -> Effect[OverlappedOperation]:
+    def _cancel(self, state: OverlappedOperation, key: str, part: Part) -> _Effects:
         """Take the list, then lower the word.
 
         Rules: PURGATORY-CANCEL-RESULT, PURGATORY-CANCEL-LEAVES, PURGATORY-CANCEL-LAST-KEY,
@@ -259,13 +267,30 @@ class OverlappingCalls:
             count = state.entries.count(key)
             entries = tuple(each for each in state.entries if each != key)
             then = _next(Stage.SETTLE, count)
-            return Effect(replace(state, entries=entries), result=(self.name,) * count, then=then)
-        if state.completed:
-            return Effect(state)
+            names: Value = (self.name,) * count
+            if self.cancels_live and count:
+                names, then = ((), None) if state.completed else (None, then)
+            yield Effect(replace(state, entries=entries), result=names, then=then)
+            return
         assert part.number is not None
+        if state.completed:
+            yield from self.cancelled_and_completed(state, part.number)
+            return
+        result = (self.name,) * part.number if self.cancels_live else None
         lowered = replace(state, word=state.word - part.number)
         elsewhere = lowered.word and not self.any_key_takes_time_out
-        return Effect(lowered if elsewhere else _disarmed(lowered))
+        yield Effect(lowered if elsewhere else _disarmed(lowered), result=result)
+
+    def cancelled_and_completed(self, state: OverlappedOperation, number: int) -> _Effects:
+        """A cancellation has taken so many entries of an operation that is completed by now.
+
+        Rules: PURGATORY-CANCEL-RESULT.
+        """
+        if not self.cancels_live:
+            yield Effect(state)
+            return
+        yield Effect(state, result=())
+        yield Effect(state, result=(self.name,) * number)
 
     def _force(self, state: OverlappedOperation, part: Part) -> Effect[OverlappedOperation]:
         """Complete it, once. Rules: PURGATORY-FORCE, PURGATORY-FORCE-AGAIN."""

@@ -26,7 +26,14 @@ from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
 from purgatory_pipeline.traces.lines import Snapshot, WaitingOperation
 from purgatory_spec.operations import CancelForKey, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import Accounting, CheckDrops, Executor, PurgatoryProfile
+from purgatory_spec.profiles import (
+    Accounting,
+    CancelResult,
+    CheckDrops,
+    Executor,
+    FirstTry,
+    PurgatoryProfile,
+)
 
 OperationShare: TypeAlias = Share[OverlappedOperation]
 
@@ -154,12 +161,16 @@ def statements(
         time_outs: When operations may time out at the earliest.
     """
     leaves_lists = profile.check_drops is CheckDrops.EVERYWHERE
+    tries_first = profile.first_try is FirstTry.BEFORE_WATCHING
+    cancels_live = profile.cancel_result is CancelResult.LIVE
     closed = snapshot is not None and snapshot.closed
     waiting = {} if snapshot is None else {each.operation: each for each in snapshot.operations}
 
     def statement(words: str, *, arms_first: bool) -> Statement:
         def share_of(name: str, entries: Sequence[Entry]) -> OperationShare:
-            rules = OverlappingCalls(name, arms_first, any_key_takes_time_out)
+            rules = OverlappingCalls(
+                name, arms_first, any_key_takes_time_out, tries_first, cancels_live
+            )
             first = delayed_operation(waiting.get(name, WaitingOperation(name)), closed=closed)
             earliest_ms = time_outs.earliest_ms(name, entries)
             calls = OperationCalls(

@@ -69,6 +69,10 @@ SPOILED: dict[str, tuple[str, Callable[[Outcome], Outcome]]] = {
     "allocate-grants": ("allocate", lambda right: change(right, result=True)),
     "advance-without-result": ("advance", lambda right: change(right, result=None)),
     "watch-expires-at-once": ("watch", lambda right: with_expiry(right, "idle")),
+    "watch-tries-once": (
+        "watch",
+        lambda right: change(right, events=tuple(dict.fromkeys(right.events))),
+    ),
     "never-times-out": ("run_one", with_other_events),
     "purgatory-runs": ("run_one", lambda right: with_other_events(right, ran("b"))),
 }

@@ -69,6 +69,10 @@ def refused(components: dict[str, object]) -> Fault:
             {"purgatory": {"rounding": "exact", "structure": "delay_queue_wheel"}},
             "such a wheel has a tick: declare one of the two",
         ),
+        (
+            {"purgatory": {"check_order": "free", "features": ["script_throw"]}},
+            "declare 'throwing_try' 'go_on', or leave out script_throw",
+        ),
         ({"memory_pool": {}}, "declares none of the features 'strict', 'non_strict' and"),
         ({"memory_pool": {"features": ["construct"]}}, "declare at least one of them"),
         ({"channel_muting": {"features": ["strict"]}}, "neither of the features 'plain' and 'tls'"),

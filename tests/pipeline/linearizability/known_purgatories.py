@@ -12,7 +12,14 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind, completed, expired, timed_out, tried
-from purgatory_spec.profiles import Accounting, CheckDrops, Executor, PurgatoryProfile
+from purgatory_spec.profiles import (
+    Accounting,
+    CancelResult,
+    CheckDrops,
+    Executor,
+    FirstTry,
+    PurgatoryProfile,
+)
 
 from .known_history import right, wrong
 from .traces import back, call, event, step
@@ -28,6 +35,17 @@ EXACT_INLINE = PurgatoryInstance(
 )
 LEAVING = PurgatoryInstance(
     profile=PurgatoryProfile(executor=Executor.STEPPED, check_drops=CheckDrops.EVERYWHERE)
+)
+ONE_TRY = PurgatoryInstance(
+    profile=PurgatoryProfile(executor=Executor.STEPPED, first_try=FirstTry.NONE)
+)
+ONE_TRY_ARMED_FIRST = PurgatoryInstance(
+    profile=PurgatoryProfile(
+        accounting=Accounting.EXACT, executor=Executor.STEPPED, first_try=FirstTry.NONE
+    )
+)
+CANCELS_LIVE = PurgatoryInstance(
+    profile=PurgatoryProfile(executor=Executor.STEPPED, cancel_result=CancelResult.LIVE)
 )
 
 TRIED, COMPLETED, TIMED_OUT = EventKind.TRIED, EventKind.COMPLETED, EventKind.TIMED_OUT
@@ -198,6 +216,62 @@ PURGATORIES = {
         step("t", W, False, *WAITS),
         step("t", Force("a"), True, completed("a")),
         step("t", CancelForKey("k"), ()),
+    ),
+    # Its only try comes when it is in its list: a check may complete it before.
+    "a check completes it before the only try of its watch": right(
+        ONE_TRY,
+        call("t", W),
+        step("u", Satisfy("a")),
+        step("u", Check("k"), 1, tried("a"), completed("a")),
+        back("t", False),
+        step("t", CancelForKey("k"), ()),
+    ),
+    "the only try of a watch": right(
+        ONE_TRY_ARMED_FIRST,
+        step("t", W, False, tried("a")),
+        step("t", Advance(10), None, expired("a")),
+        step("t", RunOne(), None, completed("a"), timed_out("a")),
+    ),
+    # What the only try completes is in its list, and stays there.
+    "the only try completes and leaves nothing behind": wrong(
+        ONE_TRY,
+        3,
+        step("t", Satisfy("a")),
+        step("t", W, True, tried("a"), completed("a")),
+        step("t", CancelForKey("k"), ()),
+    ),
+    "a second try where there is one": wrong(ONE_TRY, 1, step("t", W, False, *WAITS)),
+    # Completed operations are left out there, and so is nothing else.
+    "cancelled without what is completed, where the live are answered": right(
+        CANCELS_LIVE,
+        step("t", W, False, *WAITS),
+        step("t", Force("a"), True, completed("a")),
+        step("t", CancelForKey("k"), ()),
+    ),
+    "cancelled with what is completed, where the live are answered": wrong(
+        CANCELS_LIVE,
+        3,
+        step("t", W, False, *WAITS),
+        step("t", Force("a"), True, completed("a")),
+        step("t", CancelForKey("k"), ("a",)),
+    ),
+    "cancelled without what waits, where the live are answered": wrong(
+        CANCELS_LIVE, 2, step("t", W, False, *WAITS), step("t", CancelForKey("k"), ())
+    ),
+    # It is completed while the cancellation is under way, which may have looked before or after.
+    "cancelled and answered while it is completed": right(
+        CANCELS_LIVE,
+        step("t", W, False, *WAITS),
+        call("t", CancelForKey("k")),
+        step("u", Force("a"), True, completed("a")),
+        back("t", ("a",)),
+    ),
+    "cancelled and left out while it is completed": right(
+        CANCELS_LIVE,
+        step("t", W, False, *WAITS),
+        call("t", CancelForKey("k")),
+        step("u", Force("a"), True, completed("a")),
+        back("t", ()),
     ),
     # It has not been checked, and so it stands in its list.
     "cancelled without what is completed and stays": wrong(

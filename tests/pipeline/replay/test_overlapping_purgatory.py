@@ -33,7 +33,13 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import Accounting, PurgatoryConfiguration, PurgatoryProfile
+from purgatory_spec.profiles import (
+    Accounting,
+    CancelResult,
+    FirstTry,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+)
 from purgatory_spec.reasons import Reason
 
 from .wall_clock import (
@@ -209,6 +215,46 @@ def test_it_is_right_without_its_tries(lines: list[Line]) -> None:
     left = [line for line in lines if getattr(line, "event", None) is not EventKind.TRIED]
     assert judged(UNTRIED, left) is None
 
+
+ONE_TRY = [call(0, "main", Watch("a", ("k",), 50)), tried(0), returns(0, "main", False)]
+
+
+def test_a_watch_that_tries_once_is_judged_by_its_choice() -> None:
+    """
+    Given a purgatory that declares no try before its lists
+    When its watch tries once, twice, or never
+    Then the first is right, of which the rules of two tries want more, and the others are not
+    """
+    profile = PurgatoryProfile(first_try=FirstTry.NONE)
+    first = begin(PurgatoryInstance(profile=profile))
+    assert judged(first, [*ONE_TRY, *checked(5), *timed_out(50), end(500)]) is None
+    assert rule_of(PROPOSAL, ONE_TRY) == "PURGATORY-WATCH-SECOND-TRY"
+    assert rule_of(first, watched()) == "PURGATORY-WATCH-SECOND-TRY"
+    untried = [ONE_TRY[0], ONE_TRY[-1]]
+    assert rule_of(first, untried) == "PURGATORY-WATCH-SECOND-TRY"
+
+
+def test_a_cancellation_that_leaves_out_the_completed_is_judged_by_its_choice() -> None:
+    """
+    Given a purgatory that declares that a cancellation leaves completed operations out
+    When it answers one that is completed, before or meanwhile, and leaves out one that waits
+    Then the second is right, and the others are not
+    """
+    profile = PurgatoryProfile(cancel_result=CancelResult.LIVE)
+    first = begin(PurgatoryInstance(profile=profile))
+    done = [*watched(keys=("k", "l")), *checked(5, completes=True)]
+    assert judged(first, [*done, *at_once(6, CancelForKey("l"), ()), end(500)]) is None
+    assert rule_of(first, [*done, *at_once(6, CancelForKey("l"), ("a",))]) == _CANCEL_RESULT
+    assert rule_of(first, [*watched(), *at_once(5, CancelForKey("k"), ())]) == _CANCEL_RESULT
+    forced = [call(5, "t2", Force("a")), completed(5, "t2"), returns(5, "t2", True)]
+    for answer in (("a",), ()):
+        cancels = [call(4, "main", CancelForKey("k")), *forced, returns(6, "main", answer)]
+        assert judged(first, [*watched(), *cancels, end(500)]) is None
+    twice = [call(4, "main", CancelForKey("k")), *forced, returns(6, "main", ("a", "a"))]
+    assert rule_of(first, [*watched(), *twice]) == _CANCEL_RESULT
+
+
+_CANCEL_RESULT = "PURGATORY-CANCEL-RESULT"
 
 WRONG: dict[str, tuple[list[Line], str]] = {
     "too early": ([*watched(), *timed_out(49)], "PURGATORY-TIME-OUT"),

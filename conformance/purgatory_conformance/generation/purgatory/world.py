@@ -7,9 +7,11 @@ import msgspec
 from purgatory_conformance.generation.source import Source
 from purgatory_conformance.judging.purgatory.step import Model, State
 from purgatory_model.purgatory import purgatory_model
-from purgatory_spec.operations import Advance, Elapse, Operation, RunOne
+from purgatory_spec.operations import Advance, Elapse, Operation, RunOne, Watch
 from purgatory_spec.profiles import (
+    CheckOrder,
     Executor,
+    FirstTry,
     NegativeDelay,
     PurgatoryConfiguration,
     PurgatoryFeature,
@@ -30,7 +32,10 @@ class PurgatoryWorld:
     """The predicted state of a subject and the names that are in play.
 
     What is predicted is a stepped executor. Where the subject has another one, what was handed over
-    is run at the end of each step.
+    is run at the end of each step. Where lists have no order, that of the entries is predicted.
+
+    Scripts are made for a watch that tries twice; where the subject tries once, it is given what
+    they say from the second try on.
     """
 
     configuration: PurgatoryConfiguration
@@ -41,7 +46,9 @@ class PurgatoryWorld:
 
     def __post_init__(self) -> None:
         """Begin with a fresh purgatory."""
-        stepped = msgspec.structs.replace(self.profile, executor=Executor.STEPPED)
+        stepped = msgspec.structs.replace(
+            self.profile, executor=Executor.STEPPED, check_order=CheckOrder.AS_WATCHED
+        )
         self.model = purgatory_model(self.configuration, stepped)
         self.state = self.model.initial()
 
@@ -51,6 +58,8 @@ class PurgatoryWorld:
         Returns the operation, no earlier than the clock reads: what goes before it in its row may
         have moved the clock.
         """
+        if isinstance(operation, Watch) and self.profile.first_try is FirstTry.NONE:
+            operation = _without_first_try(operation)
         if isinstance(operation, Advance | Elapse) and operation.to_ms < self.now:
             operation = type(operation)(self.now)
         self._follow(operation)
@@ -137,3 +146,12 @@ class PurgatoryWorld:
     def due_tick(self, delay_ms: int) -> int:
         """When a delay that begins now is over, no sooner than now, ms."""
         return max(self.now, self.model.timer.due_tick_of(self.state.timer, delay_ms))
+
+
+def _without_first_try(watch: Watch) -> Watch:
+    """The same watch without what its script says of the first try; a last answer stays."""
+    script = watch.script
+    later = msgspec.structs.replace(
+        script, tries=script.tries[1:] or script.tries, on_try=script.on_try[1:]
+    )
+    return msgspec.structs.replace(watch, script=later)

@@ -196,9 +196,8 @@ def _rule_after_watch(step: PurgatoryStep, watch: Watch, names: set[str]) -> str
     if thrown and step.is_completed(name):
         return "PURGATORY-CALLBACK-THROWS"
     if thrown:
-        return (
-            "PURGATORY-FIRST-TRY-THROWS" if step.tries(name) == 1 else "PURGATORY-SECOND-TRY-THROWS"
-        )
+        first = step.is_at_first_try(name)
+        return "PURGATORY-FIRST-TRY-THROWS" if first else "PURGATORY-SECOND-TRY-THROWS"
     if step.is_completed(name):
         return _rule_of_try(step, name)
     if not names & _LISTS and not step.model.configuration.time_outs:
@@ -211,7 +210,7 @@ def _rule_after_watch(step: PurgatoryStep, watch: Watch, names: set[str]) -> str
 
 
 def _rule_of_try(step: PurgatoryStep, name: str) -> str:
-    first = step.tries(name) == 1
+    first = step.is_at_first_try(name)
     return "PURGATORY-WATCH-FIRST-TRY" if first else "PURGATORY-WATCH-SECOND-TRY"
 
 

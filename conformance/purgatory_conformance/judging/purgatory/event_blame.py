@@ -24,6 +24,7 @@ from purgatory_spec.operations import (
     WatchInside,
 )
 from purgatory_spec.outcomes import Event, EventKind
+from purgatory_spec.profiles import CheckOrder
 from purgatory_spec.reasons import Reason
 
 TRIED, COMPLETED = EventKind.TRIED, EventKind.COMPLETED
@@ -69,9 +70,8 @@ def _rule_of_watch_rejection(step: PurgatoryStep, operation: Watch, expected: Re
     if expected is Reason.THROWN:
         if step.is_completed(name):
             return "PURGATORY-CALLBACK-THROWS"
-        return (
-            "PURGATORY-FIRST-TRY-THROWS" if step.tries(name) == 1 else "PURGATORY-SECOND-TRY-THROWS"
-        )
+        first = step.is_at_first_try(name)
+        return "PURGATORY-FIRST-TRY-THROWS" if first else "PURGATORY-SECOND-TRY-THROWS"
     if len(set(operation.keys)) < len(operation.keys):
         return "PURGATORY-DUPLICATE-KEYS"
     return "PURGATORY-REWATCH" if step.is_rewatch(operation) else "PURGATORY-WATCH-WAITS"
@@ -222,14 +222,14 @@ def _rule_of_watch(step: PurgatoryStep, operation: Watch, difference: _Differenc
         return "PURGATORY-NO-KEYS"
     if step.was_completed(name):
         return "PURGATORY-WATCH-COMPLETED"
-    tries = step.tries(name)
+    first = step.is_at_first_try(name)
     if step.outcome.rejected is Reason.THROWN and not step.is_completed(name):
-        return "PURGATORY-FIRST-TRY-THROWS" if tries == 1 else "PURGATORY-SECOND-TRY-THROWS"
+        return "PURGATORY-FIRST-TRY-THROWS" if first else "PURGATORY-SECOND-TRY-THROWS"
     if _is_about_expiry(step, difference):
         return "PURGATORY-TIME-OUT" if step.model.configuration.time_outs else _NO_TIME_OUTS
     if difference.extra is None and step.is_rewatch(operation) and not step.outcome.events:
         return "PURGATORY-REWATCH"
-    return "PURGATORY-WATCH-FIRST-TRY" if tries == 1 else "PURGATORY-WATCH-SECOND-TRY"
+    return "PURGATORY-WATCH-FIRST-TRY" if first else "PURGATORY-WATCH-SECOND-TRY"
 
 
 def _is_about_expiry(step: PurgatoryStep, difference: _Difference) -> bool:
@@ -279,6 +279,8 @@ def _rule_of_missed(
     if step.outcome.rejected is Reason.THROWN or key in history.thrown_in_check:
         return "PURGATORY-CHECK-THROWS"
     ahead = entries[: entries.index(name)] if name in entries else ()
+    if step.model.profile.check_order is CheckOrder.FREE:  # any of the others may be ahead
+        ahead = tuple(other for other in entries if other != name)
     if any(other in step.before.live for other in ahead):  # alone in its list it may be tried
         return "PURGATORY-NOT-LOST" if step.is_completable(name) else "PURGATORY-CHECK-ORDER"
     for rule in ("PURGATORY-SECOND-TRY-THROWS", "PURGATORY-CANCEL-KEEPS-TIME-OUT"):

@@ -153,10 +153,10 @@ class PurgatoryHistory:
             self.rewatched.add(name)
             self.marks.setdefault(name, set()).add("PURGATORY-REWATCH")
         if step.outcome.rejected is Reason.THROWN and not step.is_completed(name):
-            if step.tries(name) > 1:
-                self.marks.setdefault(name, set()).add("PURGATORY-SECOND-TRY-THROWS")
-            else:
+            if step.is_at_first_try(name):
                 self.refused[name] = "PURGATORY-FIRST-TRY-THROWS"
+            else:
+                self.marks.setdefault(name, set()).add("PURGATORY-SECOND-TRY-THROWS")
 
     def _ends(self, step: PurgatoryStep) -> None:
         """Time-outs that are gone from the timer and did not expire, and what was left unseen."""
@@ -211,8 +211,8 @@ class PurgatoryHistory:
             return "PURGATORY-CALLBACK-THROWS"
         operation = step.operation
         if isinstance(operation, Watch) and operation.operation == name:
-            second = step.tries(name) > 1
-            return "PURGATORY-WATCH-SECOND-TRY" if second else "PURGATORY-WATCH-FIRST-TRY"
+            first = step.is_at_first_try(name)
+            return "PURGATORY-WATCH-FIRST-TRY" if first else "PURGATORY-WATCH-SECOND-TRY"
         for act in step.acts():
             if getattr(act.call, "operation", None) == name:
                 return act.rule

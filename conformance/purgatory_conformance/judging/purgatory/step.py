@@ -23,7 +23,7 @@ from purgatory_spec.operations import (
     WatchInside,
 )
 from purgatory_spec.outcomes import Event, EventKind, Outcome
-from purgatory_spec.profiles import Accounting, Executor, PurgatoryObservable
+from purgatory_spec.profiles import Accounting, Executor, FirstTry, PurgatoryObservable
 
 State = PurgatoryState[Store]
 Model = PurgatoryModel[Store]
@@ -108,6 +108,11 @@ class PurgatoryStep:
             count += event.task == name and event.kind is EventKind.TRIED
         return count
 
+    def is_at_first_try(self, name: str) -> bool:
+        """Whether a watch has come no further than a try before it enters the lists."""
+        before = self.model.profile.first_try is FirstTry.BEFORE_WATCHING
+        return before and self.tries(name) == 1
+
     def of_kind(self, kind: EventKind) -> list[str]:
         """The operations of the events of one kind, in their order."""
         return [event.task for event in self.events if event.kind is kind]
@@ -142,7 +147,8 @@ class PurgatoryStep:
         """Whether an operation is completed by a try that is made because of another one."""
         ordinary = 0
         if isinstance(self.operation, Watch) and self.operation.operation == name:
-            ordinary = 2
+            before = self.model.profile.first_try is FirstTry.BEFORE_WATCHING
+            ordinary = 2 if before else 1
         elif isinstance(self.operation, Check):
             ordinary = self.before.lists.get(self.operation.key, ()).count(name)
         return name in self.of_kind(EventKind.COMPLETED) and self.tries(name) > ordinary

@@ -61,11 +61,11 @@ def _watch(step: PurgatoryStep, operation: Watch) -> Iterator[str]:
     elif step.was_completed(name):
         yield "PURGATORY-WATCH-COMPLETED"
     elif step.outcome.rejected is Reason.THROWN:
-        if not step.is_completed(name) and step.tries(name) == 1:
+        if not step.is_completed(name) and step.is_at_first_try(name):
             yield "PURGATORY-FIRST-TRY-THROWS"
         elif not step.is_completed(name) and step.shows_timer:
             yield "PURGATORY-SECOND-TRY-THROWS"
-    elif result is True and step.tries(name) == 1:
+    elif result is True and step.is_at_first_try(name):
         yield "PURGATORY-WATCH-FIRST-TRY"
     else:
         yield "PURGATORY-WATCH-SECOND-TRY"

@@ -48,7 +48,7 @@ def of_try(
         )
     if call is not None and isinstance(call.operation, Watch):
         return Finding(
-            "PURGATORY-WATCH-SECOND-TRY", "tried", f"at most two tries of {name} in its watch", seen
+            "PURGATORY-WATCH-SECOND-TRY", "tried", f"no further try of {name} in its watch", seen
         )
     return Finding(
         "PURGATORY-CHECK-ORDER", "tried", f"one try of {name} for each of its entries", seen
@@ -181,24 +181,34 @@ def of_result(call: PurgatoryCall, expected: str, result: Value) -> Finding:
     return Finding(rule, "result", expected, _words(result))
 
 
-def of_watch(call: PurgatoryCall, followed: FollowedOperation, *, result: bool) -> Finding:
-    """A watch returns what nothing explains."""
+def of_watch(
+    call: PurgatoryCall, followed: FollowedOperation, *, result: bool, tries_first: bool
+) -> Finding:
+    """A watch returns what nothing explains; ``tries_first``: it tries before it enters lists."""
     completed_it = followed.completed_in is call
+    in_lists = call.tries > tries_first
     if result != completed_it:
-        rule = "PURGATORY-WATCH-FIRST-TRY" if call.tries < 2 else "PURGATORY-WATCH-SECOND-TRY"
+        rule = "PURGATORY-WATCH-SECOND-TRY" if in_lists else "PURGATORY-WATCH-FIRST-TRY"
         expected = "true" if completed_it else "false: this call has not completed it"
         return Finding(rule, "result", expected, _words(result), also=("PURGATORY-WATCH-WAITS",))
-    if call.tries == 1:
+    if call.tries == tries_first:
         return Finding(
             "PURGATORY-WATCH-SECOND-TRY",
             "not tried",
-            f"{followed.name} is tried once more, after it was added to all lists",
-            "it was tried once",
-            also=("PURGATORY-WATCH-FIRST-TRY",),
+            f"{followed.name} is tried after it was added to all lists",
+            f"it was tried {'once' if tries_first else 'never'}",
+            also=("PURGATORY-WATCH-FIRST-TRY",) if tries_first else (),
         )
     if call.tries == 0:
         return Finding(
             "PURGATORY-WATCH-FIRST-TRY", "not tried", f"{followed.name} is tried", "it was not"
+        )
+    if call.tries > 1 + tries_first:
+        return Finding(
+            "PURGATORY-WATCH-SECOND-TRY",
+            "tried",
+            f"no further try of {followed.name} in its watch",
+            f"it was tried {call.tries} times",
         )
     return Finding(
         "PURGATORY-WATCH-WAITS",
@@ -234,6 +244,11 @@ def of_cancellation(followed: FollowedOperation, count: int) -> Finding:
     else:
         rule, expected = "PURGATORY-CANCEL-RESULT", f"{followed.name}, which waits under the key"
     return Finding(rule, "result", expected, f"{followed.name} {count} times", also=(_OVERLAPPING,))
+
+
+def of_completed_result(name: str) -> Finding:
+    """A cancellation returns an operation that was completed before, where these are left out."""
+    return Finding("PURGATORY-CANCEL-RESULT", "result", f"no {name}: it is completed", f"{name}")
 
 
 def of_unknown(name: str) -> Finding:

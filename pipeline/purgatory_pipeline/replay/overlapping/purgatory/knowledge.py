@@ -27,6 +27,7 @@ from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import Se
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
 from purgatory_pipeline.traces.lines import Begin, PurgatoryInstance
 from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import CancelResult, FirstTry
 
 _ANY_KEY_TAKES_TIME_OUT = "time_out_taken_with_key"
 _OPEN_AFTER_SHUTDOWN = "open_after_shutdown"
@@ -93,6 +94,8 @@ class PurgatoryKnowledge:
         self.system = System(
             profile.accounting,
             _ANY_KEY_TAKES_TIME_OUT in self._variants,
+            profile.first_try is FirstTry.BEFORE_WATCHING,
+            profile.cancel_result is CancelResult.LIVE,
             frozenset({EventKind.EXPIRED, *self.begin.omitted}),
         )
 

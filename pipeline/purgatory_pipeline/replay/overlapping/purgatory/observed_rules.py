@@ -111,11 +111,16 @@ class ObservedRules:
             case RunOne():
                 return
             case Watch():
-                most_tries = 2 if part == WHOLE else 1
+                most_tries = 2 if part == WHOLE and self.rules.tries_first else 1
             case Check() if part != WHOLE:
                 most_tries = 1
-            case CancelForKey() if part == WHOLE:
-                for count in range(_MOST_STALE_ENTRIES + 1):
+            case CancelForKey() if part != WHOLE:
+                assert part.number is not None
+                yield from self.rules.cancelled_and_completed(state, part.number)
+                return
+            case CancelForKey():
+                most = 0 if self.rules.cancels_live else _MOST_STALE_ENTRIES
+                for count in range(most + 1):
                     yield Effect(state, result=(THE_OPERATION,) * count)
                 return
             case _:

@@ -81,6 +81,10 @@ class System(NamedTuple):
     accounting: Accounting
     any_key_takes_time_out: bool
     """Declared: what only this explains is a deviation."""
+    tries_first: bool
+    """Whether a watch tries before it enters the lists."""
+    cancels_live: bool
+    """Whether a cancellation leaves completed operations out of its result."""
     unseen: frozenset[EventKind]
 
 
@@ -213,7 +217,13 @@ def memories() -> int:
 @lru_cache(maxsize=16)
 def _explainers(system: System) -> _Explainers:
     def explainer(*, arms_first: bool, any_key_takes_time_out: bool) -> LateExplainer:
-        rules = OverlappingCalls(THE_OPERATION, arms_first, any_key_takes_time_out)
+        rules = OverlappingCalls(
+            THE_OPERATION,
+            arms_first,
+            any_key_takes_time_out,
+            system.tries_first,
+            system.cancels_live,
+        )
         return LateExplainer(ObservedRules(rules, system.unseen))
 
     orders = (True,) if system.accounting is Accounting.EXACT else (False, True)

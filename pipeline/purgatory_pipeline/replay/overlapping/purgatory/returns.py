@@ -9,6 +9,7 @@ from collections import Counter
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.overlapping.purgatory import blame
 from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import (
+    Fate,
     FollowedOperation,
     PurgatoryCall,
 )
@@ -131,7 +132,8 @@ def _watched(
     followed, slot = next(iter(call.concerned.items()))
     _visit_watch(known, call, followed, result=result)
     if not known.tell(followed, ("returned", slot, result)):
-        return blame.of_watch(call, followed, result=result)
+        tries_first = known.system.tries_first
+        return blame.of_watch(call, followed, result=result, tries_first=tries_first)
     followed.free_slot(slot)
     if known.instance.configuration.time_outs:
         followed.late_ms = known.interval.late(at_ms, watch.delay_ms)
@@ -153,9 +155,10 @@ def _taken(known: PurgatoryKnowledge, call: PurgatoryCall, watch: Watch) -> Find
 def _visit_watch(
     known: PurgatoryKnowledge, call: PurgatoryCall, followed: FollowedOperation, *, result: bool
 ) -> None:
-    if call.tries:
+    tries_first = known.system.tries_first
+    if call.tries and tries_first:
         known.visits["PURGATORY-WATCH-FIRST-TRY"] += 1
-    if call.tries > 1:
+    if call.tries > tries_first:
         known.visits["PURGATORY-WATCH-SECOND-TRY"] += 1
     if not result and not followed.is_completed:
         known.visits["PURGATORY-WATCH-WAITS"] += 1
@@ -197,6 +200,10 @@ def _cancelled(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) ->
         followed = known.operations.by_name.get(name)
         if followed is None and known.was_never_watched(name):
             return blame.of_unknown(name)
+        if followed is None and known.system.cancels_live:
+            fate = known.operations.recent.get(name)
+            if fate in (Fate.COMPLETED, Fate.TOLD_COMPLETED):
+                return blame.of_completed_result(name)
         if followed is None or followed in call.concerned or followed.is_completed:
             continue
         if followed.memory is not None:

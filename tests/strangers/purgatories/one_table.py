@@ -1,0 +1,134 @@
+"""A purgatory that is one table: a watch enters its rows, and only then tries, once."""
+
+from purgatory_spec.profiles import Component
+
+from ..adapters import Delayed, PurgatoryInstance
+from ..design import Stranger
+from .time_outs import TimeOuts
+
+
+class OneTablePurgatory:
+    """A row is a key and an operation; what is completed is deleted with the next check or sweep.
+
+    Whoever makes an operation possible after its rows are there finds it by them, and whoever did
+    so before has made the one try succeed: nothing is missed.
+    """
+
+    def __init__(self, purge_interval: int, tick_ms: int, now_ms: int) -> None:
+        self.purge_interval = purge_interval
+        self.rows: list[tuple[str, Delayed]] = []
+        self.done: set[Delayed] = set()
+        self.time_outs = TimeOuts(tick_ms, now_ms)
+
+    def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
+        if not keys:
+            raise ValueError("at least one key")
+        if operation in self.done:
+            return False
+        self.enter(operation, keys)
+        return self.attempt(operation)
+
+    def enter(self, operation: Delayed, keys: tuple[str, ...]) -> None:
+        self.time_outs.arm(operation)
+        self.rows += [(key, operation) for key in keys]
+
+    def attempt(self, operation: Delayed) -> bool:
+        return operation.can_complete() and self.force(operation)
+
+    def force(self, operation: Delayed) -> bool:
+        if operation in self.done:
+            return False
+        self.done.add(operation)
+        self.time_outs.disarm(operation)
+        operation.on_complete()
+        return True
+
+    def check(self, key: str) -> int:
+        found = [operation for other, operation in self.rows if other == key]
+        count = sum(each not in self.done and self.attempt(each) for each in found)
+        self.rows = [row for row in self.rows if row[0] != key or row[1] not in self.done]
+        return count
+
+    def cancel(self, key: str) -> list[str]:
+        cancelled = [operation for other, operation in self.rows if other == key]
+        self.rows = [row for row in self.rows if row[0] != key]
+        for operation in cancelled:
+            if all(operation is not other for _, other in self.rows):
+                self.time_outs.disarm(operation)
+        return [operation.name for operation in cancelled]
+
+    def elapse(self, now_ms: int) -> None:
+        self.time_outs.now_ms = now_ms
+
+    def advance(self) -> None:
+        self.time_outs.run_one_by_one(self.expire)
+        if sum(operation in self.done for _, operation in self.rows) > self.purge_interval:
+            self.rows = [row for row in self.rows if row[1] not in self.done]
+
+    def expire(self, operation: Delayed) -> None:
+        if self.force(operation):
+            operation.on_expiration()
+
+    def entries(self) -> int:
+        return len(self.rows)
+
+
+class TriesBeforeItsRows(OneTablePurgatory):
+    """The one try comes before the rows: an event between the two is missed."""
+
+    def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
+        if not keys:
+            raise ValueError("at least one key")
+        if operation in self.done:
+            return False
+        if self.attempt(operation):
+            return True
+        if operation not in self.done:
+            self.enter(operation, keys)
+        return False
+
+
+class ArmsAfterTheTry(OneTablePurgatory):
+    """An operation whose try throws has its rows, and no time-out."""
+
+    def watch(self, operation: Delayed, keys: tuple[str, ...]) -> bool:
+        done = super().watch(operation, keys)
+        if operation not in self.done:
+            self.time_outs.arm(operation)
+        return done
+
+    def enter(self, operation: Delayed, keys: tuple[str, ...]) -> None:
+        self.rows += [(key, operation) for key in keys]
+
+
+STRANGER = Stranger(
+    Component.PURGATORY,
+    {
+        "accounting": "exact",
+        "first_try": "none",
+        "check_drops": "at_end",
+        "negative_delay": "as_zero",
+        "features": [
+            "force",
+            "cancel_for_key",
+            "rewatch",
+            "duplicate_keys",
+            "elapse",
+            "script_throw",
+            "script_watch",
+            "script_check",
+            "script_cancel_for_key",
+            "script_force",
+            "script_try",
+        ],
+        "observables": ["entries"],
+    },
+    OneTablePurgatory,
+    lambda design, asked: PurgatoryInstance(
+        design(asked.purge_interval, asked.tick_ms, asked.start_ms)
+    ),
+    {
+        TriesBeforeItsRows: {"PURGATORY-WATCH-SECOND-TRY"},
+        ArmsAfterTheTry: {"PURGATORY-SECOND-TRY-THROWS"},
+    },
+)
