@@ -23,7 +23,7 @@ from purgatory_spec.profiles import Component, PurgatoryConfiguration
 from purgatory_spec.requirements import all_requirements
 
 from .design import Stranger
-from .memory_pools import semaphore, unchecked
+from .memory_pools import counting_bits, ledger, lender, semaphore, unchecked
 from .purgatories import (
     actor,
     copy_on_write,
@@ -54,11 +54,14 @@ STRANGERS: Mapping[str, Stranger] = {
         binary_heap.STRANGER,
         calendar_queue.STRANGER,
         copy_on_write.STRANGER,
+        counting_bits.STRANGER,
         deadlines.STRANGER,
         drop_at_end.STRANGER,
         eager_removal.STRANGER,
         hashed_wheel.STRANGER,
         hierarchical_wheel.STRANGER,
+        ledger.STRANGER,
+        lender.STRANGER,
         one_lock.STRANGER,
         semaphore.STRANGER,
         sorted_list.STRANGER,
@@ -104,6 +107,22 @@ def test_a_planted_defect_is_found_and_rightly_blamed(name: str, defect: type[An
     assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
     # The most frequent cause is the defect; few defects show in a further one.
     assert campaign.causes[0].rule in stranger.defects[defect], campaign.causes[0].shrunk.operations
+
+
+@pytest.mark.parametrize("name", ["LedgerPool", "LendingPool"])
+def test_a_pool_that_does_not_say_what_nothing_means_is_told_what_to_declare(name: str) -> None:
+    """
+    Given a legal pool that rejects no request for nothing, and whose profile does not say so
+    When it is judged
+    Then that is one cause, and its hint is the line that its author left out
+    """
+    stranger = STRANGERS[name]
+    profile = {key: value for key, value in stranger.profile.items() if key != "zero_request"}
+    undeclared = replace(stranger, profile=profile)
+    campaign = _judged(undeclared.subject(), stranger.component, _SHRUNK_LITTLE)
+    (cause,) = campaign.causes
+    line = f'"zero_request": "{stranger.profile["zero_request"]}"'
+    assert (cause.rule, [way.line for way in cause.ways_out]) == ("POOL-ZERO-REQUEST", [line])
 
 
 def test_generated_cases_find_a_task_that_is_lost_where_it_adds_itself() -> None:
