@@ -32,6 +32,7 @@ from .purgatories import (
     one_lock,
     try_lock,
 )
+from .servers import herd
 from .timers import (
     binary_heap,
     calendar_queue,
@@ -59,6 +60,7 @@ STRANGERS: Mapping[str, Stranger] = {
         drop_at_end.STRANGER,
         eager_removal.STRANGER,
         hashed_wheel.STRANGER,
+        herd.STRANGER,
         hierarchical_wheel.STRANGER,
         ledger.STRANGER,
         lender.STRANGER,
@@ -71,7 +73,20 @@ STRANGERS: Mapping[str, Stranger] = {
         unchecked.STRANGER,
     )
 }
-DEFECTS = [(name, defect) for name, stranger in STRANGERS.items() for defect in stranger.defects]
+
+
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    """A server is asked over loopback, where a case takes some milliseconds."""
+    is_server = STRANGERS[name].component is Component.CHANNEL_MUTING
+    return [pytest.mark.slow] if is_server else []
+
+
+NAMES = [pytest.param(name, marks=_marks(name)) for name in STRANGERS]
+DEFECTS = [
+    pytest.param(name, defect, marks=_marks(name))
+    for name, stranger in STRANGERS.items()
+    for defect in stranger.defects
+]
 
 _SEEDS = range(20)
 _SHRUNK_LITTLE = replace(SUITES["quick"], least_cases=30, shrink_runs=60)
@@ -83,7 +98,7 @@ def _judged(
     return run_campaign(subject, component, seed=seed, budget=budget, vectors=vectors(component))
 
 
-@pytest.mark.parametrize("name", STRANGERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_legal_design_is_conformant(name: str) -> None:
     stranger = STRANGERS[name]
     campaign = _judged(stranger.subject(), stranger.component, SUITES["quick"])
