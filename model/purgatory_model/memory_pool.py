@@ -41,6 +41,7 @@ from purgatory_spec.profiles import (
     MemoryPoolObservable,
     MemoryPoolProfile,
     ReleaseValidation,
+    ZeroRequest,
 )
 from purgatory_spec.reasons import Reason
 
@@ -176,6 +177,18 @@ class MemoryPoolModel:
         """The rules whose invariants are not asked of a pool that follows the variants."""
         return _EXCUSED if "credits_anything" in self.variants else frozenset()
 
+    def may_refuse(self, available_bytes: int, size_bytes: int) -> bool:
+        """Whether a pool with a bound may answer "no buffer" to a request.
+
+        Rules: POOL-STRICT, POOL-NON-STRICT, POOL-ZERO-REQUEST.
+        """
+        strict, means = self.configuration.strict, self.profile.zero_request
+        if size_bytes == 0:
+            is_dry = available_bytes <= 0 and not strict
+            return means is ZeroRequest.REFUSE or (means is ZeroRequest.GRANT and is_dry)
+        legal = is_legal(size_bytes, self.configuration.max_single_bytes)
+        return legal and not is_granted(available_bytes, size_bytes, strict)
+
     def initial(self) -> MemoryPoolState:
         """The state of a pool that was just made."""
         return MemoryPoolState(self.configuration.size_bytes)
@@ -202,6 +215,8 @@ class MemoryPoolModel:
         """
         match operation:
             case Allocate(buffer, size_bytes):
+                if size_bytes == 0 and not self.configuration.unbounded:
+                    return self._allocate_nothing(state, buffer)
                 return (self._allocate(state, buffer, size_bytes),)
             case Release(buffer, form):
                 return self._release(state, buffer, form)
@@ -248,9 +263,8 @@ class MemoryPoolModel:
     ) -> Expectation[MemoryPoolState]:
         """Ask for a buffer.
 
-        Rules: POOL-ZERO-REQUEST, POOL-NEGATIVE-REQUEST, POOL-OVERSIZE-REQUEST, POOL-REFUSAL,
-        POOL-STRICT, POOL-NON-STRICT, POOL-SPELL-BEGINS, POOL-UNBOUNDED-GRANTS,
-        POOL-UNBOUNDED-NEGATIVE.
+        Rules: POOL-NEGATIVE-REQUEST, POOL-OVERSIZE-REQUEST, POOL-REFUSAL, POOL-STRICT,
+        POOL-NON-STRICT, POOL-SPELL-BEGINS, POOL-UNBOUNDED-GRANTS, POOL-UNBOUNDED-NEGATIVE.
         """
         admission = (rule_of_admission(self.configuration),)
         if self.configuration.unbounded:
@@ -260,13 +274,45 @@ class MemoryPoolModel:
         most_bytes = self.configuration.max_single_bytes
         if not is_legal(size_bytes, most_bytes):
             return self._rejected(state, rule_of_illegal(size_bytes))
-        if not is_granted(state.available_bytes, size_bytes, self.configuration.strict):
+        if self.may_refuse(state.available_bytes, size_bytes):
             why = {**_REFUSAL, "result": admission}
             return self._way(state, with_spell(state), "POOL-REFUSAL", why=why, result=False)
         why = {"result": admission, MemoryPoolObservable.BUFFER: ("POOL-EXACT-BUFFER",)}
         if size_bytes == most_bytes:
             why["rejected"] = ("POOL-OVERSIZE-REQUEST",)
         return self._grant(state, buffer, size_bytes, size_bytes, why)
+
+    def _allocate_nothing(
+        self, state: MemoryPoolState, buffer: str
+    ) -> tuple[Expectation[MemoryPoolState], ...]:
+        """Ask for a buffer of no bytes; whether this begins or ends a dry spell is free.
+
+        Rules: POOL-ZERO-REQUEST.
+        """
+        rule, means = "POOL-ZERO-REQUEST", self.profile.zero_request
+        if means in (ZeroRequest.REJECT, ZeroRequest.NOT_OFFERED):
+            return (self._rejected(state, rule),)
+        why = {"rejected": (rule,), "result": (rule,)}
+        ways: list[Expectation[MemoryPoolState]] = []
+        if means is ZeroRequest.GRANT:
+            granted = replace(state, held=state.held.set(buffer, 0))
+            buffer_why = {**why, MemoryPoolObservable.BUFFER: ("POOL-EXACT-BUFFER",)}
+            ways += [
+                self._way(state, after, rule, why=buffer_why, result=True, granted_bytes=0)
+                for after in self._either(without_spell(granted), granted)
+            ]
+        if self.may_refuse(state.available_bytes, 0):
+            ways += [
+                self._way(state, after, rule, why=why, result=False)
+                for after in self._either(with_spell(state), state)
+            ]
+        return tuple(ways)
+
+    def _either(
+        self, state: MemoryPoolState, other: MemoryPoolState
+    ) -> tuple[MemoryPoolState, ...]:
+        """Two states that differ in the dry spell alone; one of them where no spell is shown."""
+        return (state, other) if self._shows_spells and state != other else (state,)
 
     def _grant(
         self, state: MemoryPoolState, buffer: str, size_bytes: int, debit_bytes: int, why: Why
@@ -300,7 +346,11 @@ class MemoryPoolModel:
         )
         if self.configuration.unbounded:
             return (self._way(state, returned, "POOL-UNBOUNDED-RELEASE"),)
-        return (self._way(state, without_spell(credited(returned, size_bytes)), rule),)
+        taken_back = credited(returned, size_bytes)
+        if size_bytes > 0:
+            return (self._way(state, without_spell(taken_back), rule),)
+        after = self._either(without_spell(taken_back), taken_back)
+        return tuple(self._way(state, each, rule) for each in after)
 
     def _release_other(
         self, state: MemoryPoolState, size_bytes: int, rule: str
@@ -312,9 +362,12 @@ class MemoryPoolModel:
         """
         if self.configuration.unbounded:
             return (self._way(state, state, "POOL-UNBOUNDED-RELEASE"),)
+        ended = without_spell(state)
+        if size_bytes == 0 and self.profile.zero_request is ZeroRequest.GRANT:
+            ignored = (self._way(state, each) for each in self._either(ended, state))
+            return (self._rejected(state), *ignored)
         if self.knows_its_own:
             return (self._rejected(state, rule),)
-        ended = without_spell(state)
         taken = self._way(state, credited(ended, size_bytes))
         return (taken, self._rejected(state), self._way(state, ended))
 
@@ -337,10 +390,10 @@ class MemoryPoolModel:
         if self.configuration.unbounded:
             return (self._way(state, lost),)
         found = credited(lost, state.held[buffer])
-        way = self._way(state, found, "POOL-LEAK")
-        if state.spell_began_ms is None or not self._shows_spells:
-            return (way,)
-        return (way, self._way(state, without_spell(found), "POOL-LEAK"))
+        return tuple(
+            self._way(state, after, "POOL-LEAK")
+            for after in self._either(found, without_spell(found))
+        )
 
     @property
     def _shows_spells(self) -> bool:

@@ -380,6 +380,20 @@ class ReleaseValidation(Enum):
     IDENTITY = "identity"
 
 
+class ZeroRequest(Enum):
+    """What a request for a buffer of no bytes means (rule POOL-ZERO-REQUEST).
+
+    ``reject``: it is an error. ``refuse``: it gets no buffer, whatever is available. ``grant``: it
+    gets an empty buffer. ``not_offered``: it cannot be expressed, or nobody promises anything, and
+    nobody asks for nothing.
+    """
+
+    REJECT = "reject"
+    REFUSE = "refuse"
+    GRANT = "grant"
+    NOT_OFFERED = "not_offered"
+
+
 class MemoryPoolFeature(StrEnum):
     """Optional parts of the vocabulary that a subject offers."""
 
@@ -432,6 +446,7 @@ class MemoryPoolProfile(
     """The declared choices of a memory pool."""
 
     release_validation: ReleaseValidation = ReleaseValidation.NONE
+    zero_request: ZeroRequest = ZeroRequest.REJECT
     features: frozenset[MemoryPoolFeature] = frozenset()
     observables: frozenset[MemoryPoolObservable] = frozenset()
 

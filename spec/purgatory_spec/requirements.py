@@ -45,6 +45,7 @@ from purgatory_spec.profiles import (
     Structure,
     ThrowingTry,
     TimerProfile,
+    ZeroRequest,
     component_of,
 )
 from purgatory_spec.resources import specification_folder
@@ -110,6 +111,7 @@ _CHOICES: dict[Component, dict[str, type[Enum]]] = {
     },
     Component.MEMORY_POOL: {
         "release_validation": ReleaseValidation,
+        "zero_request": ZeroRequest,
         "features": MemoryPoolFeature,
         "observables": MemoryPoolObservable,
     },

@@ -319,13 +319,15 @@ def test_a_script_whose_exception_reaches_nobody_is_noted() -> None:
 
 def test_an_allocation_beyond_the_pool_is_noted() -> None:
     """
-    Given an adapter that answers true where the pool refuses
+    Given an adapter that answers true where the pool refuses, and to a request for nothing
     When it is examined
-    Then that answer is noted, and not called fine
+    Then that answer is noted, and not called fine; for the other one it is told what to declare
     """
-    (note,) = noted(examine_bundled("allocate-grants"))
+    (note, about_nothing) = noted(examine_bundled("allocate-grants"))
     assert "is granted, though 'a' holds all 10 bytes; answer false" in note.explanation
     assert '"buffer":"b"' in note.sent
+    assert "is what 'zero_request' \"grant\" means; declare that" in about_nothing.explanation
+    assert '"size_bytes":0' in about_nothing.sent
 
 
 def test_a_result_of_advance_that_is_not_declared_is_noted() -> None:

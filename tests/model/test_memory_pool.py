@@ -33,6 +33,7 @@ from purgatory_spec.profiles import (
     MemoryPoolObservable,
     MemoryPoolProfile,
     ReleaseValidation,
+    ZeroRequest,
 )
 from purgatory_spec.reasons import Reason
 
@@ -51,9 +52,14 @@ STRICT = MemoryPoolConfiguration(100, 40, strict=True)
 Case = tuple[MemoryPoolModel, tuple[Operation, ...]]
 
 
+def meaning(means: ZeroRequest, profile: MemoryPoolProfile = CAREFUL) -> MemoryPoolProfile:
+    return msgspec.structs.replace(profile, zero_request=means)
+
+
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    profile = draw(st.sampled_from((CAREFUL, NAIVE)))
+    means = draw(st.sampled_from(ZeroRequest))
+    profile = meaning(means, draw(st.sampled_from((CAREFUL, NAIVE))))
     source = HypothesisSource(draw)
     configuration = draw_configuration(profile, source, frozenset())
     operations = draw_operations(configuration, profile, source, most=20)
@@ -278,3 +284,69 @@ def test_what_is_no_step_of_a_pool_is_an_error_of_the_caller() -> None:
         model.expectations(model.initial(), RunOne())
     with pytest.raises(ValueError, match="no variant 'other'"):
         MemoryPoolModel(EXAMPLE, CAREFUL, frozenset({"other"}))
+
+
+FULL = (Allocate("a", 40), Allocate("b", 40), Allocate("c", 20))
+
+ANSWERS_TO_NOTHING = {
+    (ZeroRequest.REJECT, False): {(None, Reason.INVALID_ARGUMENT)},
+    (ZeroRequest.REJECT, True): {(None, Reason.INVALID_ARGUMENT)},
+    (ZeroRequest.REFUSE, False): {(False, None)},
+    (ZeroRequest.REFUSE, True): {(False, None)},
+    (ZeroRequest.GRANT, False): {(True, None), (False, None)},
+    (ZeroRequest.GRANT, True): {(True, None)},
+}
+
+
+@pytest.mark.parametrize(("means", "is_strict"), ANSWERS_TO_NOTHING)
+def test_a_request_for_nothing_at_a_full_pool(means: ZeroRequest, is_strict: bool) -> None:
+    """
+    Given a pool without anything left
+    When nothing is asked for
+    Then the answer is the declared one; where that is a grant and the pool is not strict, either
+    """
+    model = MemoryPoolModel(STRICT if is_strict else EXAMPLE, meaning(means))
+    full = after(model, *FULL)
+    assert full.available_bytes == 0
+    pairs = list(model.successors(full, Allocate("n", 0)))
+    answers = {(outcome.result, outcome.rejected) for outcome, _ in pairs}
+    assert answers == ANSWERS_TO_NOTHING[means, is_strict]
+    assert {state.available_bytes for _, state in pairs} == {0}
+
+
+@pytest.mark.parametrize("shows_spells", [True, False])
+def test_whether_a_request_for_nothing_belongs_to_a_dry_spell_is_free(shows_spells: bool) -> None:
+    """
+    Given a pool that refuses a request for nothing, and one that grants it in a dry spell
+    When nothing is asked for
+    Then the spell begins, or ends, or does not; where no spell is shown there is one way
+    """
+    refuses, grants = meaning(ZeroRequest.REFUSE), meaning(ZeroRequest.GRANT)
+    if not shows_spells:
+        refuses, grants = (
+            msgspec.structs.replace(each, observables=frozenset()) for each in (refuses, grants)
+        )
+    model = MemoryPoolModel(EXAMPLE, refuses)
+    begun = [s.spell_began_ms for _, s in model.successors(model.initial(), Allocate("n", 0))]
+    assert begun == ([0, None] if shows_spells else [0])
+    model = MemoryPoolModel(STRICT, grants)
+    dry = after(model, *FULL, Allocate("d", 1))
+    ended = [s.depleted_spells for _, s in model.successors(dry, Allocate("n", 0))]
+    assert ended == ([1, 0] if shows_spells else [1])
+
+
+def test_one_empty_buffer_may_be_taken_for_another() -> None:
+    """
+    Given a pool that knows its buffers, has granted an empty one, and has got it back
+    When it gets it back again
+    Then it rejects or ignores it; a buffer of one byte it rejects
+    """
+    model = MemoryPoolModel(EXAMPLE, meaning(ZeroRequest.GRANT))
+    for size_bytes, reasons in (
+        (0, {None, Reason.INVALID_ARGUMENT}),
+        (1, {Reason.INVALID_ARGUMENT}),
+    ):
+        state = after(model, Allocate("a", size_bytes), Release("a"))
+        pairs = list(model.successors(state, Release("a")))
+        assert {outcome.rejected for outcome, _ in pairs} == reasons
+        assert {reached for _, reached in pairs} == {state}

@@ -74,7 +74,7 @@ def describe_memory_pool_configuration(configuration: MemoryPoolConfiguration) -
 
 def describe_memory_pool_profile(profile: MemoryPoolProfile) -> str:
     """The declared choices that a reader needs in order to follow a case."""
-    return describe_choices(profile, ("release_validation",))
+    return describe_choices(profile, ("release_validation", "zero_request"))
 
 
 def describe_memory_pool_state(state: object) -> str:

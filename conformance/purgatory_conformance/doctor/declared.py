@@ -35,6 +35,7 @@ from purgatory_spec.profiles import (
     Structure,
     ThrowingTry,
     TimerProfile,
+    ZeroRequest,
     component_of,
 )
 
@@ -86,6 +87,10 @@ _CHOICES: Mapping[object, str] = {
     ThrowingTry.GO_ON: "a check goes on behind an operation whose try throws",
     CancelResult.WHOLE_LIST: "a cancellation answers all of the list",
     CancelResult.LIVE: "a cancellation answers what is not completed of the list",
+    ZeroRequest.REJECT: "a request for 0 bytes is rejected as 'invalid_argument'",
+    ZeroRequest.REFUSE: "a request for 0 bytes gets no buffer: 'allocate' answers false",
+    ZeroRequest.GRANT: "a request for 0 bytes gets an empty buffer",
+    ZeroRequest.NOT_OFFERED: "nobody asks for 0 bytes",
     ReleaseValidation.NONE: "any buffer can be released",
     ReleaseValidation.IDENTITY: "only the very buffers that were granted can be released",
 }

@@ -20,6 +20,7 @@ from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
     MemoryPoolFeature,
     MemoryPoolProfile,
+    ZeroRequest,
 )
 
 PLAIN_ALLOCATE = Allocate("k", 1)
@@ -69,6 +70,29 @@ class MemoryPoolQuestions:
         for feature, asked in _AFTER_A_GRANT.items():
             if feature in self._profile.features:
                 yield self._asked_after_a_grant(asked)
+        if self._bounded and self._profile.zero_request is not ZeroRequest.NOT_OFFERED:
+            yield self._asks_for_nothing
+
+    @property
+    def _bounded(self) -> list[MemoryPoolConfiguration]:
+        return [pool for pool in _pools(self._profile) if not pool.unbounded]
+
+    def _asks_for_nothing(self) -> Iterator[Finding]:
+        """What a pool with a bound answers to a request for nothing is what is declared."""
+        if (yield from self._ask.new(self._bounded[0])):
+            yield from self._ask.do(Allocate("a", 0), "nothing is asked for", self._undeclared)
+
+    def _undeclared(self, outcome: Outcome) -> str:
+        """The doubt about an answer to a request for nothing that is not the declared one."""
+        answered = ZeroRequest.GRANT if outcome.result is True else ZeroRequest.REFUSE
+        if outcome.rejected is not None:
+            answered = ZeroRequest.REJECT
+        if answered is self._profile.zero_request:
+            return ""
+        return (
+            f"is what 'zero_request' \"{answered.value}\" means; declare that, "
+            "or the suite will fail it (POOL-ZERO-REQUEST)"
+        )
 
     def _first_steps_on(
         self, configuration: MemoryPoolConfiguration

@@ -13,6 +13,7 @@ from purgatory_spec.profiles import (
     MemoryPoolFeature,
     MemoryPoolProfile,
     ReleaseValidation,
+    ZeroRequest,
 )
 
 _OTHER_RELEASES = frozenset(
@@ -45,12 +46,20 @@ def _careful_but(feature: MemoryPoolFeature) -> MemoryPoolProfile:
     )
 
 
+def _asked_for_nothing(means: ZeroRequest) -> MemoryPoolProfile:
+    return msgspec.structs.replace(PROFILE, zero_request=means)
+
+
 def _profile_subject(
-    name: str, behaves: MemoryPoolProfile, declares: MemoryPoolProfile, sibling_rule: str = ""
+    value: str,
+    behaves: MemoryPoolProfile,
+    declares: MemoryPoolProfile,
+    sibling_rule: str = "",
+    more: str = "",
 ) -> ProfileSubject:
     return ProfileSubject(
-        name=f"memory-pool-{name}",
-        value=f"release_validation {behaves.release_validation.value}",
+        name=f"memory-pool-{value}{more}".replace(" ", "-").replace("_", "-"),
+        value=value,
         make=lambda: small_pool_subject(profile=behaves),
         sibling=lambda: small_pool_subject(profile=declares, behaves=behaves),
         sibling_rule=sibling_rule,
@@ -60,18 +69,33 @@ def _profile_subject(
 
 _PROFILE_SUBJECTS = (
     _profile_subject(
-        "release-validation-none",
+        "release_validation none",
         CAREFUL_PROFILE,
         _careful_but(MemoryPoolFeature.RELEASE_FOREIGN),
         "POOL-RELEASE-FOREIGN",
     ),
     _profile_subject(
-        "release-validation-none-again",
+        "release_validation none",
         CAREFUL_PROFILE,
         _careful_but(MemoryPoolFeature.RELEASE_AGAIN),
         "POOL-RELEASE-AGAIN",
+        more="-again",
     ),
-    _profile_subject("release-validation-identity", PROFILE, NAIVE_PROFILE),
+    _profile_subject("release_validation identity", PROFILE, NAIVE_PROFILE),
+    *(
+        _profile_subject(
+            f"zero_request {means.value}",
+            _asked_for_nothing(means),
+            _asked_for_nothing(declared),
+            "POOL-ZERO-REQUEST",
+        )
+        for means, declared in (
+            (ZeroRequest.REJECT, ZeroRequest.REFUSE),
+            (ZeroRequest.REFUSE, ZeroRequest.GRANT),
+            (ZeroRequest.GRANT, ZeroRequest.REJECT),
+            (ZeroRequest.NOT_OFFERED, ZeroRequest.GRANT),
+        )
+    ),
 )
 
 

@@ -31,6 +31,7 @@ from purgatory_spec.profiles import (
     MemoryPoolObservable,
     MemoryPoolProfile,
     ReleaseValidation,
+    ZeroRequest,
 )
 from purgatory_spec.reasons import Reason
 
@@ -72,6 +73,7 @@ class SmallMemoryPool:
         self.most = configuration.max_single_bytes
         self.strict = configuration.strict
         self.validates = profile.release_validation is ReleaseValidation.IDENTITY
+        self.zero_request = profile.zero_request
         self.available = self.size
         self.granted: list[Buffer] = []
         self.now_ms = 0
@@ -95,11 +97,14 @@ class SmallMemoryPool:
 
     def check_request(self, asked: int) -> None:
         """Raise ``Refusal`` for a size that may not be asked for."""
-        if asked <= 0 or asked > self.most:
+        is_legal = self.zero_request in (ZeroRequest.GRANT, ZeroRequest.REFUSE)
+        if asked < 0 or asked > self.most or (asked == 0 and not is_legal):
             raise Refusal
 
     def is_enough(self, asked: int) -> bool:
         """Whether a legal request is granted."""
+        if asked == 0 and self.zero_request is ZeroRequest.REFUSE:
+            return False
         return self.available >= asked if self.strict else self.available > 0
 
     def refuse(self, asked: int) -> None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import msgspec
-
 from purgatory_conformance.components import narrowed
 from purgatory_conformance.describing.memory_pool_words import (
     describe_memory_pool_configuration,
@@ -27,7 +25,7 @@ from purgatory_conformance.reducing.memory_pool import (
     MemoryPoolCase,
     simpler_memory_pool_cases,
 )
-from purgatory_conformance.support.support import Candidate
+from purgatory_conformance.support.support import Candidate, sibling_profiles
 from purgatory_model.memory_pool import VARIANTS, MemoryPoolState
 from purgatory_spec.cases import Case
 from purgatory_spec.operations import Operation
@@ -39,7 +37,6 @@ from purgatory_spec.profiles import (
     MemoryPoolFeature,
     MemoryPoolProfile,
     Profile,
-    ReleaseValidation,
 )
 from purgatory_spec.requirements import Requirement, requirements
 
@@ -107,12 +104,9 @@ class MemoryPoolSupport:
         return case.operations
 
     def alternatives(self, profile: Profile) -> Iterator[tuple[str, Profile]]:
-        """The profile with the other release validation."""
+        """The profiles that differ in one declared choice, each with its words."""
         profile = narrowed(profile, MemoryPoolProfile)
-        for validation in ReleaseValidation:
-            if validation is not profile.release_validation:
-                other = msgspec.structs.replace(profile, release_validation=validation)
-                yield f"release_validation {validation.value}", other
+        yield from sibling_profiles(profile, "release_validation", "zero_request")
 
     def draw_configuration(
         self, profile: Profile, source: Source, wanted: frozenset[str]

@@ -64,8 +64,12 @@ def test_pools() -> None:
     configuration = MemoryPoolConfiguration(unbounded=True)
     assert SUPPORT.describe_configuration(configuration) == "an unbounded pool"
     profile = MemoryPoolProfile(release_validation=ReleaseValidation.IDENTITY)
-    assert SUPPORT.describe_profile(profile) == "release validation identity"
-    assert [words for words, _ in SUPPORT.alternatives(profile)] == ["release_validation none"]
+    assert SUPPORT.describe_profile(profile) == "release validation identity, zero request reject"
+    assert [words for words, _ in SUPPORT.alternatives(profile)] == [
+        "release_validation none",
+        "zero_request refuse",
+        "zero_request grant",
+    ]
 
 
 def test_states() -> None:

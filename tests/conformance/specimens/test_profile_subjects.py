@@ -26,6 +26,7 @@ from purgatory_spec.profiles import (
     SameTickOrder,
     Structure,
     ThrowingTry,
+    ZeroRequest,
 )
 from tests.conformance.generated import passes, shrunk_divergence
 
@@ -106,7 +107,10 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
         "same_tick_order": set(SameTickOrder),
         "structure": set(Structure),
     },
-    Component.MEMORY_POOL: {"release_validation": set(ReleaseValidation)},
+    Component.MEMORY_POOL: {
+        "release_validation": set(ReleaseValidation),
+        "zero_request": set(ZeroRequest),
+    },
     Component.CHANNEL_MUTING: {
         "recovery": set(Recovery),
         "end_while_waiting": set(EndWhileWaiting),

@@ -66,7 +66,7 @@ SPOILED: dict[str, tuple[str, Callable[[Outcome], Outcome]]] = {
     ),
     "allocate-counts": ("allocate", lambda right: change(right, result=7)),
     "available-missing": ("release", lambda right: change(right, observed={})),
-    "allocate-grants": ("allocate", lambda right: change(right, result=True)),
+    "allocate-grants": ("allocate", lambda right: change(right, result=True, rejected=None)),
     "advance-without-result": ("advance", lambda right: change(right, result=None)),
     "watch-expires-at-once": ("watch", lambda right: with_expiry(right, "idle")),
     "watch-tries-once": (

@@ -26,6 +26,7 @@ from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
     MemoryPoolProfile,
     ReleaseValidation,
+    ZeroRequest,
 )
 from purgatory_spec.reasons import Reason
 
@@ -106,6 +107,58 @@ def test_some_order_explains_each_answer(lines: list[Line], rule: str | None) ->
         assert found is not None
         assert found[1].rule == rule, found[1]
         assert found[0] == len(lines) - 1
+
+
+ANSWERS_TO_NOTHING: dict[ZeroRequest, list[Line]] = {
+    ZeroRequest.REJECT: rejected(Allocate("n", 0), Reason.INVALID_ARGUMENT),
+    ZeroRequest.REFUSE: refused("n", 0),
+    ZeroRequest.GRANT: granted("n", 0),
+}
+
+
+@pytest.mark.parametrize("is_strict", [False, True], ids=["non-strict", "strict"])
+@pytest.mark.parametrize("means", ANSWERS_TO_NOTHING)
+def test_a_request_for_nothing_means_what_is_declared(means: ZeroRequest, is_strict: bool) -> None:
+    """
+    Given a pool that declares what a request for nothing means
+    When it answers as it declares, and in another way
+    Then the first is right, and the second is not
+    """
+    profile = MemoryPoolProfile(zero_request=means)
+    pool = begin(MemoryPoolInstance(STRICT if is_strict else SIZES, profile))
+    for answered, lines in ANSWERS_TO_NOTHING.items():
+        expected = None if answered is means else "POOL-ZERO-REQUEST"
+        assert rule_of(pool, lines) == expected
+
+
+def test_an_empty_buffer_may_be_refused_where_nothing_was_left_for_an_instant() -> None:
+    """
+    Given a pool, not strict, that grants nothing; one call takes all and one gives it back
+    When a request for nothing that was open all the while is refused, and so is a later one
+    Then the first is right: there was an instant without anything left
+    """
+    pool = begin(MemoryPoolInstance(SIZES, MemoryPoolProfile(zero_request=ZeroRequest.GRANT)))
+    refused_meanwhile = [
+        call(0, "t1", Allocate("n", 0)),
+        *FULL,
+        *RELEASE_A,
+        *at_once(0, Release("b")),
+        returns(0, "t1", False),
+    ]
+    assert rule_of(pool, refused_meanwhile) is None
+    assert rule_of(pool, [*refused_meanwhile, *refused("m", 0)]) == "POOL-ZERO-REQUEST"
+
+
+def test_a_second_release_of_an_empty_buffer_is_free() -> None:
+    """
+    Given a pool that knows its buffers and grants empty ones
+    When an empty one, and one of two bytes, is given back twice and taken both times
+    Then the first is free, and the second breaks a rule
+    """
+    profile = MemoryPoolProfile(ReleaseValidation.IDENTITY, ZeroRequest.GRANT)
+    pool = begin(MemoryPoolInstance(SIZES, profile))
+    assert rule_of(pool, [*granted("a", 0), *RELEASE_A, *RELEASE_A]) is None
+    assert rule_of(pool, [*granted("a", 2), *RELEASE_A, *RELEASE_A]) == "POOL-RELEASE-AGAIN"
 
 
 def test_a_strict_pool_grants_what_it_has() -> None:

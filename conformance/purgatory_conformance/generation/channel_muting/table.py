@@ -486,7 +486,7 @@ CHANNEL_MUTING_TABLE: tuple[ChannelMutingRow, ...] = (
         ChannelMutingFeature.HANG_UP,
     ),
     _row("a half-close", 3, "MUTING-HALF-CLOSE", _half_close, ChannelMutingFeature.HALF_CLOSE),
-    _row("the server closes", 2, "MUTING-CLOSE", _close, ChannelMutingFeature.CLOSE),
+    _row("the server closes", 4, "MUTING-CLOSE", _close, ChannelMutingFeature.CLOSE),
     _row("throttle", 3, "MUTING-THROTTLE", _throttle, ChannelMutingFeature.THROTTLE),
     _row("end of throttling", 1, "MUTING-THROTTLE", _unthrottle, ChannelMutingFeature.THROTTLE),
     _row("make another server", 1, "MUTING-CONFIG", _construct, ChannelMutingFeature.CONSTRUCT),

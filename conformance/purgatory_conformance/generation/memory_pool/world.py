@@ -8,6 +8,7 @@ from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
     MemoryPoolFeature,
     MemoryPoolProfile,
+    ZeroRequest,
 )
 
 MOST_BUFFERS = 24
@@ -66,8 +67,10 @@ class MemoryPoolWorld:
         """Whether a subject of this profile can be asked this now: names mean what they should."""
         state = self.state
         match operation:
-            case Allocate(buffer):
-                return buffer not in state.held and buffer not in state.returned
+            case Allocate(buffer, size_bytes):
+                offers_nothing = self.profile.zero_request is not ZeroRequest.NOT_OFFERED
+                is_fresh = buffer not in state.held and buffer not in state.returned
+                return is_fresh and (size_bytes != 0 or offers_nothing)
             case Release(buffer, ReleaseForm.ITSELF):
                 again = self.has(MemoryPoolFeature.RELEASE_AGAIN)
                 return buffer in state.held or (again and buffer in state.returned)

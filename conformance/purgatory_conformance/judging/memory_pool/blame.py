@@ -102,13 +102,13 @@ def _rules_of_rejection(step: _Step) -> tuple[str, ...]:
     if "POOL-RELEASE" in step.way.rules_of("effect"):
         return step.evidence(OTHER_RELEASES) or ("POOL-RELEASE",)
     own = (*rules.get("rejected", ()), *rules.get("result", ()))
-    return own or step.way.rules_of("effect")
+    return tuple(dict.fromkeys(own)) or step.way.rules_of("effect")
 
 
 def _rules_of_result(step: _Step) -> tuple[str, ...]:
     """The rules of a request that is granted, or refused, against the rules."""
     configuration, rules = step.history.model.configuration, step.way.rules_of("result")
-    if configuration.unbounded:
+    if configuration.unbounded or "POOL-ZERO-REQUEST" in rules:
         return rules
     if not step.history.shows_account and (evidence := step.evidence()):
         return (*evidence, *rules)

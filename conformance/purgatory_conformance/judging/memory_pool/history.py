@@ -77,16 +77,18 @@ class MemoryPoolHistory:
         self.done.update(effect)
         is_seen = way.rejected is not None or "POOL-CONSTRUCT" in effect or self.shows_account
         (visited if is_seen else self.unseen).update(effect)
-        if not bounded or self._is_close(before, after, way):
+        about_nothing = bounded and _is_about_nothing(before, operation)
+        if not bounded or (self._is_close(before, after, way) and not about_nothing):
             visited.update(way.rules.get("result", ()), self.unseen)
             self.unseen.clear()
         if not bounded:
             return visited
-        if isinstance(operation, Allocate) and way.rejected is None:
+        if isinstance(operation, Allocate) and way.rejected is None and not about_nothing:
             wanted_bytes = before.outstanding_bytes + operation.size_bytes
             if wanted_bytes >= bound_of(self.model.configuration):
                 visited.add("POOL-BOUND")
         might_end = way.result is True or isinstance(operation, _RELEASES)
+        might_end = might_end and not about_nothing
         for name in self._telling(before, way, after, might_end):
             if name in self.model.profile.observables:
                 visited.update(way.rules_of(name))
@@ -126,3 +128,10 @@ class MemoryPoolHistory:
         has_lasted = began_ms is not None and began_ms < after.now_ms
         if has_lasted and (might_end or before.now_ms < after.now_ms):
             yield Observable.DEPLETED_TIME
+
+
+def _is_about_nothing(before: MemoryPoolState, operation: Operation) -> bool:
+    """Whether an empty buffer is asked for or given back, which tells nothing of the account."""
+    if isinstance(operation, Allocate):
+        return operation.size_bytes == 0
+    return isinstance(operation, Release) and before.held.get(operation.buffer) == 0

@@ -73,7 +73,7 @@ def _rules_of_outcome(
     if configuration.unbounded:
         return admission, ()
     size_bytes = call.operation.size_bytes
-    if any(each.rejected for each in right):
+    if size_bytes == 0 or any(each.rejected for each in right):
         return rule_of_illegal(size_bytes), ()
     too_much = outstanding_bytes + size_bytes > bound_of(configuration)
     if seen.result is True and too_much:

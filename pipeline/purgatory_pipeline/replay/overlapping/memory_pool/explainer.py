@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from immutables import Map
 
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
-from purgatory_model.memory_pool_arithmetic import is_granted, is_legal
+from purgatory_model.memory_pool_arithmetic import is_granted
 from purgatory_pipeline.errors import Undecided
 from purgatory_pipeline.replay.overlapping.memory_pool.moments import (
     REFUSED,
@@ -160,17 +160,13 @@ class PoolExplainer:
 
     def _noted(self, moment: PoolMoment) -> PoolMoment:
         """The moment, with the open requests noted that would be refused now."""
-        configuration = self.configuration
-        if configuration.unbounded:
+        if self.configuration.unbounded:
             return moment
         refused = {
             number
             for number, call in self.open.items()
             if isinstance(call.operation, Allocate)
-            and is_legal(call.operation.size_bytes, configuration.max_single_bytes)
-            and not is_granted(
-                moment.available_bytes, call.operation.size_bytes, configuration.strict
-            )
+            and self.model.may_refuse(moment.available_bytes, call.operation.size_bytes)
         }
         if refused <= moment.refusable:
             return moment

@@ -35,7 +35,7 @@ from purgatory_spec.operations import (
     operation_name,
 )
 from purgatory_spec.outcomes import Event, Value
-from purgatory_spec.profiles import ReleaseValidation
+from purgatory_spec.profiles import ReleaseValidation, ZeroRequest
 from purgatory_spec.reasons import Reason
 
 _CREDITS = "credits_anything"
@@ -172,11 +172,15 @@ class MemoryPoolFollower:
     def _size_of(self, buffer: str) -> int | None:
         """The size of a buffer that is given back; None of one that nobody was granted.
 
-        A pool that identifies its buffers rejects a buffer returned long ago, whatever the size.
+        A pool that identifies its buffers rejects a buffer returned long ago, whatever the size;
+        it may ignore an empty one, if it grants such.
         """
         size_bytes = self._held.get(buffer, self._returned.get(buffer))
-        knows = self.instance.profile.release_validation is ReleaseValidation.IDENTITY
-        return 1 if size_bytes is None and knows and self._returned.has_forgotten else size_bytes
+        profile = self.instance.profile
+        knows = profile.release_validation is ReleaseValidation.IDENTITY
+        if size_bytes is None and knows and self._returned.has_forgotten:
+            return 0 if profile.zero_request is ZeroRequest.GRANT else 1
+        return size_bytes
 
     def _hold(self, buffer: str, size_bytes: int) -> None:
         """A buffer is outstanding."""
@@ -205,8 +209,9 @@ class MemoryPoolFollower:
             self.visits[blame.rule_of_release(call)] += 1
             return
         configuration = self.instance.configuration
-        if not configuration.unbounded and seen.rejected is not None:
-            self.visits[rule_of_illegal(call.operation.size_bytes)] += 1
+        size_bytes = call.operation.size_bytes
+        if not configuration.unbounded and (seen.rejected is not None or size_bytes == 0):
+            self.visits[rule_of_illegal(size_bytes)] += 1
             return
         self.visits[rule_of_admission(configuration)] += 1
         if not configuration.unbounded:
