@@ -2,9 +2,12 @@
 
     python -m purgatory_assurance.mutation
     python -m purgatory_assurance.mutation --module wheel --module bucket
+    python -m purgatory_assurance.mutation --again purgatory-work/mutation.json
     python -m purgatory_assurance.mutation --write docs/reference/mutation.md
 
 The last one writes the page, and ``results/mutation.json`` beside it, from which the page follows.
+With ``--again`` only those mutants are judged that an earlier run's suite did not kill as users run
+it; the earlier results of the others stay. That is for work on the suite, and writes no page.
 
 Exit code 1 where a mutant in scope survives that nobody has reviewed, where a reviewed one does not
 survive any more, or where too few of one thread are killed as users run the suite.
@@ -23,6 +26,7 @@ import click
 
 from purgatory_assurance.mutation.figures import (
     page_text,
+    read_run,
     run_record,
     terminal_table,
     write_run,
@@ -40,7 +44,7 @@ from purgatory_assurance.mutation.mutants import Mutant, Mutants, mutants_of
 from purgatory_assurance.mutation.reviewed import LEAST_SHARE, problems, read_reviewed
 from purgatory_assurance.mutation.runner import Judge, Result, judge_all
 from purgatory_assurance.mutation.scope import MODULES, Trial
-from purgatory_assurance.mutation.shares import Scope
+from purgatory_assurance.mutation.shares import Scope, killed_before
 from purgatory_conformance.reporting.marked_pages import write_between_marks
 
 _FOLDER = Path(__file__).resolve().parents[3] / "impl" / IMPLEMENTATION
@@ -92,13 +96,17 @@ def _check_originals(modules: Sequence[str], judge: Judge, workers: int, limit: 
 
 
 def _judged(
-    mutants: Mapping[str, Mutants], judge: Judge, workers: int, limit: float
+    mutants: Mapping[str, Mutants],
+    judge: Judge,
+    workers: int,
+    limit: float,
+    earlier: Sequence[Result] = (),
 ) -> list[Result]:
-    """Judge all mutants; the results in the order of the mutants."""
+    """Judge all mutants but those that were killed earlier; in the order of the mutants."""
     everyone = [mutant for found in mutants.values() for mutant in found.judged]
     place = {id(mutant): number for number, mutant in enumerate(everyone)}
-    results: list[Result] = []
-    for result in judge_all(everyone, judge, workers=workers, limit_seconds=limit):
+    results, rest = killed_before(everyone, earlier)
+    for result in judge_all(rest, judge, workers=workers, limit_seconds=limit):
         results.append(result)
         if len(results) % 50 == 0:
             click.echo(f"{len(results)} of {len(everyone)} judged", err=True)
@@ -127,11 +135,19 @@ def _measured_on(seconds: float) -> str:
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
 @click.option("--limit", type=float, default=3.0, show_default=True, help="Seconds for a case.")
 @click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
+@click.option("--again", type=click.Path(exists=True, path_type=Path), help="An earlier run.")
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
 def main(
-    modules: tuple[str, ...], workers: int, limit: float, work: Path, write: Path | None
+    modules: tuple[str, ...],
+    workers: int,
+    limit: float,
+    work: Path,
+    again: Path | None,
+    write: Path | None,
 ) -> None:
     """Make the mutants, judge them, print the table; see the first lines of this module."""
+    if again is not None and write is not None:
+        raise click.UsageError("a page is written of a whole run: leave out --again or --write")
     # What a mutant compares is not for us to warn about.
     warnings.simplefilter("ignore", SyntaxWarning)
     chosen = modules or tuple(MODULES)
@@ -143,7 +159,8 @@ def main(
     gc.collect()
     gc.freeze()
     _check_originals(chosen, judge, workers, limit)
-    results = _judged(found, judge, workers, limit)
+    earlier = () if again is None else read_run(again).judged()
+    results = _judged(found, judge, workers, limit, earlier)
     # Once more, should somebody have changed the tree meanwhile.
     _check_originals(chosen, judge, workers, limit)
     seconds = time.monotonic() - began

@@ -1,6 +1,7 @@
 """Which mutants a share is about, and which of them the suite kills as users run it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from enum import Enum
 
 from purgatory_assurance.mutation.mutants import Mutant
@@ -39,6 +40,27 @@ _AS_USERS_RUN = frozenset(
 def as_users_run(result: Result) -> bool:
     """Whether ``purgatory check bundled --suite standard`` kills a mutant."""
     return result.end.killed and result.stage in _AS_USERS_RUN
+
+
+def killed_before(
+    mutants: Iterable[Mutant], earlier: Iterable[Result]
+) -> tuple[list[Result], list[Mutant]]:
+    """The earlier results of the mutants that a user's run killed, and the other mutants.
+
+    Where several mutants have one key, as equal lines of a function have, all must be killed.
+    """
+    by_key: dict[tuple[str, str, str, str], list[Result]] = {}
+    for result in earlier:
+        by_key.setdefault(result.mutant.key, []).append(result)
+    kept: list[Result] = []
+    rest: list[Mutant] = []
+    for mutant in mutants:
+        found = by_key.get(mutant.key, [])
+        if found and all(map(as_users_run, found)):
+            kept.append(replace(found[0], mutant=mutant))
+        else:
+            rest.append(mutant)
+    return kept, rest
 
 
 def share(count: int, of: Sequence[Result]) -> float:
