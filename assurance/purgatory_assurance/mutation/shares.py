@@ -1,7 +1,6 @@
 """Which mutants a share is about, and which of them the suite kills as users run it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from enum import Enum
 
 from purgatory_assurance.mutation.mutants import Mutant
@@ -31,10 +30,9 @@ class Scope(Enum):
                 return left_out is None
 
 
-_AS_USERS_RUN = frozenset(
-    [IMPORT, *(trial.name for trials in MODULES.values() for trial in trials if trial.as_users_run)]
-)
-"""The stages that a user's ``purgatory check bundled --suite standard`` goes through."""
+_TRIALS = frozenset(trial for trials in MODULES.values() for trial in trials)
+_AS_USERS_RUN = frozenset([IMPORT, *(trial.name for trial in _TRIALS if trial.as_users_run)])
+_AS_SHIPPED = frozenset([IMPORT, *(trial.name for trial in _TRIALS if trial.as_shipped)])
 
 
 def as_users_run(result: Result) -> bool:
@@ -42,25 +40,9 @@ def as_users_run(result: Result) -> bool:
     return result.end.killed and result.stage in _AS_USERS_RUN
 
 
-def killed_before(
-    mutants: Iterable[Mutant], earlier: Iterable[Result]
-) -> tuple[list[Result], list[Mutant]]:
-    """The earlier results of the mutants that a user's run killed, and the other mutants.
-
-    Where several mutants have one key, as equal lines of a function have, all must be killed.
-    """
-    by_key: dict[tuple[str, str, str, str], list[Result]] = {}
-    for result in earlier:
-        by_key.setdefault(result.mutant.key, []).append(result)
-    kept: list[Result] = []
-    rest: list[Mutant] = []
-    for mutant in mutants:
-        found = by_key.get(mutant.key, [])
-        if found and all(map(as_users_run, found)):
-            kept.append(replace(found[0], mutant=mutant))
-        else:
-            rest.append(mutant)
-    return kept, rest
+def as_shipped(result: Result) -> bool:
+    """Whether that command kills a mutant for one of the three subjects on a virtual clock."""
+    return result.end.killed and result.stage in _AS_SHIPPED
 
 
 def share(count: int, of: Sequence[Result]) -> float:

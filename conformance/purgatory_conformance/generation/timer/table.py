@@ -270,27 +270,6 @@ def _cancels(world: World, source: Source, task: str) -> tuple[Action, ...]:
     return (CancelInside(source.item((*world.pending, task))),)
 
 
-def _undone(world: World, source: Source) -> list[Operation]:
-    """A task adds one that is due at once, then does what that one undoes as it runs: afterwards.
-
-    The second task cancels the third one or adds it; the first one does the other of the two.
-    """
-    first, second, third = (world.fresh_name() for _ in range(3))
-    later_ms = source.integer(1, _span(world))
-    acts: tuple[Action, Action] = (AddInside(third, later_ms), CancelInside(third))
-    if source.integer(0, 1):
-        acts = (acts[1], acts[0])
-    world.delays[third] = later_ms
-    due_ms = world.now + source.integer(0, _span(world))
-    # Where zero delays run at once, this is the first run of the second task.
-    operations: list[Operation] = [Add(second, 0, (acts[1],)), *_runs(world, source, world.now)]
-    script = (AddInside(second, 0), acts[0])
-    operations += [Add(first, due_ms - world.now, script), Advance(due_ms)]
-    if world.profile.executor is Executor.STEPPED:
-        operations += [RunOne() for _ in range(len(world.state.queue) + 3)]
-    return [*operations, Advance(due_ms + later_ms + world.configuration.tick_ms)]
-
-
 def _advances(world: World, source: Source) -> list[Operation]:
     """A task that advances; where time can pass, when another has become due meanwhile."""
     due_ms = world.now + source.integer(0, _span(world))
@@ -451,15 +430,6 @@ TIMER_TABLE: tuple[Row, ...] = (
     ),
     _row(
         "a task that cancels", 2, "TIMER-CANCEL-INSIDE", _scripted(_cancels), Feature.SCRIPT_CANCEL
-    ),
-    _row(
-        "a task whose second deed is undone",
-        1,
-        "TIMER-ADD-INSIDE TIMER-CANCEL-INSIDE TIMER-READD-FIRED",
-        _undone,
-        Feature.SCRIPT_ADD,
-        Feature.SCRIPT_CANCEL,
-        Feature.READD,
     ),
     _row("a task that advances", 2, "TIMER-ADVANCE-INSIDE", _advances, Feature.SCRIPT_ADVANCE),
     _row("add a huge delay", 1, "TIMER-LARGEST-DELAY", _huge),
