@@ -119,10 +119,10 @@ def changes_a_long_list(world: PurgatoryWorld, source: Source) -> list[Operation
 
 def _changes(world: PurgatoryWorld, source: Source, key: str, other: str, added: str) -> Actions:
     """Actions of a try that complete an operation and pass the list, or lengthen it, or end it."""
-    completes: CallInside = SatisfyInside(other)
+    completes: CallbackAction = SatisfyInside(other)
     if world.has(PurgatoryFeature.SCRIPT_FORCE) and source.integer(0, 1):
         completes = ForceInside(other)
-    acts: list[CallInside] = [completes]
+    acts: list[CallbackAction] = [completes]
     if world.has(PurgatoryFeature.SCRIPT_CHECK):
         acts.append(CheckInside(key))
     if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY) and source.integer(0, 9) == 0:
