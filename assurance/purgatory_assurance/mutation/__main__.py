@@ -2,9 +2,13 @@
 
     python -m purgatory_assurance.mutation
     python -m purgatory_assurance.mutation --module wheel --module bucket
+    python -m purgatory_assurance.mutation --again purgatory-work/mutation.json
     python -m purgatory_assurance.mutation --write docs/reference/mutation.md
 
 The last one writes the page, and ``results/mutation.json`` beside it, from which the page follows.
+With ``--again`` the results of an earlier run stay that a better suite would not change: those of
+mutants that were killed as users run the suite, and of survivors that take a second thread or are
+equivalent to the original. The others are judged. That is for work on the suite; the page says so.
 
 Exit code 1 where a mutant in scope survives that nobody has reviewed, where a reviewed one does not
 survive any more, or where too few of one thread are killed as users run the suite.
@@ -16,13 +20,15 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from purgatory_assurance.mutation.figures import (
+    RunRecord,
     page_text,
+    read_run,
     run_record,
     terminal_table,
     write_run,
@@ -37,7 +43,13 @@ from purgatory_assurance.mutation.judging import (
     record,
 )
 from purgatory_assurance.mutation.mutants import Mutant, Mutants, mutants_of
-from purgatory_assurance.mutation.reviewed import LEAST_SHARE, problems, read_reviewed
+from purgatory_assurance.mutation.reviewed import (
+    LEAST_SHARE,
+    Equivalents,
+    problems,
+    read_reviewed,
+    settled_before,
+)
 from purgatory_assurance.mutation.runner import Judge, Result, judge_all
 from purgatory_assurance.mutation.scope import MODULES, Trial
 from purgatory_assurance.mutation.shares import Scope
@@ -92,13 +104,18 @@ def _check_originals(modules: Sequence[str], judge: Judge, workers: int, limit: 
 
 
 def _judged(
-    mutants: Mapping[str, Mutants], judge: Judge, workers: int, limit: float
+    everyone: Sequence[Mutant],
+    settled: Sequence[Result],
+    judge: Judge,
+    workers: int,
+    limit: float,
 ) -> list[Result]:
-    """Judge all mutants; the results in the order of the mutants."""
-    everyone = [mutant for found in mutants.values() for mutant in found.judged]
+    """Judge the mutants without a settled result; all results in the order of the mutants."""
     place = {id(mutant): number for number, mutant in enumerate(everyone)}
-    results: list[Result] = []
-    for result in judge_all(everyone, judge, workers=workers, limit_seconds=limit):
+    known = {id(result.mutant) for result in settled}
+    rest = [mutant for mutant in everyone if id(mutant) not in known]
+    results = list(settled)
+    for result in judge_all(rest, judge, workers=workers, limit_seconds=limit):
         results.append(result)
         if len(results) % 50 == 0:
             click.echo(f"{len(results)} of {len(everyone)} judged", err=True)
@@ -108,15 +125,18 @@ def _judged(
     return sorted(results, key=lambda result: place[id(result.mutant)])
 
 
-def _measured_on(seconds: float) -> str:
+def _measured_on(seconds: float, judged: int, earlier: RunRecord | None) -> str:
     cases = FURTHER.budget.least_cases
     seeds = " and ".join(str(seed) for seed in FURTHER.seeds)
     (seed,) = AS_USERS_RUN.seeds
+    before = f" Of the earlier run: {earlier.measured_on}" if earlier else ""
+    of_them = f"{judged:,} mutants judged, the others by an earlier run. " if earlier else ""
     return (
-        f"As users run it: `purgatory check bundled --suite standard`, seed {seed}. "
-        f"All trials: also {cases} cases of each further trial for each of the seeds {seeds}. "
-        f"{seconds / 60:.0f} minutes on {platform.python_implementation()} "
-        f"{platform.python_version()}, {os.cpu_count()} processors."
+        f"{of_them}As users run it: `purgatory check bundled --suite standard`, seed {seed}. "
+        "As shipped: also `bundled-inline` and `bundled-proposal`. "
+        f"All trials: also {cases} cases of each trial with smaller constants, for each of the "
+        f"seeds {seeds}. {seconds / 60:.0f} minutes on {platform.python_implementation()} "
+        f"{platform.python_version()}, {os.cpu_count()} processors.{before}"
     )
 
 
@@ -127,9 +147,15 @@ def _measured_on(seconds: float) -> str:
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
 @click.option("--limit", type=float, default=3.0, show_default=True, help="Seconds for a case.")
 @click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
+@click.option("--again", type=click.Path(exists=True, path_type=Path), help="An earlier run.")
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
 def main(
-    modules: tuple[str, ...], workers: int, limit: float, work: Path, write: Path | None
+    modules: tuple[str, ...],
+    workers: int,
+    limit: float,
+    work: Path,
+    again: Path | None,
+    write: Path | None,
 ) -> None:
     """Make the mutants, judge them, print the table; see the first lines of this module."""
     # What a mutant compares is not for us to warn about.
@@ -143,13 +169,17 @@ def main(
     gc.collect()
     gc.freeze()
     _check_originals(chosen, judge, workers, limit)
-    results = _judged(found, judge, workers, limit)
+    everyone = [mutant for mutants in found.values() for mutant in mutants.judged]
+    earlier = None if again is None else read_run(again)
+    equivalents = Equivalents.of(reviewed)
+    settled, rest = settled_before(everyone, earlier.judged() if earlier else (), equivalents)
+    results = _judged(everyone, settled, judge, workers, limit)
     # Once more, should somebody have changed the tree meanwhile.
     _check_originals(chosen, judge, workers, limit)
     seconds = time.monotonic() - began
-    run = run_record(results, found, _measured_on(seconds))
+    run = run_record(results, found, _measured_on(seconds, len(rest), earlier))
     write_run(work / "mutation.json", run)
-    click.echo(terminal_table(results, chosen))
+    click.echo(terminal_table(results, chosen, equivalents))
     click.echo(f"{seconds:.0f} s")
     complete = set(chosen) == set(MODULES)
     wrong = problems(results, reviewed, chosen, LEAST_SHARE if complete else 0.0)

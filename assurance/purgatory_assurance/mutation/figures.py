@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from purgatory_assurance.mutation.mutants import Mutant, Mutants
-from purgatory_assurance.mutation.reviewed import Reviewed
+from purgatory_assurance.mutation.reviewed import Equivalents, Reviewed
 from purgatory_assurance.mutation.runner import End, Result
 from purgatory_assurance.mutation.scope import (
     LEFT_OUT,
@@ -18,7 +18,7 @@ from purgatory_assurance.mutation.scope import (
     LeftOut,
     left_out_of,
 )
-from purgatory_assurance.mutation.shares import Scope, as_users_run
+from purgatory_assurance.mutation.shares import Scope, as_shipped, as_users_run
 from purgatory_conformance.scheduling.yield_points import Size
 
 
@@ -29,12 +29,13 @@ class Row:
     name: str
     mutants: int
     as_users_run: int
+    as_shipped: int
     killed: int
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The counts as text, each share behind its count."""
-        killed = (self.as_users_run, self.killed)
+        killed = (self.as_users_run, self.as_shipped, self.killed)
         shares = (f"{count:,} ({count / (self.mutants or 1):.1%})" for count in killed)
         return (f"{self.mutants:,}", *shares)
 
@@ -99,37 +100,53 @@ def read_run(path: Path) -> RunRecord:
     return msgspec.json.decode(path.read_bytes(), type=RunRecord)
 
 
-def module_rows(results: Sequence[Result], modules: Iterable[str]) -> list[Row]:
-    """A row for each module: its mutants of one thread."""
-    of_one_thread = Scope.ONE_THREAD.of(results)
+def module_rows(
+    results: Sequence[Result], modules: Iterable[str], equivalents: Equivalents
+) -> list[Row]:
+    """A row for each module: its mutants of one thread, without the equivalent."""
+    to_kill = equivalents.others(Scope.ONE_THREAD.of(results))
     return [
-        _row(module, [each for each in of_one_thread if each.mutant.module == module])
+        _row(module, [each for each in to_kill if each.mutant.module == module])
         for module in modules
     ]
 
 
-def scope_rows(results: Sequence[Result]) -> list[Row]:
-    """A row for each scope."""
-    return [_row(scope.value, scope.of(results)) for scope in Scope]
+def scope_rows(results: Sequence[Result], equivalents: Equivalents) -> list[Row]:
+    """A row for each scope, and one for what can be killed of those without a second thread."""
+    rows = []
+    for scope in Scope:
+        of_scope = scope.of(results)
+        rows.append(_row(scope.value, of_scope))
+        if scope is not Scope.ALL:
+            rows.append(_row(f"{scope.value}, not equivalent", equivalents.others(of_scope)))
+    return rows
 
 
 def _row(name: str, results: Sequence[Result]) -> Row:
-    killed = sum(result.end.killed for result in results)
-    return Row(name, len(results), sum(map(as_users_run, results)), killed)
+    return Row(
+        name,
+        len(results),
+        sum(map(as_users_run, results)),
+        sum(map(as_shipped, results)),
+        sum(result.end.killed for result in results),
+    )
 
 
-def terminal_table(results: Sequence[Result], modules: Iterable[str]) -> str:
+def terminal_table(
+    results: Sequence[Result], modules: Iterable[str], equivalents: Equivalents
+) -> str:
     """The figures as aligned text."""
     lines = []
     parts = {
-        "mutants of one thread, by module": module_rows(results, modules),
-        "mutants of all modules": scope_rows(results),
+        "one thread, not equivalent": module_rows(results, modules, equivalents),
+        "mutants of all modules": scope_rows(results, equivalents),
     }
     for title, part in parts.items():
-        lines.append(f"{title:34}{'mutants':>8}{'as users run':>16}{'all trials':>16}")
+        heads = (f"{head:>16}" for head in ("as users run", "as shipped", "all trials"))
+        lines.append(f"{title:34}{'mutants':>8}{''.join(heads)}")
         for row in part:
-            mutants, users, every = row.cells
-            lines.append(f"  {row.name:32}{mutants:>8}{users:>16}{every:>16}")
+            mutants, *shares = row.cells
+            lines.append(f"  {row.name:32}{mutants:>8}{''.join(f'{each:>16}' for each in shares)}")
     return "\n".join(lines)
 
 
@@ -171,7 +188,7 @@ def page_text(run: RunRecord, reviewed: Sequence[Reviewed]) -> str:
     results = run.judged()
     return "\n".join(
         [
-            *_figures(results, run),
+            *_figures(results, run, Equivalents.of(reviewed)),
             *_what_is_smaller(run.not_judged),
             *_what_is_left_out(results, run),
             *_survivors(results, reviewed),
@@ -179,18 +196,18 @@ def page_text(run: RunRecord, reviewed: Sequence[Reviewed]) -> str:
     )
 
 
-def _figures(results: Sequence[Result], run: RunRecord) -> Iterator[str]:
+def _figures(results: Sequence[Result], run: RunRecord, equivalents: Equivalents) -> Iterator[str]:
     yield from (run.measured_on, "")
-    yield from _table("mutants", scope_rows(results))
-    yield from ("", "The mutants of one thread, by module:", "")
-    yield from _table("module", module_rows(results, run.not_judged))
+    yield from _table("mutants", scope_rows(results, equivalents))
+    yield from ("", "The mutants of one thread that are not equivalent, by module:", "")
+    yield from _table("module", module_rows(results, run.not_judged, equivalents))
     ends = ", ".join(f"{count:,} {end.value}" for end, count in _by_end(results).items())
     yield from ("", f"How all of them end: {ends}.")
 
 
 def _table(head: str, table: Iterable[Row]) -> Iterator[str]:
-    yield f"| {head} | number | killed as users run it | killed by all trials |"
-    yield "|---|---:|---:|---:|"
+    yield f"| {head} | number | killed as users run it | killed as shipped | killed by all trials |"
+    yield "|---|---:|---:|---:|---:|"
     for row in table:
         name = f"`{row.name}`" if row.name in MODULES else row.name
         yield f"| {name} | {' | '.join(row.cells)} |"
@@ -240,11 +257,12 @@ def _survivors(results: Sequence[Result], reviewed: Sequence[Reviewed]) -> Itera
     in_scope = Scope.IN_SCOPE.of(results)
     count = sum(not result.end.killed for result in in_scope)
     yield from ("", "## The survivors", "", f"{count} mutants in scope, each with the reason.", "")
-    yield from ("| where | line | instead | why it survives |", "|---|---|---|---|")
+    yield from ("| where | line | instead | kind | why it survives |", "|---|---|---|---|---|")
     for entry in reviewed:
         where = _where(entry.module, entry.definition)
         changes = "<br>".join(_code(each) for each in entry.mutated)
-        yield f"| {where} | {_code(entry.line)} | {changes} | {entry.reason} |"
+        kind = entry.kind.value
+        yield f"| {where} | {_code(entry.line)} | {changes} | {kind} | {entry.reason} |"
 
 
 def _where(module: str, definition: str) -> str:

@@ -43,8 +43,8 @@ class Campaigns:
 
     @staticmethod
     def of(trial: Trial) -> "Campaigns":
-        """What users run, or what is enough for the trials with an inline executor and the like."""
-        return AS_USERS_RUN if trial.as_users_run else FURTHER
+        """What users run, or what is enough for the trials with smaller constants."""
+        return AS_USERS_RUN if trial.as_shipped else FURTHER
 
 
 def _cases(count: int) -> Budget:

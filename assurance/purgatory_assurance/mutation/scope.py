@@ -41,7 +41,12 @@ class Trial:
     @property
     def as_users_run(self) -> bool:
         """Whether it is ``purgatory check bundled --suite standard`` for the component."""
-        return self.maker == "bundled_subject" and not self.sizes
+        return self.maker == "bundled_subject" and self.as_shipped
+
+    @property
+    def as_shipped(self) -> bool:
+        """Whether it is ``purgatory check --suite standard`` of a bundled subject."""
+        return not self.sizes
 
 
 IMPORT: Final = "import"
@@ -133,6 +138,11 @@ class LeftOut:
         """Whether it is left out because it takes a second thread."""
         return self.reason in _OF_THREADS
 
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether no caller of one thread can tell a survivor from the original."""
+        return self.reason in _EQUIVALENT
+
     def holds(self, module: str, definition: str, line: str) -> bool:
         """Whether a line of a function is meant."""
         if module != self.module:
@@ -168,6 +178,12 @@ _COMPLETED_MEANWHILE = (
     "only where another thread completes the operation while it enters its lists, or a key fails"
 )
 _CLOSED_MEANWHILE = "only where another thread closes the purgatory meanwhile"
+_TAKEN_MEANWHILE = (
+    "only where another thread takes the entry out between the completion and the drop"
+)
+_WHICH_SHARD = (
+    "the hash of a text differs from run to run, and the shard that it leads to cannot be seen"
+)
 _LOCKS = "how many locks there are; other threads alone are concerned"
 _OF_THREADS: Final = frozenset(
     {
@@ -182,10 +198,14 @@ _OF_THREADS: Final = frozenset(
         _CREDITED_MEANWHILE,
         _COMPLETED_MEANWHILE,
         _CLOSED_MEANWHILE,
+        _TAKEN_MEANWHILE,
         _LOCKS,
     }
 )
 """The reasons that are about a second thread."""
+
+_EQUIVALENT: Final = frozenset({_DECLARED, _FULL, _ROOM, _WHICH_SHARD})
+"""The reasons for which a survivor differs in memory and time alone."""
 
 _MAKES_LOCK = "SectionLock() if COMPILED else pure(threading.Lock())"
 _WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
@@ -286,6 +306,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     ),
     LeftOut("walks", "Walk.__init__", _DECLARED, "self._end = 1"),
     LeftOut("walks", "Walk.__init__", _ROOM, "self._removed = False"),
+    LeftOut("walks", "Walk._follow", _TAKEN_MEANWHILE, "self._tried = False"),
     LeftOut("walks", "Walk._drop_here", _ROOM, "self._removed = True"),
     LeftOut("walks", "Walk._remove_here", _ROOM, "self._removed = True"),
     LeftOut("watchers", "Shard.__init__", _LOCK, f"self.lock = {_MAKES_LOCK}"),
@@ -303,11 +324,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "removed += swept",
         "return removed",
     ),
-    LeftOut(
-        "watcher_lists",
-        "WatcherLists.shard_of",
-        "the hash of a text differs from run to run, and the shard that it leads to cannot be seen",
-    ),
+    LeftOut("watcher_lists", "WatcherLists.shard_of", _WHICH_SHARD),
     LeftOut(
         "delayed_operation",
         "DelayedOperation.__init__",

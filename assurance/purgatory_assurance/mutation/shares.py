@@ -30,15 +30,19 @@ class Scope(Enum):
                 return left_out is None
 
 
-_AS_USERS_RUN = frozenset(
-    [IMPORT, *(trial.name for trials in MODULES.values() for trial in trials if trial.as_users_run)]
-)
-"""The stages that a user's ``purgatory check bundled --suite standard`` goes through."""
+_TRIALS = frozenset(trial for trials in MODULES.values() for trial in trials)
+_AS_USERS_RUN = frozenset([IMPORT, *(trial.name for trial in _TRIALS if trial.as_users_run)])
+_AS_SHIPPED = frozenset([IMPORT, *(trial.name for trial in _TRIALS if trial.as_shipped)])
 
 
 def as_users_run(result: Result) -> bool:
     """Whether ``purgatory check bundled --suite standard`` kills a mutant."""
     return result.end.killed and result.stage in _AS_USERS_RUN
+
+
+def as_shipped(result: Result) -> bool:
+    """Whether that command kills a mutant for one of the three subjects on a virtual clock."""
+    return result.end.killed and result.stage in _AS_SHIPPED
 
 
 def share(count: int, of: Sequence[Result]) -> float:

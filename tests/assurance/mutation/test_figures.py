@@ -14,7 +14,7 @@ from purgatory_assurance.mutation.figures import (
     write_run,
 )
 from purgatory_assurance.mutation.mutants import Mutant, Mutants
-from purgatory_assurance.mutation.reviewed import Reviewed, read_reviewed
+from purgatory_assurance.mutation.reviewed import Kind, Reviewed, read_reviewed
 from purgatory_assurance.mutation.runner import End, Result
 from purgatory_conformance.reporting.marked_pages import between_marks
 
@@ -29,9 +29,10 @@ SURVIVOR = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a | b", ""
 def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None:
     """
     Given: a run of one module: a mutant that a user's run kills, one out of scope that a further
-        trial kills, and a reviewed survivor
+        trial kills, and a reviewed survivor that is equivalent
     When:  the text of the page is made
-    Then:  it has the shares, the constant that is smaller for this module alone, and the reasons
+    Then:  it has the shares, with the survivor and without, the constant that is smaller for this
+        module alone, and the reasons
     """
     killed = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a != b", "")
     of_threads = Mutant("task_queue", "TaskQueue.put", "Eq", 3, FULL, "pass", "")
@@ -40,17 +41,21 @@ def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None
         Result(of_threads, End.RAISED, "KeyError", "bundled_subject, timer, BATCH 2"),
         Result(SURVIVOR, End.SURVIVED, "", "bundled_subject, timer, BATCH 2"),
     ]
-    reviewed = [Reviewed("task_queue", "TaskQueue.take", "a == b", ("a | b",), "free")]
+    reviewed = [
+        Reviewed("task_queue", "TaskQueue.take", "a == b", ("a | b",), Kind.EQUIVALENT, "the same")
+    ]
 
     run = run_record(results, {"task_queue": Mutants([each.mutant for each in results])}, "Today.")
     lines = page_text(run, reviewed).splitlines()
 
     assert lines[0] == "Today."
     assert [line for line in lines if "%)" in line] == [
-        "| all | 3 | 1 (33.3%) | 2 (66.7%) |",
-        "| of one thread | 3 | 1 (33.3%) | 2 (66.7%) |",
-        "| in scope | 2 | 1 (50.0%) | 1 (50.0%) |",
-        "| `task_queue` | 3 | 1 (33.3%) | 2 (66.7%) |",
+        "| all | 3 | 1 (33.3%) | 1 (33.3%) | 2 (66.7%) |",
+        "| of one thread | 3 | 1 (33.3%) | 1 (33.3%) | 2 (66.7%) |",
+        "| of one thread, not equivalent | 2 | 1 (50.0%) | 1 (50.0%) | 2 (100.0%) |",
+        "| in scope | 2 | 1 (50.0%) | 1 (50.0%) | 1 (50.0%) |",
+        "| in scope, not equivalent | 1 | 1 (100.0%) | 1 (100.0%) | 1 (100.0%) |",
+        "| `task_queue` | 2 | 1 (50.0%) | 1 (50.0%) | 2 (100.0%) |",
     ]
     assert [line for line in lines if "BATCH" in line] == [
         "| `task_queue`, `BATCH` | 2 | `task_queue` | the queue has more than one batch |",
@@ -61,7 +66,8 @@ def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None
         " lock is held, and no rule speaks of it |",
     ]
     assert lines[-1] == (
-        "| `task_queue`, `TaskQueue.take` | <code>a == b</code> | <code>a &#124; b</code> | free |"
+        "| `task_queue`, `TaskQueue.take` | <code>a == b</code> | <code>a &#124; b</code> |"
+        " equivalent | the same |"
     )
 
 

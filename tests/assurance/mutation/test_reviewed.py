@@ -8,17 +8,25 @@ import pytest
 pytest.importorskip("cosmic_ray")
 
 from purgatory_assurance.mutation.mutants import Mutant
-from purgatory_assurance.mutation.reviewed import Reviewed, problems, read_reviewed
+from purgatory_assurance.mutation.reviewed import (
+    Equivalents,
+    Kind,
+    Reviewed,
+    problems,
+    read_reviewed,
+    settled_before,
+)
 from purgatory_assurance.mutation.runner import End, Result
 from purgatory_assurance.mutation.scope import IMPORT
-from purgatory_assurance.mutation.shares import Scope, as_users_run
+from purgatory_assurance.mutation.shares import Scope, as_shipped, as_users_run
 
 ROOT = Path(__file__).parents[3]
 REVIEWED = ROOT / "assurance" / "purgatory_assurance" / "mutation" / "survivors.toml"
 PAGE = ROOT / "docs" / "reference" / "mutation.md"
 IMPLEMENTATION = ROOT / "impl" / "purgatory_impl"
 
-LISTED = Reviewed("wheel", "place", "a < b", ("a <= b",), "never equal")
+LISTED = Reviewed("wheel", "place", "a < b", ("a <= b",), Kind.VISIBLE, "free")
+EQUIVALENT = Reviewed("wheel", "place", "a < b", ("b > a",), Kind.EQUIVALENT, "the same")
 
 
 def result(mutated: str, end: End, stage: str = IMPORT) -> Result:
@@ -80,9 +88,49 @@ def test_too_small_a_share_is_wrong() -> None:
     results = [*killed(8), result("a <= b", End.SURVIVED)]
 
     assert problems(results, [LISTED], ["wheel"], 0.9) == [
-        "as users run the suite, 88.9% of the mutants of one thread are killed, less than 90%"
+        "as users run the suite, 88.9% of the mutants in scope are killed that are not equivalent, "
+        "less than 90%"
     ]
     assert problems(results, [LISTED], ["wheel"], 0.8) == []
+
+
+def test_an_equivalent_survivor_counts_neither_as_killed_nor_as_to_be_killed() -> None:
+    """
+    Given: nine killed, one that survives and could be killed, one equivalent to the original
+    When:  the run is looked at
+    Then:  nine of ten are killed; were the equivalent mutant killed, it would count
+    """
+    results = [*killed(9), result("a <= b", End.SURVIVED), result("b > a", End.SURVIVED)]
+    equivalents = Equivalents.of([LISTED, EQUIVALENT])
+
+    assert problems(results, [LISTED, EQUIVALENT], ["wheel"], 0.9) == []
+    assert equivalents.others(results) == results[:-1]
+    assert equivalents.others([result("b > a", End.JUDGED)]) == [result("b > a", End.JUDGED)]
+
+
+def test_a_better_suite_is_asked_for_what_it_could_kill_alone() -> None:
+    """
+    Given: an earlier run: a mutant that a user's run killed, one that a further trial killed, an
+        equivalent survivor, a survivor of the reaper's thread, a survivor that could be killed
+    When:  the run is done again, with one more mutant
+    Then:  three results stay; the others are judged, and both of a pair of equal lines
+    """
+    reaper = Mutant("timer", "Timer._reap", "Less", 3, "a < b", "pass", "")
+    earlier = [
+        result("1", End.JUDGED, "bundled_subject, purgatory"),
+        result("2", End.JUDGED, "bundled_subject, purgatory, CHUNK 2"),
+        result("b > a", End.SURVIVED),
+        Result(reaper, End.SURVIVED, ""),
+        result("a <= b", End.SURVIVED),
+        result("pair", End.JUDGED),
+        result("pair", End.SURVIVED),
+    ]
+    mutants = [each.mutant for each in earlier] + [result("new", End.SURVIVED).mutant]
+
+    kept, rest = settled_before(mutants, earlier, Equivalents.of([LISTED, EQUIVALENT]))
+
+    assert [each.mutant.mutated for each in kept] == ["1", "b > a", "pass"]
+    assert [each.mutated for each in rest] == ["2", "a <= b", "pair", "pair", "new"]
 
 
 def test_a_scope_is_a_part_of_the_one_before() -> None:
@@ -98,15 +146,16 @@ def test_a_scope_is_a_part_of_the_one_before() -> None:
     ]
 
     assert [len(scope.of(results)) for scope in Scope] == [3, 2, 1]
-    reviewed = [Reviewed("wheel", "place", "a < b", ("pass",), "free")]
+    reviewed = [Reviewed("wheel", "place", "a < b", ("pass",), Kind.VISIBLE, "free")]
     assert problems(results, reviewed, ["wheel", "timer", "depletion"], 0.0) == []
 
 
 def test_what_a_further_trial_kills_is_not_killed_as_users_run_the_suite() -> None:
     """
-    Given: mutants killed by the import, by a user's run, with small lists, and a survivor
-    When:  those that a user's run kills are counted
-    Then:  there are two of them
+    Given: mutants killed by the import, by a user's run, with small lists, a survivor, and one
+        killed with the inline executor
+    When:  those that a user's run kills are counted, of one subject and of all
+    Then:  there are two of the first, three of the second
     """
     small = "bundled_subject, purgatory, CHUNK 2"
     results = [
@@ -114,20 +163,23 @@ def test_what_a_further_trial_kills_is_not_killed_as_users_run_the_suite() -> No
         result("2", End.JUDGED, "bundled_subject, purgatory"),
         result("3", End.JUDGED, small),
         result("4", End.SURVIVED, "bundled_subject, purgatory"),
+        result("5", End.JUDGED, "bundled_inline_subject, timer"),
     ]
 
-    assert [as_users_run(each) for each in results] == [True, True, False, False]
+    assert [as_users_run(each) for each in results] == [True, True, False, False, False]
+    assert [as_shipped(each) for each in results] == [True, True, False, False, True]
+
+
+ENTRY = 'module = "w"\ndefinition = ""\nline = "l"\n'
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ('module = "wheel"', "missing required field `definition`"),
-        (
-            'module = "w"\ndefinition = ""\nline = "l"\nmutated = ["m"]\nreason = " "',
-            "matching regex",
-        ),
-        ('module = "w"\ndefinition = ""\nline = "l"\nmutated = ["m", "m"]\nreason = "r"', "twice"),
+        (f'{ENTRY}mutated = ["m"]\nkind = "visible"\nreason = " "', "matching regex"),
+        (f'{ENTRY}mutated = ["m", "m"]\nkind = "visible"\nreason = "r"', "twice"),
+        (f'{ENTRY}mutated = ["m"]\nkind = "odd"\nreason = "r"', "odd"),
     ],
 )
 def test_a_faulty_list_is_refused(text: str, complaint: str, tmp_path: Path) -> None:

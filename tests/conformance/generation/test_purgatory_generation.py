@@ -8,6 +8,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
+import purgatory_conformance.subjects.bundled.purgatory as bundled_purgatory
+from purgatory_conformance.generation.purgatory.table import PurgatoryDraft
+from purgatory_conformance.generation.purgatory.tries import changes_a_long_list
+from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.reducing.purgatory import (
     PurgatoryCase,
     simpler_purgatory_cases,
@@ -16,8 +20,10 @@ from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.shrinking import candidates, reduce_case, shrink
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.specimens.small_purgatory import PROFILE, small_purgatory
+from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_impl.chunks import CHUNK, Chunk
 from purgatory_spec.operations import (
     Advance,
     Answer,
@@ -52,6 +58,8 @@ def seeded(
 ) -> Candidate:
     return drawn(Component.PURGATORY, profile, seed, most=40, wanted=wanted)
 
+
+LISTS = {"PURGATORY-TRY-INSIDE", "PURGATORY-CHECK-ORDER", "PURGATORY-CHECK-INSIDE"}
 
 ALWAYS = {"watch", "check", "advance", "satisfy"}
 
@@ -358,3 +366,28 @@ def test_interval_and_entries_are_lowered_together() -> None:
         smallest = reduce_case(PROFILE, found, fails, 3000)
         assert smallest.configuration == PurgatoryConfiguration(purge_interval=1, wheel_size=2)
         assert [op.keys for op in smallest.operations if isinstance(op, Watch)] == [("a",)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_try_changes_a_long_list_under_a_check(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Given an implementation that keeps a list in parts, and a list longer than a part
+    When a try changes the list while a check stands in it
+    Then the case passes; where the check goes on at the same number of another part, it fails
+    """
+    draft = PurgatoryDraft(PurgatoryConfiguration(), bundled_purgatory.PROFILE)
+    operations = changes_a_long_list(draft.world, SeededSource(f"long-{seed}"))
+    entries = Counter(key for each in operations if isinstance(each, Watch) for key in each.keys)
+    subject = bundled_subject()
+
+    passed = run_case(subject, "passes", PurgatoryConfiguration(), operations)
+    monkeypatch.setattr(Chunk, "moved", lambda self, index: index)
+    failed = run_case(subject, "fails", PurgatoryConfiguration(), operations)
+
+    assert max(entries.values()) > CHUNK
+    assert passed.verdict is CaseVerdict.PASS
+    assert failed.verdict is CaseVerdict.FAIL
+    assert failed.divergence is not None
+    assert failed.divergence.rule in LISTS

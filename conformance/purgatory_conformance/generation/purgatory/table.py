@@ -322,7 +322,7 @@ SHUTDOWN_ROW = _row(
 _SCRIPTED_SHUTDOWN_ROW = replace(
     SHUTDOWN_ROW, name="shut down while scripts wait", make=outlive_shutdown
 )
-_ONE_CROWD_IN = 30
+_ONE_CROWD_IN = 20
 
 _ROWS = {row.name: row for row in PURGATORY_TABLE}
 
@@ -340,11 +340,13 @@ class PurgatoryDraft:
         self.world = PurgatoryWorld(self.configuration, self.profile)
 
     def opening(self, source: Source) -> tuple[Operation, ...]:
-        """Many operations at once, in one of thirty cases; a third of them under one key."""
-        if source.integer(0, _ONE_CROWD_IN - 1) == _ONE_CROWD_IN - 1:
-            make = source.item((crowd, crowd, long_list)) if self.world.is_stepped else crowd
-            return self._followed(make(self.world, source))
-        return ()
+        """Many operations or entries at once, in one of twenty cases; half of them under a key."""
+        if source.integer(0, _ONE_CROWD_IN - 1) < _ONE_CROWD_IN - 1:
+            return ()
+        makes = [crowd, crowd, long_list] if self.world.is_stepped else [crowd]
+        if self.profile.features >= {_F.SCRIPT_TRY, _F.DUPLICATE_KEYS}:
+            makes += [tries.changes_a_long_list] * len(makes)
+        return self._followed(source.item(makes)(self.world, source))
 
     def offers(self, situation: str) -> bool:
         """Whether a subject of this profile can be brought into the situation."""

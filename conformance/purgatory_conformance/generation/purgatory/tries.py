@@ -7,9 +7,11 @@ that tries it has nothing left to do which another thread could do at the same t
 from purgatory_conformance.generation.purgatory.world import PurgatoryWorld
 from purgatory_conformance.generation.source import Source
 from purgatory_spec.operations import (
+    Advance,
     Answer,
     CallbackAction,
     CallInside,
+    CancelForKey,
     CancelForKeyInside,
     Check,
     CheckInside,
@@ -63,7 +65,7 @@ def changes_its_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
     if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY):
         ways.append((CancelForKeyInside(key),))
     if world.has(PurgatoryFeature.SCRIPT_CHECK):
-        ways += [(CheckInside(key),)] * 2
+        ways += [(CheckInside(key),), (CheckInside(key),), (SatisfyInside(name), CheckInside(key))]
     if not ways:
         return []
     answer = source.item((Answer.COMPLETE, Answer.COMPLETE, Answer.WAIT))
@@ -77,6 +79,68 @@ def changes_its_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
     last: list[Operation] = [Satisfy(watch.operation) for watch in (*first, *behind[:1])]
     watch = Watch(name, (key,), delay_ms, script)
     return [*first, watch, *behind, *ends, Check(key), *last, Check(key)]
+
+
+def changes_a_long_list(world: PurgatoryWorld, source: Source) -> list[Operation]:
+    """A check passes a list of some hundred entries, and a try of it changes the list meanwhile.
+
+    The list is longer than a part of a list may be, where lists have parts, and so parts come to be
+    empty or small while a check stands in them. Three operations have many entries each: one is
+    completed before the check, one by the try, one before the check or not at all.
+    """
+    key, delay_ms = "k0", source.integer(7, 9)
+    before, inside, behind, tried, added = (world.fresh_name() for _ in range(5))
+    acts = _changes(world, source, key, inside, added)
+    if source.integer(0, 2) == 0:
+        acts = (SatisfyInside(tried), *acts)
+    answer = source.item((Answer.COMPLETE, Answer.COMPLETE, Answer.WAIT))
+    script = Script((Answer.WAIT, Answer.WAIT, answer), on_try=((), (), acts))
+    first, second, third, last = (_few(world, source) for _ in range(4))
+    layout = [*first, before, *second, tried, inside, *third, behind]
+    if source.integer(0, 2) == 0:
+        layout = [*first, inside, *second, tried, before, *third, behind]
+    sizes = {
+        before: source.integer(100, 126),
+        inside: source.integer(20, 60),
+        behind: source.item((1, 1, 126)),
+    }
+    watches: list[Operation] = []
+    for name in (*layout, *last):
+        keys = (key,) * sizes.get(name, 1)
+        watches.append(Watch(name, keys, delay_ms, script if name == tried else Script()))
+    ends = _ended(world, [before, *([behind] if source.integer(0, 3) else []), *first[:1]])
+    later: list[Operation] = [Watch(added, (key,) * source.item((1, 90)), delay_ms), Check(key)]
+    later.insert(source.integer(0, 1), Advance(world.now))
+    satisfied = [Satisfy(name) for name in (*second, *third[:1], added)]
+    if world.has(PurgatoryFeature.CANCEL_FOR_KEY):
+        later.append(CancelForKey(key))
+    return [*watches, *ends, Check(key), *satisfied[source.integer(0, 1) :], *later, Check(key)]
+
+
+def _changes(world: PurgatoryWorld, source: Source, key: str, other: str, added: str) -> Actions:
+    """Actions of a try that complete an operation and pass the list, or lengthen it, or end it."""
+    completes: CallbackAction = SatisfyInside(other)
+    if world.has(PurgatoryFeature.SCRIPT_FORCE) and source.integer(0, 1):
+        completes = ForceInside(other)
+    acts: list[CallbackAction] = [completes]
+    if world.has(PurgatoryFeature.SCRIPT_CHECK):
+        acts.append(CheckInside(key))
+    if world.has(PurgatoryFeature.SCRIPT_CANCEL_FOR_KEY) and source.integer(0, 9) == 0:
+        acts.append(CancelForKeyInside(key))
+    if world.has(PurgatoryFeature.SCRIPT_WATCH) and source.integer(0, 2) == 0:
+        acts.append(WatchInside(added, (key,) * source.item((1, 70)), 9))
+    return tuple(acts)
+
+
+def _few(world: PurgatoryWorld, source: Source) -> list[str]:
+    return [world.fresh_name() for _ in range(source.integer(0, 2))]
+
+
+def _ended(world: PurgatoryWorld, names: list[str]) -> list[Operation]:
+    """These operations are completed now, or by the next check."""
+    if world.has(PurgatoryFeature.FORCE):
+        return [Force(name) for name in names]
+    return [Satisfy(name) for name in names]
 
 
 def meanwhile(world: PurgatoryWorld, source: Source) -> list[Operation]:

@@ -1,4 +1,8 @@
-"""The bundled purgatory behind the step vocabulary: virtual clock, stepped or inline executor."""
+"""The bundled purgatory behind the step vocabulary: virtual clock, stepped or inline executor.
+
+Delays are given in the two forms that the timer's are given in. A purgatory is shut down by the end
+of a ``with`` statement, and closed at the end of a case.
+"""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -7,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from purgatory_conformance.components import narrowed
-from purgatory_conformance.subjects.bundled.timer import ScriptFailure
+from purgatory_conformance.subjects.bundled.timer import ScriptFailure, in_two_forms
 from purgatory_conformance.subjects.other_thread import OtherThread
 from purgatory_impl import (
     DelayedOperation,
@@ -89,7 +93,7 @@ class _ScriptedOperation(DelayedOperation):
     def __init__(
         self, name: str, delay_ms: int, script: Script, instance: "PurgatoryInstance"
     ) -> None:
-        super().__init__(delay_ms)
+        super().__init__(in_two_forms(delay_ms))
         self.name = name
         self.script = script
         self.satisfied = False
@@ -252,7 +256,8 @@ class PurgatoryInstance:
             case RunOne() if isinstance(self.executor, SteppedExecutor):
                 self.executor.run_one()
             case Shutdown():
-                self.purgatory.close()
+                with self.purgatory as self.purgatory:
+                    pass
             case _:
                 raise ValueError(f"a purgatory has no such operation: {operation}")
 

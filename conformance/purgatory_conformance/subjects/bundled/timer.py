@@ -2,7 +2,8 @@
 
 A timer takes three forms of task. The names that steps use take the forms in turn: an object of the
 user's own class, a callable that is wrapped once, and a bare callable, which the timer wraps anew
-for each arming.
+for each arming. Delays take two forms in turn, too: integers, and objects with an ``__index__``. A
+timer is shut down by the end of a ``with`` statement, and closed at the end of a case.
 """
 
 import logging
@@ -59,6 +60,23 @@ INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
 """The profile of a timer whose tasks run in the thread that made them expire."""
 
 
+class Whole:
+    """A whole number that is no ``int``."""
+
+    def __init__(self, number: int) -> None:
+        """The number that it stands for."""
+        self._number = number
+
+    def __index__(self) -> int:
+        """The number."""
+        return self._number
+
+
+def in_two_forms(number: int) -> int | Whole:
+    """An even number as it is, an odd one as an object with an ``__index__``."""
+    return Whole(number) if number % 2 else number
+
+
 class ScriptFailure(Exception):
     """The exception that a task throws because its script says so."""
 
@@ -97,16 +115,16 @@ class _NamedTask:
 
     def arm(self, delay_ms: int) -> None:
         """Add it to the timer; a bare callable is moved while it waits, and made a task anew."""
-        timer, before = self._instance.timer, self.task
+        timer, before, delay = self._instance.timer, self.task, in_two_forms(delay_ms)
         if self._is_bare and not isinstance(before, CallableTask):
             try:
-                timer.add(before, delay_ms)
+                timer.add(before, delay)
             except OneShotEnded:
                 pass
             else:
                 return
         self._instance.armed_name = self.name
-        added = timer.add(self.run if self._is_bare else before, delay_ms)
+        added = timer.add(self.run if self._is_bare else before, delay)
         # It may have run by now, and have been added once more inside: then the later one stays.
         if self.task is before:
             self.task = added
@@ -205,7 +223,8 @@ class TimerInstance:
             case RunOne() if isinstance(self.executor, SteppedExecutor):
                 self.executor.run_one()
             case Shutdown():
-                self.timer.close()
+                with self.timer as self.timer:
+                    pass
             case _:
                 raise ValueError(f"no such operation on a virtual clock: {operation}")
         return None
