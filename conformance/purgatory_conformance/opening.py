@@ -9,6 +9,7 @@ from pathlib import Path
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_conformance.subjects.building import build
 from purgatory_conformance.subjects.bundled import (
     bundled_inline_subject,
     bundled_proposal_subject,
@@ -118,6 +119,8 @@ def adapter_command(
     Raises:
         UnknownSubject: the word stands for no adapter.
         InvalidDeclaration: the declaration cannot be used.
+        MissingTool: a tool that the adapter needs is not installed.
+        BuildFailed: the adapter could not be built.
     """
     word, release = _with_release(word or _default_word(), release)
     if word in _KAFKA_MODES:
@@ -130,6 +133,7 @@ def adapter_command(
     declaration = read_declaration(path, release)
     if not declaration.command:
         raise UnknownSubject(f"{path} declares no command: the doctor examines adapters alone")
+    build(declaration.build, declaration.folder)
     return declaration.command, declaration.folder
 
 
@@ -234,6 +238,7 @@ def _declared(declaration: Declaration) -> OpenSubject:
     if declaration.python:
         subject = _imported(declaration.python, declaration.folder)
     else:
+        build(declaration.build, declaration.folder)
         subject = ChildProcessSubject(
             declaration.command,
             name=declaration.name,

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: CC0-1.0
+package adapter;
+
+import java.util.List;
+
+/** The messages of the runner. What they mean is written in the adapter protocol. */
+final class Protocol {
+    private Protocol() {}
+
+    record Request(String request, long id, String component, Configuration configuration, Operation operation) {}
+
+    /** What is absent has its default value. */
+    record Configuration(
+            Long tickMs, long startMs, Integer purgeInterval, Boolean timeOuts,
+            Long sizeBytes, Long maxSingleBytes, boolean strict, boolean unbounded) {
+        Configuration {
+            tickMs = tickMs == null ? 1L : tickMs;
+            purgeInterval = purgeInterval == null ? 1000 : purgeInterval;
+            timeOuts = timeOuts == null || timeOuts;
+            sizeBytes = sizeBytes == null ? 100L : sizeBytes;
+            maxSingleBytes = maxSingleBytes == null ? 40L : maxSingleBytes;
+        }
+    }
+
+    record Operation(
+            String op, String task, long delayMs, long toMs, long forMs,
+            String operation, String key, List<String> keys, Script script,
+            String buffer, String form, long sizeBytes, long maxSingleBytes) {}
+
+    /** What an operation under test does when it is tried or completed. */
+    record Script(
+            List<String> tries, List<List<Action>> onTry, List<Action> onComplete, List<Action> onExpiration) {}
+
+    record Action(@com.google.gson.annotations.SerializedName("do") String kind,
+            String operation, String key, List<String> keys, long delayMs) {}
+}
