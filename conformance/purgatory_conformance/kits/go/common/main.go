@@ -14,8 +14,8 @@ import (
 // Every component that is offered: what it declares, and how an instance is made.
 var components = map[string]component{}
 
-// Each error by which the implementation refuses, by its word in the protocol.
-var reasons = map[string]error{"unknown_name": errUnknownName}
+// Each error by which the implementation refuses, as a word of the protocol.
+var reasons = map[error]string{errUnknownName: "unknown_name"}
 
 type component struct {
 	profile map[string]any
@@ -120,7 +120,7 @@ func guarded(asked operation) (result any, err error) {
 
 // reason is the protocol's word for a refusal; "internal" for an error that nobody planned.
 func reason(err error) string {
-	for word, refused := range reasons {
+	for refused, word := range reasons {
 		if errors.Is(err, refused) {
 			return word
 		}

@@ -11,7 +11,7 @@ var timerProfile = map[string]any{
 
 func init() {
 	components["timer"] = component{timerProfile, newTimerCase}
-	reasons["too_large"] = errTooLarge
+	reasons[errTooLarge] = "too_large"
 }
 
 type timerCase struct{ timer *heapTimer }

@@ -39,7 +39,9 @@ class Case:
 
     def reason(self, error: Exception) -> str:
         """The protocol's word for a refusal; ``internal`` for an exception that nobody planned."""
-        return {UnknownName: "unknown_name", **self.REASONS}.get(type(error), "internal")
+        if isinstance(error, UnknownName):
+            return "unknown_name"
+        return self.REASONS.get(type(error), "internal")
 
     def carry_out(self, operation: Json) -> Json:
         """Carry out a step; the outcome with result or rejection, events and observables."""
