@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: CC0-1.0
 package adapter;
 
+import com.google.gson.annotations.SerializedName;
 import java.util.List;
 
 /** The messages of the runner. What they mean is written in the adapter protocol. */
@@ -29,8 +30,20 @@ final class Protocol {
 
     /** What an operation under test does when it is tried or completed. */
     record Script(
-            List<String> tries, List<List<Action>> onTry, List<Action> onComplete, List<Action> onExpiration) {}
+            List<String> tries, List<List<Action>> onTry, List<Action> onComplete, List<Action> onExpiration) {
+        Script {
+            tries = tries == null ? List.of() : tries;
+            onTry = onTry == null ? List.of() : onTry;
+            onComplete = onComplete == null ? List.of() : onComplete;
+            onExpiration = onExpiration == null ? List.of() : onExpiration;
+        }
+    }
 
-    record Action(@com.google.gson.annotations.SerializedName("do") String kind,
-            String operation, String key, List<String> keys, long delayMs) {}
+    static final Script NO_SCRIPT = new Script(null, null, null, null);
+
+    record Action(@SerializedName("do") String kind, String operation, String key, List<String> keys, long delayMs) {
+        Operation asStep() {
+            return new Operation(kind, null, delayMs, 0, 0, operation, key, keys, NO_SCRIPT, null, null, 0, 0);
+        }
+    }
 }
