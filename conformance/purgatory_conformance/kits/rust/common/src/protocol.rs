@@ -44,60 +44,24 @@ pub struct Request {
     pub operation: Operation,
 }
 
+#[rustfmt::skip] // a line for each
 #[derive(Deserialize, Default)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Operation {
-    Add {
-        task: String,
-        delay_ms: i64,
-    },
-    Cancel {
-        task: String,
-    },
-    Elapse {
-        to_ms: i64,
-    },
-    Advance {
-        to_ms: i64,
-    },
-    Wait {
-        for_ms: u64,
-    },
-    Watch {
-        operation: String,
-        keys: Vec<String>,
-        delay_ms: i64,
-        #[serde(default)]
-        script: Script,
-    },
-    Check {
-        key: String,
-    },
-    CancelForKey {
-        key: String,
-    },
-    Force {
-        operation: String,
-    },
-    Satisfy {
-        operation: String,
-    },
-    Allocate {
-        buffer: String,
-        size_bytes: i64,
-    },
-    Release {
-        buffer: String,
-        #[serde(default)]
-        form: String,
-    },
-    ReleaseForeign {
-        size_bytes: i64,
-    },
-    Construct {
-        size_bytes: i64,
-        max_single_bytes: i64,
-    },
+    Add { task: String, delay_ms: i64 },
+    Cancel { task: String },
+    Elapse { to_ms: i64 },
+    Advance { to_ms: i64 },
+    Wait { for_ms: u64 },
+    Watch { operation: String, keys: Vec<String>, delay_ms: i64, script: Option<Script> },
+    Check { key: String },
+    CancelForKey { key: String },
+    Force { operation: String },
+    Satisfy { operation: String },
+    Allocate { buffer: String, size_bytes: i64 },
+    Release { buffer: String, form: Option<String> },
+    ReleaseForeign { size_bytes: i64 },
+    Construct { size_bytes: i64, max_single_bytes: i64 },
     Shutdown,
     #[default]
     #[serde(other)]
@@ -117,23 +81,11 @@ pub struct Script {
 #[derive(Deserialize, Clone)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Action {
-    Watch {
-        operation: String,
-        keys: Vec<String>,
-        delay_ms: i64,
-    },
-    Check {
-        key: String,
-    },
-    CancelForKey {
-        key: String,
-    },
-    Force {
-        operation: String,
-    },
-    Satisfy {
-        operation: String,
-    },
+    Watch { operation: String, keys: Vec<String>, delay_ms: i64 },
+    Check { key: String },
+    CancelForKey { key: String },
+    Force { operation: String },
+    Satisfy { operation: String },
 }
 
 /// Why the implementation refused.
@@ -161,11 +113,6 @@ pub struct Event {
 
 impl Event {
     pub fn new(kind: &'static str, task: &str) -> Self {
-        Event {
-            kind,
-            task: task.to_string(),
-            reason: None,
-            at_ms: None,
-        }
+        Event { kind, task: task.to_string(), reason: None, at_ms: None }
     }
 }

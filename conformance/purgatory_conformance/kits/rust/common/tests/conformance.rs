@@ -11,9 +11,5 @@ fn every_rule_holds() {
         .output()
         .expect("there is no command 'purgatory' here: README.md says how to install it");
     let report = String::from_utf8_lossy(&done.stdout);
-    assert!(
-        done.status.success(),
-        "{report}{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
+    assert!(done.status.success(), "{report}{}", String::from_utf8_lossy(&done.stderr));
 }

@@ -39,8 +39,7 @@ impl HeapTimer {
         self.pending.insert(task.to_string(), self.armings); // an earlier arming becomes stale
         let expiry_ms = self.now_ms + delay_ms;
         let due_tick = expiry_ms - expiry_ms.rem_euclid(self.tick_ms); // rounding "down", the default
-        self.heap
-            .push(Reverse((due_tick, self.armings, task.to_string())));
+        self.heap.push(Reverse((due_tick, self.armings, task.to_string())));
         Ok(())
     }
 
@@ -50,11 +49,7 @@ impl HeapTimer {
 
     pub fn advance(&mut self, mut run: impl FnMut(&str)) -> bool {
         let mut ran_any = false;
-        while self
-            .heap
-            .peek()
-            .is_some_and(|Reverse(due)| due.0 <= self.now_ms)
-        {
+        while self.heap.peek().is_some_and(|Reverse(due)| due.0 <= self.now_ms) {
             let Some(Reverse((_, arming, task))) = self.heap.pop() else {
                 break;
             };

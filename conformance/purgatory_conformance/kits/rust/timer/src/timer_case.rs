@@ -27,10 +27,7 @@ pub struct TimerCase {
 
 impl TimerCase {
     pub fn new(asked: &Configuration) -> Self {
-        TimerCase {
-            timer: HeapTimer::new(asked.tick_ms, asked.start_ms),
-            events: Vec::new(),
-        }
+        TimerCase { timer: HeapTimer::new(asked.tick_ms, asked.start_ms), events: Vec::new() }
     }
 }
 
@@ -43,9 +40,7 @@ impl Case for TimerCase {
             Operation::Advance { to_ms } => {
                 self.timer.now_ms = *to_ms;
                 let events = &mut self.events;
-                return Ok(json!(self
-                    .timer
-                    .advance(|task| events.push(Event::new("ran", task)))));
+                return Ok(json!(self.timer.advance(|task| events.push(Event::new("ran", task)))));
             }
             _ => return Err(Refusal::Unsupported),
         }
