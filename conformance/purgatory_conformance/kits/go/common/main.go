@@ -92,7 +92,14 @@ func answer(line []byte) (r reply, stop bool) {
 
 func carryOut(asked operation, r *reply) {
 	events = nil
+	clock, moves := current.(interface{ nowMs() *int64 }) // a clock that moves by itself
+	if moves {
+		r.CalledMs = clock.nowMs()
+	}
 	result, err := guarded(asked)
+	if moves {
+		r.ReturnedMs = clock.nowMs()
+	}
 	if errors.Is(err, errUnsupported) {
 		r.Unsupported = "there is no operation " + asked.Op + " here"
 		return

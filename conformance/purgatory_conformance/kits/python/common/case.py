@@ -37,6 +37,10 @@ class Case:
         """Read the declared observables."""
         raise NotImplementedError
 
+    def now_ms(self) -> int | None:
+        """Read a clock that moves by itself; None where the runner moves it."""
+        return None
+
     def reason(self, error: Exception) -> str:
         """The protocol's word for a refusal; ``internal`` for an exception that nobody planned."""
         if isinstance(error, UnknownName):
@@ -46,7 +50,7 @@ class Case:
     def carry_out(self, operation: Json) -> Json:
         """Carry out a step; the outcome with result or rejection, events and observables."""
         outcome: Json = {}
-        self.events = []
+        called_ms = self.now_ms()
         try:
             result = self.call(operation["op"], operation)
             if result is not None:
@@ -55,4 +59,7 @@ class Case:
             return {"unsupported": f"there is no operation {operation['op']!r} here"}
         except Exception as error:
             outcome |= {"rejected": self.reason(error), "detail": repr(error)}
-        return outcome | {"events": self.events, "observed": self.observed()}
+        if called_ms is not None:
+            outcome |= {"called_ms": called_ms, "returned_ms": self.now_ms()}
+        events, self.events = self.events, []
+        return outcome | {"events": events, "observed": self.observed()}

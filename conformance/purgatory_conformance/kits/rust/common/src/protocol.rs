@@ -14,7 +14,6 @@ pub struct Configuration {
     pub size_bytes: i64,
     pub max_single_bytes: i64,
     pub strict: bool,
-    pub unbounded: bool,
 }
 
 impl Default for Configuration {
@@ -27,20 +26,17 @@ impl Default for Configuration {
             size_bytes: 100,
             max_single_bytes: 40,
             strict: false,
-            unbounded: false,
         }
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
+#[serde(default)]
 pub struct Request {
     pub request: String,
     pub id: i64,
-    #[serde(default)]
     pub component: String,
-    #[serde(default)]
     pub configuration: Configuration,
-    #[serde(default)]
     pub operation: Operation,
 }
 

@@ -25,13 +25,21 @@ abstract class Case {
     /** Each exception by which the implementation refuses, as a word of the protocol. */
     abstract Map<Class<? extends Exception>, String> reasons();
 
-    final void note(String kind, String task) {
-        events.add(new LinkedHashMap<>(Map.of("kind", kind, "task", task)));
+    /** Reads a clock that moves by itself; null where the runner moves it. */
+    Long nowMs() {
+        return null;
     }
 
-    final void noteRejected(String task, Exception error) {
-        note("rejected", task);
-        events.get(events.size() - 1).put("reason", reason(error));
+    final void note(String kind, String task) {
+        note(kind, task, Map.of());
+    }
+
+    /** Notes an event with further fields; any thread may. */
+    final synchronized void note(String kind, String task, Map<String, Object> more) {
+        Map<String, Object> event = new LinkedHashMap<>(more);
+        event.put("kind", kind);
+        event.put("task", task);
+        events.add(event);
     }
 
     /** The protocol's word for a refusal; "internal" for an exception that nobody planned. */
@@ -41,8 +49,8 @@ abstract class Case {
 
     /** Carries out a step; the outcome with result or rejection, events and observables. */
     Map<String, Object> carryOut(Protocol.Operation asked) {
-        events = new ArrayList<>();
         Map<String, Object> outcome = new LinkedHashMap<>();
+        Long calledMs = nowMs();
         try {
             Object result = call(asked);
             if (result != null) {
@@ -54,8 +62,15 @@ abstract class Case {
             outcome.put("rejected", reason(error));
             outcome.put("detail", error.toString());
         }
-        outcome.put("events", events);
+        if (calledMs != null) {
+            outcome.put("called_ms", calledMs);
+            outcome.put("returned_ms", nowMs());
+        }
         outcome.put("observed", observed());
+        synchronized (this) {
+            outcome.put("events", events);
+            events = new ArrayList<>();
+        }
         return outcome;
     }
 }

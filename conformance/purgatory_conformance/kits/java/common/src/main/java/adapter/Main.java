@@ -9,6 +9,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List; // only: wall
 import java.util.Map;
 import java.util.function.Function;
 
@@ -22,14 +23,9 @@ public final class Main {
     /** Every component that is offered: what it declares, and how an instance is made. */
     private static final Map<String, Component> COMPONENTS = new LinkedHashMap<>();
 
-    static {
-        COMPONENTS.put("timer", new Component(TimerCase.PROFILE, TimerCase::new)); // only: timer
-        COMPONENTS.put("purgatory", new Component(PurgatoryCase.PROFILE, PurgatoryCase::new)); // only: purgatory
-        COMPONENTS.put("memory_pool", new Component(MemoryPoolCase.PROFILE, MemoryPoolCase::new)); // only: memory_pool
-    }
-
     private record Component(Map<String, Object> profile, Function<Protocol.Configuration, Case> create) {}
 
+    static boolean virtual; // the runner moves the clock // only: wall
     private Case current;
 
     private boolean answer(String line, Map<String, Object> reply) {
@@ -63,6 +59,10 @@ public final class Main {
     }
 
     public static void main(String[] arguments) throws Exception {
+        virtual = List.of(arguments).contains("--virtual"); // only: wall
+        COMPONENTS.put("timer", new Component(TimerCase.PROFILE, TimerCase::new)); // only: timer
+        COMPONENTS.put("purgatory", new Component(PurgatoryCase.PROFILE, PurgatoryCase::new)); // only: purgatory
+        COMPONENTS.put("memory_pool", new Component(MemoryPoolCase.PROFILE, MemoryPoolCase::new)); // only: memory_pool
         PrintStream replies = System.out;
         System.setOut(System.err); // a stray print is no reply
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

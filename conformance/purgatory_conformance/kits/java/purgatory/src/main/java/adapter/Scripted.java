@@ -4,6 +4,7 @@ package adapter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /** What an operation under test does: an operation of yours calls these from its callbacks. */
@@ -58,7 +59,7 @@ final class Scripted {
             try {
                 owner.call(action.asStep());
             } catch (Exception error) { // it does not end the script
-                owner.noteRejected(name, error);
+                owner.note("rejected", name, Map.of("reason", owner.reason(error)));
             }
         }
     }
