@@ -55,7 +55,7 @@ def test_the_workflow_runs_the_test_of_the_project(language: Language) -> None:
     """
     Given the workflow of a project
     When it is read
-    Then its second last command before the summary is the one that README.md gives for the test
+    Then the command before the summary is the one that README.md gives for the test
     """
     files = project(language, COMPONENTS, Clock.VIRTUAL, "mine")
     workflow = yaml.safe_load(files[Path(".github/workflows/conformance.yml")])

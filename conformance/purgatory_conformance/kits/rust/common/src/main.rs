@@ -23,6 +23,10 @@ pub trait Case {
     fn call(&mut self, asked: &Operation) -> Result<Value, Refusal>;
     /// The events of the step, in the order in which they happened.
     fn events(&mut self) -> Vec<Event>;
+    /// Reads a clock that moves by itself; none where the runner moves it.
+    fn now_ms(&self) -> Option<i64> {
+        None
+    }
     /// Reads the declared observables.
     fn observed(&mut self) -> Value;
 }
@@ -47,6 +51,7 @@ fn new_case(component: &str, asked: &Configuration) -> Option<Box<dyn Case>> {
 /// Carries out a step; the outcome with result or rejection, events and observables.
 fn carry_out(case: &mut dyn Case, asked: &Operation) -> Value {
     let mut outcome = json!({});
+    let called_ms = case.now_ms();
     let called = catch_unwind(AssertUnwindSafe(|| case.call(asked))); // nobody planned a panic
     match called.unwrap_or(Err(Refusal::Internal)) {
         Ok(Value::Null) => {}
@@ -55,6 +60,10 @@ fn carry_out(case: &mut dyn Case, asked: &Operation) -> Value {
             return json!({"unsupported": "there is no such operation here"})
         }
         Err(refusal) => outcome["rejected"] = json!(refusal),
+    }
+    if called_ms.is_some() {
+        outcome["called_ms"] = json!(called_ms);
+        outcome["returned_ms"] = json!(case.now_ms());
     }
     outcome["observed"] = case.observed();
     outcome["events"] = json!(case.events());
