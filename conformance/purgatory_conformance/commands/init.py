@@ -7,7 +7,7 @@ import click
 
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.commands.options import ComponentName
-from purgatory_conformance.kits import COMPONENTS, Clock, Language, NoSuchKit, project
+from purgatory_conformance.kits import COMPONENTS, Clock, Language, NoSuchKit, project, write
 from purgatory_spec.profiles import Component
 
 
@@ -54,13 +54,11 @@ def init(directory: Path, language: str, components: tuple[str, ...], clock: str
             f"{', '.join(there)}: already there, and nothing was written; name another directory",
             EXIT_USAGE,
         )
-    for path, text in files.items():
-        written = directory / path
-        try:
-            written.parent.mkdir(parents=True, exist_ok=True)
-            written.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise Problem(f"{written}: cannot be written: {error.strerror}", EXIT_USAGE) from error
+    try:
+        write(files, directory)
+    except OSError as error:
+        place = error.filename or directory
+        raise Problem(f"{place}: cannot be written: {error.strerror}", EXIT_USAGE) from error
     where = "" if directory == Path() else f" {directory}"
     click.echo(f"written: {len(files)} files in {directory}; README.md says what is yours\n")
     click.echo(f"  purgatory doctor{where}\n  purgatory check{where} --suite quick")

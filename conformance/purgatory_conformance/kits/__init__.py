@@ -10,7 +10,7 @@ begins with ``dot-`` begins with a dot in the project.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Final
@@ -79,6 +79,19 @@ def project(
                 text = path.read_text(encoding="utf-8").replace(_NAME, name)
                 files[_named(path.relative_to(layer))] = _kept(text, words)
     return files
+
+
+def write(files: Mapping[Path, str], folder: Path) -> None:
+    """Write the files of a project; a file that is there with the same text is left alone.
+
+    Raises:
+        OSError: a file or folder cannot be written.
+    """
+    for path, text in files.items():
+        written = folder / path
+        if not written.is_file() or written.read_text(encoding="utf-8") != text:
+            written.parent.mkdir(parents=True, exist_ok=True)
+            written.write_text(text, encoding="utf-8")
 
 
 def _layers(language: Language, components: Collection[Component], clock: Clock) -> Iterator[Path]:

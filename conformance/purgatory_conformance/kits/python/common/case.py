@@ -58,7 +58,7 @@ class Case:
         except Unsupported:
             return {"unsupported": f"there is no operation {operation['op']!r} here"}
         except Exception as error:
-            outcome |= {"rejected": self.reason(error), "detail": repr(error)}
+            outcome |= {"rejected": self.reason(error), "detail": str(error) or repr(error)}
         if called_ms is not None:
             outcome |= {"called_ms": called_ms, "returned_ms": self.now_ms()}
         events, self.events = self.events, []
