@@ -23,8 +23,7 @@ interface Ticks {
 
     /** A clock that stands still until it is moved. Who waits on it is idle. */
     final class Virtual implements Ticks {
-        private long nowMs;
-        private long moves;
+        private volatile long nowMs;
         private boolean idle;
 
         Virtual(long startMs) {
@@ -32,27 +31,24 @@ interface Ticks {
         }
 
         @Override
-        public synchronized long nowMs() {
+        public long nowMs() {
             return nowMs;
         }
 
         @Override
         public void await(Object monitor, long ms) throws InterruptedException {
-            long before = moves;
             idle = true;
             monitor.notifyAll();
-            while (moves == before) {
-                monitor.wait();
-            }
+            monitor.wait();
         }
 
-        /** Moves the clock, and returns when the thread that waits on the monitor is idle again. */
-        void moveTo(Object monitor, long toMs) throws InterruptedException {
+        void moveTo(long toMs) {
+            nowMs = toMs;
+        }
+
+        /** Wakes the thread that waits on the monitor, and returns when it waits again. */
+        void settle(Object monitor) throws InterruptedException {
             synchronized (monitor) {
-                synchronized (this) {
-                    nowMs = toMs;
-                }
-                moves++;
                 idle = false;
                 monitor.notifyAll();
                 while (!idle) {

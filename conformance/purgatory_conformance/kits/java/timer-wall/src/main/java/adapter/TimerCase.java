@@ -57,8 +57,11 @@ final class TimerCase extends Case {
             case "add" -> timer.add(asked.task(), asked.delayMs());
             case "cancel" -> timer.cancel(asked.task());
             case "wait" -> Thread.sleep(asked.forMs());
-            case "advance" -> ((Ticks.Virtual) clock).moveTo(timer, asked.toMs());
+            case "advance" -> ((Ticks.Virtual) clock).moveTo(asked.toMs());
             default -> throw new Unsupported();
+        }
+        if (clock instanceof Ticks.Virtual still) {
+            still.settle(timer); // until nothing is left to do at this time
         }
         return null;
     }
