@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_conformance.subjects.building import build
 from purgatory_conformance.subjects.bundled import (
     bundled_inline_subject,
     bundled_proposal_subject,
@@ -25,7 +27,7 @@ from purgatory_conformance.subjects.in_process import subject_of
 from purgatory_conformance.subjects.kafka import KafkaMode, kafka_command
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject
-from purgatory_spec.profiles import Profile
+from purgatory_spec.profiles import Component, Profile
 
 KAFKA_RELEASE = "4.4.0"
 """The release that is judged unless another is asked for."""
@@ -57,10 +59,12 @@ REGISTERED: tuple[Registered, ...] = (
     ),
     Registered("bundled-inline", "our own timer and purgatory with an executor that runs at once"),
     Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
-    Registered("heap-timer", "a naive timer on a heap, as a child process: the adapter template"),
+    Registered(
+        "heap-timer", "a naive timer on a heap, as a child process, by purgatory init --lang python"
+    ),
     Registered(
         "naive-purgatory",
-        "a naive purgatory and memory pool, as a child process: the adapter template",
+        "a naive purgatory and memory pool, as a child process, by purgatory init --lang python",
     ),
     Registered("naive-server", "a naive server that only has ports: the adapter template"),
     Registered("kafka", "Apache Kafka's classes, virtual clock (needs Java 17 and Maven)"),
@@ -118,11 +122,15 @@ def adapter_command(
     Raises:
         UnknownSubject: the word stands for no adapter.
         InvalidDeclaration: the declaration cannot be used.
+        MissingTool: a tool that the adapter needs is not installed.
+        BuildFailed: the adapter could not be built.
     """
     word, release = _with_release(word or _default_word(), release)
     if word in _KAFKA_MODES:
         return _kafka_adapter(word, work_folder, release), None
-    path = adapter_folder(_TEMPLATES[word]) if word in _TEMPLATES else Path(word)
+    path = _kit(word, work_folder) if word in _KITS else Path(word)
+    if word == "naive-server":
+        path = adapter_folder("python-server")
     if path.is_dir():
         path = path / "purgatory.toml"
     if not path.is_file():
@@ -130,6 +138,7 @@ def adapter_command(
     declaration = read_declaration(path, release)
     if not declaration.command:
         raise UnknownSubject(f"{path} declares no command: the doctor examines adapters alone")
+    build(declaration.build, declaration.folder)
     return declaration.command, declaration.folder
 
 
@@ -159,8 +168,10 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_inline_subject())
         case "bundled-real-clock":
             return OpenSubject(word, bundled_real_clock_subject())
-        case "heap-timer" | "naive-purgatory" | "naive-server":
-            return _declared(read_declaration(adapter_folder(_TEMPLATES[word]) / "purgatory.toml"))
+        case "naive-server":
+            return _declared(read_declaration(adapter_folder("python-server") / "purgatory.toml"))
+        case _ if word in _KITS:
+            return _declared(read_declaration(_kit(word, work_folder) / "purgatory.toml"))
         case _ if word in _KAFKA_MODES:
             return _kafka(word, work_folder, release)
         case _ if word.startswith("mutant:"):
@@ -170,12 +181,19 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
     return None
 
 
-_TEMPLATES = {
-    "heap-timer": "python",
-    "naive-purgatory": "python-purgatory",
-    "naive-server": "python-server",
+_KITS = {
+    "heap-timer": (Component.TIMER,),
+    "naive-purgatory": (Component.PURGATORY, Component.MEMORY_POOL),
 }
-"""The adapters that serve as templates, and their folders."""
+"""The subjects that are written by ``purgatory init --lang python``, and their components."""
+
+
+def _kit(word: str, work_folder: Path) -> Path:
+    """Write the project of a subject into the work folder, where it is not there yet."""
+    folder = work_folder / "kits" / word
+    write(project(Language.PYTHON, _KITS[word], Clock.VIRTUAL, word), folder)
+    return folder
+
 
 _KAFKA_MODES = {
     "kafka": KafkaMode.VIRTUAL,
@@ -234,6 +252,7 @@ def _declared(declaration: Declaration) -> OpenSubject:
     if declaration.python:
         subject = _imported(declaration.python, declaration.folder)
     else:
+        build(declaration.build, declaration.folder)
         subject = ChildProcessSubject(
             declaration.command,
             name=declaration.name,

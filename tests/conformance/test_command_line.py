@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.knowledge import profile_fields
-from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import SUPPORTS
 from purgatory_spec.profiles import Component
@@ -182,7 +182,8 @@ def test_an_interrupt_exits_with_130(tmp_path: Path) -> None:
     Then it exits with 130
     """
     begun = tmp_path / "begun"
-    adapter = adapter_folder("python") / "heap_timer_adapter.py"
+    write(project(Language.PYTHON, [Component.TIMER], Clock.VIRTUAL, "mine"), tmp_path / "mine")
+    adapter = tmp_path / "mine" / "adapter.py"
     (tmp_path / "adapter.py").write_text(
         "import pathlib, runpy\n"
         f"pathlib.Path({str(begun)!r}).touch()\n"

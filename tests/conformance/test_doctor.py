@@ -19,12 +19,12 @@ from purgatory_conformance.describing.words import noun
 from purgatory_conformance.doctor.declared import declaration
 from purgatory_conformance.doctor.examination import examine
 from purgatory_conformance.doctor.finding import Finding, Severity, explain
+from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.knowledge import profile_fields
 from purgatory_spec.profiles import Component, Profile
 
 MISBEHAVING = Path(__file__).parent / "subjects" / "misbehaving_adapter.py"
 BUNDLED = Path(__file__).parent / "subjects" / "bundled_adapter.py"
-HEAP_TIMER = Path(__file__).parents[2] / "conformance" / "adapters" / "python"
 
 
 def examine_mode(mode: str, time_limit_seconds: float = 10.0) -> list[Finding]:
@@ -48,10 +48,10 @@ def noted(findings: list[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.verdict is Severity.NOTE]
 
 
-def test_good_adapter() -> None:
+def test_good_adapter(tmp_path: Path) -> None:
     """Nothing is wrong, everything declared is explained, and every request is shown."""
-    command = (sys.executable, "-S", "heap_timer_adapter.py")
-    findings = list(examine(command, working_folder=HEAP_TIMER))
+    write(project(Language.PYTHON, [Component.TIMER], Clock.VIRTUAL, "mine"), tmp_path)
+    findings = list(examine((sys.executable, "-S", "adapter.py"), working_folder=tmp_path))
     assert [finding for finding in findings if finding.verdict is Severity.WRONG] == []
     assert findings[-1] == Finding(
         Severity.OK, "the adapter speaks the protocol; the suite can judge it now"

@@ -1,46 +1,47 @@
-"""The adapter of the tutorial is short, needs nothing of ours, and is the one in the suite.
+"""The adapter of the tutorial is the kit's, and needs nothing of ours.
 
 That its page leads a newcomer to what it says is shown by running its blocks.
 """
 
 import ast
 import sys
+from pathlib import Path
 
 import pytest
 
-from .code_blocks import ROOT, Block, blocks_of
+from purgatory_conformance.kits import COMPONENTS, Clock, Language, project
+from purgatory_spec.profiles import Component
+
+from .code_blocks import ROOT, blocks_of
 
 pytestmark = pytest.mark.documentation
 
 PAGE = ROOT / "docs" / "tutorial" / "first-adapter.md"
-TEMPLATE = ROOT / "conformance" / "adapters" / "python" / "heap_timer_adapter.py"
-ADAPTER = "heap_timer_adapter.py"
+KIT = project(Language.PYTHON, [Component.TIMER], Clock.VIRTUAL, "my-timer")
 
 
-def block_titled(title: str, language: str) -> Block:
-    (block,) = [b for b in blocks_of(PAGE) if b.title == title and b.language == language]
-    return block
-
-
-def test_the_adapter_is_short_and_imports_nothing_of_ours() -> None:
-    text = block_titled(ADAPTER, "python").text
-    assert len(text.splitlines()) < 100
+def test_the_kit_in_python_imports_nothing_of_ours() -> None:
+    files = project(Language.PYTHON, COMPONENTS, Clock.VIRTUAL, "mine")
+    sources = {path.stem: text for path, text in files.items() if path.suffix == ".py"}
     imported: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            imported |= {name.name.split(".")[0] for name in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            imported.add((node.module or "").split(".")[0])
-    assert imported <= sys.stdlib_module_names
+    for text in sources.values():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                imported |= {name.name.split(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add((node.module or "").split(".")[0])
+    assert imported - sources.keys() <= sys.stdlib_module_names
 
 
-def test_the_page_ends_with_the_adapter_that_comes_with_the_suite() -> None:
-    assert block_titled(ADAPTER, "python").text == TEMPLATE.read_text(encoding="utf-8")
-
-
-def test_the_pieces_of_the_page_are_pieces_of_the_adapter() -> None:
-    whole = TEMPLATE.read_text(encoding="utf-8")
-    pieces = [b for b in blocks_of(PAGE) if b.language == "python" and not b.title]
-    defining = [b for b in pieces if b.text.startswith(("import", "class", "def", "PROFILE"))]
-    assert [block.where for block in defining if block.text not in whole] == []
-    assert len(defining) == 5
+def test_the_pieces_of_the_page_are_pieces_of_the_kit() -> None:
+    """
+    Given the blocks of the page that define something, and those that are whole files
+    Then they stand word for word in the project that the page has written
+    """
+    timer = KIT[Path("heap_timer.py")]
+    pieces = [each for each in blocks_of(PAGE) if each.language == "python" and not each.title]
+    defining = [each for each in pieces if each.text.startswith(("import", "class"))]
+    assert [each.where for each in defining if each.text not in timer] == []
+    assert len(defining) == 2
+    whole = [each for each in blocks_of(PAGE) if each.title and each.language == "python"]
+    assert [each.text for each in whole] == [KIT[Path("timer_case.py")]]

@@ -16,8 +16,7 @@ pytestmark = [pytest.mark.package, pytest.mark.slow]
 JUNK = (
     "conformance/adapters/kafka/target/lib/some.jar",
     "conformance/adapters/kafka/src/main/java/__pycache__/some.pyc",
-    "conformance/adapters/python/__pycache__/heap_timer_adapter.cpython-311.pyc",
-    "conformance/adapters/python-purgatory/__pycache__/naive.cpython-311.pyc",
+    "conformance/purgatory_conformance/kits/python/timer/__pycache__/heap_timer.cpython-311.pyc",
     "conformance/adapters/python-server/__pycache__/naive_server.cpython-311.pyc",
     "spec/vectors/timer/__pycache__/some.pyc",
     "spec/purgatory_spec/__pycache__/some.pyc",
@@ -90,17 +89,8 @@ def test_schema_and_vectors_are_in_it(names: set[str]) -> None:
 
 
 def test_adapters_are_in_it(names: set[str]) -> None:
-    python = files_under("conformance/adapters/python", f"{ADAPTERS}/python")
-    template = files_under("conformance/adapters/python-purgatory", f"{ADAPTERS}/python-purgatory")
     server = files_under("conformance/adapters/python-server", f"{ADAPTERS}/python-server")
     kafka = files_under("conformance/adapters/kafka", f"{ADAPTERS}/kafka")
-    assert f"{ADAPTERS}/python/heap_timer_adapter.py" in python
-    assert {each.rpartition("/")[2] for each in template} == {
-        "purgatory.toml",
-        "adapter.py",
-        "cases.py",
-        "naive.py",
-    }
     assert {each.rpartition("/")[2] for each in server} == {
         "purgatory.toml",
         "adapter.py",
@@ -109,7 +99,15 @@ def test_adapters_are_in_it(names: set[str]) -> None:
     assert f"{ADAPTERS}/kafka/pom.xml" in kafka
     assert sum(name.endswith(".java") for name in kafka) >= 10
     assert sum(name.endswith(".jsonl") for name in kafka) >= 3
-    assert python | template | server | kafka <= names
+    assert server | kafka <= names
+
+
+def test_kits_are_in_it(names: set[str]) -> None:
+    kits = files_under("conformance/purgatory_conformance/kits", "purgatory_conformance/kits")
+    last = {name.rpartition("/")[2] for name in kits}
+    assert {"adapter.py", "go.mod", "Cargo.toml", "pom.xml", "conformance.yml"} <= last
+    assert {"dot-gitignore", "LICENSE", "README.md"} <= last
+    assert kits <= names
 
 
 def test_tla_modules_are_in_it(names: set[str]) -> None:

@@ -21,6 +21,7 @@ class InvalidDeclaration(ValueError):
 class _Subject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     command: list[str] = []
+    build: list[str] = []
     python: str = ""
     time_limit_seconds: float = 10.0
 
@@ -44,12 +45,14 @@ class Declaration:
     """A subject as declared by the author in ``purgatory.toml``.
 
     Either ``command`` (an adapter, started in ``folder``) or ``python`` (``module:factory``, an
-    in-process subject) is given. ``replays`` has for each deviation's rule the case that shows it.
+    in-process subject) is given. ``build`` is the command that makes the adapter's program, run in
+    ``folder`` before a start. ``replays`` has for each deviation's rule the case that shows it.
     """
 
     name: str
     folder: Path
     command: tuple[str, ...] = ()
+    build: tuple[str, ...] = ()
     python: str = ""
     time_limit_seconds: float = 10.0
     deviations: tuple[Deviation, ...] = ()
@@ -75,6 +78,8 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
     subject = declared.subject
     if bool(subject.command) == bool(subject.python):
         raise InvalidDeclaration(f"{path}: [subject] needs either command or python, and not both")
+    if subject.build and not subject.command:
+        raise InvalidDeclaration(f"{path}: [subject] has a build, but no command that needs it")
     deviations: list[Deviation] = []
     replays = []
     for item in declared.deviation:
@@ -90,6 +95,7 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
         name=subject.name,
         folder=path.resolve().parent,
         command=tuple(sys.executable if part == "{python}" else part for part in subject.command),
+        build=tuple(subject.build),
         python=subject.python,
         time_limit_seconds=subject.time_limit_seconds,
         deviations=tuple(deviations),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_conformance.kits import Clock, Language, project, write
 from purgatory_conformance.running import case_run
 from purgatory_conformance.subjects.adapter_process import LONGEST_LINE
 from purgatory_conformance.subjects.adapter_replies import decode_reply, encode_request
@@ -40,7 +41,6 @@ from purgatory_spec.profiles import (
 from purgatory_spec.reasons import Reason
 
 MISBEHAVING = Path(__file__).with_name("misbehaving_adapter.py")
-HEAP_TIMER = Path(__file__).parents[3] / "conformance" / "adapters" / "python"
 STEPS: tuple[Operation, ...] = (Add("a", 1), Add("b", 9), Advance(5), Add("c", 1))
 AT_ADVANCE = '{"request":"do","id":5,"operation":{"op":"advance","to_ms":5}}'
 GOOD_OUTCOMES = [
@@ -78,10 +78,12 @@ class Adapters:
         return subject
 
     def heap_timer(self, look_ahead: int = 32) -> ChildProcessSubject:
+        folder = self.note.parent / "heap-timer"
+        write(project(Language.PYTHON, [Component.TIMER], Clock.VIRTUAL, "heap-timer"), folder)
         subject = ChildProcessSubject(
-            (sys.executable, "-S", "heap_timer_adapter.py"),
+            (sys.executable, "-S", "adapter.py"),
             name="heap timer",
-            working_folder=HEAP_TIMER,
+            working_folder=folder,
             look_ahead=look_ahead,
         )
         self.subjects.append(subject)
@@ -644,7 +646,7 @@ def test_introduction_is_asked_for_when_it_is_needed(adapters: Adapters) -> None
     assert pipe_threads() == []
     assert (subject.name, subject.implementation, subject.profiles) == (
         "heap timer",
-        Implementation(name="heap timer", version="1", language="Python"),
+        Implementation(name="naive implementation", version="1", language="Python"),
         {
             Component.TIMER: TimerProfile(
                 features=frozenset(

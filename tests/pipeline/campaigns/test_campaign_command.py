@@ -66,8 +66,9 @@ def test_an_adapter_by_its_command(tmp_path: Path) -> None:
     When a campaign judges it
     Then its components are judged, by an adapter that is not served once more
     """
-    adapter = Path(__file__).parents[3] / "conformance" / "adapters" / "python"
-    command = f"{sys.executable} {adapter / 'heap_timer_adapter.py'}"
+    written = purgatory(tmp_path, "init", "--lang", "python", "mine")
+    assert written.returncode == 0, written.stderr
+    command = f"{sys.executable} {tmp_path / 'mine' / 'adapter.py'}"
     done = purgatory(
         tmp_path, "campaign", "--command", command, "--runs", "4", "--out", "out", "--seed", "1"
     )

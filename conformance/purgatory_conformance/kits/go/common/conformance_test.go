@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: CC0-1.0
+package main
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// The verdict is that of "purgatory check"; a failure shows its report.
+func TestEveryRuleHolds(t *testing.T) {
+	suite, err := exec.LookPath("purgatory")
+	if err != nil {
+		t.Fatal("there is no command 'purgatory' here: README.md says how to install it")
+	}
+	report, err := exec.Command(suite, "check", "--suite", "quick", "--seed", "1").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, report)
+	}
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: CC0-1.0
+package main
+
+// The pool behind the protocol: each step becomes a call. Change names until it calls yours.
+
+// What is not declared here is neither asked for nor compared.
+var poolProfile = map[string]any{
+	"release_validation": "identity",
+	"features": []string{
+		"strict", "non_strict", "construct", "release_again", "release_slice", "release_copy",
+		"release_foreign", "release_nothing", "elapse",
+	},
+	"observables": []string{
+		"available_bytes", "used_bytes", "size_bytes", "out_of_memory", "buffer_bytes",
+		"depleted_spells", "depleted_ms",
+	},
+}
+
+func init() {
+	components["memory_pool"] = component{poolProfile, newPoolCase}
+	reasons[errInvalid] = "invalid_argument"
+}
+
+// A poolCase has a pool, and the buffers that it granted.
+type poolCase struct {
+	pool        *memoryPool
+	buffers     map[string]*buffer
+	bufferBytes any // what this step was granted
+}
+
+func newPoolCase(asked configuration) testCase {
+	pool, err := newMemoryPool(asked.SizeBytes, asked.MaxSingleBytes, asked.Strict)
+	if err != nil {
+		panic(err)
+	}
+	return &poolCase{pool: pool, buffers: map[string]*buffer{}}
+}
+
+func (c *poolCase) call(asked operation) (any, error) {
+	c.bufferBytes = nil
+	switch asked.Op {
+	case "allocate":
+		granted, err := c.pool.tryAllocate(asked.SizeBytes)
+		if granted != nil {
+			c.buffers[asked.Buffer] = granted
+			c.bufferBytes = len(granted.memory)
+		}
+		return granted != nil, err
+	case "release":
+		known := c.buffers[asked.Buffer]
+		switch {
+		case known == nil:
+			return nil, errUnknownName
+		case asked.Form == "slice": // another view of the memory
+			return nil, c.pool.release(&buffer{known.memory[:]})
+		case asked.Form == "copy": // other memory
+			return nil, c.pool.release(newBuffer(int64(len(known.memory))))
+		}
+		return nil, c.pool.release(known)
+	case "release_foreign":
+		return nil, c.pool.release(newBuffer(asked.SizeBytes))
+	case "release_nothing":
+		return nil, c.pool.release(nil)
+	case "construct":
+		_, err := newMemoryPool(asked.SizeBytes, asked.MaxSingleBytes, false)
+		return nil, err
+	case "elapse":
+		c.pool.nowMs = asked.ToMs
+	default:
+		return nil, errUnsupported
+	}
+	return nil, nil
+}
+
+func (c *poolCase) observed() map[string]any {
+	return map[string]any{
+		"available_bytes": c.pool.availableBytes,
+		"used_bytes":      c.pool.sizeBytes - c.pool.availableBytes,
+		"size_bytes":      c.pool.sizeBytes,
+		"out_of_memory":   c.pool.availableBytes <= 0,
+		"buffer_bytes":    c.bufferBytes,
+		"depleted_spells": c.pool.depletedSpells,
+		"depleted_ms":     c.pool.depletedMs,
+	}
+}

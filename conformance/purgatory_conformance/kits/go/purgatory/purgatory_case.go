@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: CC0-1.0
+package main
+
+// The purgatory behind the protocol: each step becomes a call. Change names until it calls yours.
+
+// What is not declared here is neither asked for nor compared.
+var purgatoryProfile = map[string]any{
+	"accounting":  "exact",
+	"check_drops": "as_passed",
+	"features": []string{
+		"force", "cancel_for_key", "rewatch", "duplicate_keys", "elapse", "shutdown", "no_time_outs",
+		"script_watch", "script_check", "script_cancel_for_key", "script_force", "script_try",
+	},
+	"observables": []string{"entries", "keys", "stale_entries", "timer_size", "pending", "estimate"},
+}
+
+func init() {
+	components["purgatory"] = component{purgatoryProfile, newPurgatoryCase}
+	reasons[errClosed] = "closed"
+	reasons[errNoKeys] = "invalid_argument"
+}
+
+// A purgatoryCase has a purgatory, and the operations that it was told of.
+type purgatoryCase struct {
+	timer      *timeOuts
+	purgatory  *purgatory
+	operations map[string]*scriptedOperation
+}
+
+type scriptedOperation struct {
+	delayedOperation
+	scripted
+}
+
+func newPurgatoryCase(asked configuration) testCase {
+	c := &purgatoryCase{operations: map[string]*scriptedOperation{}}
+	c.timer = &timeOuts{
+		tickMs: asked.TickMs, nowMs: asked.StartMs, armed: map[*delayedOperation]timeOut{},
+	}
+	c.purgatory = &purgatory{
+		purgeInterval: asked.PurgeInterval, lists: map[string][]*delayedOperation{},
+	}
+	if asked.TimeOuts {
+		c.purgatory.timer = c.timer
+	}
+	return c
+}
+
+// named is the operation of a name; the step that introduces the name gives the script.
+func (c *purgatoryCase) named(name string, delayMs int64, asked script) *scriptedOperation {
+	if c.operations[name] == nil {
+		o := &scriptedOperation{scripted: scripted{name: name, script: asked}}
+		o.delayMs = delayMs
+		o.tryComplete = func() bool { return o.tried(o.forceComplete) }
+		o.onComplete, o.onExpiration = o.scripted.completed, o.timedOut
+		o.do = func(each action) error {
+			_, err := c.call(operation{
+				Op: each.Do, Operation: each.Operation, Key: each.Key, Keys: each.Keys, DelayMs: each.DelayMs,
+			})
+			return err
+		}
+		c.operations[name] = o
+	}
+	return c.operations[name]
+}
+
+// call does what a step, or an action of a callback, asks for.
+func (c *purgatoryCase) call(asked operation) (any, error) {
+	switch asked.Op {
+	case "watch":
+		o := c.named(asked.Operation, asked.DelayMs, asked.Script)
+		return c.purgatory.tryCompleteElseWatch(&o.delayedOperation, asked.Keys)
+	case "check":
+		return c.purgatory.checkAndComplete(asked.Key), nil
+	case "cancel_for_key":
+		names := []string{}
+		for _, cancelled := range c.purgatory.cancelForKey(asked.Key) {
+			for name, o := range c.operations {
+				if &o.delayedOperation == cancelled {
+					names = append(names, name)
+				}
+			}
+		}
+		return names, nil
+	case "force":
+		return c.named(asked.Operation, 0, script{}).forceComplete(), nil
+	case "satisfy":
+		c.named(asked.Operation, 0, script{}).satisfied = true
+	case "elapse":
+		c.timer.nowMs = asked.ToMs
+	case "advance":
+		c.timer.nowMs = asked.ToMs
+		c.purgatory.advance()
+	case "shutdown":
+		c.purgatory.closed = true
+	default:
+		return nil, errUnsupported
+	}
+	return nil, nil
+}
+
+func (c *purgatoryCase) observed() map[string]any {
+	pending, stale := len(c.timer.armed), c.purgatory.staleEntries()
+	return map[string]any{
+		"entries":       c.purgatory.entries(),
+		"keys":          len(c.purgatory.lists),
+		"stale_entries": stale,
+		"timer_size":    pending,
+		"pending":       pending,
+		"estimate":      pending + stale,
+	}
+}

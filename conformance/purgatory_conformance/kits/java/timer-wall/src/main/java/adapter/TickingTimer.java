@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: CC0-1.0
+package adapter;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.function.Consumer;
+
+/** A naive timer with a thread of its own: put yours in its place. It knows nothing of the protocol. */
+final class TickingTimer implements AutoCloseable {
+    /** A delay that is too large. */
+    static final class TooLarge extends RuntimeException {}
+
+    /** What a profile that says nothing of it promises to accept. */
+    private static final long LARGEST_DELAY_MS = Integer.MAX_VALUE;
+
+    private static final long FOR_EVER_MS = Long.MAX_VALUE / 1_000_000;
+
+    private record Arming(long dueMs, long number, String task) {}
+
+    private final Ticks clock;
+    private final Consumer<String> run;
+    private final PriorityQueue<Arming> heap =
+            new PriorityQueue<>(Comparator.comparingLong(Arming::dueMs).thenComparingLong(Arming::number));
+    private final Map<String, Long> pending = new HashMap<>(); // its arming; what else the heap holds is stale
+    private final Thread thread = new Thread(this::work, "timer");
+    private long armings;
+
+    TickingTimer(Ticks clock, Consumer<String> run) {
+        this.clock = clock;
+        this.run = run;
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    synchronized void add(String task, long delayMs) {
+        if (delayMs > LARGEST_DELAY_MS) {
+            throw new TooLarge();
+        }
+        pending.put(task, ++armings); // an earlier arming of the task becomes stale
+        heap.add(new Arming(clock.nowMs() + delayMs, armings, task));
+        notifyAll();
+    }
+
+    synchronized void cancel(String task) {
+        pending.remove(task); // an unknown task is no error
+    }
+
+    synchronized int size() {
+        return pending.size();
+    }
+
+    private synchronized void work() {
+        try {
+            while (true) {
+                long waitMs = heap.isEmpty() ? FOR_EVER_MS : heap.peek().dueMs() - clock.nowMs();
+                if (waitMs > 0) {
+                    clock.await(this, waitMs);
+                    continue;
+                }
+                Arming due = heap.poll();
+                if (pending.remove(due.task(), due.number())) {
+                    run.accept(due.task());
+                }
+            }
+        } catch (InterruptedException closed) {
+            pending.clear();
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+}

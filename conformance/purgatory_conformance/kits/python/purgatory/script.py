@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: CC0-1.0
+"""What an operation under test does when it is tried or completed."""
+
+from collections.abc import Callable
+
+from case import Case, Json
+
+
+class ScriptError(Exception):
+    """What a script throws."""
+
+
+class Script:
+    """The script of one operation: an operation of yours calls these from its callbacks."""
+
+    def __init__(self, case: Case, name: str, asked: Json) -> None:
+        self.case, self.name, self.delay_ms = case, name, asked.get("delay_ms", 0)
+        script = asked.get("script", {})
+        self.tries: list[str] = list(script.get("tries", ()))
+        self.on_try: list[list[Json]] = list(script.get("on_try", ()))
+        self.on_complete: list[Json] = script.get("on_complete", [])
+        self.on_expiration: list[Json] = script.get("on_expiration", [])
+        self.satisfied = False
+
+    def tried(self, complete: Callable[[], bool]) -> bool:
+        """A try: ``complete`` completes the operation where the script says so."""
+        self.case.note("tried", self.name)
+        answer = self.tries.pop(0) if len(self.tries) > 1 else (self.tries or ["wait"])[0]
+        completes = self.satisfied or answer == "complete"  # settled before the actions
+        if self.on_try:
+            self.act(self.on_try.pop(0))
+        if completes:
+            return complete()
+        if answer == "throw":
+            raise ScriptError
+        return False
+
+    def completed(self) -> None:
+        self.case.note("completed", self.name)
+        self.act(self.on_complete)
+
+    def timed_out(self) -> None:
+        self.case.note("timed_out", self.name)
+        self.act(self.on_expiration)
+
+    def act(self, actions: list[Json]) -> None:
+        for action in actions:
+            if action["do"] == "throw":
+                raise ScriptError
+            try:
+                self.case.call(action["do"], action)
+            except Exception as error:  # it does not end the script
+                self.case.note("rejected", self.name, reason=self.case.reason(error))

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: CC0-1.0
+//! A naive timer on `tokio::time`: put yours in its place. It knows nothing of the protocol.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep_until, Instant};
+
+/// What a profile that says nothing of it promises to accept.
+const LARGEST_DELAY_MS: i64 = i32::MAX as i64;
+
+/// A delay that is too large.
+#[derive(Debug)]
+pub struct TooLarge;
+
+type Pending = Arc<Mutex<HashMap<String, JoinHandle<()>>>>;
+
+/// Each task sleeps in an asynchronous task of its own; it is used inside a runtime.
+pub struct TickingTimer {
+    pending: Pending,
+    run: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+impl TickingTimer {
+    pub fn new(run: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        TickingTimer { pending: Pending::default(), run: Arc::new(run) }
+    }
+
+    pub fn add(&self, task: &str, delay_ms: i64) -> Result<(), TooLarge> {
+        if delay_ms > LARGEST_DELAY_MS {
+            return Err(TooLarge);
+        }
+        self.cancel(task); // an earlier arming
+        let due = Instant::now() + Duration::from_millis(delay_ms.max(0) as u64);
+        let (name, pending, run) = (task.to_string(), self.pending.clone(), self.run.clone());
+        let armed = tokio::spawn(async move {
+            sleep_until(due).await;
+            pending.lock().unwrap().remove(&name);
+            run(&name);
+        });
+        self.pending.lock().unwrap().insert(task.to_string(), armed);
+        Ok(())
+    }
+
+    pub fn cancel(&self, task: &str) {
+        if let Some(armed) = self.pending.lock().unwrap().remove(task) {
+            armed.abort(); // an unknown task is no error
+        }
+    }
+
+    pub fn size(&self) -> usize {
+        self.pending.lock().unwrap().len()
+    }
+}

@@ -1,0 +1,65 @@
+"""``purgatory init``: a project for each language, component, clock; nothing is overwritten."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from purgatory_conformance.kits import COMPONENTS, Clock, Language, NoSuchKit, project
+from purgatory_spec.profiles import Component
+from tests.conformance.command import purgatory
+
+
+def test_what_is_written_is_what_the_kit_has(tmp_path: Path) -> None:
+    finished = purgatory(tmp_path, "init", "--lang", "python", "mine")
+    assert finished.returncode == 0, finished.stderr
+    written = {
+        path.relative_to(tmp_path / "mine"): path.read_text(encoding="utf-8")
+        for path in (tmp_path / "mine").rglob("*")
+        if path.is_file()
+    }
+    assert written == project(Language.PYTHON, [Component.TIMER], Clock.VIRTUAL, "mine")
+    assert 'name = "mine"' in written[Path("purgatory.toml")]
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    """
+    Given a folder in which one of the project's files lies
+    When a project is to be written there
+    Then the file is named, and neither it nor any other is written
+    """
+    (tmp_path / "purgatory.toml").write_text("mine", encoding="utf-8")
+    finished = purgatory(tmp_path, "init", "--lang", "python")
+    assert finished.returncode == 2
+    assert "purgatory.toml: already there" in finished.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["purgatory.toml"]
+    assert (tmp_path / "purgatory.toml").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    "others", [[Component.PURGATORY], [Component.TIMER, Component.MEMORY_POOL]]
+)
+def test_only_a_timer_has_a_project_on_the_real_clock(others: list[Component]) -> None:
+    with pytest.raises(NoSuchKit, match="only a timer is judged on the real clock"):
+        project(Language.PYTHON, others, Clock.WALL, "mine")
+
+
+@pytest.mark.parametrize("components", [[], [Component.CHANNEL_MUTING]])
+def test_there_is_no_kit_for_channels(components: list[Component]) -> None:
+    with pytest.raises(NoSuchKit, match="no kit has the component"):
+        project(Language.PYTHON, components, Clock.VIRTUAL, "mine")
+
+
+@pytest.mark.parametrize("language", Language)
+def test_the_workflow_runs_the_test_of_the_project(language: Language) -> None:
+    """
+    Given the workflow of a project
+    When it is read
+    Then the command before the summary is the one that README.md gives for the test
+    """
+    files = project(language, COMPONENTS, Clock.VIRTUAL, "mine")
+    workflow = yaml.safe_load(files[Path(".github/workflows/conformance.yml")])
+    runs = [step["run"] for step in workflow["jobs"]["conformance"]["steps"] if "run" in step]
+    assert len(runs) == 3
+    assert f"    {runs[1]} " in files[Path("README.md")]
+    assert "purgatory-work/mine/results.jsonl" in runs[2]
