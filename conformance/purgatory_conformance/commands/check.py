@@ -30,7 +30,7 @@ from purgatory_conformance.running.golden_vectors import contradictions
 from purgatory_conformance.running.replay_file import plain, write_replay
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import SubjectFailure, profile_of
-from purgatory_conformance.version import SUITE_VERSION
+from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION
 from purgatory_spec.messages import Implementation, schema_digest
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import component_of_rule
@@ -191,4 +191,5 @@ def _results(check: _Check, campaign: Campaign) -> Results:
         suite_version=SUITE_VERSION,
         schema=schema_digest(),
         replays=replays,
+        package_version=PACKAGE_VERSION,
     )

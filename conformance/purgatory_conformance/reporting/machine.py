@@ -84,7 +84,8 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("why", printable(footer.why)),
         ("implementation", describe_implementation(header.implementation)),
         ("profile", declared),
-        ("suite", f"{printable(header.suite_version)} {printable(header.suite)}"),
+        ("suite", printable(header.suite)),
+        ("suite version", printable(header.suite_words)),
         ("seed", str(header.seed)),
         ("cases", str(footer.cases)),
         ("steps", str(footer.steps)),
@@ -177,9 +178,9 @@ def _component_in_markdown(results: Results) -> str:
         "",
         _plain(footer.why),
         "",
-        f"Subject {_code(header.subject)}, suite {_plain(header.suite_version)} "
-        f"{_plain(header.suite)}, seed {header.seed}: {counted(footer.cases, 'generated case')}, "
-        f"{counted(footer.steps, 'step')}.",
+        f"Subject {_code(header.subject)}, {_plain(header.suite)} suite, version "
+        f"{_plain(header.suite_words)}, seed {header.seed}: "
+        f"{counted(footer.cases, 'generated case')}, {counted(footer.steps, 'step')}.",
         "",
     ]
     if results.refusals:
