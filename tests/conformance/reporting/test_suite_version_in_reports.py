@@ -17,7 +17,6 @@ from purgatory_conformance.reporting.terminal import print_results
 
 from .conftest import MakeResults, never_expires
 
-
 BOTH = "version 7 (purgatory-spec 0.9.2)"
 
 
