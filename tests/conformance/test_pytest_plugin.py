@@ -215,7 +215,9 @@ def pytest_unconfigure():
 def imported(suite: pytest.Pytester, *words: str) -> list[str]:
     suite.makeconftest(TELL_MODULES)
     result = suite.runpytest_subprocess("-p", "no:hypothesispytest", *words)
-    return re.findall(r"imported:(.*)", result.stderr.str())[0].split()
+    told = re.search(r"imported:(.*)", result.stderr.str())
+    assert told is not None
+    return told[1].split()
 
 
 def test_nothing_is_imported_where_no_subject_is_given(suite: pytest.Pytester) -> None:
