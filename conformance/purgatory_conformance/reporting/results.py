@@ -276,14 +276,14 @@ def _hint(way: WayOut, rule: str, replay: str) -> Hint:
     if not way.variant:
         return Hint(way.words, way.line)
     paste = f"""[[deviation]]
-rule = {_quoted(rule)}
-variant = {_quoted(way.variant)}
-replay = {_quoted(replay)}
-reason = {_quoted(way.reason)}"""
+rule = {quoted(rule)}
+variant = {quoted(way.variant)}
+replay = {quoted(replay)}
+reason = {quoted(way.reason)}"""
     return Hint(way.words, paste, f"docs/findings.md#{way.finding}" if way.finding else "")
 
 
-def _quoted(words: str) -> str:
+def quoted(words: str) -> str:
     """A string as TOML has it; JSON escapes are TOML's."""
     return json.dumps(words, ensure_ascii=False)
 

@@ -105,6 +105,20 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
     )
 
 
+def declaration_of(word: str) -> Path | None:
+    """The file that declares the subject of a word, or of this folder; None for other subjects."""
+    path = Path(word)
+    if (
+        not word
+        and not Path("purgatory.toml").is_file()
+        and has_declaration(Path("pyproject.toml"))
+    ):
+        return Path("pyproject.toml")
+    if path.is_dir():
+        path = path / "purgatory.toml"
+    return path if path.is_file() else None
+
+
 def has_declaration(path: Path) -> bool:
     """Whether a ``pyproject.toml`` has the table ``tool.purgatory``."""
     try:
