@@ -5,6 +5,8 @@ speaks the adapter protocol, or one of those that are bundled. The shelves, each
 
     stateful       Hypothesis state machines, for anybody's test suite
     commands       ``purgatory check``, ``doctor``, ``explain``, ``model``, ``schedule`` and others
+    pytest_plugin  ``pytest --purgatory SUBJECT``: a test for each rule
+    checking       a check of an open subject, whoever asks for it
     breaking       who catches a planted defect
     doctor         an adapter tried line by line
     own_model      a model of one's own against the rules

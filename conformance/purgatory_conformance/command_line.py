@@ -112,14 +112,14 @@ def _run() -> int | None:
     except Problem as error:
         return _say(str(error), error.exit_code)
     except Exception as error:
-        exit_code = _exit_code(error)
+        exit_code = exit_code_of(error)
         if exit_code is None:
             raise
         return _say(str(error), exit_code)
     return code
 
 
-def _exit_code(error: Exception) -> int | None:
+def exit_code_of(error: Exception) -> int | None:
     """The exit code of a foreseen problem of a subject or a file; None for any other error."""
     from purgatory_conformance.opening import UnknownSubject
     from purgatory_conformance.subjects.declaration import InvalidDeclaration

@@ -9,6 +9,7 @@ What becomes of a block depends on its language, and on words behind it that the
   the word ``large`` they repeat what a test of the command shows, and run with the large tests;
   with the word ``measured`` any number stands for any other, and gaps may have another width;
 - ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of;
+- ``yaml`` is parsed, and gives the action of this project no input that it does not have;
 - ``diff`` changes the file that its title names;
 - ``tla`` stands word for word in a module of this project, or with a title is a module itself;
 - ``go`` and ``java`` have a title, and tests of their own that compile and run them;
@@ -159,6 +160,7 @@ class PageRun:
             "json": self._json_lines,
             "jsonl": self._json_lines,
             "toml": self._toml,
+            "yaml": self._yaml,
             "diff": self._diff,
             "go": self._program,
             "java": self._program,
@@ -238,6 +240,17 @@ class PageRun:
             raise WrongBlock(f"{block.where}: {error}") from error
         if "subject" in document and block.title:
             read_declaration(self.folder / block.title)
+
+    def _yaml(self, block: Block) -> None:
+        try:
+            msgspec.yaml.decode(block.text)
+        except msgspec.DecodeError as error:
+            raise WrongBlock(f"{block.where}: {error}") from error
+        action: Any = msgspec.yaml.decode((ROOT / "action.yml").read_bytes())
+        of_ours = block.text.partition("purgatory-spec@")[2].partition("- ")[0]
+        given = re.findall(r"^ +([a-z-]+): \S", of_ours, re.MULTILINE)
+        if unknown := set(given) - action["inputs"].keys():
+            raise WrongBlock(f"{block.where}: the action has no input {min(unknown)!r}")
 
     def _tla(self, block: Block) -> None:
         if block.title:

@@ -161,6 +161,7 @@ RIGHT = [
     ("json", '{"request":"end","id":5}'),
     ("jsonl", '{"component":"timer","case":"a"}\n{"operation":{"op":"advance","to_ms":1}}'),
     ("toml", "[subject]\nname = 'a'"),
+    ("yaml", "uses: OWNER/purgatory-spec@COMMIT\nwith:\n  suite: quick"),
 ]
 
 WRONG = [
@@ -183,6 +184,8 @@ WRONG = [
     ("json", '{"colour":"red"}', "example of"),
     ("jsonl", '{"component":"timer","case":"a"}\n{"operation":{"op":"leap"}}', "leap"),
     ("toml", "[subject", "Expected"),
+    ("yaml", "uses: [quick", "expected"),
+    ("yaml", "uses: OWNER/purgatory-spec@COMMIT\nwith:\n  sweet: quick", "no input 'sweet'"),
     ("tla", "Lamp == TRUE", "no module holds these lines"),
     ('diff title="poem.txt"', "-daisies\n+roses", "once"),
     ("go", "package main", "without a title"),

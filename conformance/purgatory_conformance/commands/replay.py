@@ -1,23 +1,39 @@
-"""The command that runs a stored case again."""
+"""The command that runs stored cases again: one step by step, or all those of a folder."""
 
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
+from purgatory_conformance.command_line import (
+    EXIT_INCONCLUSIVE,
+    EXIT_MISSING_TOOL,
+    EXIT_SUBJECT_FAILED,
+    EXIT_USAGE,
+    exit_code_of,
+)
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
-from purgatory_conformance.describing.words import legend_of, noun, printable
-from purgatory_conformance.running.case_run import run_case
+from purgatory_conformance.describing.words import counted, legend_of, noun, printable
+from purgatory_conformance.judging.judgement import TooManyStates
+from purgatory_conformance.running.case_run import CaseVerdict, run_case
+from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Case, Step, read_case
+from purgatory_spec.jsonlines import InvalidDocument
 from purgatory_spec.profiles import Profile
 from purgatory_spec.requirements import requirement
 
+_WORST_FIRST = (1, EXIT_SUBJECT_FAILED, EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, EXIT_USAGE, 0)
+"""Exit codes: what is known to be wrong weighs more than what could not be found out."""
+
 
 @click.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--subject", default="", help="Ask this subject instead of the one in the file.")
 @click.option("--recorded", is_flag=True, help="Ask nobody: judge the outcomes in the file.")
 @COMMAND
@@ -33,9 +49,21 @@ def replay(
     release: str,
     work: Path,
 ) -> None:
-    """Run the case in FILE once more, step by step, and judge every step."""
-    case = read_case(file)
+    """Run the case in FILE once more, step by step, and judge every step.
+
+    FILE may be a folder of kept cases: each of its .jsonl files is run, a table says what each
+    breaks, and the exit code is that of the worst. 0 says that all are as the rules say.
+    """
     console = Console(highlight=False)
+    if file.is_dir():
+
+        def ask(case: Case) -> OpenSubject:
+            wanted = subject or ("" if command else case.header.subject)
+            return opened(wanted, command, work, release, case.header.profile)
+
+        whom = "as recorded" if recorded else subject or command
+        context.exit(_replay_folder(console, file, whom, None if recorded else ask))
+    case = read_case(file)
     if recorded:
         steps = list(case.steps)
         profile = case.header.profile
@@ -49,6 +77,9 @@ def replay(
             if run.failure is not None:
                 console.print(f"{run.failure}", markup=False)
                 context.exit(EXIT_SUBJECT_FAILED)
+            if run.verdict is CaseVerdict.UNSUPPORTED:
+                console.print(f"not judged, since it is refused: {run.refused}", markup=False)
+                context.exit(EXIT_INCONCLUSIVE)
             steps, profile = run.steps, profile_of(asked, case.component)
         finally:
             asked.close()
@@ -56,6 +87,72 @@ def replay(
     made_with = support_of(case.component).describe_configuration(case.header.configuration)
     console.print(f"{noun(case.component)}: {made_with}", markup=False)
     context.exit(0 if _print_steps(console, case, steps, profile) else 1)
+
+
+def _replay_folder(
+    console: Console, folder: Path, whom: str, ask: Callable[[Case], OpenSubject] | None
+) -> int:
+    """Run each case of a folder, and print a table; the exit code is that of the worst.
+
+    Where ``ask`` is None nobody is asked, and the recorded outcomes are judged.
+    """
+    files = sorted(folder.rglob("*.jsonl"))
+    if not files:
+        raise click.UsageError(f"{folder} has no .jsonl file: there is nothing to replay")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in ("", "file", "subject", "result"):
+        table.add_column(header, overflow="fold")
+    codes: Counter[int] = Counter()
+    for file in files:
+        subject = whom
+        try:
+            case = read_case(file)
+            subject = whom or case.header.subject
+            code, words = _recorded(case) if ask is None else _again(case, ask)
+        except TooManyStates:
+            code, words = EXIT_INCONCLUSIVE, CaseVerdict.INCONCLUSIVE.value
+        except Exception as error:
+            known = exit_code_of(error)
+            if known is None:
+                raise
+            code, words = known, str(error)
+        codes[code] += 1
+        symbol = {0: "✓", 1: "✗"}.get(code, "!")
+        cells = (symbol, str(file.relative_to(folder)), subject, words)
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    console.print(table)
+    told = [f"{codes[0]} as the rules say", f"{codes[1]} not"]
+    told += [f"{codes.total() - codes[0] - codes[1]} without a result"]
+    console.print(f"{counted(len(files), 'file')}: {', '.join(told)}")
+    return next(code for code in _WORST_FIRST if codes[code])
+
+
+def _again(case: Case, ask: Callable[[Case], OpenSubject]) -> tuple[int, str]:
+    """Ask the subject of a case the case's operations: the exit code, and the result in words."""
+    subject = ask(case).subject
+    try:
+        run = run_case(subject, case.header.case, case.header.configuration, case.operations)
+    finally:
+        subject.close()
+    if run.failure is not None:
+        return EXIT_SUBJECT_FAILED, str(run.failure)
+    if run.divergence is not None:
+        return 1, f"breaks {run.divergence.rule} in step {len(run.steps)}"
+    if run.verdict is not CaseVerdict.PASS:
+        return EXIT_INCONCLUSIVE, run.refused or run.verdict.value
+    return 0, f"{counted(len(run.steps), 'step')}, all as the rules say"
+
+
+def _recorded(case: Case) -> tuple[int, str]:
+    """Judge the outcomes that a case has recorded."""
+    judge = support_of(case.component).judge(case.header.configuration, case.header.profile, ())
+    for number, step in enumerate(case.steps, start=1):
+        if step.outcome is None:
+            raise InvalidDocument(case.header.case, number + 1, "the step has no outcome")
+        divergence = judge.step(step.operation, step.outcome).divergence
+        if divergence is not None:
+            return 1, f"breaks {divergence.rule} in step {number}"
+    return 0, f"{counted(len(case.steps), 'step')}, all as the rules say"
 
 
 def _print_steps(console: Console, case: Case, steps: list[Step], profile: Profile) -> bool:

@@ -15,7 +15,8 @@ from purgatory_conformance.describing.words import (
     printable,
     shortened,
 )
-from purgatory_conformance.reporting.results import DeviationLine, Results, RuleLine, worst
+from purgatory_conformance.reporting.answers import Answer, Kind, answers_of
+from purgatory_conformance.reporting.results import Results, worst
 from purgatory_conformance.reporting.story import Story, all_rules, stories
 from purgatory_conformance.support.registry import support_of
 
@@ -24,15 +25,13 @@ _CAUSES_IN_FULL = 3
 _MOST_LETTERS = 1000
 
 
-_TALLIES = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+_TALLIES = {Kind.FAILURE: "failures", Kind.ERROR: "errors", Kind.SKIPPED: "skipped"}
 
 
 def render_junit(results: Sequence[Results]) -> str:
     """The results as JUnit XML, a test suite for each component, a test case for each rule.
 
-    A rule that is broken is a failure, and so is a declared deviation that was not seen. Too few
-    visits are an error where the verdict rests on them, otherwise the rule is skipped. There are
-    failures or errors exactly where the exit code is not zero.
+    There are failures or errors exactly where the exit code is not zero.
     """
     root = ET.Element("testsuites", name=f"purgatory {printable(results[0].header.subject)}")
     root.extend([_test_suite(each) for each in results])
@@ -49,29 +48,23 @@ def _test_suite(results: Results) -> ET.Element:
     properties = ET.SubElement(suite, "properties")
     for name, value in _facts(results):
         ET.SubElement(properties, "property", name=name, value=value)
-    told = stories(results)
-    # A run that ended early has not seen every deviation; that is nothing against the subject.
-    judged = results.footer.exit_code == 1
-    unseen = {line.rule: line for line in results.deviations if judged and not line.cases}
-    for rule in all_rules(results):
-        about = [story for story in told if rule.id in (story.rule, *story.cause.also)]
-        _add_rule(suite, rule, about, unseen.get(rule.id), results)
-    for failure in results.failures:
-        words = f"the subject {printable(failure.kind)}: {printable(failure.explanation)}"
-        error = _add_case(suite, "the subject answers", "error", words)
-        parts = (failure.asked, failure.received, *failure.standard_error.split("\n"))
-        error.text = "\n".join(shortened(printable(part), _MOST_LETTERS) for part in parts if part)
-    exit_code = results.footer.exit_code
-    if exit_code and not _count(suite, "failure") + _count(suite, "error"):
-        kind = "failure" if exit_code == 1 else "error"
-        _add_case(suite, "the verdict", kind, f"{results.footer.verdict}: {results.footer.why}")
+    answers = answers_of(results)
+    for answer in answers:
+        _add_case(suite, answer, f"purgatory.{results.component.value}")
     for kind, attribute in _TALLIES.items():
-        suite.set(attribute, str(_count(suite, kind)))
-    suite.set("tests", str(len(suite.findall("testcase"))))
+        suite.set(attribute, str(sum(answer.kind is kind for answer in answers)))
+    suite.set("tests", str(len(answers)))
     suite.set("time", f"{results.footer.seconds:.3f}")
-    for case in suite.iter("testcase"):
-        case.set("classname", f"purgatory.{results.component.value}")
     return suite
+
+
+def _add_case(suite: ET.Element, answer: Answer, class_name: str) -> None:
+    case = ET.SubElement(suite, "testcase", name=answer.name, classname=class_name)
+    if answer.kind is Kind.PASSED:
+        ET.SubElement(case, "system-out").text = answer.text
+    else:
+        found = ET.SubElement(case, answer.kind.value, message=answer.message)
+        found.text = answer.text or None
 
 
 def _facts(results: Results) -> list[tuple[str, str]]:
@@ -84,7 +77,8 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("why", printable(footer.why)),
         ("implementation", describe_implementation(header.implementation)),
         ("profile", declared),
-        ("suite", f"{printable(header.suite_version)} {printable(header.suite)}"),
+        ("suite", printable(header.suite)),
+        ("suite version", printable(header.suite_words)),
         ("seed", str(header.seed)),
         ("cases", str(footer.cases)),
         ("steps", str(footer.steps)),
@@ -94,72 +88,6 @@ def _facts(results: Results) -> list[tuple[str, str]]:
             for line in results.refusals
         ),
     ]
-
-
-def _count(suite: ET.Element, kind: str) -> int:
-    return len(suite.findall(f"testcase/{kind}"))
-
-
-def _add_case(suite: ET.Element, name: str, kind: str = "", message: str = "") -> ET.Element:
-    """Add a test case; returns its failure, error or skip, or itself where it passes."""
-    case = ET.SubElement(suite, "testcase", name=printable(name))
-    return ET.SubElement(case, kind, message=printable(message)) if kind else case
-
-
-def _add_rule(
-    suite: ET.Element,
-    rule: RuleLine,
-    about: list[Story],
-    unseen: DeviationLine | None,
-    results: Results,
-) -> None:
-    name = f"{rule.id} ({rule.level}): {rule.title}"
-    if rule.state in ("broken", "doubtful"):
-        first = f"expected {about[0].expected}, seen {about[0].seen}" if about else ""
-        kind = "failure" if results.footer.exit_code == 1 else "error"
-        failure = _add_case(suite, name, kind, first or "a failing case was blamed on it")
-        failure.text = "\n\n".join(_story_in_lines(story) for story in about)
-    elif unseen is not None:
-        words = f"declared to break it as {unseen.variant}, but did not: withdraw the declaration"
-        _add_case(suite, name, "failure", words)
-    elif rule.state == "too few":
-        # Where nothing else was found, the verdict is inconclusive because of this.
-        decides = results.footer.exit_code == 4 and rule.level == "MUST"
-        words = f"{counted(rule.visits, 'visit')}, at least {rule.minimum} are needed"
-        _add_case(suite, name, "error" if decides else "skipped", words)
-    else:
-        case = _add_case(suite, name)
-        lines = [f"{counted(rule.visits, 'visit')}"]
-        lines += [_deviation_in_words(d) for d in results.deviations if d.rule == rule.id]
-        ET.SubElement(case, "system-out").text = "\n".join(lines)
-
-
-def _deviation_in_words(line: DeviationLine) -> str:
-    why = " ".join(printable(words) for words in (line.reason, line.issue) if words)
-    return (
-        f"deviates as declared ({printable(line.variant)}) in {counted(line.cases, 'case')}"
-        f"{f': {why}' if why else ''}\nreplay file: {printable(line.replay)}"
-    )
-
-
-def _story_in_lines(story: Story) -> str:
-    lines = [f"{counted(story.cases, 'failing case')}; the simplest, from {story.source}:"]
-    lines += [story.answers] if story.answers else []
-    lines.append(f"a {story.configuration}")
-    for step in story.steps:
-        lines.append(
-            f"{step.number:>3}  {step.operation}  -> {step.outcome}"
-            f"{'  <- diverges' if step.diverges else ''}"
-        )
-    lines += [f"expected: {story.expected}", f"seen: {story.seen}"]
-    lines += [f"state before: {story.before}"] if story.before else []
-    lines += [f"expected after: {story.after}"] if story.after else []
-    lines += [story.also] if story.also else []
-    for hint in story.hints:
-        lines += [f"hint: {printable(hint.words)}", *map(printable, hint.paste.split("\n"))]
-        lines += [f"see {hint.finding}"] if hint.finding else []
-    lines += [story.command] if story.command else []
-    return "\n".join(lines)
 
 
 def render_markdown(results: Sequence[Results]) -> str:
@@ -177,9 +105,9 @@ def _component_in_markdown(results: Results) -> str:
         "",
         _plain(footer.why),
         "",
-        f"Subject {_code(header.subject)}, suite {_plain(header.suite_version)} "
-        f"{_plain(header.suite)}, seed {header.seed}: {counted(footer.cases, 'generated case')}, "
-        f"{counted(footer.steps, 'step')}.",
+        f"Subject {_code(header.subject)}, {_plain(header.suite)} suite, version "
+        f"{_plain(header.suite_words)}, seed {header.seed}: "
+        f"{counted(footer.cases, 'generated case')}, {counted(footer.steps, 'step')}.",
         "",
     ]
     if results.refusals:

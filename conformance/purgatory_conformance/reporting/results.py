@@ -37,6 +37,14 @@ class Header(msgspec.Struct, Generic[AProfile], frozen=True, tag_field="line", t
     seed: int
     component: Component = Component.TIMER
     format: int = RESULTS_FORMAT
+    package_version: str = ""
+
+    @property
+    def suite_words(self) -> str:
+        """The version of the suite, and the distribution it came in where that is known."""
+        if not self.package_version:
+            return self.suite_version
+        return f"{self.suite_version} (purgatory-spec {self.package_version})"
 
 
 class RuleLine(msgspec.Struct, frozen=True, tag_field="line", tag="rule"):
@@ -194,6 +202,7 @@ def results_of(
     suite_version: str,
     schema: str,
     replays: dict[int, str],
+    package_version: str = "",
 ) -> Results:
     """The results of a campaign; ``replays`` has the file of each cause by its position."""
     return Results(
@@ -206,6 +215,7 @@ def results_of(
             suite,
             campaign.seed,
             campaign.component,
+            package_version=package_version,
         ),
         rules=tuple(
             RuleLine(
@@ -266,14 +276,14 @@ def _hint(way: WayOut, rule: str, replay: str) -> Hint:
     if not way.variant:
         return Hint(way.words, way.line)
     paste = f"""[[deviation]]
-rule = {_quoted(rule)}
-variant = {_quoted(way.variant)}
-replay = {_quoted(replay)}
-reason = {_quoted(way.reason)}"""
+rule = {quoted(rule)}
+variant = {quoted(way.variant)}
+replay = {quoted(replay)}
+reason = {quoted(way.reason)}"""
     return Hint(way.words, paste, f"docs/findings.md#{way.finding}" if way.finding else "")
 
 
-def _quoted(words: str) -> str:
+def quoted(words: str) -> str:
     """A string as TOML has it; JSON escapes are TOML's."""
     return json.dumps(words, ensure_ascii=False)
 

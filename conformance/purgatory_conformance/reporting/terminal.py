@@ -89,7 +89,7 @@ def _print_head(page: TerminalPage, results: Results) -> None:
         page.say("what it declares is not known", hang=2)
     vectors = f"{counted(footer.vectors, 'vector')}, " if footer.vectors else ""
     page.say(
-        f"suite {header.suite_version} {header.suite}, seed {header.seed} · {vectors}"
+        f"{header.suite} suite, version {header.suite_words}, seed {header.seed} · {vectors}"
         f"{counted(footer.cases, 'generated case')}, {counted(footer.steps, 'step')}, "
         f"{footer.seconds:.1f} s",
         hang=2,

@@ -150,7 +150,7 @@ class Campaign:
 Progress = Callable[[Campaign, str], None]
 
 
-def _no_progress(campaign: Campaign, phase: str) -> None:
+def no_progress(campaign: Campaign, phase: str) -> None:
     """Nobody is watching."""
 
 
@@ -164,7 +164,7 @@ def run_campaign(
     deviations: tuple[Deviation, ...] = (),
     replays: Sequence[tuple[str, Case]] = (),
     only_rules: frozenset[str] = frozenset(),
-    progress: Progress = _no_progress,
+    progress: Progress = no_progress,
 ) -> Campaign:
     """Judge one component of a subject. Never raises for a subject's faults.
 

@@ -121,7 +121,10 @@ class _Search:
         for words, profile in self.support.alternatives(self.profile):
             if problem_of(profile):
                 continue
-            broken = [self._broken(each, profile, self.deviations) for each in self.recorded]
+            try:
+                broken = [self._broken(each, profile, self.deviations) for each in self.recorded]
+            except ValueError:
+                continue  # a declared variant has no model of this profile
             if _is_most(broken.count(""), len(broken)):
                 name, _, value = words.partition(" ")
                 yield WayOut(

@@ -1,4 +1,4 @@
-"""``purgatory.toml``: how to start a subject, and which rules it is known to break."""
+"""``purgatory.toml``: how to start a subject, the pinned suite, and the rules known as broken."""
 
 import sys
 import tomllib
@@ -9,6 +9,7 @@ import msgspec
 
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION, changes_after
 from purgatory_spec.cases import Case, read_case
 from purgatory_spec.jsonlines import InvalidDocument
 from purgatory_spec.requirements import component_of_rule
@@ -35,8 +36,13 @@ class _Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     releases: list[str] = []
 
 
+class _Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    version: int
+
+
 class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     subject: _Subject
+    suite: _Suite | None = None
     deviation: list[_Deviation] = []
 
 
@@ -75,6 +81,8 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
         declared = msgspec.convert(document, _Document)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise InvalidDeclaration(f"{path}: {error}") from error
+    if declared.suite is not None:
+        _hold_to_pin(path, declared.suite.version)
     subject = declared.subject
     if bool(subject.command) == bool(subject.python):
         raise InvalidDeclaration(f"{path}: [subject] needs either command or python, and not both")
@@ -103,6 +111,20 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
     )
 
 
+def declaration_of(word: str) -> Path | None:
+    """The file that declares the subject of a word, or of this folder; None for other subjects."""
+    path = Path(word)
+    if (
+        not word
+        and not Path("purgatory.toml").is_file()
+        and has_declaration(Path("pyproject.toml"))
+    ):
+        return Path("pyproject.toml")
+    if path.is_dir():
+        path = path / "purgatory.toml"
+    return path if path.is_file() else None
+
+
 def has_declaration(path: Path) -> bool:
     """Whether a ``pyproject.toml`` has the table ``tool.purgatory``."""
     try:
@@ -110,6 +132,23 @@ def has_declaration(path: Path) -> bool:
             return "purgatory" in tomllib.load(file).get("tool", {})
     except (OSError, tomllib.TOMLDecodeError):
         return False
+
+
+def _hold_to_pin(path: Path, pinned: int) -> None:
+    """Refuse to judge by another suite than the pinned one: a warning is lost in a build's log."""
+    if str(pinned) == SUITE_VERSION:
+        return
+    has = (
+        f"{path}: suite version {pinned} is pinned, and purgatory-spec {PACKAGE_VERSION} has "
+        f"version {SUITE_VERSION}"
+    )
+    changes = changes_after(pinned)
+    if not changes:
+        raise InvalidDeclaration(f"{has}: install a later purgatory-spec, or pin {SUITE_VERSION}")
+    raise InvalidDeclaration(
+        f"{has}, so that a verdict may be another one: {'; '.join(changes)}. Pin {SUITE_VERSION} "
+        "when you have seen the new verdict, or install an earlier purgatory-spec"
+    )
 
 
 def _tool_table(document: object, path: Path) -> object:

@@ -20,7 +20,7 @@ from purgatory_conformance.running.campaign import (
 from purgatory_conformance.running.case_run import CaseVerdict
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
 from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.version import SUITE_VERSION
+from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.first_failures import FirstFailures
 from purgatory_pipeline.campaigns.merging import Unanswered, coverage_of, unanswered
@@ -63,6 +63,7 @@ def results_about(
         suite_version=SUITE_VERSION,
         schema=schema_digest(),
         replays={number: str(replays / name) for number, name in found.replays.items()},
+        package_version=PACKAGE_VERSION,
     )
 
 

@@ -1,0 +1,134 @@
+"""A check: one component of an open subject after another is judged, and the replays are kept.
+
+The command ``purgatory check``, the plugin for pytest and ``purgatory deviations`` are made of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from purgatory_conformance.command_line import EXIT_CONTRADICTED, Problem
+from purgatory_conformance.components import PROFILES
+from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.reporting.html import render_html
+from purgatory_conformance.reporting.results import Results, results_of
+from purgatory_conformance.reporting.results_file import write_results
+from purgatory_conformance.running.campaign import (
+    SUITES,
+    Budget,
+    Campaign,
+    Progress,
+    no_progress,
+    run_campaign,
+)
+from purgatory_conformance.running.golden_vectors import contradictions
+from purgatory_conformance.running.replay_file import plain, write_replay
+from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_conformance.subjects.subject import SubjectFailure, profile_of
+from purgatory_conformance.version import PACKAGE_VERSION, SUITE_VERSION
+from purgatory_spec.messages import Implementation, schema_digest
+from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import component_of_rule
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """The subject to judge, by which suite and seed, and the folder that everything is kept in.
+
+    Where ``rules`` are given, coverage of these alone is judged; ``budget`` is that of the suite
+    unless it is given.
+    """
+
+    opened: OpenSubject
+    suite: str
+    seed: int
+    work: Path
+    rules: frozenset[str] = frozenset()
+    budget: Budget | None = None
+
+    @property
+    def limits(self) -> Budget:
+        """How much may be done."""
+        return self.budget or SUITES[self.suite]
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the results, the report and the replay files."""
+        return self.work / plain(self.opened.name)
+
+
+def offered(asked: OpenSubject) -> tuple[Component, ...]:
+    """The components that the subject offers; where it cannot be asked, the first of all."""
+    try:
+        return tuple(each for each in Component if each in asked.subject.profiles)
+    except SubjectFailure:
+        return (Component.TIMER,)
+
+
+def hold_to_vectors(component: Component) -> None:
+    """Hold the model of a component to the golden vectors.
+
+    Raises:
+        Problem: the model contradicts a vector, so that nobody may be judged by it.
+    """
+    contradiction = next(contradictions(vectors(component)), None)
+    if contradiction is not None:
+        raise Problem(str(contradiction), EXIT_CONTRADICTED)
+
+
+def judged(
+    check: Check,
+    component: Component,
+    progress: Progress = no_progress,
+) -> Results:
+    """Judge a component; the replay file of each cause is written."""
+    asked = check.opened
+    campaign = run_campaign(
+        asked.subject,
+        component,
+        seed=check.seed,
+        budget=check.limits,
+        vectors=vectors(component),
+        deviations=tuple(
+            each for each in asked.deviations if component_of_rule(each.rule) is component
+        ),
+        replays=tuple(
+            (rule, case) for rule, case in asked.replays if component_of_rule(rule) is component
+        ),
+        only_rules=check.rules,
+        progress=progress,
+    )
+    return _results(check, campaign)
+
+
+def keep(check: Check, results: Sequence[Results]) -> tuple[Path, Path]:
+    """Write the results and the report, and tell where they are."""
+    file, page = check.folder / "results.jsonl", check.folder / "report.html"
+    write_results(results, file)
+    page.write_text(render_html(results), encoding="utf-8")
+    return file, page
+
+
+def _results(check: Check, campaign: Campaign) -> Results:
+    opened, component = check.opened, campaign.component
+    try:
+        implementation = opened.subject.implementation
+        profile = profile_of(opened.subject, component)
+    except SubjectFailure:
+        implementation, profile = Implementation(name=opened.name), PROFILES[component]()
+    folder = check.folder / "replays"
+    replays = {
+        index: str(write_replay(folder, cause.shrunk, cause.rule, opened, profile))
+        for index, cause in enumerate(campaign.causes)
+    }
+    return results_of(
+        campaign,
+        subject=opened.name,
+        implementation=implementation,
+        profile=profile,
+        suite=check.suite,
+        suite_version=SUITE_VERSION,
+        schema=schema_digest(),
+        replays=replays,
+        package_version=PACKAGE_VERSION,
+    )
