@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from purgatory_conformance.resources import adapter_folder
+from purgatory_conformance.resources import adapter_folder, adapters_folder
+from purgatory_conformance.running.replay_file import plain
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
+from purgatory_conformance.subjects.building import installed, run_build, sole_builder
 from purgatory_conformance.subjects.bundled import (
     bundled_inline_subject,
     bundled_proposal_subject,
@@ -47,6 +49,12 @@ class Registered:
     summary: str
 
 
+PROJECTS = {
+    "sched": ("python-standard-library/sched.toml", "Python's sched.scheduler"),
+    "asyncio": ("python-standard-library/asyncio.toml", "Python's asyncio, loop.call_later"),
+}
+"""Other people's timers: for each word the declaration among the adapters, and a summary."""
+
 REGISTERED: tuple[Registered, ...] = (
     Registered(
         "bundled", "our own timer, purgatory, memory pool and network, virtual clock, in process"
@@ -63,6 +71,7 @@ REGISTERED: tuple[Registered, ...] = (
         "a naive purgatory and memory pool, as a child process: the adapter template",
     ),
     Registered("naive-server", "a naive server that only has ports: the adapter template"),
+    *(Registered(word, summary) for word, (_, summary) in PROJECTS.items()),
     Registered("kafka", "Apache Kafka's classes, virtual clock (needs Java 17 and Maven)"),
     Registered("kafka-leak-tracking", "Apache Kafka's pool that detects leaks"),
     Registered("kafka-real-clock", "Apache Kafka's SystemTimer with its real clock and threads"),
@@ -101,7 +110,8 @@ def open_subject(
     if path.is_dir() and (path / "purgatory.toml").is_file():
         path = path / "purgatory.toml"
     if path.is_file():
-        return replace(_declared(read_declaration(path, release)), reopen=str(path))
+        declaration = read_declaration(path, release)
+        return replace(_declared(declaration, work_folder), reopen=str(path))
     if ":" in word:
         return OpenSubject(word, _imported(word, Path.cwd(), profile))
     raise UnknownSubject(
@@ -122,7 +132,7 @@ def adapter_command(
     word, release = _with_release(word or _default_word(), release)
     if word in _KAFKA_MODES:
         return _kafka_adapter(word, work_folder, release), None
-    path = adapter_folder(_TEMPLATES[word]) if word in _TEMPLATES else Path(word)
+    path = adapters_folder() / _DECLARED[word] if word in _DECLARED else Path(word)
     if path.is_dir():
         path = path / "purgatory.toml"
     if not path.is_file():
@@ -130,7 +140,7 @@ def adapter_command(
     declaration = read_declaration(path, release)
     if not declaration.command:
         raise UnknownSubject(f"{path} declares no command: the doctor examines adapters alone")
-    return declaration.command, declaration.folder
+    return _built(declaration, work_folder), declaration.folder
 
 
 def _with_release(word: str, release: str) -> tuple[str, str]:
@@ -159,8 +169,8 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_inline_subject())
         case "bundled-real-clock":
             return OpenSubject(word, bundled_real_clock_subject())
-        case "heap-timer" | "naive-purgatory" | "naive-server":
-            return _declared(read_declaration(adapter_folder(_TEMPLATES[word]) / "purgatory.toml"))
+        case _ if word in _DECLARED:
+            return _declared(read_declaration(adapters_folder() / _DECLARED[word]), work_folder)
         case _ if word in _KAFKA_MODES:
             return _kafka(word, work_folder, release)
         case _ if word.startswith("mutant:"):
@@ -170,12 +180,13 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
     return None
 
 
-_TEMPLATES = {
-    "heap-timer": "python",
-    "naive-purgatory": "python-purgatory",
-    "naive-server": "python-server",
+_DECLARED = {
+    "heap-timer": "python/purgatory.toml",
+    "naive-purgatory": "python-purgatory/purgatory.toml",
+    "naive-server": "python-server/purgatory.toml",
+    **{word: path for word, (path, _) in PROJECTS.items()},
 }
-"""The adapters that serve as templates, and their folders."""
+"""The words for templates and projects, and their declarations."""
 
 _KAFKA_MODES = {
     "kafka": KafkaMode.VIRTUAL,
@@ -229,13 +240,28 @@ def _profile_subject(name: str) -> Subject:
     raise UnknownSubject(f"there is no profile subject {name!r}; there are: {known}")
 
 
-def _declared(declaration: Declaration) -> OpenSubject:
+def _built(declaration: Declaration, work_folder: Path) -> tuple[str, ...]:
+    """Build an adapter, if there is something to build; the command that starts it."""
+    output = work_folder.resolve() / "adapters" / plain(declaration.name)
+    build, command = (
+        tuple(part.replace("{build}", str(output)) for part in words)
+        for words in (declaration.build, declaration.command)
+    )
+    if build:
+        advice = f"the adapter in {declaration.folder} is built with it"
+        tool = installed(build[0], advice)
+        with sole_builder(output.with_name(f"{output.name}.lock")):
+            run_build((tool, *build[1:]), declaration.folder, f"the build of {declaration.name}")
+    return command
+
+
+def _declared(declaration: Declaration, work_folder: Path) -> OpenSubject:
     subject: Subject
     if declaration.python:
         subject = _imported(declaration.python, declaration.folder)
     else:
         subject = ChildProcessSubject(
-            declaration.command,
+            _built(declaration, work_folder),
             name=declaration.name,
             time_limit_seconds=declaration.time_limit_seconds,
             working_folder=declaration.folder,

@@ -22,6 +22,7 @@ class _Subject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     command: list[str] = []
     python: str = ""
+    build: list[str] = []
     time_limit_seconds: float = 10.0
 
 
@@ -44,13 +45,16 @@ class Declaration:
     """A subject as declared by the author in ``purgatory.toml``.
 
     Either ``command`` (an adapter, started in ``folder``) or ``python`` (``module:factory``, an
-    in-process subject) is given. ``replays`` has for each deviation's rule the case that shows it.
+    in-process subject) is given. ``build`` is run in ``folder`` before an adapter is started;
+    ``{build}`` stands in both commands for the folder of what it makes. ``replays`` has for each
+    deviation's rule the case that shows it.
     """
 
     name: str
     folder: Path
     command: tuple[str, ...] = ()
     python: str = ""
+    build: tuple[str, ...] = ()
     time_limit_seconds: float = 10.0
     deviations: tuple[Deviation, ...] = ()
     replays: tuple[tuple[str, Case], ...] = ()
@@ -75,6 +79,8 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
     subject = declared.subject
     if bool(subject.command) == bool(subject.python):
         raise InvalidDeclaration(f"{path}: [subject] needs either command or python, and not both")
+    if subject.build and not subject.command:
+        raise InvalidDeclaration(f"{path}: [subject] has a build, but no command for what it makes")
     deviations: list[Deviation] = []
     replays = []
     for item in declared.deviation:
@@ -89,12 +95,17 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
     return Declaration(
         name=subject.name,
         folder=path.resolve().parent,
-        command=tuple(sys.executable if part == "{python}" else part for part in subject.command),
+        command=_words(subject.command),
         python=subject.python,
+        build=_words(subject.build),
         time_limit_seconds=subject.time_limit_seconds,
         deviations=tuple(deviations),
         replays=tuple(replays),
     )
+
+
+def _words(command: list[str]) -> tuple[str, ...]:
+    return tuple(sys.executable if part == "{python}" else part for part in command)
 
 
 def has_declaration(path: Path) -> bool:

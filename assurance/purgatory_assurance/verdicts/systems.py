@@ -1,0 +1,16 @@
+"""The systems that are judged, by the words of the command line, in the order of the table."""
+
+from collections.abc import Mapping
+
+SYSTEMS: Mapping[str, str] = {
+    "sched": "Python `sched.scheduler`",
+    "asyncio": "Python asyncio `call_later`",
+}
+"""For each word of ``purgatory check`` the system's name."""
+
+SEED = 1
+
+
+def check_words(word: str) -> tuple[str, ...]:
+    """The words of the command that judges a system."""
+    return ("purgatory", "check", word, "--seed", str(SEED))
