@@ -52,6 +52,8 @@ class Registered:
 PROJECTS = {
     "sched": ("python-standard-library/sched.toml", "Python's sched.scheduler"),
     "asyncio": ("python-standard-library/asyncio.toml", "Python's asyncio, loop.call_later"),
+    "go-time": ("go/time.toml", "Go's time.AfterFunc, in a bubble of testing/synctest (needs Go)"),
+    "go-timingwheel": ("go/timingwheel.toml", "the same bubble, RussellLuo/timingwheel (needs Go)"),
 }
 """Other people's timers: for each word the declaration among the adapters, and a summary."""
 

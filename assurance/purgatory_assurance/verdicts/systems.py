@@ -5,6 +5,8 @@ from collections.abc import Mapping
 SYSTEMS: Mapping[str, str] = {
     "sched": "Python `sched.scheduler`",
     "asyncio": "Python asyncio `call_later`",
+    "go-time": "Go `time.AfterFunc`",
+    "go-timingwheel": "Go `RussellLuo/timingwheel`",
 }
 """For each word of ``purgatory check`` the system's name."""
 
