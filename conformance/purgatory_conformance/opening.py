@@ -54,6 +54,21 @@ PROJECTS = {
     "asyncio": ("python-standard-library/asyncio.toml", "Python's asyncio, loop.call_later"),
     "go-time": ("go/time.toml", "Go's time.AfterFunc, in a bubble of testing/synctest (needs Go)"),
     "go-timingwheel": ("go/timingwheel.toml", "the same bubble, RussellLuo/timingwheel (needs Go)"),
+    "java-executor": (
+        "jvm/java-executor.toml",
+        "the JDK's ScheduledThreadPoolExecutor, real clock (needs Java 17 and Maven)",
+    ),
+    "netty": ("jvm/netty.toml", "Netty's HashedWheelTimer, real clock (needs Java 17 and Maven)"),
+    "netty-size": ("jvm/netty-size.toml", "the same, its pending timeouts taken for its size"),
+    "agrona": ("jvm/agrona.toml", "Agrona's DeadlineTimerWheel (needs Java 17 and Maven)"),
+    "rust-hash-wheel": (
+        "rust/hash-wheel.toml",
+        "Rust's hierarchical_hash_wheel_timer (needs cargo)",
+    ),
+    "rust-delay-queue": (
+        "rust/delay-queue.toml",
+        "tokio-util's DelayQueue, on tokio's paused clock (needs cargo)",
+    ),
 }
 """Other people's timers: for each word the declaration among the adapters, and a summary."""
 

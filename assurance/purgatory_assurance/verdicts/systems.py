@@ -7,6 +7,12 @@ SYSTEMS: Mapping[str, str] = {
     "asyncio": "Python asyncio `call_later`",
     "go-time": "Go `time.AfterFunc`",
     "go-timingwheel": "Go `RussellLuo/timingwheel`",
+    "java-executor": "JDK `ScheduledThreadPoolExecutor`, real clock",
+    "netty": "Netty `HashedWheelTimer`, real clock",
+    "netty-size": "Netty `HashedWheelTimer`, `pendingTimeouts()` as size",
+    "agrona": "Agrona `DeadlineTimerWheel`",
+    "rust-hash-wheel": "Rust `hierarchical_hash_wheel_timer`",
+    "rust-delay-queue": "tokio-util `DelayQueue`",
 }
 """For each word of ``purgatory check`` the system's name."""
 

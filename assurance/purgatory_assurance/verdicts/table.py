@@ -67,7 +67,7 @@ def _component_verdict(results: Results) -> ComponentVerdict:
         rules=len(states),
         cases=footer.vectors + footer.cases,
         deviations=tuple(sorted(each.rule for each in results.deviations)),
-        broken=tuple(sorted({each.rule for each in results.causes})),
+        broken=tuple(sorted(rule.id for rule in results.rules if rule.state == "broken")),
     )
 
 

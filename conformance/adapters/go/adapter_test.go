@@ -81,21 +81,26 @@ func TestAdapter(t *testing.T) {
 	asked := next()
 	for {
 		switch asked.Request {
-		case "hello":
-			answer(asked.ID, message{
-				"protocol": 1, "implementation": chosen.implementation(),
-				"components": message{"timer": chosen.profile},
-			})
-			asked = next()
 		case "new":
 			synctest.Test(t, func(*testing.T) { asked = serve(chosen, asked) })
+			continue
 		case "end":
 			answer(asked.ID, message{})
-			asked = next()
 		default:
-			answer(asked.ID, message{"unsupported": "there is no request " + asked.Request})
-			asked = next()
+			answer(asked.ID, general(chosen, asked))
 		}
+		asked = next()
+	}
+}
+
+// general is the reply to what has nothing to do with an instance.
+func general(chosen subject, asked request) message {
+	if asked.Request != "hello" {
+		return message{"unsupported": "there is no request " + asked.Request + " here"}
+	}
+	return message{
+		"protocol": 1, "implementation": chosen.implementation(),
+		"components": message{"timer": chosen.profile},
 	}
 }
 
@@ -117,10 +122,14 @@ func serve(chosen subject, asked request) request {
 	answer(asked.ID, message{})
 	for {
 		asked = next()
-		if asked.Request != "do" {
+		switch asked.Request {
+		case "new", "end":
 			return asked
+		case "do":
+			answer(asked.ID, it.do(asked))
+		default:
+			answer(asked.ID, general(chosen, asked))
 		}
-		answer(asked.ID, it.do(asked))
 	}
 }
 
