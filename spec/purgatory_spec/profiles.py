@@ -41,8 +41,7 @@ class Executor(Enum):
     ``stepped``: it waits in a queue until a step runs it. ``inline``: it has run, in the
     caller's thread, when the step that expired it returns. ``thread``: it has run, in a thread
     of the executor, when that step returns (the adapter waits for it). ``threads``: the same with
-    several threads, or one for each task, so that the order in which tasks of one step run is free;
-    a timer in the caller's thread that promises no order among them declares it, too.
+    several threads, or one for each task, so that the order in which tasks of one step run is free.
     """
 
     STEPPED = "stepped"

@@ -89,4 +89,4 @@ def test_a_system_that_cannot_be_had_has_a_row_that_says_so(tmp_path: Path) -> N
     write_verdicts(tmp_path / "verdicts.json", [verdict])
     (row,) = table_text(in_order(read_verdicts(tmp_path / "verdicts.json"))).splitlines()[2:]
     assert "not judged: the build of sched ended with exit code 1" in row
-    assert "`purgatory check sched --seed 1`" in row
+    assert "`purgatory check sched --suite quick --seed 1`" in row

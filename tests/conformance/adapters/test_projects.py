@@ -31,7 +31,7 @@ ALWAYS = ("sched", "asyncio", "go-time", "agrona", "rust-hash-wheel")
 """One of each language is judged in every run, but for Python, whose two take no time."""
 
 FAULTS = {
-    "go-time": ("timers_test.go", "AfterFunc(delay, call)", "AfterFunc(delay+1e6, call)"),
+    "go-time": ("timers_test.go", "time.AfterFunc(delay, call)", "time.AfterFunc(delay+1e6, call)"),
     "agrona": (
         "src/main/java/purgatory/adapter/timers/AgronaTimer.java",
         "<= nowMs",
