@@ -16,9 +16,8 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.subjects.building import BuildFailed, MissingTool
 from purgatory_conformance.subjects.kafka import (
-    BuildFailed,
-    MissingTool,
     broker_findings_command,
     muting_findings_command,
 )

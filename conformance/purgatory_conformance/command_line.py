@@ -122,8 +122,8 @@ def _run() -> int | None:
 def exit_code_of(error: Exception) -> int | None:
     """The exit code of a foreseen problem of a subject or a file; None for any other error."""
     from purgatory_conformance.opening import UnknownSubject
+    from purgatory_conformance.subjects.building import BuildFailed, MissingTool
     from purgatory_conformance.subjects.declaration import InvalidDeclaration
-    from purgatory_conformance.subjects.kafka import BuildFailed, MissingTool
     from purgatory_spec.jsonlines import InvalidDocument
 
     if isinstance(error, UnknownSubject | InvalidDeclaration | InvalidDocument):

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from purgatory_conformance.kits import Clock, Language, project, write
-from purgatory_conformance.resources import adapter_folder
+from purgatory_conformance.resources import adapter_folder, adapters_folder
+from purgatory_conformance.running.replay_file import plain
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
-from purgatory_conformance.subjects.building import build
+from purgatory_conformance.subjects.building import installed, run_build, sole_builder
 from purgatory_conformance.subjects.bundled import (
     bundled_inline_subject,
     bundled_proposal_subject,
@@ -49,6 +50,29 @@ class Registered:
     summary: str
 
 
+PROJECTS = {
+    "sched": ("python-standard-library/sched.toml", "Python's sched.scheduler"),
+    "asyncio": ("python-standard-library/asyncio.toml", "Python's asyncio, loop.call_later"),
+    "go-time": ("go/time.toml", "Go's time.AfterFunc, in a bubble of testing/synctest (needs Go)"),
+    "go-timingwheel": ("go/timingwheel.toml", "the same bubble, RussellLuo/timingwheel (needs Go)"),
+    "java-executor": (
+        "jvm/java-executor.toml",
+        "the JDK's ScheduledThreadPoolExecutor, real clock (needs Java 17 and Maven)",
+    ),
+    "netty": ("jvm/netty.toml", "Netty's HashedWheelTimer, real clock (needs Java 17 and Maven)"),
+    "netty-size": ("jvm/netty-size.toml", "the same, its pending timeouts taken for its size"),
+    "agrona": ("jvm/agrona.toml", "Agrona's DeadlineTimerWheel (needs Java 17 and Maven)"),
+    "rust-hash-wheel": (
+        "rust/hash-wheel.toml",
+        "Rust's hierarchical_hash_wheel_timer (needs cargo)",
+    ),
+    "rust-delay-queue": (
+        "rust/delay-queue.toml",
+        "tokio-util's DelayQueue, on tokio's paused clock (needs cargo)",
+    ),
+}
+"""Other people's timers: for each word the declaration among the adapters, and a summary."""
+
 REGISTERED: tuple[Registered, ...] = (
     Registered(
         "bundled", "our own timer, purgatory, memory pool and network, virtual clock, in process"
@@ -67,6 +91,7 @@ REGISTERED: tuple[Registered, ...] = (
         "a naive purgatory and memory pool, as a child process, by purgatory init --lang python",
     ),
     Registered("naive-server", "a naive server that only has ports: the adapter template"),
+    *(Registered(word, summary) for word, (_, summary) in PROJECTS.items()),
     Registered("kafka", "Apache Kafka's classes, virtual clock (needs Java 17 and Maven)"),
     Registered("kafka-leak-tracking", "Apache Kafka's pool that detects leaks"),
     Registered("kafka-real-clock", "Apache Kafka's SystemTimer with its real clock and threads"),
@@ -105,7 +130,8 @@ def open_subject(
     if path.is_dir() and (path / "purgatory.toml").is_file():
         path = path / "purgatory.toml"
     if path.is_file():
-        return replace(_declared(read_declaration(path, release)), reopen=str(path))
+        declaration = read_declaration(path, release)
+        return replace(_declared(declaration, work_folder), reopen=str(path))
     if ":" in word:
         return OpenSubject(word, _imported(word, Path.cwd(), profile))
     raise UnknownSubject(
@@ -128,9 +154,7 @@ def adapter_command(
     word, release = _with_release(word or _default_word(), release)
     if word in _KAFKA_MODES:
         return _kafka_adapter(word, work_folder, release), None
-    path = _kit(word, work_folder) if word in _KITS else Path(word)
-    if word == "naive-server":
-        path = adapter_folder("python-server")
+    path = _declaration_of(word, work_folder) or Path(word)
     if path.is_dir():
         path = path / "purgatory.toml"
     if not path.is_file():
@@ -138,8 +162,7 @@ def adapter_command(
     declaration = read_declaration(path, release)
     if not declaration.command:
         raise UnknownSubject(f"{path} declares no command: the doctor examines adapters alone")
-    build(declaration.build, declaration.folder)
-    return declaration.command, declaration.folder
+    return _built(declaration, work_folder), declaration.folder
 
 
 def _with_release(word: str, release: str) -> tuple[str, str]:
@@ -168,10 +191,8 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_inline_subject())
         case "bundled-real-clock":
             return OpenSubject(word, bundled_real_clock_subject())
-        case "naive-server":
-            return _declared(read_declaration(adapter_folder("python-server") / "purgatory.toml"))
-        case _ if word in _KITS:
-            return _declared(read_declaration(_kit(word, work_folder) / "purgatory.toml"))
+        case _ if declaration := _declaration_of(word, work_folder):
+            return _declared(read_declaration(declaration), work_folder)
         case _ if word in _KAFKA_MODES:
             return _kafka(word, work_folder, release)
         case _ if word.startswith("mutant:"):
@@ -187,12 +208,23 @@ _KITS = {
 }
 """The subjects that are written by ``purgatory init --lang python``, and their components."""
 
+_DECLARED = {
+    "naive-server": "python-server/purgatory.toml",
+    **{word: path for word, (path, _) in PROJECTS.items()},
+}
+"""The words for adapters that come with the suite, and their declarations."""
 
-def _kit(word: str, work_folder: Path) -> Path:
-    """Write the project of a subject into the work folder, where it is not there yet."""
-    folder = work_folder / "kits" / word
-    write(project(Language.PYTHON, _KITS[word], Clock.VIRTUAL, word), folder)
-    return folder
+
+def _declaration_of(word: str, work_folder: Path) -> Path | None:
+    """The declaration of an adapter that comes with the suite; None where the word is none's.
+
+    What ``init`` writes is written into the work folder, where it is not there yet.
+    """
+    if word in _KITS:
+        folder = work_folder / "kits" / word
+        write(project(Language.PYTHON, _KITS[word], Clock.VIRTUAL, word), folder)
+        return folder / "purgatory.toml"
+    return adapters_folder() / _DECLARED[word] if word in _DECLARED else None
 
 
 _KAFKA_MODES = {
@@ -247,14 +279,28 @@ def _profile_subject(name: str) -> Subject:
     raise UnknownSubject(f"there is no profile subject {name!r}; there are: {known}")
 
 
-def _declared(declaration: Declaration) -> OpenSubject:
+def _built(declaration: Declaration, work_folder: Path) -> tuple[str, ...]:
+    """Build an adapter, if there is something to build; the command that starts it."""
+    output = work_folder.resolve() / "adapters" / plain(declaration.name)
+    build, command = (
+        tuple(part.replace("{build}", str(output)) for part in words)
+        for words in (declaration.build, declaration.command)
+    )
+    if build:
+        advice = f"the adapter in {declaration.folder} is built with it"
+        tool = installed(build[0], advice)
+        with sole_builder(output.with_name(f"{output.name}.lock")):
+            run_build((tool, *build[1:]), declaration.folder, f"the build of {declaration.name}")
+    return command
+
+
+def _declared(declaration: Declaration, work_folder: Path) -> OpenSubject:
     subject: Subject
     if declaration.python:
         subject = _imported(declaration.python, declaration.folder)
     else:
-        build(declaration.build, declaration.folder)
         subject = ChildProcessSubject(
-            declaration.command,
+            _built(declaration, work_folder),
             name=declaration.name,
             time_limit_seconds=declaration.time_limit_seconds,
             working_folder=declaration.folder,

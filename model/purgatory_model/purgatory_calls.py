@@ -447,6 +447,8 @@ class Calls(Generic[Kept]):
 
     def _watch_completed(self, course: Course[Kept], name: str) -> Courses[Kept]:
         """Never, once or twice tried, and that is all. Rules: PURGATORY-WATCH-COMPLETED."""
+        if "completed_uncounted" in self.variants:
+            return self.attempt(course, name)
         tries_twice = self.profile.first_try is FirstTry.BEFORE_WATCHING
         courses = [self._counted(course).returns(False)]
         for first in self.attempt(course, name):
@@ -464,6 +466,8 @@ class Calls(Generic[Kept]):
         Rules: PURGATORY-WATCH-SECOND-TRY, PURGATORY-WATCH-WAITS, PURGATORY-SECOND-TRY-THROWS,
         PURGATORY-REWATCH.
         """
+        if course.operation(name).completed and "completed_uncounted" in self.variants:
+            return (course.returns(False),)
         counted = self._counted(course)
         added = _appended(counted, name, keys)
         if course.operation(name).completed and "completed_watched" not in self.variants:

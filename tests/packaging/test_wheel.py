@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_conformance.opening import PROJECTS
 from tests.packaging.wheels import NOT_COPIED, PACKAGES, ROOT, environment, install, run, scripts
 
 pytestmark = [pytest.mark.package, pytest.mark.slow]
@@ -100,6 +101,8 @@ def test_adapters_are_in_it(names: set[str]) -> None:
     assert sum(name.endswith(".java") for name in kafka) >= 10
     assert sum(name.endswith(".jsonl") for name in kafka) >= 3
     assert server | kafka <= names
+    for folder in {path.partition("/")[0] for path, _ in PROJECTS.values()}:
+        assert files_under(f"conformance/adapters/{folder}", f"{ADAPTERS}/{folder}") <= names
 
 
 def test_kits_are_in_it(names: set[str]) -> None:

@@ -178,6 +178,27 @@ def test_generated_cases_find_a_task_that_is_lost_where_it_adds_itself() -> None
     assert [cause.rule for cause in campaign.causes] == ["TIMER-ADD-INSIDE"]
 
 
+def test_a_timer_without_limit_that_shows_nothing_can_be_conformant() -> None:
+    """
+    Given a timer that is not offered larger delays, and of which nothing is observed
+    When  the suite runs, and again where it refuses the largest delay that it promises
+    Then  it is conformant, and the other one is not
+    """
+
+    class RefusesTheLargest(binary_heap.BinaryHeapTimer):
+        def add(self, task: str, delay_ms: int) -> None:
+            if delay_ms == 2**31 - 1:
+                raise OverflowError
+            super().add(task, delay_ms)
+
+    profile = {**binary_heap.STRANGER.profile, "larger_delay": "not_offered", "observables": []}
+    stranger = replace(binary_heap.STRANGER, profile=profile)
+    campaign = _judged(stranger.subject(), Component.TIMER, SUITES["quick"])
+    assert campaign.verdict is Verdict.CONFORMANT, campaign.why
+    campaign = _judged(stranger.subject(RefusesTheLargest), Component.TIMER, _SHRUNK_LITTLE)
+    assert "TIMER-LARGEST-DELAY" in {cause.rule for cause in campaign.causes}
+
+
 def test_a_callback_may_cancel_what_is_due_with_its_operation() -> None:
     operations = (
         Watch("first", ("a",), 5, Script(on_expiration=(CancelForKeyInside("b"),))),

@@ -41,6 +41,7 @@ FINDINGS = {
     "time_out_taken_with_key": "an-operation-without-a-time-out-cancelforkey",
     "second_try_unarmed": "an-operation-without-a-time-out-an-exception",
     "open_after_shutdown": "watching-after-shutdown",
+    "completed_uncounted": "a-completed-operation-that-the-estimate-leaves-out",
     "completed_watched": "a-completed-operation-in-the-lists",
     "credits_anything": "a-pool-that-grows",
 }

@@ -1,26 +1,56 @@
-"""Builds an adapter by the command that its ``purgatory.toml`` gives."""
+"""Adapters that have to be built: a tool runs, one process at a time, and its end is looked at."""
 
+import shutil
 import subprocess
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import IO
 
-from purgatory_conformance.subjects.kafka import BuildFailed, MissingTool
-
-_SECONDS: Final = 600.0
-_OUTPUT_LINES: Final = 30
+_BUILD_SECONDS = 600.0
+_OUTPUT_LINES = 30
 
 
-def build(command: Sequence[str], folder: Path) -> None:
-    """Run a build in the adapter's folder; an empty command builds nothing.
+class MissingTool(Exception):
+    """A program that is needed is not installed."""
+
+    def __init__(self, tool: str, advice: str) -> None:
+        """Keep the tool's name and the sentence that says what to install."""
+        super().__init__(f"'{tool}' is not installed: {advice}")
+        self.tool = tool
+        self.advice = advice
+
+
+class BuildFailed(Exception):
+    """The adapter cannot be built; ``output`` holds the last lines of what the build said."""
+
+    def __init__(self, problem: str, output: str = "") -> None:
+        """Keep what went wrong and the build's last lines."""
+        super().__init__(f"{problem}\n{output}" if output else problem)
+        self.problem = problem
+        self.output = output
+
+
+def installed(tool: str, advice: str) -> str:
+    """The path of a program.
 
     Raises:
-        MissingTool: the command's program is not installed.
-        BuildFailed: the build did not end, or not with exit code 0.
+        MissingTool: the program is not installed; the advice says what to install.
     """
-    if not command:
-        return
-    shown = " ".join(command)
+    path = shutil.which(tool)
+    if path is None:
+        raise MissingTool(tool, advice)
+    return path
+
+
+def run_build(command: Sequence[str], folder: Path, name: str) -> None:
+    """Run a build command in a folder; it is given ten minutes.
+
+    Raises:
+        BuildFailed: the command, which the error calls ``name``, failed or took too long.
+    """
     try:
         finished = subprocess.run(
             command,
@@ -30,15 +60,51 @@ def build(command: Sequence[str], folder: Path) -> None:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            timeout=_SECONDS,
+            timeout=_BUILD_SECONDS,
             check=False,
         )
-    except OSError as error:
-        advice = f"the adapter in {folder} is built by: {shown}"
-        raise MissingTool(command[0], advice) from error
     except subprocess.TimeoutExpired as expired:
-        raise BuildFailed(f"'{shown}' was not done after {_SECONDS:.0f} s") from expired
+        raise BuildFailed(f"{name} was not done after {_BUILD_SECONDS:.0f} s") from expired
+    except OSError as error:
+        raise BuildFailed(f"{name} cannot be started: {error}") from error
     if finished.returncode != 0:
         output = "\n".join(finished.stdout.splitlines()[-_OUTPUT_LINES:])
-        problem = f"'{shown}' ended in {folder} with exit code {finished.returncode}"
-        raise BuildFailed(problem, output)
+        raise BuildFailed(f"{name} ended with exit code {finished.returncode}", output)
+
+
+@contextmanager
+def sole_builder(lock: Path) -> Iterator[None]:
+    """Hold the lock file, which the system lets go of even where its holder is killed.
+
+    Raises:
+        BuildFailed: another process holds it for ten minutes.
+    """
+    deadline = time.monotonic() + _BUILD_SECONDS
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("ab") as file:
+        while not _try_lock(file):
+            if time.monotonic() > deadline:
+                raise BuildFailed(f"another process has held {lock} for {_BUILD_SECONDS:.0f} s")
+            time.sleep(0.1)
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(file: IO[bytes]) -> bool:
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(file: IO[bytes]) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

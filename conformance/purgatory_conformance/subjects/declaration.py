@@ -22,8 +22,8 @@ class InvalidDeclaration(ValueError):
 class _Subject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     command: list[str] = []
-    build: list[str] = []
     python: str = ""
+    build: list[str] = []
     time_limit_seconds: float = 10.0
 
 
@@ -51,15 +51,16 @@ class Declaration:
     """A subject as declared by the author in ``purgatory.toml``.
 
     Either ``command`` (an adapter, started in ``folder``) or ``python`` (``module:factory``, an
-    in-process subject) is given. ``build`` is the command that makes the adapter's program, run in
-    ``folder`` before a start. ``replays`` has for each deviation's rule the case that shows it.
+    in-process subject) is given. ``build`` is run in ``folder`` before an adapter is started;
+    ``{build}`` stands in both commands for the folder of what it makes. ``replays`` has for each
+    deviation's rule the case that shows it.
     """
 
     name: str
     folder: Path
     command: tuple[str, ...] = ()
-    build: tuple[str, ...] = ()
     python: str = ""
+    build: tuple[str, ...] = ()
     time_limit_seconds: float = 10.0
     deviations: tuple[Deviation, ...] = ()
     replays: tuple[tuple[str, Case], ...] = ()
@@ -102,9 +103,9 @@ def read_declaration(path: Path, release: str = "") -> Declaration:
     return Declaration(
         name=subject.name,
         folder=path.resolve().parent,
-        command=tuple(sys.executable if part == "{python}" else part for part in subject.command),
-        build=tuple(subject.build),
+        command=_words(subject.command),
         python=subject.python,
+        build=_words(subject.build),
         time_limit_seconds=subject.time_limit_seconds,
         deviations=tuple(deviations),
         replays=tuple(replays),
@@ -123,6 +124,10 @@ def declaration_of(word: str) -> Path | None:
     if path.is_dir():
         path = path / "purgatory.toml"
     return path if path.is_file() else None
+
+
+def _words(command: list[str]) -> tuple[str, ...]:
+    return tuple(sys.executable if part == "{python}" else part for part in command)
 
 
 def has_declaration(path: Path) -> bool:

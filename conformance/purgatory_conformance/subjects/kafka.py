@@ -9,18 +9,13 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import IO
 
-_BUILD_SECONDS = 600.0
-_OUTPUT_LINES = 30
+from purgatory_conformance.subjects.building import installed, run_build, sole_builder
+
 _STAMP = "sources.sha256"
 _MAIN_CLASS = "purgatory.adapter.kafka.Main"
 _MASS_EXPIRY_CLASS = "purgatory.adapter.kafka.MassExpiry"
@@ -53,26 +48,6 @@ class KafkaMode(Enum):
 
 _TIMER_ALONE = (KafkaMode.REAL_CLOCK, KafkaMode.MOCK_TIMER)
 _VIRTUAL_CLOCK = (KafkaMode.VIRTUAL, KafkaMode.SHARED_LOCK)
-
-
-class MissingTool(Exception):
-    """A program that is needed is not installed."""
-
-    def __init__(self, tool: str, advice: str) -> None:
-        """Keep the tool's name and the sentence that says what to install."""
-        super().__init__(f"'{tool}' is not installed: {advice}")
-        self.tool = tool
-        self.advice = advice
-
-
-class BuildFailed(Exception):
-    """The adapter cannot be built; ``output`` holds the last lines of what the build said."""
-
-    def __init__(self, problem: str, output: str = "") -> None:
-        """Keep what went wrong and the build's last lines."""
-        super().__init__(f"{problem}\n{output}" if output else problem)
-        self.problem = problem
-        self.output = output
 
 
 def kafka_command(
@@ -155,7 +130,7 @@ def _java(version: str, mode: KafkaMode | None, work_folder: Path) -> tuple[str,
         raise ValueError(f"there is no {mode.value} before release 4.0, which {version} is")
     if mode is KafkaMode.SHARED_LOCK and not _scala_version(version):
         raise ValueError(f"operations share no lock from release 4.0 on, which {version} is")
-    java = _tool("java", "install a Java runtime, version 17 or later")
+    java = installed("java", "install a Java runtime, version 17 or later")
     mock = mode is KafkaMode.MOCK_TIMER
     name = f"kafka-{version}-mock" if mock else f"kafka-{version}"
     folder = work_folder.resolve() / "adapters" / name
@@ -174,19 +149,13 @@ def _sources_folder() -> Path:
     return packaged if packaged.is_dir() else package.parent / "adapters" / "kafka"
 
 
-def _tool(name: str, advice: str) -> str:
-    path = shutil.which(name)
-    if path is None:
-        raise MissingTool(name, advice)
-    return path
-
-
 def _built_project(sources: Path, project: Path, version: str, mock: bool) -> Path:
     digest = _digest(sources)
     if not _is_built(project, digest):
-        maven = _tool("mvn", "install Apache Maven, version 3.6.3 or later, and a JDK 17 or later")
-        project.parent.mkdir(parents=True, exist_ok=True)
-        with _sole_builder(project.parent / "kafka.lock"):
+        maven = installed(
+            "mvn", "install Apache Maven, version 3.6.3 or later, and a JDK 17 or later"
+        )
+        with sole_builder(project.parent / "kafka.lock"):
             # Another process may have built the adapter during the wait for the lock.
             if not _is_built(project, digest):
                 _build(sources, project, digest, _maven_command(maven, version, mock))
@@ -233,61 +202,8 @@ def _build(sources: Path, project: Path, digest: str, command: tuple[str, ...]) 
     ) as folder:
         fresh = Path(folder) / "fresh"
         shutil.copytree(sources, fresh, ignore=shutil.ignore_patterns("target"))
-        _run_maven(command, fresh)
+        run_build(command, fresh, "Maven")
         (fresh / _STAMP).write_text(digest, encoding="ascii")
         if project.exists():
             project.rename(Path(folder) / "former")
         fresh.rename(project)
-
-
-def _run_maven(command: tuple[str, ...], folder: Path) -> None:
-    try:
-        finished = subprocess.run(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_BUILD_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as expired:
-        raise BuildFailed(f"Maven was not done after {_BUILD_SECONDS:.0f} s") from expired
-    if finished.returncode != 0:
-        output = "\n".join(finished.stdout.splitlines()[-_OUTPUT_LINES:])
-        raise BuildFailed(f"Maven ended with exit code {finished.returncode}", output)
-
-
-@contextmanager
-def _sole_builder(lock: Path) -> Iterator[None]:
-    """Holds the lock file, which the system lets go of even where its holder is killed."""
-    deadline = time.monotonic() + _BUILD_SECONDS
-    with lock.open("ab") as file:
-        while not _try_lock(file):
-            if time.monotonic() > deadline:
-                raise BuildFailed(f"another process has held {lock} for {_BUILD_SECONDS:.0f} s")
-            time.sleep(0.1)
-        yield
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(file: IO[bytes]) -> bool:
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try_lock(file: IO[bytes]) -> bool:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

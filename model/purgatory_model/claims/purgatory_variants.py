@@ -12,6 +12,9 @@ from purgatory_model.purgatory import PurgatoryModel, purgatory_model
 from purgatory_spec.profiles import PurgatoryConfiguration, PurgatoryProfile
 
 VARIANTS: Mapping[str, str] = {
+    "completed_uncounted": (
+        "an operation that is completed already is tried once, and the estimate leaves it out"
+    ),
     "completed_watched": (
         "an operation that is completed already is tried twice and added to the lists"
     ),

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.subjects import kafka as kafka_module
+from purgatory_conformance.subjects.building import BuildFailed, MissingTool
 from purgatory_conformance.subjects.kafka import (
-    BuildFailed,
     KafkaMode,
-    MissingTool,
     kafka_command,
 )
 

@@ -20,12 +20,16 @@ DEVIATIONS = {
     "PURGATORY-SHUTDOWN-CLOSED",
     "PURGATORY-STALE-OPERATIONS",
 }
-BEFORE_4_0 = {"PURGATORY-NO-KEYS", "PURGATORY-WATCH-COMPLETED"}
+BEFORE_4_0 = DEVIATIONS | {"PURGATORY-NO-KEYS", "PURGATORY-WATCH-COMPLETED"}
+BEFORE_2_7 = DEVIATIONS | {"PURGATORY-NO-KEYS", "PURGATORY-ESTIMATE-PROPOSAL"}
 
 
 @pytest.mark.parametrize(
     ("release", "deviations"),
-    releases(*("4.4.0", "4.0.0", "3.9.1"), also=(DEVIATIONS, DEVIATIONS, DEVIATIONS | BEFORE_4_0)),
+    releases(
+        *("4.4.0", "4.0.0", "3.9.1", "2.8.2", "2.6.3", "2.4.1"),
+        also=(DEVIATIONS, DEVIATIONS, BEFORE_4_0, BEFORE_4_0, BEFORE_2_7, BEFORE_2_7),
+    ),
 )
 def test_purgatory_is_conformant_with_declared_deviations(
     release: str, deviations: set[str]

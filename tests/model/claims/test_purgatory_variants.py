@@ -66,6 +66,11 @@ def by_rules(outcome: Outcome, *asked: Operation) -> bool:
             {"entries": 1, "timer_size": 0, "estimate": 1},
         ),
         (
+            "completed_uncounted",
+            (Force("a"), Watch("a", ("k", "j"), 9)),
+            {"entries": 0, "estimate": 0, "timer_size": 0},
+        ),
+        (
             "completed_watched",
             (Force("a"), Watch("a", ("k", "j"), 9)),
             {"entries": 2, "stale_entries": 2, "estimate": 1, "timer_size": 0},

@@ -145,7 +145,7 @@ class History:
         expiry_ms = before.now_ms + self.model.delay_meant(delay_ms)
         due_tick = self.model.due_tick_of(before, delay_ms)
         rules.update(self._delay_rules(before, delay_ms, due_tick))
-        if "TIMER-LARGEST-DELAY" in rules and outcome.observed:
+        if "TIMER-LARGEST-DELAY" in rules:
             visited.add("TIMER-LARGEST-DELAY")  # the acceptance is all that will be seen
         self.armings[task] = Arming(expiry_ms, due_tick, delay_ms, rules)
         if isinstance(before.store, TimingWheel) and due_tick <= before.now_ms:

@@ -1,0 +1,1 @@
+"""Verdicts on other people's systems: judged anew, stored, shown as a table."""

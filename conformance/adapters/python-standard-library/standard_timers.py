@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: CC0-1.0
+"""Two timers of Python's standard library, unmodified, as subjects in this process."""
+
+import asyncio
+import platform
+import sched
+from collections.abc import Callable
+
+from purgatory_conformance.subjects.in_process import InProcessSubject
+from purgatory_spec.messages import Implementation
+from purgatory_spec.operations import (
+    Add,
+    AddInside,
+    Advance,
+    AdvanceInside,
+    Cancel,
+    CancelInside,
+    Elapse,
+    Operation,
+    Throw,
+)
+from purgatory_spec.outcomes import Event, Outcome, ran
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    Feature,
+    LargerDelay,
+    Observable,
+    Rounding,
+    SameTickOrder,
+    TimerConfiguration,
+    TimerProfile,
+)
+
+FEATURES = frozenset(
+    {
+        Feature.CANCEL,
+        Feature.READD,  # neither knows of adding again: what was armed is cancelled before
+        Feature.CHANGE_DELAY,
+        Feature.ELAPSE,
+        Feature.NEGATIVE_CLOCK,  # both take their time from a function of ours
+        Feature.SCRIPT_THROW,
+        Feature.SCRIPT_ADD,
+        Feature.SCRIPT_CANCEL,
+    }
+)
+SCHED = TimerProfile(
+    rounding=Rounding.EXACT,  # no ticks: times are compared as they are
+    same_tick_order=SameTickOrder.FIFO,  # events have a sequence number, since Python 3.10
+    larger_delay=LargerDelay.NOT_OFFERED,  # any number is a delay
+    largest_delay_ms=2**63 - 1,
+    features=FEATURES | {Feature.INT64, Feature.SCRIPT_ADVANCE},
+    observables=frozenset({Observable.SIZE}),
+)
+ASYNCIO = TimerProfile(
+    rounding=Rounding.EXACT,  # but for the clock's resolution, 1 ns, within which it is early
+    larger_delay=LargerDelay.NOT_OFFERED,  # no limit; a second is a float, exact enough until 2^31
+    features=FEATURES,  # a loop that runs cannot be run: no SCRIPT_ADVANCE
+    observables=frozenset({Observable.SIZE}),
+)
+
+
+class UsersFailure(Exception):
+    """A task fails, as its script says."""
+
+
+class Timer:
+    """What both have in common: scripts, events, and a clock that only the suite moves."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        assert isinstance(configuration, TimerConfiguration)
+        self.now_ms = configuration.start_ms
+        self.scripts: dict[str, tuple[object, ...]] = {}
+        self.events: list[Event] = []
+
+    def do(self, operation: Operation) -> Outcome:
+        self.events = []
+        match operation:
+            case Add(task, delay_ms, script):
+                self.scripts[task] = script
+                self.add(task, delay_ms)
+            case Cancel(task):
+                self.cancel(task)
+            case Elapse(to_ms):
+                self.now_ms = to_ms
+            case Advance(to_ms):
+                self.now_ms = to_ms
+                self.advance()
+        return Outcome(events=tuple(self.events), observed={"size": self.size()})
+
+    def run(self, task: str) -> None:
+        self.events.append(ran(task))
+        for action in self.scripts.get(task, ()):
+            match action:
+                case Throw():
+                    raise UsersFailure
+                case AddInside(other, delay_ms):
+                    self.add(other, delay_ms)
+                case CancelInside(other):
+                    self.cancel(other)
+                case AdvanceInside():
+                    self.advance()
+
+    def add(self, task: str, delay_ms: int) -> None:
+        raise NotImplementedError
+
+    def cancel(self, task: str) -> None:
+        raise NotImplementedError
+
+    def advance(self) -> None:
+        raise NotImplementedError
+
+    def size(self) -> int:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        pass
+
+
+class SchedTimer(Timer):
+    """``sched.scheduler``, run without blocking."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        super().__init__(configuration)
+        self.scheduler = sched.scheduler(timefunc=lambda: self.now_ms)
+        self.armed: dict[str, sched.Event] = {}
+
+    def add(self, task: str, delay_ms: int) -> None:
+        self.cancel(task)
+        self.armed[task] = self.scheduler.enter(delay_ms, 0, self.start, (task,))
+
+    def cancel(self, task: str) -> None:
+        if task in self.armed:  # cancelling an event that is not queued is an error
+            self.scheduler.cancel(self.armed.pop(task))
+
+    def start(self, task: str) -> None:
+        del self.armed[task]
+        self.run(task)
+
+    def advance(self) -> None:
+        while True:
+            try:
+                self.scheduler.run(blocking=False)
+                return
+            except UsersFailure:  # what a task throws reaches whoever runs the scheduler
+                continue
+
+    def size(self) -> int:
+        return len(self.scheduler.queue)
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """A loop whose clock the suite moves."""
+
+    now_ms = 0
+
+    def time(self) -> float:
+        return self.now_ms / 1000
+
+
+class AsyncioTimer(Timer):
+    """``loop.call_later``, one turn of the loop for each advance."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        super().__init__(configuration)
+        self.loop = VirtualLoop()
+        self.loop.set_exception_handler(lambda *_: None)  # the default one writes to a log
+        self.handles: dict[str, asyncio.TimerHandle] = {}
+
+    def add(self, task: str, delay_ms: int) -> None:
+        self.cancel(task)
+        self.loop.now_ms = self.now_ms
+        self.handles[task] = self.loop.call_later(delay_ms / 1000, self.run, task)
+
+    def cancel(self, task: str) -> None:
+        if task in self.handles:
+            self.handles[task].cancel()
+
+    def advance(self) -> None:
+        self.loop.now_ms = self.now_ms
+        self.loop.call_soon(self.loop.stop)  # stops behind the turn that it is called in
+        self.loop.run_forever()
+
+    def size(self) -> int:
+        # Nothing public counts them: cancelled handles stay in the heap until they are due.
+        return sum(not handle.cancelled() for handle in vars(self.loop)["_scheduled"])
+
+    def close(self) -> None:
+        self.loop.close()
+
+
+def subject(
+    name: str, profile: TimerProfile, make: Callable[[Configuration], Timer]
+) -> InProcessSubject:
+    implementation = Implementation(
+        name=name,
+        version=platform.python_version(),
+        language="Python",
+        source="https://github.com/python/cpython",
+        issues="https://github.com/python/cpython/issues",
+    )
+    return InProcessSubject(implementation, {Component.TIMER: profile}, make)
+
+
+def sched_subject() -> InProcessSubject:
+    return subject("sched.scheduler", SCHED, SchedTimer)
+
+
+def asyncio_subject() -> InProcessSubject:
+    return subject("asyncio call_later", ASYNCIO, AsyncioTimer)

@@ -1,0 +1,92 @@
+"""The table of verdicts: it follows from the stored results, and they from what the suite finds."""
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from purgatory_assurance.verdicts.__main__ import judged
+from purgatory_assurance.verdicts.systems import SYSTEMS
+from purgatory_assurance.verdicts.table import (
+    REGION,
+    SystemVerdict,
+    in_order,
+    read_verdicts,
+    table_text,
+    write_verdicts,
+)
+from purgatory_conformance.opening import PROJECTS
+from purgatory_conformance.reporting.marked_pages import between_marks
+from purgatory_conformance.resources import adapters_folder
+from purgatory_conformance.version import SUITE_VERSION
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+STORED = read_verdicts(DOCS / "reference" / "results" / "verdicts.json")
+
+
+def test_the_page_follows_from_the_stored_results() -> None:
+    """
+    Given the stored verdicts
+    When  the table is made of them
+    Then  it is what the page says; with another verdict on one system it is not
+    """
+    page = (DOCS / "findings.md").read_text(encoding="utf-8")
+    verdicts = in_order(STORED)
+    assert between_marks(page, REGION, table_text(verdicts)) == page
+
+    other = msgspec.structs.replace(verdicts[0].components[0], verdict="something else")
+    verdicts[0] = msgspec.structs.replace(verdicts[0], components=(other,))
+    assert between_marks(page, REGION, table_text(verdicts)) != page
+
+
+def test_every_system_is_stored_as_this_suite_has_judged_it() -> None:
+    """
+    Given the systems of the table
+    When  their stored verdicts are read
+    Then  each has one, of this version of the suite, or a sentence why not
+    """
+    assert set(STORED) == set(SYSTEMS)
+    assert set(PROJECTS) <= set(SYSTEMS)
+    for verdict in STORED.values():
+        assert verdict.problem or verdict.suite_version == SUITE_VERSION
+        assert bool(verdict.problem) != bool(verdict.components)
+
+
+@pytest.mark.parametrize("word", PROJECTS)
+def test_the_stored_deviations_are_the_declared_ones(word: str) -> None:
+    """
+    Given a project's declaration
+    When  its stored verdict is read
+    Then  it names the deviations that are declared, and a rule beside them is not conformant
+    """
+    text = (adapters_folder() / PROJECTS[word][0]).read_text(encoding="utf-8")
+    declared = sorted(each["rule"] for each in tomllib.loads(text).get("deviation", []))
+    stored = [rule for each in STORED[word].components for rule in each.deviations]
+    assert sorted(stored) == declared or STORED[word].problem
+    for each in STORED[word].components:
+        assert (each.verdict == "not conformant") == bool(each.broken)
+
+
+@pytest.mark.slow
+def test_a_system_is_judged_as_it_is_stored(tmp_path: Path) -> None:
+    """
+    Given a system that is always at hand
+    When  it is judged
+    Then  that is its stored verdict, but for its release
+    """
+    verdict = judged("sched", tmp_path)
+    assert msgspec.structs.replace(verdict, release=STORED["sched"].release) == STORED["sched"]
+
+
+def test_a_system_that_cannot_be_had_has_a_row_that_says_so(tmp_path: Path) -> None:
+    """
+    Given a verdict that says why there is none
+    When  it is stored, read and shown
+    Then  its row has the sentence and the command
+    """
+    verdict = SystemVerdict("sched", problem="the build of sched ended with exit code 1")
+    write_verdicts(tmp_path / "verdicts.json", [verdict])
+    (row,) = table_text(in_order(read_verdicts(tmp_path / "verdicts.json"))).splitlines()[2:]
+    assert "not judged: the build of sched ended with exit code 1" in row
+    assert "`purgatory check sched --suite quick --seed 1`" in row

@@ -1,0 +1,140 @@
+"""Other people's timers behind our adapters: built, judged, found out if broken."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.opening import PROJECTS, open_subject
+from purgatory_conformance.resources import adapters_folder
+from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
+from purgatory_spec.profiles import Component
+from tests.conformance.command import SCRIPT
+
+from .adapter_process import WORK_FOLDER
+
+FETCH = {
+    "go": ("go", "mod", "download"),
+    "rust": ("cargo", "fetch", "--locked", "--quiet"),
+}
+"""By the adapter's folder: the command that gets what is not on every machine."""
+
+NOT_CONFORMANT = {"netty-size": "TIMER-SIZE"}
+"""The words that stand for a known breach, and the rule."""
+
+ALWAYS = ("sched", "asyncio", "go-time", "agrona", "rust-hash-wheel")
+"""One of each language is judged in every run, but for Python, whose two take no time."""
+
+FAULTS = {
+    "go-time": ("timers_test.go", "time.AfterFunc(delay, call)", "time.AfterFunc(delay+1e6, call)"),
+    "agrona": (
+        "src/main/java/purgatory/adapter/timers/AgronaTimer.java",
+        "<= nowMs",
+        "< nowMs - 1",
+    ),
+    "rust-hash-wheel": ("src/wheel.rs", "from_millis(delay_ms)", "from_millis(delay_ms + 1)"),
+    "sched": ("standard_timers.py", "enter(delay_ms, ", "enter(delay_ms + 1, "),
+}
+"""For a word a place of the adapter, and what stands there instead: every task is late."""
+
+
+def marked(words: Sequence[str], always: Sequence[str] = ()) -> "list[pytest.ParameterSet]":
+    """Words as parameters: those of the JVM need Java, what is not in ``always`` is large."""
+    return [
+        pytest.param(
+            word,
+            marks=[
+                *([pytest.mark.java] if PROJECTS[word][0].startswith("jvm/") else []),
+                *([] if word in always else [pytest.mark.large]),
+            ],
+        )
+        for word in words
+    ]
+
+
+def fetched(word: str) -> None:
+    """Skip where the tool is missing, or what a project depends on cannot be had."""
+    folder = PROJECTS[word][0].partition("/")[0]
+    command = FETCH.get(folder)
+    if command is None or os.environ.get("REQUIRE_PEERS") == "1":
+        return
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed (for conformance/adapters/{folder})")
+    ended = subprocess.run(
+        command, cwd=adapters_folder() / folder, capture_output=True, text=True, timeout=300
+    )
+    if ended.returncode != 0:
+        pytest.skip(f"what {word} depends on cannot be fetched: {ended.stderr.strip()[-200:]}")
+
+
+def judged(word: str) -> Campaign:
+    """The verdict on a word or a declaration, with little shrinking."""
+    opened = open_subject(word, work_folder=WORK_FOLDER)
+    try:
+        return run_campaign(
+            opened.subject,
+            Component.TIMER,
+            seed=7,
+            budget=SUITES["quick"],
+            vectors=vectors(Component.TIMER),
+        )
+    finally:
+        opened.subject.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("word", marked(list(PROJECTS), ALWAYS))
+def test_a_project_is_what_its_row_says(word: str) -> None:
+    """
+    Given another project's timer, unmodified
+    When  its adapter is built and judged
+    Then  it is conformant; where its word stands for a breach, that rule is broken
+    """
+    fetched(word)
+    campaign = judged(word)
+    rule = NOT_CONFORMANT.get(word)
+    if rule is None:
+        # A machine that is busy elsewhere makes a task on the real clock late now and then.
+        is_late = campaign.verdict is Verdict.INCONCLUSIVE and not campaign.causes
+        assert is_late or campaign.verdict is Verdict.CONFORMANT, campaign.why
+    else:
+        assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
+        assert {cause.rule for cause in campaign.causes} == {rule}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("word", marked(list(FAULTS), ("sched",)))
+def test_a_fault_in_an_adapter_is_found(word: str, tmp_path: Path) -> None:
+    """
+    Given a copy of an adapter in which every task is late
+    When  it is built and judged
+    Then  it is not conformant
+    """
+    fetched(word)
+    folder, _, declaration = PROJECTS[word][0].partition("/")
+    copy = tmp_path / "adapter"
+    shutil.copytree(adapters_folder() / folder, copy)
+    file, right, wrong = FAULTS[word]
+    text = (copy / file).read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    (copy / file).write_text(text.replace(right, wrong), encoding="utf-8")
+    named = copy / declaration
+    name = f'name = "{word}"'
+    assert name in named.read_text(encoding="utf-8")
+    named.write_text(
+        named.read_text(encoding="utf-8").replace(name, f'name = "late-{word}"'), encoding="utf-8"
+    )
+    ended = subprocess.run(  # in a process of its own, which has not imported the right one
+        [str(SCRIPT), "check", str(named), "--suite", "quick", "--seed", "7"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert re.search(r"broken +TIMER-(NOT-LATE|ROUNDING|ZERO-DELAY) ", ended.stdout)

@@ -1,0 +1,81 @@
+"""Adapters that name a build: it runs before they start, and its failure is said."""
+
+import json
+import sys
+from pathlib import Path
+
+from purgatory_conformance.resources import adapter_folder
+
+from .command import purgatory
+
+SOURCE = adapter_folder("python") / "heap_timer_adapter.py"
+COPIES = (
+    "import pathlib, sys; "
+    "made = pathlib.Path(sys.argv[1]); made.mkdir(parents=True, exist_ok=True); "
+    "(made / 'adapter.py').write_text(pathlib.Path('source.py').read_text())"
+)
+
+
+def declared(folder: Path, *build: str) -> None:
+    """Lay out an adapter whose program only its build makes."""
+    (folder / "source.py").write_text(SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "purgatory.toml").write_text(
+        f'[subject]\nname = "my timer"\nbuild = {json.dumps(build)}\n'
+        f"command = {json.dumps(['{python}', '{build}/adapter.py'])}\n",
+        encoding="utf-8",
+    )
+
+
+def test_an_adapter_is_built_before_it_is_examined(tmp_path: Path) -> None:
+    """
+    Given an adapter that its build copies out of the sources
+    When  the doctor looks at it, and again after a change of the sources
+    Then  it is fine as built, and the second look sees the change
+    """
+    declared(tmp_path, sys.executable, "-c", COPIES, "{build}")
+    ended = purgatory(tmp_path, "doctor")
+    assert (ended.returncode, ended.stdout[:2]) == (0, "ok"), ended.stderr
+    assert (tmp_path / "purgatory-work/adapters/my-timer/adapter.py").is_file()
+
+    source = tmp_path / "source.py"
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text.replace('"protocol": 1', '"protocol": 7'), encoding="utf-8")
+    assert purgatory(tmp_path, "doctor").returncode == 3
+
+
+def test_a_build_that_fails_shows_what_it_said(tmp_path: Path) -> None:
+    """
+    Given a build that fails
+    When  the subject is to be checked
+    Then  the exit code is that of a subject that failed, and the build's words are shown
+    """
+    declared(tmp_path, sys.executable, "-c", "raise SystemExit('no such module')")
+    ended = purgatory(tmp_path, "check", "--suite", "quick")
+    assert ended.returncode == 3
+    assert "the build of my timer ended with exit code 1\nno such module" in ended.stderr
+
+
+def test_a_missing_tool_of_a_build_is_named(tmp_path: Path) -> None:
+    """
+    Given a build with a program that is not installed
+    When  the subject is to be checked
+    Then  the exit code is that of a missing tool, and the tool is named
+    """
+    declared(tmp_path, "no-such-compiler")
+    ended = purgatory(tmp_path, "check", "--suite", "quick")
+    assert ended.returncode == 5
+    assert "'no-such-compiler' is not installed" in ended.stderr
+
+
+def test_a_build_needs_a_command(tmp_path: Path) -> None:
+    """
+    Given a build beside a subject that is in this process
+    When  the declaration is read
+    Then  it is refused: nothing would start what is made
+    """
+    (tmp_path / "purgatory.toml").write_text(
+        '[subject]\nname = "mine"\npython = "mine:subject"\nbuild = ["make"]\n', encoding="utf-8"
+    )
+    ended = purgatory(tmp_path, "check")
+    assert ended.returncode == 2
+    assert "has a build, but no command" in ended.stderr
