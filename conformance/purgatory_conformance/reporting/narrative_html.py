@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from purgatory_conformance.reporting.pages import page_template
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
-
 _MOST_LETTERS = 12
 """A longer count is broken into lines, so that its column stays narrow."""
 
