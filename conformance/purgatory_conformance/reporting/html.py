@@ -71,7 +71,7 @@ class _Part:
 
     @property
     def identifiers(self) -> frozenset[str]:
-        """The rules that the page can link to: those that it lists."""
+        """The rules of the list, to which the page can link."""
         return frozenset(rule.line.id for rule in self.rules)
 
     @property
