@@ -8,6 +8,7 @@ from typing import Protocol
 import pytest
 
 import purgatory_impl
+from tests.browsers import BROWSERS, browser_path
 
 _LEFT_OUT = pytest.StashKey[int]()
 
@@ -34,6 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is not asked for, and what cannot run here."""
     _leave_large_out(config, items)
     _skip_without_java(items)
+    _skip_without_browser(items)
     _skip_if_compiled(items)
     # First, and so in one worker of pytest-xdist, which gives from its end alone: one session.
     items.sort(key=lambda item: item.get_closest_marker("spark") is None)
@@ -69,6 +71,15 @@ def _skip_without_java(items: list[pytest.Item]) -> None:
                     f"{' and '.join(missing)} not installed (Java 17, and Maven for Kafka's jars)"
                 )
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _skip_without_browser(items: list[pytest.Item]) -> None:
+    """Skip tests of pages where there is no browser; under REQUIRE_BROWSER=1 let them fail."""
+    if os.environ.get("REQUIRE_BROWSER") == "1" or browser_path() is not None:
+        return
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.skip(reason=f"not installed: {' or '.join(BROWSERS)}"))
 
 
 def _tools_of(item: pytest.Item) -> tuple[str, ...]:
@@ -110,7 +121,7 @@ def pytest_terminal_summary(
 
 def _leg_of(report: pytest.TestReport) -> str:
     """What a test is counted under: what it needs, or else the folder that it is in."""
-    for marker in ("java", "spark", "package", "documentation"):
+    for marker in ("java", "spark", "browser", "package", "documentation"):
         if marker in report.keywords:
             return marker
     folder, _, rest = report.nodeid.removeprefix("tests/").partition("/")

@@ -104,7 +104,7 @@ def describe_channel_muting_state(state: object) -> str:
     if not isinstance(state, ChannelMutingState):
         return ""
     channels = "; ".join(
-        f"{name}: {_channel(channel)}"
+        f"{name}: {describe_channel(channel)}"
         for name, channel in sorted(state.channels.items())
         if channel.is_open
     )
@@ -116,7 +116,8 @@ def describe_channel_muting_state(state: object) -> str:
     return f"{words}; {channels or 'no channels'}"
 
 
-def _channel(channel: Channel) -> str:
+def describe_channel(channel: Channel) -> str:
+    """What an open channel is about, for example ``waits, request 1 of 10 sent to 4``."""
     words = []
     if channel.receive is Receive.HOLDS:
         words.append("holds")

@@ -106,12 +106,15 @@ def describe_value(value: Value) -> str:
 
 def describe_observed(outcome: Outcome) -> str:
     """The observables after an operation, for example ``size 1, levels 2``."""
-    values = [
-        f"{printable(name)} {describe_value(value)}" for name, value in outcome.observed.items()
-    ]
+    return ", ".join(f"{name} {value}" for name, value in observed_values(outcome))
+
+
+def observed_values(outcome: Outcome) -> list[tuple[str, str]]:
+    """The observables after an operation by name, and on a real clock its two readings."""
+    values = [(printable(name), describe_value(value)) for name, value in outcome.observed.items()]
     if outcome.called_ms is not None and outcome.returned_ms is not None:
-        values.append(f"called at {outcome.called_ms}, returned at {outcome.returned_ms}")
-    return ", ".join(values)
+        values += [("called at", str(outcome.called_ms)), ("returned at", str(outcome.returned_ms))]
+    return values
 
 
 def describe_implementation(implementation: Implementation) -> str:

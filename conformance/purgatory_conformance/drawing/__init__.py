@@ -1,5 +1,7 @@
-"""A failing case of a timer as a picture: the wheels, their buckets, and where a task went wrong.
+"""A failing case as a picture: where a step went wrong, and what was seen beside what was expected.
 
-Begin with ``wheel_scene``: what the picture shows. ``time_axis`` gives times their places, and
-``wheel_picture`` draws the scene as SVG.
+The timer has its wheels in time: begin with ``wheel_scene``, what the picture shows; ``time_axis``
+gives times their places, and ``wheel_picture`` draws the scene as SVG. The other components have
+panels, states of the model as rows of boxes: begin with ``panels``; each component says in a module
+of its own what its rows are, and ``panel_picture`` draws them.
 """

@@ -27,7 +27,7 @@ _ROW = 20.0
 _MOST_BUCKETS = 64
 _NARROWEST_BUCKET = 5.0
 _BOLD = 1.1
-_MOST_TITLE = 130
+_TITLE_LETTER = 8.4
 _MOST_ABOUT = 21
 
 
@@ -94,8 +94,9 @@ def _draw_panel(root: ET.Element, scene: Scene, panel: Panel, y: float, number: 
     facts += [f"executor's queue: {short_names(state.queue)}"] if state.queue else []
     facts += ["closed"] if state.closed else []
     words = "  ·  ".join(facts)
-    title = text(group, shortened(words, _MOST_TITLE), 4, y + 12, cls="panel-title")
-    if len(words) > _MOST_TITLE:
+    shown = shortened(words, int((scene.axis.places[-1] + _RIGHT) / _TITLE_LETTER))
+    title = text(group, shown, 4, y + 12, cls="panel-title")
+    if shown != words:
         titled(title, words)
     top = y + 32
     if isinstance(state.store, TimingWheel):

@@ -26,6 +26,17 @@ def followed(expectation: Expectation[State], outcome: Outcome) -> tuple[tuple[E
     return events, expectation.complete(events)
 
 
+def right_outcome(expectation: Expectation[State], outcome: Outcome) -> Outcome:
+    """The outcome that an expectation asks for, its events in the observed order if allowed."""
+    events, after = followed(expectation, outcome)
+    return Outcome(
+        result=expectation.result,
+        rejected=expectation.rejected,
+        events=events,
+        observed=expectation.observe(after),
+    )
+
+
 def _likeness(
     expectation: Expectation[State], outcome: Outcome
 ) -> tuple[bool, bool, int, int, bool, int]:

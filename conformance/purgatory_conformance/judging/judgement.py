@@ -18,6 +18,7 @@ class Divergence:
     (``missing``, ``early``, ...); ``expected`` and ``seen`` are sentences for people. ``before``
     is the model's state before the step, ``after`` the one that it expected. ``also`` are further
     rules that the mismatch may be put down to: an extreme number and what it happened to.
+    ``right`` is the outcome that was expected; None where a rule asks for less than an outcome.
     """
 
     rule: str
@@ -29,6 +30,7 @@ class Divergence:
     before: object = None
     after: object = None
     also: tuple[str, ...] = ()
+    right: Outcome | None = None
 
     @property
     def cause(self) -> tuple[str, str]:

@@ -26,6 +26,9 @@ from purgatory_conformance.reporting.story import (
 )
 from purgatory_conformance.support.registry import support_of
 
+_URGENT = ("broken", "doubtful", "deviates", "too few")
+"""The states of rules that ask for something, in the order in which a reader wants them."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
@@ -44,11 +47,12 @@ class _Cause:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A rule with its text."""
+    """A rule with its text, and the causes of failure that were blamed on it."""
 
     line: RuleLine
     symbol: str
     text: tuple[Markup, ...]
+    causes: list[_Cause]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,11 @@ class _Part:
     states: list[tuple[str, str, int]]
     rules: list[_Rule]
     causes: list[_Cause]
+
+    @property
+    def identifiers(self) -> frozenset[str]:
+        """The rules of the list, to which the page can link."""
+        return frozenset(rule.line.id for rule in self.rules)
 
     @property
     def held(self) -> int:
@@ -98,9 +107,18 @@ def _parts(results: Sequence[Results]) -> list[_Part]:
 
 def _part(results: Results, causes_before: int) -> _Part:
     profile = results.header.profile
+    causes = [
+        _cause(number, causes_before + number, story, results)
+        for number, story in enumerate(stories(results), start=1)
+    ]
     rules = [
-        _Rule(rule, STATE_SYMBOLS.get(rule.state, ""), _marked_up(rule_text(rule.id)))
-        for rule in all_rules(results)
+        _Rule(
+            rule,
+            STATE_SYMBOLS.get(rule.state, ""),
+            _marked_up(rule_text(rule.id)),
+            [each for each in causes if rule.id in (each.story.rule, *each.story.cause.also)],
+        )
+        for rule in sorted(all_rules(results), key=_urgency)
     ]
     return _Part(
         results=results,
@@ -111,11 +129,13 @@ def _part(results: Results, causes_before: int) -> _Part:
         symbol=VERDICT_SYMBOLS.get(results.footer.exit_code, "!"),
         states=_counts(rules),
         rules=rules,
-        causes=[
-            _cause(number, causes_before + number, story, results)
-            for number, story in enumerate(stories(results), start=1)
-        ],
+        causes=causes,
     )
+
+
+def _urgency(rule: RuleLine) -> int:
+    """The place of a rule among all: those that ask for something before those that held."""
+    return _URGENT.index(rule.state) if rule.state in _URGENT else len(_URGENT)
 
 
 def _counts(rules: list[_Rule]) -> list[tuple[str, str, int]]:

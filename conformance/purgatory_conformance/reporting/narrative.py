@@ -21,6 +21,7 @@ _LEAST_WIDE_TEXT = 20
 _MOST_COUNT = 24
 _GAP = "  "
 _BAD = "bold #d9720b"
+_GOOD = "bold #2a8fd6"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def print_narrative(console: Console, narrative: Narrative) -> None:
     width = max(console.width, 40)
     _say(console, narrative.title, width)
     console.print()
-    styles = {"header": "bold", "remark": _BAD}
+    styles = {"header": "bold", "remark": _GOOD if narrative.is_witness else _BAD}
     for line in laid_out(narrative, width):
         style = "" if console.no_color else styles.get(line.kind, "")
         console.print(Text(line.text, style), no_wrap=True, overflow="ignore", crop=False)

@@ -1,9 +1,16 @@
 """A counterexample as one HTML page that loads nothing else: no script, no font, no picture."""
 
+import math
 from dataclasses import dataclass
 
 from purgatory_conformance.reporting.pages import page_template
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
+
+_MOST_LETTERS = 12
+"""A longer count is broken into lines, so that its column stays narrow."""
+
+_LETTER_REM, _CELL_REM, _STEP_REM, _WORDS_REM, _MARGINS_REM = 0.57, 1.2, 3.5, 9, 2.5
+"""What takes room on the page: a letter and the padding of a cell, about, and columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +29,38 @@ def render_narrative(narrative: Narrative) -> str:
         narrative=narrative,
         rows=_rows(narrative),
         last=last,
+        wordy=wordy_counts(narrative),
+        actor_rem=actor_rem(narrative),
+        least_rem=least_rem(narrative),
         stutters=narrative.loop == last,
     )
+
+
+def wordy_counts(narrative: Narrative) -> frozenset[str]:
+    """The counts that are no numbers but words, and too long for one line of a column."""
+    return frozenset(name for name in narrative.counts if _longest(name, narrative) > _MOST_LETTERS)
+
+
+def actor_rem(narrative: Narrative) -> int:
+    """The least width of the column of an actor, in rem: of many actors it is narrow."""
+    return 11 if len(narrative.actors) < 4 else 8
+
+
+def least_rem(narrative: Narrative) -> int:
+    """The width of a page, in rem, below which its table does not fit and the rows are stacked."""
+    wordy = wordy_counts(narrative)
+    counts = sum(
+        _WORDS_REM if name in wordy else _LETTER_REM * _longest(name, narrative) + _CELL_REM
+        for name in narrative.counts
+    )
+    actors = actor_rem(narrative) * len(narrative.actors)
+    return math.ceil(_STEP_REM + actors + counts + _WORDS_REM + _MARGINS_REM)
+
+
+def _longest(name: str, narrative: Narrative) -> int:
+    """The most letters of a count, its name among them."""
+    values = (step.counts.get(name, "") for step in narrative.steps)
+    return max(len(name), *(len(value) for value in values))
 
 
 def _rows(narrative: Narrative) -> list[_Row]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from purgatory_conformance.components import on_real_clock
 from purgatory_conformance.describing.words import (
-    describe_observed,
     instance_noun,
     joined,
     legend_of,
+    observed_values,
     paragraphs,
     printable,
     replay_command,
@@ -22,8 +22,18 @@ from purgatory_conformance.judging.judgement import TooManyStates
 from purgatory_conformance.judging.retraced_case import RetracedCase
 from purgatory_conformance.reporting.results import CauseLine, Hint, Results, RuleLine
 from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import Support
 from purgatory_spec.profiles import Configuration
 from purgatory_spec.requirements import requirement
+
+
+@dataclass(frozen=True, slots=True)
+class ToldValue:
+    """An observable after a step; ``changed`` where the step before has shown another value."""
+
+    name: str
+    value: str
+    changed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +43,13 @@ class ToldStep:
     number: int
     operation: str
     outcome: str
-    observed: str
+    values: tuple[ToldValue, ...]
     diverges: bool
+
+    @property
+    def observed(self) -> str:
+        """The observables after the step on one line."""
+        return ", ".join(f"{each.name} {each.value}" for each in self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +112,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
         cases=cause.cases,
         source=printable(cause.source),
         configuration=f"{instance_noun(results.component)} with {made_with}",
-        steps=tuple(
-            ToldStep(
-                number=number,
-                operation=support.describe_operation(step.operation),
-                outcome=support.describe_outcome(step.operation, step.outcome)
-                if step.outcome
-                else "",
-                observed=describe_observed(step.outcome) if step.outcome else "",
-                diverges=number == len(cause.steps),
-            )
-            for number, step in enumerate(cause.steps, start=1)
-        ),
+        steps=_told(cause, support),
         expected=printable(cause.expected),
         seen=printable(cause.seen),
         before=printable(cause.before),
@@ -120,6 +124,29 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
         else "",
         hints=cause.hints,
     )
+
+
+def _told(cause: CauseLine[Configuration], support: Support) -> tuple[ToldStep, ...]:
+    told: list[ToldStep] = []
+    before: dict[str, str] = {}
+    for number, step in enumerate(cause.steps, start=1):
+        shown = observed_values(step.outcome) if step.outcome else []
+        told.append(
+            ToldStep(
+                number=number,
+                operation=support.describe_operation(step.operation),
+                outcome=support.describe_outcome(step.operation, step.outcome)
+                if step.outcome
+                else "",
+                values=tuple(
+                    ToldValue(name, value, before.get(name, value) != value)
+                    for name, value in shown
+                ),
+                diverges=number == len(cause.steps),
+            )
+        )
+        before = dict(shown)
+    return tuple(told)
 
 
 def rule_text(identifier: str) -> tuple[str, ...]:

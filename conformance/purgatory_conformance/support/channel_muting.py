@@ -10,6 +10,8 @@ from purgatory_conformance.describing.channel_muting_words import (
     describe_channel_muting_profile,
     describe_channel_muting_state,
 )
+from purgatory_conformance.drawing.channel_muting_panels import channel_muting_scene
+from purgatory_conformance.drawing.panel_picture import panel_picture
 from purgatory_conformance.generation.channel_muting.table import (
     CHANNEL_MUTING_ROWS,
     ChannelMutingDraft,
@@ -163,9 +165,8 @@ class ChannelMutingSupport:
         return describe_channel_muting_state(state)
 
     def picture(self, case: RetracedCase, number: int) -> str:
-        """None: the steps name every channel and what it is about."""
-        del case, number
-        return ""
+        """Memory and channels before the divergence and as expected after it."""
+        return panel_picture(channel_muting_scene(case), number)
 
 
 def _narrowed(

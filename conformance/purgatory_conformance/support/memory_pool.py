@@ -10,6 +10,8 @@ from purgatory_conformance.describing.memory_pool_words import (
     describe_memory_pool_profile,
     describe_memory_pool_state,
 )
+from purgatory_conformance.drawing.memory_pool_panels import memory_pool_scene
+from purgatory_conformance.drawing.panel_picture import panel_picture
 from purgatory_conformance.generation.memory_pool.table import (
     MEMORY_POOL_ROWS,
     MemoryPoolDraft,
@@ -167,9 +169,8 @@ class MemoryPoolSupport:
         return describe_memory_pool_state(state)
 
     def picture(self, case: RetracedCase, number: int) -> str:
-        """None: a pool is two numbers, and the steps show them."""
-        del case, number
-        return ""
+        """Who holds the bytes of the pool before the divergence and as expected after it."""
+        return panel_picture(memory_pool_scene(case), number)
 
 
 def _narrowed(

@@ -13,6 +13,8 @@ from purgatory_conformance.describing.purgatory_words import (
     describe_purgatory_outcome,
     describe_purgatory_profile,
 )
+from purgatory_conformance.drawing.panel_picture import panel_picture
+from purgatory_conformance.drawing.purgatory_panels import purgatory_scene
 from purgatory_conformance.generation.purgatory.table import (
     PURGATORY_TABLE,
     PurgatoryDraft,
@@ -194,8 +196,8 @@ class PurgatorySupport:
         return describe_purgatory_state(state)
 
     def picture(self, case: RetracedCase, number: int) -> str:
-        """There is none: the lists are read more easily in words."""
-        return ""
+        """The lists, the timer and the queue before the divergence and as expected after it."""
+        return panel_picture(purgatory_scene(case), number)
 
 
 @dataclass(frozen=True, slots=True)

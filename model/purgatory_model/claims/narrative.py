@@ -31,7 +31,8 @@ class Narrative:
     ``explanation`` says why, in as many as are needed, and may be empty. ``actors`` and ``counts``
     are the columns in their order. ``loop`` is the number of the step whose outcome the last step
     leads back to, so that what follows it repeats for ever; the last step's own number where
-    nothing happens any more; None where the way simply ends.
+    nothing happens any more; None where the way simply ends. ``is_witness`` says that the end is a
+    situation that is meant to be reached, so that the way shows no fault.
     """
 
     title: str
@@ -41,3 +42,4 @@ class Narrative:
     verdict: str
     explanation: str = ""
     loop: int | None = None
+    is_witness: bool = False

@@ -21,8 +21,10 @@ from purgatory_conformance.reporting.results import (
     results_of,
 )
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
+from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
+from purgatory_conformance.subjects.subject import Subject
 from purgatory_impl.wheel import Wheel
 from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
@@ -37,6 +39,7 @@ from purgatory_spec.profiles import (
 from purgatory_spec.requirements import requirement
 
 _BUDGET = Budget(least_cases=100, seconds=30, shrink_runs=200)
+_SMALL_BUDGET = Budget(least_cases=30, most_cases=120, minimum_visits=0, shrink_runs=20)
 
 MakeResults = Callable[..., Results]
 
@@ -55,15 +58,16 @@ def never_expires(task: str = "t1") -> list[Step]:
     return [Step(Add(task, 5), Outcome()), Step(Advance(5), Outcome(False))]
 
 
-def _campaign_results(name: str) -> Results:
-    subject = bundled_subject()
-    campaign = run_campaign(subject, Component.TIMER, seed=1, budget=_BUDGET)
+def _campaign_results(
+    name: str, subject: Subject, component: Component = Component.TIMER, budget: Budget = _BUDGET
+) -> Results:
+    campaign = run_campaign(subject, component, seed=1, budget=budget)
     subject.close()
     return results_of(
         campaign,
         subject=name,
         implementation=subject.implementation,
-        profile=subject.profiles[Component.TIMER],
+        profile=subject.profiles[component],
         suite="quick",
         suite_version="0.1.0",
         schema="0" * 64,
@@ -74,9 +78,29 @@ def _campaign_results(name: str) -> Results:
 
 
 @pytest.fixture(scope="session")
+def broken_components() -> tuple[Results, ...]:
+    """One wrong subject of each component."""
+    chosen = [
+        next(each for each in mutants() if each.component is component) for component in Component
+    ]
+    return tuple(
+        _campaign_results("several", each.make(), each.component, _SMALL_BUDGET) for each in chosen
+    )
+
+
+@pytest.fixture(scope="session")
+def conformant_components() -> tuple[Results, ...]:
+    """The bundled subject of each component."""
+    return tuple(
+        _campaign_results("bundled", bundled_subject(), component, _SMALL_BUDGET)
+        for component in Component
+    )
+
+
+@pytest.fixture(scope="session")
 def good_results() -> Results:
     """A campaign on the bundled timer."""
-    return _campaign_results("bundled")
+    return _campaign_results("bundled", bundled_subject())
 
 
 @pytest.fixture(scope="session")
@@ -89,7 +113,7 @@ def broken_results() -> Results:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Wheel, "place", late)
-        results = _campaign_results("late-timer")
+        results = _campaign_results("late-timer", bundled_subject())
     assert Wheel.place is place
     return msgspec.structs.replace(results, causes=results.causes[:2])
 

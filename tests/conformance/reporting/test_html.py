@@ -13,10 +13,10 @@ from purgatory_spec.cases import Step
 from purgatory_spec.messages import Implementation
 from purgatory_spec.operations import Add, Advance
 from purgatory_spec.outcomes import Outcome
-from purgatory_spec.profiles import Clock, Component
+from purgatory_spec.profiles import Clock, Component, Observable
 from purgatory_spec.requirements import requirements
 
-from .conftest import MakeResults, never_expires
+from .conftest import SILENT, MakeResults, never_expires
 
 _VOID = {"meta", "br", "hr", "img", "input", "link"}
 
@@ -120,10 +120,63 @@ def test_the_page_loads_nothing(broken_results: Results) -> None:
     page = _Page(text)
 
     assert not {"script", "link", "iframe", "img", "object"} & set(page.tags)
-    assert not page.addresses
+    assert {address[0] for address in page.addresses} == {"#"}
     assert "@import" not in text
     assert set(re.findall(r"url\(([^)]*)\)", text)) <= {"#hatch-legend", "#hatch-1", "#hatch-2"}
     assert set(re.findall(r"\w+://[^\s\"'<]+", text)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_rules_and_causes_lead_to_each_other(broken_results: Results) -> None:
+    page = _Page(render_html([broken_results]))
+
+    assert {address.removeprefix("#") for address in page.addresses} <= set(page.ids)
+    for number, cause in enumerate(broken_results.causes, start=1):
+        assert page.addresses.count(f"#cause-{number}") == 1 + len(cause.also)
+        assert f"#{cause.rule}" in page.addresses
+
+
+def test_a_rule_that_the_page_does_not_list_is_no_link(eventful_results: Results) -> None:
+    page = _Page(render_html([eventful_results]))
+
+    assert "TIMER-SPAN" in page.texts["code"]
+    assert "TIMER-SPAN" not in page.ids
+    assert {address.removeprefix("#") for address in page.addresses} <= set(page.ids)
+
+
+def test_what_asks_for_something_stands_before_what_held(good_results: Results) -> None:
+    states = ("held", "too few", "deviates", "doubtful", "broken", "held")
+    lines = [
+        msgspec.structs.replace(line, state=state)
+        for line, state in zip(good_results.rules, states, strict=False)
+    ]
+    results = msgspec.structs.replace(good_results, rules=tuple(lines))
+
+    page = _Page(render_html([results]))
+
+    identifiers = [id_ for id_ in page.ids if id_.startswith("TIMER-")]
+    assert identifiers == [lines[place].id for place in (4, 3, 2, 1, 0, 5)]
+
+
+def test_an_observable_that_the_step_before_did_not_show_is_marked(
+    make_results: MakeResults,
+) -> None:
+    shown = [{"size": 1, "levels": 1}, {"size": 2, "levels": 1}, {"size": 2, "levels": 1}]
+    profile = msgspec.structs.replace(
+        SILENT, observables=frozenset({Observable.SIZE, Observable.LEVELS})
+    )
+    results = make_results(
+        [
+            Step(Add("t1", 1), Outcome(observed=shown[0])),
+            Step(Add("t2", 1), Outcome(observed=shown[1])),
+            Step(Advance(1), Outcome(False, observed=shown[2])),
+        ],
+        profile=profile,
+    )
+
+    text = render_html([results])
+
+    assert re.findall(r'<li class="changed">(\w+) <b>(\w+)</b>', text) == [("size", "2")]
+    assert text.count("<li>size <b>") == 2
 
 
 def test_the_rules_text_is_rendered(good_results: Results) -> None:

@@ -1,13 +1,18 @@
 """A counterexample is shown as a table that fits, and as a page; nothing is lost in either."""
 
 import io
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from rich.console import Console
 
 from purgatory_conformance.reporting.narrative import laid_out, print_narrative
-from purgatory_conformance.reporting.narrative_html import render_narrative
+from purgatory_conformance.reporting.narrative_html import (
+    least_rem,
+    render_narrative,
+    wordy_counts,
+)
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 STEPS = (
@@ -188,6 +193,40 @@ def test_the_page_marks_the_steps_that_repeat() -> None:
     assert (text.count('class="repeats"'), text.count('class="remarked repeats"')) == (1, 1)
     assert "after step 3 all is as after step 1" in text
     assert "nothing happens any more after step 3" in render_narrative(looping(3))
+
+
+def test_a_witness_is_not_shown_as_a_failure() -> None:
+    """
+    Given a story that breaks a claim, and one whose end is meant to be reached
+    When they are rendered and printed in colours
+    Then the verdict of the second alone is that of success, and its remark has another colour
+    """
+    witness = replace(STORY, is_witness=True)
+    for story, verdict in ((STORY, '"verdict"'), (witness, '"verdict good"')):
+        assert f"<p class={verdict}>" in render_narrative(story)
+
+    def remark(story: Narrative) -> str:
+        file = io.StringIO()
+        print_narrative(Console(file=file, width=130, force_terminal=True), story)
+        return next(line for line in file.getvalue().splitlines() if "live is counted" in line)
+
+    assert "\x1b[" in remark(STORY)
+    assert remark(STORY) != remark(witness)
+
+
+def test_the_rows_are_stacked_on_pages_that_are_narrower_than_the_table() -> None:
+    """
+    Given a story with two actors, and the same with more actors and counts
+    When their pages are rendered
+    Then the second needs a wider page for its columns, and long counts are broken into lines
+    """
+    counts = (*STORY.counts, "lists")
+    steps = tuple(replace(s, counts={**s.counts, "lists": "a: o1 o2 o3, b: o1"}) for s in STEPS)
+    wide = replace(STORY, actors=("caller", "reaper", "executor"), counts=counts, steps=steps)
+    assert least_rem(STORY) + 11 < least_rem(wide)
+    assert f"@media (max-width: {least_rem(wide)}rem)" in render_narrative(wide)
+    assert not wordy_counts(STORY)
+    assert wordy_counts(wide) == {"lists"}
 
 
 def test_markup_in_texts_is_escaped() -> None:

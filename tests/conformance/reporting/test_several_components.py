@@ -12,40 +12,11 @@ from rich.console import Console
 
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.machine import render_badge, render_junit, render_markdown
-from purgatory_conformance.reporting.results import Results, results_of, worst
+from purgatory_conformance.reporting.results import Results, worst
 from purgatory_conformance.reporting.results_file import read_results, write_results
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.running.campaign import Budget, Campaign, run_campaign
-from purgatory_conformance.specimens.mutants import mutants
-from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.jsonlines import InvalidDocument
 from purgatory_spec.profiles import Component
-
-BUDGET = Budget(least_cases=30, most_cases=120, minimum_visits=0, shrink_runs=20)
-
-
-def results_on(subject: Subject, component: Component) -> Results:
-    campaign: Campaign = run_campaign(subject, component, seed=1, budget=BUDGET)
-    subject.close()
-    return results_of(
-        campaign,
-        subject="several",
-        implementation=subject.implementation,
-        profile=subject.profiles[component],
-        suite="quick",
-        suite_version="0.1.0",
-        schema="0" * 64,
-        replays={index: f"replays/{index}.jsonl" for index in range(len(campaign.causes))},
-    )
-
-
-@pytest.fixture(scope="module")
-def broken_components() -> tuple[Results, ...]:
-    """One wrong subject of each component."""
-    chosen = [
-        next(each for each in mutants() if each.component is component) for component in Component
-    ]
-    return tuple(results_on(each.make(), each.component) for each in chosen)
 
 
 def with_exit_code(results: Results, code: int) -> Results:

@@ -89,8 +89,10 @@ def test_a_witness_and_a_deadlock_end_in_their_own_words(toys: Toys) -> None:
     reached = narrate(toys.model(toys.witness), result(Outcome.INVARIANT, "NeverTwo"), toys.folder)
     assert reached.steps[-1].remark == "reached"
     assert "reached: The total is never two" in reached.verdict
+    assert reached.is_witness
     stuck = narrate(toys.model(toys.must_fail), result(Outcome.DEADLOCK, None), toys.folder)
     assert stuck.steps[-1].remark == "nothing can happen any more"
+    assert not stuck.is_witness
 
 
 def test_names_become_words() -> None:

@@ -43,6 +43,7 @@ def narrate(model: Model, result: CheckResult, folder: Path) -> Narrative:
         verdict=_verdict(model, result, known),
         explanation=model.explanation,
         loop=result.trace.loop,
+        is_witness=model.kind is Kind.WITNESS and result.violated is not None,
     )
 
 

@@ -13,6 +13,7 @@ from purgatory_conformance.judging.differences import (
     nearest_to,
     observable_words,
     rejection_words,
+    right_outcome,
 )
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_model.channel_muting import (
@@ -100,7 +101,8 @@ def blame(
     here = [way for each, way in ends if each is before]
     step = _Step(model, before, operation, outcome, nearest, after, here)
     rule, kind, expected, seen = _first_difference(step)
-    return Divergence(rule, kind, expected, seen, operation, outcome, before, after)
+    right = right_outcome(nearest, outcome)
+    return Divergence(rule, kind, expected, seen, operation, outcome, before, after, right=right)
 
 
 def _first_difference(step: _Step) -> tuple[str, str, str, str]:

@@ -9,7 +9,12 @@ it: cases are shrunk before they are reported, so that what was done before is e
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from purgatory_conformance.judging.differences import nearest_to, observable_words, rejection_words
+from purgatory_conformance.judging.differences import (
+    nearest_to,
+    observable_words,
+    rejection_words,
+    right_outcome,
+)
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.memory_pool.history import (
     EVIDENCE,
@@ -57,7 +62,16 @@ def blame(
     step = _Step(history, before, operation, outcome, nearest, way)
     rules, kind, expected, seen = _first_difference(step, nearest.observe(after))
     return Divergence(
-        rules[0], kind, expected, seen, operation, outcome, before, after, also=rules[1:]
+        rules[0],
+        kind,
+        expected,
+        seen,
+        operation,
+        outcome,
+        before,
+        after,
+        also=rules[1:],
+        right=right_outcome(nearest, outcome),
     )
 
 

@@ -13,6 +13,7 @@ from purgatory_conformance.judging.differences import (
     observable_words,
     rejection_words,
     result_words,
+    right_outcome,
 )
 from purgatory_conformance.judging.judgement import Divergence
 from purgatory_conformance.judging.purgatory.count_blame import rule_of_counts, rule_of_result
@@ -37,7 +38,8 @@ def blame(
     step = PurgatoryStep(history.model, before, operation, outcome, events, after)
     rule, kind, expected, seen = _first_difference(history, step, nearest)
     also = () if _is_watch_from_outside(rule, operation) else _FROM_OUTSIDE.get(rule, ())
-    return Divergence(rule, kind, expected, seen, operation, outcome, before, after, also)
+    right = right_outcome(nearest, outcome)
+    return Divergence(rule, kind, expected, seen, operation, outcome, before, after, also, right)
 
 
 _FROM_OUTSIDE = {
