@@ -218,7 +218,7 @@ _DECLARED = {
 def _declaration_of(word: str, work_folder: Path) -> Path | None:
     """The declaration of an adapter that comes with the suite; None where the word is none's.
 
-    What ``init`` writes is written into the work folder, where it is not there yet.
+    A project of ``purgatory init`` is written into the work folder first.
     """
     if word in _KITS:
         folder = work_folder / "kits" / word

@@ -64,7 +64,7 @@ class Whole:
     """A whole number that is no ``int``."""
 
     def __init__(self, number: int) -> None:
-        """The number that it stands for."""
+        """Stand for a number."""
         self._number = number
 
     def __index__(self) -> int:
