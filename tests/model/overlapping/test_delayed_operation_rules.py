@@ -25,7 +25,15 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import Outcome, completed, expired, timed_out, tried
-from purgatory_spec.profiles import Accounting, Executor, PurgatoryConfiguration, PurgatoryProfile
+from purgatory_spec.profiles import (
+    Accounting,
+    CancelResult,
+    CheckOrder,
+    Executor,
+    FirstTry,
+    PurgatoryConfiguration,
+    PurgatoryProfile,
+)
 
 from ..purgatory_strategies import at_readings, moves
 from .whole_calls import WholeCalls
@@ -57,9 +65,11 @@ def shown(operation: Operation, outcome: Outcome) -> History:
     return (Called("t", operation), *events, Returned("t", outcome.result, outcome.rejected))
 
 
-def run(operations: tuple[Operation, ...], data: st.DataObject) -> History:
+def run(
+    operations: tuple[Operation, ...], data: st.DataObject, profile: PurgatoryProfile = EXACT
+) -> History:
     """A run of the sequential model, which chooses where the rules leave a choice."""
-    model = purgatory_model(PurgatoryConfiguration(purge_interval=1), EXACT)
+    model = purgatory_model(PurgatoryConfiguration(purge_interval=1), profile)
     state = model.initial()
     history: History = ()
     for operation in operations:
@@ -83,6 +93,37 @@ def test_what_the_sequential_model_does_is_explained_for_each_operation(
     for name in KEYS_OF:
         projection = Projection(name, frozenset(KEYS_OF[name]))
         explanation = explain(projection.of(history), WholeCalls(name))
+        assert explanation.is_complete, explanation.unexplained
+
+
+@pytest.mark.parametrize("tries_first", [True, False])
+@pytest.mark.parametrize("cancels_live", [True, False])
+@given(operations=asked(), data=st.data())
+@settings(deadline=None, max_examples=30)
+def test_what_a_profile_chooses_is_explained_for_each_operation(
+    operations: tuple[Operation, ...],
+    data: st.DataObject,
+    *,
+    cancels_live: bool,
+    tries_first: bool,
+) -> None:
+    """
+    Given a run of the sequential purgatory whose lists have no order, with and without a first
+        try, with and without completed operations in the answer of a cancellation
+    When it is projected on an operation
+    Then the rules for one operation that make the same choices explain it
+    """
+    profile = msgspec.structs.replace(
+        EXACT,
+        check_order=CheckOrder.FREE,
+        first_try=FirstTry.BEFORE_WATCHING if tries_first else FirstTry.NONE,
+        cancel_result=CancelResult.LIVE if cancels_live else CancelResult.WHOLE_LIST,
+    )
+    history = run(operations, data, profile)
+    for name in KEYS_OF:
+        projection = Projection(name, frozenset(KEYS_OF[name]))
+        rules = WholeCalls(name, tries_first, cancels_live)
+        explanation = explain(projection.of(history), rules)
         assert explanation.is_complete, explanation.unexplained
 
 
@@ -157,6 +198,32 @@ def test_what_breaks_a_rule_is_not_explained(history: History) -> None:
     for explanation in (at_once, *in_parts):
         assert explanation.unexplained is not None
         assert len(explanation.unexplained) > 1
+
+
+@pytest.mark.parametrize(
+    ("history", "choice"),
+    [
+        (call(WATCH, Outcome(False, events=(tried("a"),))), {"tries_first": False}),
+        (
+            WAITS
+            + call(Force("a"), Outcome(True, events=(completed("a"),)))
+            + call(CancelForKey("k"), Outcome(())),
+            {"cancels_live": True},
+        ),
+    ],
+    ids=["one-try", "cancels-live"],
+)
+def test_what_one_choice_allows_the_other_forbids(
+    history: History, choice: dict[str, bool]
+) -> None:
+    """
+    Given a history that is right by one choice of a profile
+    When it is to be explained by that choice and by the other
+    Then it is, and is not, whichever comes first, the time-out or the lists
+    """
+    for arms_first in (True, False):
+        assert explain(history, OverlappingCalls("a", arms_first, **choice)).is_complete
+        assert not explain(history, OverlappingCalls("a", arms_first)).is_complete
 
 
 def interleaved(first_call: History, cut: int, second_call: History) -> History:

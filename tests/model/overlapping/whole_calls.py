@@ -17,9 +17,11 @@ from purgatory_spec.operations import Advance, Operation
 
 @dataclass(frozen=True, slots=True)
 class WholeCalls:
-    """The rules for the operation of this name."""
+    """The rules for the operation of this name, and the choices of ``OverlappingCalls``."""
 
     name: str
+    tries_first: bool = True
+    cancels_live: bool = False
 
     def initial(self) -> OverlappedOperation:
         return OverlappedOperation()
@@ -28,7 +30,13 @@ class WholeCalls:
         self, state: OverlappedOperation, operation: Operation, part: Part
     ) -> Iterator[Effect[OverlappedOperation]]:
         for arms_first in (True, False):
-            rules = undivided(OverlappingCalls(self.name, arms_first))
+            parts = OverlappingCalls(
+                self.name,
+                arms_first,
+                tries_first=self.tries_first,
+                cancels_live=self.cancels_live,
+            )
+            rules = undivided(parts)
             for effect in rules.effects(state, operation, part):
                 left = effect.state.entries
                 if not (isinstance(operation, Advance) and left and left != state.entries):
