@@ -6,9 +6,9 @@
     python -m purgatory_assurance.mutation --write docs/reference/mutation.md
 
 The last one writes the page, and ``results/mutation.json`` beside it, from which the page follows.
-With ``--again`` the results of an earlier run stay that a better suite would not change: those of
-mutants that were killed as users run the suite, and of survivors that take a second thread or are
-equivalent to the original. The others are judged. That is for work on the suite; the page says so.
+With ``--again`` most results of an earlier run stay: of mutants that were killed as users run the
+suite, and of survivors with a reason. The others are judged, by the trials as shipped. That is for
+work on the suite, to see what has been gained; the page says that it was so.
 
 Exit code 1 where a mutant in scope survives that nobody has reviewed, where a reviewed one does not
 survive any more, or where too few of one thread are killed as users run the suite.
@@ -20,7 +20,7 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -49,6 +49,7 @@ from purgatory_assurance.mutation.reviewed import (
     problems,
     read_reviewed,
     settled_before,
+    with_earlier,
 )
 from purgatory_assurance.mutation.runner import Judge, Result, judge_all
 from purgatory_assurance.mutation.scope import MODULES, Trial
@@ -72,14 +73,19 @@ def _source(module: str) -> str:
     return (_FOLDER / f"{module}.py").read_text(encoding="utf-8")
 
 
-def _recorded(modules: Sequence[str]) -> dict[Trial, Recording]:
+def _trials(module: str, *, shipped: bool) -> tuple[Trial, ...]:
+    """The trials of a module's mutants; on request without those with smaller constants."""
+    return tuple(trial for trial in MODULES[module] if trial.as_shipped or not shipped)
+
+
+def _recorded(trials: Mapping[str, Sequence[Trial]]) -> dict[Trial, Recording]:
     """The cases of every trial that these modules need, as the original has passed them.
 
     Raises:
         click.ClickException: it has not.
     """
     found: dict[Trial, Recording] = {}
-    for trial in dict.fromkeys(trial for module in modules for trial in MODULES[module]):
+    for trial in dict.fromkeys(trial for each in trials.values() for trial in each):
         click.echo(f"judging the original: {trial.name} ...", err=True)
         try:
             found[trial] = record(trial)
@@ -129,8 +135,12 @@ def _measured_on(seconds: float, judged: int, earlier: RunRecord | None) -> str:
     cases = FURTHER.budget.least_cases
     seeds = " and ".join(str(seed) for seed in FURTHER.seeds)
     (seed,) = AS_USERS_RUN.seeds
-    before = f" Of the earlier run: {earlier.measured_on}" if earlier else ""
-    of_them = f"{judged:,} mutants judged, the others by an earlier run. " if earlier else ""
+    before = (
+        f" The others, and all trials, are of the run before: {earlier.measured_on}"
+        if earlier
+        else ""
+    )
+    of_them = f"{judged:,} mutants judged again, as shipped. " if earlier else ""
     return (
         f"{of_them}As users run it: `purgatory check bundled --suite standard`, seed {seed}. "
         "As shipped: also `bundled-inline` and `bundled-proposal`. "
@@ -163,7 +173,8 @@ def main(
     chosen = modules or tuple(MODULES)
     reviewed = read_reviewed(_REVIEWED)
     began = time.monotonic()
-    judge = SuiteJudge(MODULES, _recorded(chosen))
+    trials = {module: _trials(module, shipped=again is not None) for module in chosen}
+    judge = SuiteJudge(trials, _recorded(trials))
     found = _mutants(chosen)
     # Children share the memory of what is never collected; to collect it would copy all of it.
     gc.collect()
@@ -171,15 +182,15 @@ def main(
     _check_originals(chosen, judge, workers, limit)
     everyone = [mutant for mutants in found.values() for mutant in mutants.judged]
     earlier = None if again is None else read_run(again)
-    equivalents = Equivalents.of(reviewed)
-    settled, rest = settled_before(everyone, earlier.judged() if earlier else (), equivalents)
-    results = _judged(everyone, settled, judge, workers, limit)
+    before = earlier.judged() if earlier else []
+    settled, rest = settled_before(everyone, before, reviewed)
+    results = with_earlier(_judged(everyone, settled, judge, workers, limit), before)
     # Once more, should somebody have changed the tree meanwhile.
     _check_originals(chosen, judge, workers, limit)
     seconds = time.monotonic() - began
     run = run_record(results, found, _measured_on(seconds, len(rest), earlier))
     write_run(work / "mutation.json", run)
-    click.echo(terminal_table(results, chosen, equivalents))
+    click.echo(terminal_table(results, chosen, Equivalents.of(reviewed)))
     click.echo(f"{seconds:.0f} s")
     complete = set(chosen) == set(MODULES)
     wrong = problems(results, reviewed, chosen, LEAST_SHARE if complete else 0.0)

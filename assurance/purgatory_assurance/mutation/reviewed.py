@@ -11,10 +11,14 @@ import msgspec
 from purgatory_assurance.mutation.mutants import Mutant
 from purgatory_assurance.mutation.runner import Result
 from purgatory_assurance.mutation.scope import left_out_of
-from purgatory_assurance.mutation.shares import Scope, as_users_run, share
+from purgatory_assurance.mutation.shares import Scope, as_shipped, as_users_run, share
 
 LEAST_SHARE = 0.9
 """The share of the mutants in scope, without the equivalent, that a user's run must kill."""
+
+
+Key = tuple[str, str, str, str]
+"""A mutant's module, definition, line, and the text in place of the line."""
 
 
 class Kind(Enum):
@@ -39,7 +43,7 @@ class Reviewed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, msgspec.Meta(pattern=r"\S")]
 
     @property
-    def keys(self) -> tuple[tuple[str, str, str, str], ...]:
+    def keys(self) -> tuple[Key, ...]:
         """The keys of the mutants that are meant."""
         return tuple((self.module, self.definition, self.line, each) for each in self.mutated)
 
@@ -53,7 +57,7 @@ def read_reviewed(path: Path) -> tuple[Reviewed, ...]:
     """
     tables = msgspec.toml.decode(path.read_bytes(), type=dict[str, tuple[Reviewed, ...]])
     entries = tables.get("survivors", ())
-    seen: set[tuple[str, str, str, str]] = set()
+    seen: set[Key] = set()
     for key in (key for entry in entries for key in entry.keys):
         if key in seen:
             raise ValueError(f"reviewed twice: {key}")
@@ -65,7 +69,7 @@ def read_reviewed(path: Path) -> tuple[Reviewed, ...]:
 class Equivalents:
     """The mutants that no caller of one thread can tell from the original, if they survive."""
 
-    reviewed: frozenset[tuple[str, str, str, str]]
+    reviewed: frozenset[Key]
 
     @staticmethod
     def of(reviewed: Iterable[Reviewed]) -> "Equivalents":
@@ -84,31 +88,52 @@ class Equivalents:
 
 
 def settled_before(
-    mutants: Iterable[Mutant], earlier: Iterable[Result], equivalents: Equivalents
+    mutants: Iterable[Mutant], earlier: Iterable[Result], reviewed: Iterable[Reviewed]
 ) -> tuple[list[Result], list[Mutant]]:
-    """The earlier results that a better suite would not change, and the other mutants.
+    """The earlier results that stay, and the mutants that are judged again.
 
-    Those are the mutants that a user's run killed, and the survivors that no suite of one thread
-    kills. Where several mutants have one key, as equal lines of a function have, all must be so.
+    The results of mutants stay that a user's run killed, and of survivors with a reason. Judged are
+    mutants that other trials killed, and survivors that are not on the list, or on it no longer.
+    Where several mutants have one key, as equal lines of a function have, all must be so.
     """
-    by_key: dict[tuple[str, str, str, str], list[Result]] = {}
-    for result in earlier:
-        by_key.setdefault(result.mutant.key, []).append(result)
+    known = {key for entry in reviewed for key in entry.keys}
+    by_key = _by_key(earlier)
     kept: list[Result] = []
     rest: list[Mutant] = []
     for mutant in mutants:
         found = by_key.get(mutant.key, [])
-        if found and all(_is_settled(result, equivalents) for result in found):
+        if found and all(_is_settled(result, known) for result in found):
             kept.append(replace(found[0], mutant=mutant))
         else:
             rest.append(mutant)
     return kept, rest
 
 
-def _is_settled(result: Result, equivalents: Equivalents) -> bool:
+def with_earlier(results: Iterable[Result], earlier: Iterable[Result]) -> list[Result]:
+    """Results of the trials as shipped; where one is a survivor, a kill by another trial stays."""
+    by_key = _by_key(earlier)
+    return [_killed_otherwise(each, by_key.get(each.mutant.key, [])) or each for each in results]
+
+
+def _killed_otherwise(result: Result, earlier: Sequence[Result]) -> Result | None:
+    if result.end.killed or not earlier:
+        return None
+    if all(each.end.killed and not as_shipped(each) for each in earlier):
+        return replace(earlier[0], mutant=result.mutant)
+    return None
+
+
+def _by_key(results: Iterable[Result]) -> dict[Key, list[Result]]:
+    by_key: dict[Key, list[Result]] = {}
+    for result in results:
+        by_key.setdefault(result.mutant.key, []).append(result)
+    return by_key
+
+
+def _is_settled(result: Result, known: Collection[Key]) -> bool:
     if result.end.killed:
         return as_users_run(result)
-    return not Scope.ONE_THREAD.of([result]) or equivalents.holds(result.mutant)
+    return result.mutant.key in known or not Scope.IN_SCOPE.of([result])
 
 
 def problems(

@@ -15,6 +15,7 @@ from purgatory_assurance.mutation.reviewed import (
     problems,
     read_reviewed,
     settled_before,
+    with_earlier,
 )
 from purgatory_assurance.mutation.runner import End, Result
 from purgatory_assurance.mutation.scope import IMPORT
@@ -26,6 +27,7 @@ PAGE = ROOT / "docs" / "reference" / "mutation.md"
 IMPLEMENTATION = ROOT / "impl" / "purgatory_impl"
 
 LISTED = Reviewed("wheel", "place", "a < b", ("a <= b",), Kind.VISIBLE, "free")
+SMALL = "bundled_subject, purgatory, CHUNK 2"
 EQUIVALENT = Reviewed("wheel", "place", "a < b", ("b > a",), Kind.EQUIVALENT, "the same")
 
 
@@ -108,29 +110,46 @@ def test_an_equivalent_survivor_counts_neither_as_killed_nor_as_to_be_killed() -
     assert equivalents.others([result("b > a", End.JUDGED)]) == [result("b > a", End.JUDGED)]
 
 
-def test_a_better_suite_is_asked_for_what_it_could_kill_alone() -> None:
+def test_a_run_on_an_earlier_one_judges_what_a_better_suite_may_kill() -> None:
     """
-    Given: an earlier run: a mutant that a user's run killed, one that a further trial killed, an
-        equivalent survivor, a survivor of the reaper's thread, a survivor that could be killed
+    Given: an earlier run: a mutant that a user's run killed, one that a further trial killed, a
+        survivor with a reason, one of the reaper's thread, one not on the list, two of one key
     When:  the run is done again, with one more mutant
-    Then:  three results stay; the others are judged, and both of a pair of equal lines
+    Then:  three results stay; the others are judged
     """
     reaper = Mutant("timer", "Timer._reap", "Less", 3, "a < b", "pass", "")
     earlier = [
         result("1", End.JUDGED, "bundled_subject, purgatory"),
-        result("2", End.JUDGED, "bundled_subject, purgatory, CHUNK 2"),
-        result("b > a", End.SURVIVED),
-        Result(reaper, End.SURVIVED, ""),
+        result("2", End.JUDGED, SMALL),
         result("a <= b", End.SURVIVED),
+        Result(reaper, End.SURVIVED, ""),
+        result("3", End.SURVIVED),
         result("pair", End.JUDGED),
         result("pair", End.SURVIVED),
     ]
     mutants = [each.mutant for each in earlier] + [result("new", End.SURVIVED).mutant]
 
-    kept, rest = settled_before(mutants, earlier, Equivalents.of([LISTED, EQUIVALENT]))
+    kept, rest = settled_before(mutants, earlier, [LISTED])
 
-    assert [each.mutant.mutated for each in kept] == ["1", "b > a", "pass"]
-    assert [each.mutated for each in rest] == ["2", "a <= b", "pair", "pair", "new"]
+    assert [each.mutant.mutated for each in kept] == ["1", "a <= b", "pass"]
+    assert [each.mutated for each in rest] == ["2", "3", "pair", "pair", "new"]
+
+
+def test_a_kill_with_smaller_constants_stays_where_the_trials_as_shipped_kill_nothing() -> None:
+    """
+    Given: mutants killed earlier with small lists, one with the inline executor, one survivor
+    When:  the trials as shipped are done again, and kill the first alone
+    Then:  that is its result now; the second stays killed with small lists, the others survive
+    """
+    earlier = [
+        result("1", End.JUDGED, SMALL),
+        result("2", End.JUDGED, SMALL),
+        result("3", End.JUDGED, "bundled_inline_subject, timer"),
+        result("4", End.SURVIVED),
+    ]
+    now = [result("1", End.RAISED), *(result(name, End.SURVIVED) for name in "234")]
+
+    assert with_earlier(now, earlier) == [now[0], earlier[1], *now[2:]]
 
 
 def test_a_scope_is_a_part_of_the_one_before() -> None:
@@ -157,11 +176,10 @@ def test_what_a_further_trial_kills_is_not_killed_as_users_run_the_suite() -> No
     When:  those that a user's run kills are counted, of one subject and of all
     Then:  there are two of the first, three of the second
     """
-    small = "bundled_subject, purgatory, CHUNK 2"
     results = [
         result("1", End.NOT_IMPORTED),
         result("2", End.JUDGED, "bundled_subject, purgatory"),
-        result("3", End.JUDGED, small),
+        result("3", End.JUDGED, SMALL),
         result("4", End.SURVIVED, "bundled_subject, purgatory"),
         result("5", End.JUDGED, "bundled_inline_subject, timer"),
     ]
