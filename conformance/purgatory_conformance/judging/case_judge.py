@@ -10,7 +10,7 @@ the lenient judge allows and the strict one does not comes from a declared fault
 put down to the deviation that explains the case by itself, or the longest part of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
@@ -56,6 +56,20 @@ class _SeveralStates(Protocol):
     """A judge that can list all states it believes possible."""
 
     states: tuple[object, ...]
+
+
+class _Model(Protocol):
+    """What a judge follows: it knows every outcome that is right."""
+
+    def successors(self, state: object, operation: Operation) -> Iterator[tuple[Outcome, object]]:
+        """Every outcome of an operation with the state after it."""
+
+
+@runtime_checkable
+class _Foreseeing(_SeveralStates, Protocol):
+    """A judge whose model can say beforehand what is right."""
+
+    model: _Model
 
 
 class Judge(BaseJudge, Protocol):
@@ -166,6 +180,18 @@ class CaseJudge:
                 for rule in sorted(self.declared_rules)
             }
         return replace(divergence, rule=max(explained, key=lambda rule: explained[rule]))
+
+
+def right_outcomes(judge: Judge, operation: Operation) -> Iterator[Outcome]:
+    """The outcomes that the rules allow next; none where nobody can say beforehand.
+
+    That is so on a real clock, and behind a declared deviation.
+    """
+    followed = judge.strict if isinstance(judge, CaseJudge) else judge
+    if judge.deviated is None and isinstance(followed, _Foreseeing):
+        for state in followed.states:
+            for outcome, _ in followed.model.successors(state, operation):
+                yield outcome
 
 
 @dataclass(slots=True)

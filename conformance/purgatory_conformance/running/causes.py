@@ -1,7 +1,7 @@
 """From failing cases to causes: cases are repeated, shrunk within their rule, and put together.
 
 Cases that break one rule share a cause. So do two rules where the case that shows the first slips,
-by one simplification, into one that breaks the second.
+by one simplification, into one that breaks the second; and where one fault stands behind the other.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,14 +11,20 @@ from itertools import islice
 import msgspec
 
 from purgatory_conformance.components import on_real_clock
-from purgatory_conformance.judging.case_judge import BEYOND_DECLARED, Deviation
-from purgatory_conformance.judging.judgement import Divergence
+from purgatory_conformance.judging.case_judge import (
+    BEYOND_DECLARED,
+    Deviation,
+    Judge,
+    right_outcomes,
+)
+from purgatory_conformance.judging.judgement import Divergence, TooManyStates
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
-from purgatory_conformance.running.shrinking import reduce_case, shrink, simpler_cases
+from purgatory_conformance.running.shrinking import is_part_of, reduce_case, shrink, simpler_cases
 from purgatory_conformance.running.ways_out import WayOut, ways_out
 from purgatory_conformance.subjects.subject import Subject, profile_of
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
+from purgatory_spec.cases import Step
 from purgatory_spec.operations import operation_name
 from purgatory_spec.profiles import Profile, component_of
 
@@ -31,6 +37,9 @@ _MOST_CAUSES_SEARCHED = 6
 
 _MOST_SLIPS = 300
 """How many cases are run to see whether the case of one cause slips into that of another."""
+
+_MOST_WAYS = 30
+"""How many right outcomes of a step are tried, to see what else is wrong with it."""
 
 _NOT_OF_EVENTS = frozenset({"result", "rejection", BEYOND_DECLARED})
 """Kinds of divergences in what an operation answers, beside those in events and observables."""
@@ -200,9 +209,13 @@ class CauseSearch:
         for cause in sorted(causes, key=lambda cause: -cause.cases):
             reach = self._reach(cause) if cause.steady else set()
             for index, (other, others_reach) in enumerate(kept):
+                if not (cause.steady and other.steady):
+                    continue
                 slips = bool(reach & {other.rule, *other.also}) or cause.rule in others_reach
-                if cause.steady and other.steady and (slips or self._look_alike(cause, other)):
-                    kept[index] = self._joined(cause, other), reach | others_reach
+                is_like = slips or self._look_alike(cause, other)
+                if is_like or self._is_behind(cause, other):
+                    shown = None if is_like else other
+                    kept[index] = self._joined(cause, other, shown), reach | others_reach
                     break
             else:
                 kept.append((cause, reach))
@@ -232,6 +245,34 @@ class CauseSearch:
             slips(simpler)
         reduce_case(profile, whole, slips, _MOST_SLIPS)
         return met - {cause.rule}
+
+    def _is_behind(self, cause: Cause, other: Cause) -> bool:
+        """Whether the fault of one cause stands behind the other, which shows it otherwise.
+
+        Either the judge may put the divergence down to the other rule as well, or the case of one
+        cause has parts that break the rule of the other.
+        """
+        return any(
+            _may_be_put_down(one, another) or self._breaks_in_part(one, another.rule)
+            for one, another in ((cause, other), (other, cause))
+        )
+
+    def _breaks_in_part(self, cause: Cause, rule: str) -> bool:
+        """Whether parts of a cause's case break a rule in the same operation.
+
+        They may differ from what is expected in anything, as long as the whole does not differ in
+        it as well: that would be two faults in one step.
+        """
+        whole = Candidate(cause.shrunk.configuration, cause.shrunk.operations)
+        profile, beside = self._profile(cause.shrunk), self._rules_beside(cause.shrunk)
+        if beside is None or rule in beside:
+            return False
+        for part in islice(simpler_cases(profile, whole), _MOST_SLIPS):
+            if is_part_of(part, whole):
+                again = self._again(part)
+                if again.breaks(rule) and len(again.steps) == len(part.operations):
+                    return True
+        return False
 
     def _family(self, run: CaseRun) -> str:
         """The kind of a divergence: an observable, result, rejection, or events of an operation."""
@@ -274,12 +315,44 @@ class CauseSearch:
             if kind and divergence is not None:
                 yield divergence.rule
 
-    def _joined(self, cause: Cause, other: Cause) -> Cause:
-        """The cause with the simpler case, with the cases of both.
+    def _rules_beside(self, run: CaseRun) -> set[str] | None:
+        """The rules that the observables of the step break, were its events and answer right.
+
+        They show apart from the fault that the step is blamed on, and may be another one's. None
+        where nobody can say what is right.
+        """
+        *before, last = run.steps
+        assert last.outcome is not None
+        rules: set[str] = set()
+        right = right_outcomes(self._followed(run, before), last.operation)
+        for each in islice(right, _MOST_WAYS):
+            corrected = msgspec.structs.replace(each, observed=last.outcome.observed)
+            try:
+                judgement = self._followed(run, before).step(last.operation, corrected)
+            except TooManyStates:
+                return None
+            if judgement.divergence is None:
+                return set()
+            rules.add(judgement.divergence.rule)
+        return rules or None
+
+    def _followed(self, run: CaseRun, steps: Sequence[Step]) -> Judge:
+        """A judge that has followed some steps of a case."""
+        support = support_of(component_of(run.configuration))
+        judge = support.judge(run.configuration, self._profile(run), self.deviations)
+        for step in steps:
+            assert step.outcome is not None
+            judge.step(step.operation, step.outcome)
+        return judge
+
+    def _joined(self, cause: Cause, other: Cause, shows: Cause | None = None) -> Cause:
+        """The cause with the simpler case, or the one that ``shows``, with the cases of both.
 
         What is simplest names the fault best: another rule takes more to be broken.
         """
         shown, hidden = sorted((other, cause), key=_simplicity)
+        if shows is hidden:
+            shown, hidden = hidden, shown
         rules = (*shown.also, hidden.rule, *hidden.also)
         return replace(
             shown,
@@ -306,6 +379,14 @@ def _simplicity(cause: Cause) -> tuple[bool, tuple[int, ...], int]:
     support = support_of(component_of(run.configuration))
     size = support.size(Candidate(run.configuration, run.operations))
     return not cause.steady, size, -cause.cases
+
+
+def _may_be_put_down(cause: Cause, other: Cause) -> bool:
+    """Whether what a cause shows may be due to the rule of another, which shows the same."""
+    found, like = cause.shrunk.divergence, other.shrunk.divergence
+    if found is None or like is None or found.kind != like.kind:
+        return False
+    return type(found.operation) is type(like.operation) and like.rule in found.also
 
 
 def _share_a_choice(cause: Cause, other: Cause) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
+import msgspec
 from hypothesis import HealthCheck, Phase, configuration, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, NoSuchExample
@@ -21,7 +22,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from purgatory_conformance.generation.source import HypothesisSource
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, Support
-from purgatory_spec.operations import Operation
+from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.profiles import Profile, component_of
 
 _MOST_FOR_PAIRS = 12
@@ -129,6 +130,30 @@ def reduce_case(profile: Profile, case: Candidate, fails: Fails, most_runs: int)
                     progress = True
                     break
     return case
+
+
+def is_part_of(part: Candidate, whole: Candidate) -> bool:
+    """Whether a case is another one with operations, or parts of them, left out; not the last.
+
+    An advance may also go less far in time: what happens until then is the same.
+    """
+    if part.configuration != whole.configuration or not part.operations:
+        return False
+    *before, last = part.operations
+    *others, end = whole.operations
+    return _is_part(last, end) and _is_part(tuple(before), tuple(others))
+
+
+def _is_part(part: object, whole: object) -> bool:
+    if isinstance(part, tuple) and isinstance(whole, tuple):
+        rest = iter(whole)
+        return all(any(_is_part(each, other) for other in rest) for each in part)
+    if isinstance(part, Advance) and isinstance(whole, Advance):
+        return part.to_ms <= whole.to_ms
+    if isinstance(part, msgspec.Struct) and type(part) is type(whole):
+        fields = part.__struct_fields__
+        return all(_is_part(getattr(part, name), getattr(whole, name)) for name in fields)
+    return part == whole
 
 
 def simpler_cases(profile: Profile, case: Candidate) -> Iterator[Candidate]:

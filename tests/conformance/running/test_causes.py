@@ -3,17 +3,30 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
+from types import ModuleType
+
+import pytest
 
 from purgatory_conformance.components import PROFILES, narrowed
 from purgatory_conformance.reporting.results import results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.shrinking import is_part_of
 from purgatory_conformance.specimens.mutants import mutant
-from purgatory_conformance.specimens.small_timer import PROFILE, small_subject
+from purgatory_conformance.specimens.small_timer import PROFILE, Task, small_subject
 from purgatory_conformance.specimens.wrong.executor import LastInFirstOut
 from purgatory_conformance.specimens.wrong.expiry import TicksBackwards, ZeroDropped
 from purgatory_conformance.specimens.wrong.wheel import WakesEveryTick
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
-from purgatory_spec.operations import Add, Cancel, Operation, Wait
+from purgatory_conformance.support.support import Candidate
+from purgatory_spec.operations import (
+    Add,
+    AddInside,
+    Advance,
+    Cancel,
+    CancelInside,
+    Operation,
+    Wait,
+)
 from purgatory_spec.outcomes import Event, EventKind, Outcome
 from purgatory_spec.profiles import (
     Clock,
@@ -24,7 +37,8 @@ from purgatory_spec.profiles import (
     TimerConfiguration,
     TimerProfile,
 )
-from tests.strangers.timers import calendar_queue
+from tests.strangers.purgatories import copy_on_write, one_lock
+from tests.strangers.timers import calendar_queue, hierarchical_wheel
 
 QUICK = replace(SUITES["quick"], shrink_runs=200)
 
@@ -185,6 +199,100 @@ def test_one_fault_is_one_cause() -> None:
         campaign = campaign_of(narrowed(wrong.make(), InProcessSubject), seed)
         (cause,) = campaign.causes
         assert {"TIMER-CANCEL-FIRED", "TIMER-CANCEL-INSIDE"} <= {cause.rule, *cause.also}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("stranger", "design", "rules"),
+    [
+        (copy_on_write, copy_on_write.NoSecondTry, {"SECOND-TRY-THROWS", "WATCH-SECOND-TRY"}),
+        (one_lock, one_lock.ExpiresTheCompleted, {"TIMER-LEFT", "WATCH-SECOND-TRY"}),
+        (
+            hierarchical_wheel,
+            hierarchical_wheel.LosesWhatShouldMoveDown,
+            {"TIMER-SIZE", "TIMER-NOT-LATE"},
+        ),
+    ],
+    ids=["an answer behind an event", "put down to either rule", "a count and an event"],
+)
+def test_a_fault_that_shows_in_several_ways_is_one_cause(
+    stranger: ModuleType, design: type, rules: set[str]
+) -> None:
+    """
+    Given one defect that shows as another answer, by another rule, or in another kind
+    When its failing cases are put together
+    Then there is one cause, which names the rules
+    """
+    component = stranger.STRANGER.component
+    prefix = "PURGATORY-" if component is Component.PURGATORY else ""
+    subject = stranger.STRANGER.subject(design)
+    budget = replace(QUICK, least_cases=30, shrink_runs=60)
+    campaign = run_campaign(subject, component, seed=1, budget=budget)
+    (cause,) = campaign.causes
+    assert {prefix + rule for rule in rules} <= {cause.rule, *cause.also}
+
+
+ADVANCED = (Add("a", 3), Cancel("a"), Advance(3))
+
+
+@pytest.mark.parametrize(
+    ("operations", "is_part"),
+    [
+        (ADVANCED, True),
+        ((Add("a", 3), Advance(3)), True),
+        ((Advance(2),), True),
+        ((Add("a", 2), Advance(3)), False),
+        ((Add("a", 3), Advance(4)), False),
+        ((Add("a", 3), Cancel("a")), False),
+        ((Cancel("a"), Add("a", 3), Advance(3)), False),
+        ((), False),
+    ],
+)
+def test_a_part_leaves_out_and_changes_nothing_else(
+    operations: tuple[Operation, ...], is_part: bool
+) -> None:
+    """
+    Given a case that ends with an advance
+    When another one leaves operations out, or goes less far, or has other numbers, order or end
+    Then the first two are parts of it
+    """
+    whole = Candidate(TimerConfiguration(), ADVANCED)
+    assert is_part_of(Candidate(TimerConfiguration(), operations), whole) is is_part
+    assert not is_part_of(Candidate(TimerConfiguration(tick_ms=2), ADVANCED), whole)
+
+
+def test_a_part_may_leave_out_of_a_script() -> None:
+    two = Candidate(TimerConfiguration(), (Add("a", 1, (AddInside("b", 1), CancelInside("b"))),))
+    one = Candidate(TimerConfiguration(), (Add("a", 1, (CancelInside("b"),)),))
+    assert is_part_of(one, two)
+    assert not is_part_of(two, one)
+
+
+class OrderAndSize(LastInFirstOut):
+    """Two faults in one step: the last task runs first, and the size is wrong once one has run."""
+
+    has_run = False
+
+    def run(self, task: Task) -> None:
+        """As it should."""
+        super().run(task)
+        self.has_run = True
+
+    def size(self) -> int:
+        """One too many."""
+        return super().size() + self.has_run
+
+
+def test_two_faults_of_one_step_are_two_causes() -> None:
+    """
+    Given a timer with two faults that show in the same step, one in its event, one in its count
+    When its failing cases are put together
+    Then a part of the first one's case breaks the other's rule, and yet there are two causes
+    """
+    campaign = campaign_of(small_subject(OrderAndSize, PROFILE, "two faults in a step"))
+    two = {"TIMER-EXECUTOR-ORDER", "TIMER-SIZE"}
+    named = [sorted(two & {cause.rule, *cause.also}) for cause in campaign.causes]
+    assert sorted(named) == [[rule] for rule in sorted(two)]
 
 
 def test_a_rule_that_was_blamed_is_never_said_to_have_held() -> None:

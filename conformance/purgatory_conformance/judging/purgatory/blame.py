@@ -21,7 +21,7 @@ from purgatory_conformance.judging.purgatory.event_blame import rule_of_events, 
 from purgatory_conformance.judging.purgatory.history import PurgatoryHistory
 from purgatory_conformance.judging.purgatory.step import PurgatoryStep, State
 from purgatory_model.step import Expectation, in_groups, observables_match, result_matches
-from purgatory_spec.operations import Operation, Watch
+from purgatory_spec.operations import Advance, Operation, RunOne, Watch
 from purgatory_spec.outcomes import Outcome
 
 
@@ -38,6 +38,8 @@ def blame(
     step = PurgatoryStep(history.model, before, operation, outcome, events, after)
     rule, kind, expected, seen = _first_difference(history, step, nearest)
     also = () if _is_watch_from_outside(rule, operation) else _FROM_OUTSIDE.get(rule, ())
+    if isinstance(operation, Advance | RunOne):
+        also += _AT_ITS_TIME.get(rule, ())
     right = right_outcome(nearest, outcome)
     return Divergence(rule, kind, expected, seen, operation, outcome, before, after, also, right)
 
@@ -66,6 +68,12 @@ _FROM_OUTSIDE |= dict.fromkeys(
 
 An operation that its own on_complete has watched may be one that was not completed yet.
 """
+
+
+_AT_ITS_TIME = dict.fromkeys(
+    ("PURGATORY-WATCH-FIRST-TRY", "PURGATORY-WATCH-SECOND-TRY"), ("PURGATORY-TIMER-LEFT",)
+)
+"""An operation that a watch has completed expires all the same: so may any other."""
 
 
 def _is_watch_from_outside(rule: str, operation: Operation) -> bool:
