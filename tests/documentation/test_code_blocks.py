@@ -46,6 +46,10 @@ NOT_RUN = {
         " --rounds 3 \\",
     ),
     ("docs/how-to/use-the-compiled-build.md", "$ make wheel-compiled"),
+    (
+        "docs/how-to/judge-real-clock-code.md",
+        "$ purgatory check my-timer/real-clock.toml --suite quick --seed 1",
+    ),
     ("docs/how-to/replay-a-tla-trace.md", "$ purgatory tla simulate"),
     ("docs/reference/figures.md", "$ python -m purgatory_bench.conformance_throughput"),
     ("docs/reference/network.md", "$ purgatory bench network --write docs/reference/network.md"),
