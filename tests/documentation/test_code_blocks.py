@@ -52,12 +52,21 @@ NOT_RUN = {
         " --rounds 3 \\",
     ),
     ("docs/how-to/use-the-compiled-build.md", "$ make wheel-compiled"),
+    (
+        "docs/how-to/judge-real-clock-code.md",
+        "$ purgatory check my-timer/real-clock.toml --suite quick --seed 1",
+    ),
     ("docs/how-to/replay-a-tla-trace.md", "$ purgatory tla simulate"),
     ("docs/reference/figures.md", "$ python -m purgatory_bench.conformance_throughput"),
     ("docs/reference/network.md", "$ purgatory bench network --write docs/reference/network.md"),
     ("docs/how-to/use-the-server.md", "$ export MALLOC_TOP_PAD_=67108864"),
     ("docs/reference/mutation.md", "$ make mutation"),
     ("docs/tutorial/first-adapter.md", "$ python -m pip install path/to/the/checkout"),
+    (
+        "docs/tutorial/first-adapter.md",
+        "$ time sh -c 'purgatory init --lang go mine && purgatory doctor mine"
+        " && purgatory check mine --suite quick'",
+    ),
 }
 """The blocks that are not run: page and first line. Each has its reason in a comment above it."""
 

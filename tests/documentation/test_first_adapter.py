@@ -45,3 +45,19 @@ def test_the_pieces_of_the_page_are_pieces_of_the_kit() -> None:
     assert len(defining) == 2
     whole = [each for each in blocks_of(PAGE) if each.title and each.language == "python"]
     assert [each.text for each in whole] == [KIT[Path("timer_case.py")]]
+
+
+def test_what_the_page_on_real_clocks_shows_is_in_the_kits() -> None:
+    """
+    Given the programs of the page
+    Then each stands word for word, but for its indentation, in the kit of its language
+    """
+    page = ROOT / "docs" / "how-to" / "judge-real-clock-code.md"
+    shown = [each for each in blocks_of(page) if each.title]
+    languages = {"go": Language.GO, "rust": Language.RUST, "java": Language.JAVA}
+    for block in shown:
+        language = languages.get(block.language, Language.PYTHON)
+        kit = project(language, [Component.TIMER], Clock.WALL, "mine")
+        code = "\n".join(line.strip() for line in "\n".join(kit.values()).splitlines())
+        assert "\n".join(line.strip() for line in block.text.strip().splitlines()) in code
+    assert len(shown) == 4

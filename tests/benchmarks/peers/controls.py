@@ -141,13 +141,13 @@ class Copy:
         shutil.copytree(source / place, self.folder, ignore=shutil.ignore_patterns("target"))
 
     def fetch(self) -> None:
-        """Get what it depends on; skip where that cannot be had, or fail under REQUIRE_PEERS=1."""
+        """Get what it depends on; skip where that cannot be had, or fail under REQUIRE_TOOLCHAINS=1."""
         if not self.peer.fetch:
             return
         code, said = run(self.peer.fetch, self.folder)
         if code != 0:
             words = f"what benchmarks/peers/{self.peer.folder} needs cannot be had: {said.strip()}"
-            if os.environ.get("REQUIRE_PEERS") == "1":
+            if os.environ.get("REQUIRE_TOOLCHAINS") == "1":
                 raise pytest.fail.Exception(words, pytrace=False)
             pytest.skip(words[:500])
 

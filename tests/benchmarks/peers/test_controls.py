@@ -72,10 +72,10 @@ def test_what_cannot_be_fetched_is_told_in_the_tools_words(
     """A skip, or a failure where it is required."""
     stand_in(tmp_path, "cargo", "echo 'error: no crate'; exit 101")
     words = "what benchmarks/peers/rust needs cannot be had: error: no crate"
-    monkeypatch.delenv("REQUIRE_PEERS", raising=False)
+    monkeypatch.delenv("REQUIRE_TOOLCHAINS", raising=False)
     with pytest.raises(pytest.skip.Exception, match=words):
         copy.fetch()
-    monkeypatch.setenv("REQUIRE_PEERS", "1")
+    monkeypatch.setenv("REQUIRE_TOOLCHAINS", "1")
     with pytest.raises(pytest.fail.Exception, match=words):
         copy.fetch()
     stand_in(tmp_path, "cargo", "exit 0")
