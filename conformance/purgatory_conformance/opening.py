@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
@@ -106,8 +107,15 @@ def open_subject(
         return OpenSubject(word, _imported(word, Path.cwd(), profile))
     raise UnknownSubject(
         f"{word!r} is no subject: it is neither a registered name (see purgatory list subjects), "
-        "nor a folder with a purgatory.toml, nor module:factory"
+        f"nor a folder with a purgatory.toml, nor module:factory{_or_rather(word)}"
     )
+
+
+def _or_rather(word: str) -> str:
+    """The subjects whose names are like a word, as a question behind a sentence; or nothing."""
+    name, at, release = word.partition("@")
+    hint = did_you_mean(name, (each.name for each in REGISTERED), "")
+    return f"; {hint.removesuffix('?')}{at}{release}?" if hint else ""
 
 
 def adapter_command(
@@ -217,16 +225,18 @@ def _mutant(name: str) -> Subject:
     try:
         return mutant(name).make()
     except KeyError:
-        known = ", ".join(each.name for each in mutants())
-        raise UnknownSubject(f"there is no mutant {name!r}; there are: {known}") from None
+        known = [each.name for each in mutants()]
+        hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
+        raise UnknownSubject(f"there is no mutant {name!r}; {hint}") from None
 
 
 def _profile_subject(name: str) -> Subject:
     for each in profile_subjects():
         if each.name == name:
             return each.make()
-    known = ", ".join(each.name for each in profile_subjects())
-    raise UnknownSubject(f"there is no profile subject {name!r}; there are: {known}")
+    known = [each.name for each in profile_subjects()]
+    hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
+    raise UnknownSubject(f"there is no profile subject {name!r}; {hint}")
 
 
 def _declared(declaration: Declaration) -> OpenSubject:

@@ -1,7 +1,7 @@
 """The command that judges a subject: one component after another, one report over all."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,7 +67,8 @@ def check(
     module:factory. Without a SUBJECT: the purgatory.toml of this folder, or else the bundled
     implementation.
     """
-    wanted = _wanted(components, rules)
+    only = frozenset(known_rule(rule).id for rule in rules)
+    wanted = _wanted(components, only)
     budget = SUITES[suite]
     if seconds is not None:
         budget = replace(budget, seconds=seconds)
@@ -76,7 +77,7 @@ def check(
     if without_deviations:
         asked = replace(asked, deviations=(), replays=())
     console = Console()
-    of_whom = Check(asked, suite, seed, work, frozenset(rules), budget)
+    of_whom = Check(asked, suite, seed, work, only, budget)
     try:
         components = wanted or offered(asked)
         for component in components:
@@ -89,10 +90,8 @@ def check(
     context.exit(worst(results).footer.exit_code)
 
 
-def _wanted(components: Sequence[str], rules: Sequence[str]) -> tuple[Component, ...]:
+def _wanted(components: Sequence[str], rules: Collection[str]) -> tuple[Component, ...]:
     """The components that are asked for, by their names or by rules; none means all."""
-    for rule in rules:
-        known_rule(rule)
     of_rules = {component_of_rule(rule) for rule in rules}
     named = {Component(word) for word in components}
     if named and not of_rules <= named:

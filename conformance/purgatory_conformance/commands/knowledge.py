@@ -24,15 +24,14 @@ from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_conformance.support.registry import SUPPORTS
 from purgatory_spec.profiles import Component
-from purgatory_spec.requirements import Requirement, all_requirements, requirement
+from purgatory_spec.requirements import Requirement, all_requirements
 
 
 @click.command()
 @click.argument("identifier", metavar="ID")
 def explain(identifier: str) -> None:
     """Explain a rule: demand and rationale, statements in the packages, known breakers."""
-    known_rule(identifier)
-    rule = requirement(identifier)
+    rule = known_rule(identifier)
     console = Console()
     console.print(f"[bold]{rule.id}[/bold] ({rule.level.value}): {rule.title}")
     if rule.condition:

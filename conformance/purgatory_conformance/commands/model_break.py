@@ -1,6 +1,5 @@
 """The commands that plant a defect and name its catchers."""
 
-import difflib
 from dataclasses import replace
 
 import click
@@ -20,6 +19,7 @@ from purgatory_conformance.breaking.who_catches import who_catches
 from purgatory_conformance.commands.options import ComponentName
 from purgatory_conformance.describing.words import counted, noun, printable
 from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.running.campaign import SUITES, Budget
 from purgatory_conformance.specimens.mutant import Mutant
@@ -139,8 +139,7 @@ def _mutant(name: str) -> Mutant:
     known = {each.name: each for each in mutants()}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory model break list"
+    hint = did_you_mean(name, known, "see: purgatory model break list")
     if name in {each.name for each in seeded_defects()}:
         hint = f"it is planted in TLA+; see: purgatory tla explain {name}"
     raise click.UsageError(f"there is no mutant {name!r}; {hint}")
