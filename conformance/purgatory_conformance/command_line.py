@@ -40,6 +40,16 @@ class Problem(Exception):
         self.exit_code = exit_code
 
 
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON: structs and dataclasses as objects, enumerations as their values."""
+    import msgspec
+
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
 class LazyGroup(click.Group):
     """A group of commands that are imported when they are used."""
 
