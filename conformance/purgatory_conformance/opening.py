@@ -3,10 +3,11 @@
 import importlib
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from purgatory_conformance.nearest import did_you_mean
+from purgatory_conformance.registered import REGISTERED
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
@@ -38,39 +39,6 @@ KAFKA_SHARED_LOCK_RELEASE = "2.6.3"
 
 class UnknownSubject(ValueError):
     """No subject goes by the word given; the message lists the known words."""
-
-
-@dataclass(frozen=True)
-class Registered:
-    """A subject that comes with the suite."""
-
-    name: str
-    summary: str
-
-
-REGISTERED: tuple[Registered, ...] = (
-    Registered(
-        "bundled", "our own timer, purgatory, memory pool and network, virtual clock, in process"
-    ),
-    Registered(
-        "bundled-proposal",
-        "our own purgatory with the accounting as published: breaks PURGATORY-STALE-OPERATIONS",
-    ),
-    Registered("bundled-inline", "our own timer and purgatory with an executor that runs at once"),
-    Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
-    Registered("heap-timer", "a naive timer on a heap, as a child process: the adapter template"),
-    Registered(
-        "naive-purgatory",
-        "a naive purgatory and memory pool, as a child process: the adapter template",
-    ),
-    Registered("naive-server", "a naive server that only has ports: the adapter template"),
-    Registered("kafka", "Apache Kafka's classes, virtual clock (needs Java 17 and Maven)"),
-    Registered("kafka-leak-tracking", "Apache Kafka's pool that detects leaks"),
-    Registered("kafka-real-clock", "Apache Kafka's SystemTimer with its real clock and threads"),
-    Registered("kafka-mock-timer", "Apache Kafka's MockTimer, the test double"),
-    Registered("kafka-shared-lock", "Apache Kafka's purgatory, operations with one lock (2.4-3.9)"),
-)
-"""The subjects that have a name of their own; mutants and profile subjects come on top."""
 
 
 def open_subject(

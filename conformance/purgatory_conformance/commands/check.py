@@ -17,6 +17,7 @@ from purgatory_conformance.commands.options import (
     known_rule,
     opened,
 )
+from purgatory_conformance.completion import complete_rule, complete_subject
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.results import Results, worst
@@ -27,7 +28,7 @@ from purgatory_spec.requirements import component_of_rule
 
 
 @click.command()
-@click.argument("subject", default="")
+@click.argument("subject", default="", shell_complete=complete_subject)
 @click.option(
     "--component",
     "components",
@@ -35,7 +36,14 @@ from purgatory_spec.requirements import component_of_rule
     multiple=True,
     help="Judge this alone; otherwise every component that is offered.",
 )
-@click.option("--rule", "rules", multiple=True, metavar="ID", help="Judge coverage of these alone.")
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="ID",
+    shell_complete=complete_rule,
+    help="Judge coverage of these alone.",
+)
 @click.option("--suite", type=click.Choice(list(SUITES)), default="standard", show_default=True)
 @click.option("--seed", type=int, default=None, help="Equal seeds give equal cases.")
 @click.option("--seconds", type=float, default=None, help="Time for generated cases.")

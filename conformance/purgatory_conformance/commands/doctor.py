@@ -7,13 +7,14 @@ import click
 
 from purgatory_conformance.command_line import AS_JSON, EXIT_SUBJECT_FAILED, print_json
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK
+from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.doctor.examination import examine
 from purgatory_conformance.doctor.finding import Severity, report
 from purgatory_conformance.opening import adapter_command
 
 
 @click.command()
-@click.argument("subject", default="")
+@click.argument("subject", default="", shell_complete=complete_subject)
 @click.option("--time-limit", type=float, default=10.0, show_default=True, help="Seconds.")
 @click.option("--all", "everything", is_flag=True, help="Each line, and what is declared.")
 @AS_JSON

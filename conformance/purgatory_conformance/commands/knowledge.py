@@ -14,6 +14,7 @@ from rich.table import Table
 
 from purgatory_conformance.command_line import AS_JSON, print_json
 from purgatory_conformance.commands.options import WORK_FOLDER, known_rule
+from purgatory_conformance.completion import complete_rule
 from purgatory_conformance.describing.words import instance_noun, noun
 from purgatory_conformance.knowledge import (
     all_vectors,
@@ -21,7 +22,7 @@ from purgatory_conformance.knowledge import (
     profile_fields,
     statements,
 )
-from purgatory_conformance.opening import REGISTERED
+from purgatory_conformance.registered import REGISTERED
 from purgatory_conformance.reporting.results_file import read_results
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
@@ -31,7 +32,7 @@ from purgatory_spec.requirements import Requirement, all_requirements
 
 
 @click.command()
-@click.argument("identifier", metavar="ID")
+@click.argument("identifier", metavar="ID", shell_complete=complete_rule)
 @AS_JSON
 def explain(identifier: str, as_json: bool) -> None:
     """Explain a rule: demand and rationale, statements in the packages, known breakers."""
