@@ -5,6 +5,7 @@ A command's module is imported when the command is used and not before: ``--vers
 """
 
 import ast
+import os
 import sys
 from collections.abc import Mapping
 from importlib import metadata
@@ -20,11 +21,13 @@ EXIT_INCONCLUSIVE = 4
 EXIT_MISSING_TOOL = 5
 EXIT_CONTRADICTED = 6
 EXIT_INTERRUPTED = 130
+EXIT_CLOSED_PIPE = 141
+"""128 and the number of SIGPIPE: what shells say of a program whose reader has gone."""
 
 _EPILOG = (
     "Exit codes: 0 conformant or done, 1 not conformant, 2 usage, 3 subject or protocol failure, "
     "4 inconclusive, 5 a needed tool is missing, 6 the model contradicts a golden vector, "
-    "130 interrupted."
+    "130 interrupted, 141 the reader of the output has gone."
 )
 
 
@@ -35,6 +38,16 @@ class Problem(Exception):
         """Keep both."""
         super().__init__(sentence)
         self.exit_code = exit_code
+
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON: structs and dataclasses as objects, enumerations as their values."""
+    import msgspec
+
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
 class LazyGroup(click.Group):
@@ -53,9 +66,30 @@ class LazyGroup(click.Group):
         """Import a command."""
         if cmd_name not in self._targets:
             return super().get_command(ctx, cmd_name)
+        if ctx.resilient_parsing:  # a shell completes
+            from purgatory_conformance.completion import stand_in
+
+            if (quick := stand_in(cmd_name)) is not None:
+                return quick
         command = metadata.EntryPoint(cmd_name, self._targets[cmd_name], "").load()
         assert isinstance(command, click.Command), self._targets[cmd_name]
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the first word, or say which commands are like it.
+
+        Raises:
+            UsageError: there is no such command.
+        """
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from purgatory_conformance.nearest import did_you_mean
+
+            hint = did_you_mean(args[0], self.list_commands(ctx), "").capitalize()
+            raise click.UsageError(f"{error.message} {hint}".rstrip(), ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for each command, from its docstring, without importing the command."""
@@ -95,11 +129,32 @@ def purgatory() -> None:
 
 def main() -> None:
     """Run the command line; every foreseen problem is one sentence and its exit code."""
+    output = sys.stdout
     try:
         code = _run()
     except (click.exceptions.Abort, KeyboardInterrupt):
         code = _say("interrupted", EXIT_INTERRUPTED)
-    sys.exit(code or 0)
+    except SystemExit as ended:
+        # click puts another file in the place of an output that nobody reads.
+        if sys.stdout is output and not reader_has_gone(ended):
+            raise
+        code = EXIT_CLOSED_PIPE
+    sys.exit(flushed(code or 0))
+
+
+def reader_has_gone(ended: SystemExit) -> bool:
+    """Whether rich ended the process because nobody reads the output any more."""
+    return isinstance(ended.__context__, BrokenPipeError)
+
+
+def flushed(code: int) -> int:
+    """The exit code after the last output was written, or could not be."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to fail on
+        return EXIT_CLOSED_PIPE
+    return code
 
 
 def _run() -> int | None:

@@ -3,10 +3,12 @@
 import importlib
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from purgatory_conformance.kits import Clock, Language, project, write
+from purgatory_conformance.nearest import did_you_mean
+from purgatory_conformance.registered import PROJECTS, REGISTERED
 from purgatory_conformance.resources import adapter_folder, adapters_folder
 from purgatory_conformance.running.replay_file import plain
 from purgatory_conformance.specimens.mutants import mutant, mutants
@@ -40,65 +42,6 @@ KAFKA_SHARED_LOCK_RELEASE = "2.6.3"
 
 class UnknownSubject(ValueError):
     """No subject goes by the word given; the message lists the known words."""
-
-
-@dataclass(frozen=True)
-class Registered:
-    """A subject that comes with the suite."""
-
-    name: str
-    summary: str
-
-
-PROJECTS = {
-    "sched": ("python-standard-library/sched.toml", "Python's sched.scheduler"),
-    "asyncio": ("python-standard-library/asyncio.toml", "Python's asyncio, loop.call_later"),
-    "go-time": ("go/time.toml", "Go's time.AfterFunc, in a bubble of testing/synctest (needs Go)"),
-    "go-timingwheel": ("go/timingwheel.toml", "the same bubble, RussellLuo/timingwheel (needs Go)"),
-    "java-executor": (
-        "jvm/java-executor.toml",
-        "the JDK's ScheduledThreadPoolExecutor, real clock (needs Java 17 and Maven)",
-    ),
-    "netty": ("jvm/netty.toml", "Netty's HashedWheelTimer, real clock (needs Java 17 and Maven)"),
-    "netty-size": ("jvm/netty-size.toml", "the same, its pending timeouts taken for its size"),
-    "agrona": ("jvm/agrona.toml", "Agrona's DeadlineTimerWheel (needs Java 17 and Maven)"),
-    "rust-hash-wheel": (
-        "rust/hash-wheel.toml",
-        "Rust's hierarchical_hash_wheel_timer (needs cargo)",
-    ),
-    "rust-delay-queue": (
-        "rust/delay-queue.toml",
-        "tokio-util's DelayQueue, on tokio's paused clock (needs cargo)",
-    ),
-}
-"""Other people's timers: for each word the declaration among the adapters, and a summary."""
-
-REGISTERED: tuple[Registered, ...] = (
-    Registered(
-        "bundled", "our own timer, purgatory, memory pool and network, virtual clock, in process"
-    ),
-    Registered(
-        "bundled-proposal",
-        "our own purgatory with the accounting as published: breaks PURGATORY-STALE-OPERATIONS",
-    ),
-    Registered("bundled-inline", "our own timer and purgatory with an executor that runs at once"),
-    Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
-    Registered(
-        "heap-timer", "a naive timer on a heap, as a child process, by purgatory init --lang python"
-    ),
-    Registered(
-        "naive-purgatory",
-        "a naive purgatory and memory pool, as a child process, by purgatory init --lang python",
-    ),
-    Registered("naive-server", "a naive server that only has ports: the adapter template"),
-    *(Registered(word, summary) for word, (_, summary) in PROJECTS.items()),
-    Registered("kafka", "Apache Kafka's classes, virtual clock (needs Java 17 and Maven)"),
-    Registered("kafka-leak-tracking", "Apache Kafka's pool that detects leaks"),
-    Registered("kafka-real-clock", "Apache Kafka's SystemTimer with its real clock and threads"),
-    Registered("kafka-mock-timer", "Apache Kafka's MockTimer, the test double"),
-    Registered("kafka-shared-lock", "Apache Kafka's purgatory, operations with one lock (2.4-3.9)"),
-)
-"""The subjects that have a name of their own; mutants and profile subjects come on top."""
 
 
 def open_subject(
@@ -136,8 +79,15 @@ def open_subject(
         return OpenSubject(word, _imported(word, Path.cwd(), profile))
     raise UnknownSubject(
         f"{word!r} is no subject: it is neither a registered name (see purgatory list subjects), "
-        "nor a folder with a purgatory.toml, nor module:factory"
+        f"nor a folder with a purgatory.toml, nor module:factory{_or_rather(word)}"
     )
+
+
+def _or_rather(word: str) -> str:
+    """The subjects whose names are like a word, as a question behind a sentence; or nothing."""
+    name, at, release = word.partition("@")
+    hint = did_you_mean(name, (each.name for each in REGISTERED), "")
+    return f"; {hint.removesuffix('?')}{at}{release}?" if hint else ""
 
 
 def adapter_command(
@@ -267,16 +217,18 @@ def _mutant(name: str) -> Subject:
     try:
         return mutant(name).make()
     except KeyError:
-        known = ", ".join(each.name for each in mutants())
-        raise UnknownSubject(f"there is no mutant {name!r}; there are: {known}") from None
+        known = [each.name for each in mutants()]
+        hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
+        raise UnknownSubject(f"there is no mutant {name!r}; {hint}") from None
 
 
 def _profile_subject(name: str) -> Subject:
     for each in profile_subjects():
         if each.name == name:
             return each.make()
-    known = ", ".join(each.name for each in profile_subjects())
-    raise UnknownSubject(f"there is no profile subject {name!r}; there are: {known}")
+    known = [each.name for each in profile_subjects()]
+    hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
+    raise UnknownSubject(f"there is no profile subject {name!r}; {hint}")
 
 
 def _built(declaration: Declaration, work_folder: Path) -> tuple[str, ...]:

@@ -32,7 +32,9 @@ def imported_for_commands(modules: set[str]) -> set[str]:
     libraries = {"hypothesis", "rich", "jinja2", "msgspec", "pyspark"}
     ours = {each for each in modules if each.startswith("purgatory_")}
     return (modules & libraries) | (
-        ours - {"purgatory_conformance", "purgatory_conformance.command_line"}
+        ours
+        - {"purgatory_conformance", "purgatory_conformance.command_line"}
+        - {"purgatory_conformance.nearest"}
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from purgatory_conformance.opening import PROJECTS
+from purgatory_conformance.registered import PROJECTS
 from tests.packaging.wheels import NOT_COPIED, PACKAGES, ROOT, environment, install, run, scripts
 
 pytestmark = [pytest.mark.package, pytest.mark.slow]

@@ -1,7 +1,7 @@
 """The command that judges a subject: one component after another, one report over all."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from purgatory_conformance.commands.options import (
     known_rule,
     opened,
 )
+from purgatory_conformance.completion import complete_rule, complete_subject
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.reporting.results import Results, worst
@@ -27,7 +28,7 @@ from purgatory_spec.requirements import component_of_rule
 
 
 @click.command()
-@click.argument("subject", default="")
+@click.argument("subject", default="", shell_complete=complete_subject)
 @click.option(
     "--component",
     "components",
@@ -35,7 +36,14 @@ from purgatory_spec.requirements import component_of_rule
     multiple=True,
     help="Judge this alone; otherwise every component that is offered.",
 )
-@click.option("--rule", "rules", multiple=True, metavar="ID", help="Judge coverage of these alone.")
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="ID",
+    shell_complete=complete_rule,
+    help="Judge coverage of these alone.",
+)
 @click.option("--suite", type=click.Choice(list(SUITES)), default="standard", show_default=True)
 @click.option("--seed", type=int, default=None, help="Equal seeds give equal cases.")
 @click.option("--seconds", type=float, default=None, help="Time for generated cases.")
@@ -67,7 +75,8 @@ def check(
     module:factory. Without a SUBJECT: the purgatory.toml of this folder, or else the bundled
     implementation.
     """
-    wanted = _wanted(components, rules)
+    only = frozenset(known_rule(rule).id for rule in rules)
+    wanted = _wanted(components, only)
     budget = SUITES[suite]
     if seconds is not None:
         budget = replace(budget, seconds=seconds)
@@ -76,7 +85,7 @@ def check(
     if without_deviations:
         asked = replace(asked, deviations=(), replays=())
     console = Console()
-    of_whom = Check(asked, suite, seed, work, frozenset(rules), budget)
+    of_whom = Check(asked, suite, seed, work, only, budget)
     try:
         components = wanted or offered(asked)
         for component in components:
@@ -89,10 +98,8 @@ def check(
     context.exit(worst(results).footer.exit_code)
 
 
-def _wanted(components: Sequence[str], rules: Sequence[str]) -> tuple[Component, ...]:
+def _wanted(components: Sequence[str], rules: Collection[str]) -> tuple[Component, ...]:
     """The components that are asked for, by their names or by rules; none means all."""
-    for rule in rules:
-        known_rule(rule)
     of_rules = {component_of_rule(rule) for rule in rules}
     named = {Component(word) for word in components}
     if named and not of_rules <= named:

@@ -14,6 +14,7 @@ from rich.table import Table
 from purgatory_conformance.checking import Check, hold_to_vectors, judged, offered
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
+from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.describing.words import VERDICT_SYMBOLS, counted, noun
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.progress import CampaignProgress
@@ -41,7 +42,7 @@ def deviations() -> None:
 
 
 @deviations.command()
-@click.argument("subject", default="")
+@click.argument("subject", default="", shell_complete=complete_subject)
 @click.option("--write", is_flag=True, help="Append the blocks to the subject's declaration.")
 @_SUITE
 @_SEED
@@ -170,7 +171,7 @@ class _Verified:
 
 
 @deviations.command()
-@click.argument("subject", default="")
+@click.argument("subject", default="", shell_complete=complete_subject)
 @_SUITE
 @_SEED
 @RELEASE

@@ -1,16 +1,20 @@
 """The commands about rules: list them, explain a rule, show its statements and its tests."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import click
+import msgspec
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
+from purgatory_conformance.command_line import AS_JSON, print_json
 from purgatory_conformance.commands.options import WORK_FOLDER, known_rule
+from purgatory_conformance.completion import complete_rule
 from purgatory_conformance.describing.words import instance_noun, noun
 from purgatory_conformance.knowledge import (
     all_vectors,
@@ -18,21 +22,35 @@ from purgatory_conformance.knowledge import (
     profile_fields,
     statements,
 )
-from purgatory_conformance.opening import REGISTERED
+from purgatory_conformance.registered import REGISTERED
 from purgatory_conformance.reporting.results_file import read_results
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_conformance.support.registry import SUPPORTS
 from purgatory_spec.profiles import Component
-from purgatory_spec.requirements import Requirement, all_requirements, requirement
+from purgatory_spec.requirements import Requirement, all_requirements
 
 
 @click.command()
-@click.argument("identifier", metavar="ID")
-def explain(identifier: str) -> None:
+@click.argument("identifier", metavar="ID", shell_complete=complete_rule)
+@AS_JSON
+def explain(identifier: str, as_json: bool) -> None:
     """Explain a rule: demand and rationale, statements in the packages, known breakers."""
-    known_rule(identifier)
-    rule = requirement(identifier)
+    rule = known_rule(identifier)
+    shown = [each.header for each in all_vectors() if rule.id in each.header.rules]
+    broken = [mutant for mutant in mutants() if mutant.rule == rule.id]
+    known = [(subject, why) for subject, of, why in deviations_of_adapters() if of == rule.id]
+    if as_json:
+        print_json(
+            {
+                **msgspec.to_builtins(rule),
+                "statements": statements(rule.id),
+                "vectors": [{"name": each.case, "title": each.title} for each in shown],
+                "mutants": [{"name": each.name, "summary": each.summary} for each in broken],
+                "deviations": [{"subject": subject, "reason": why} for subject, why in known],
+            }
+        )
+        return
     console = Console()
     console.print(f"[bold]{rule.id}[/bold] ({rule.level.value}): {rule.title}")
     if rule.condition:
@@ -40,60 +58,78 @@ def explain(identifier: str) -> None:
     console.print()
     console.print(Markdown(rule.text))
     console.print()
-    for each in statements(rule.id):
-        words = f"{each.package}.{each.module}.{each.name} (line {each.line})"
+    for statement in statements(rule.id):
+        words = f"{statement.package}.{statement.module}.{statement.name} (line {statement.line})"
         console.print(f"stated in {words}", markup=False)
-    for vector in all_vectors():
-        if rule.id in vector.header.rules:
-            console.print(f"shown by the vector {vector.header.case}: {vector.header.title}")
-    for mutant in mutants():
-        if mutant.rule == rule.id:
-            console.print(f"broken by the mutant {mutant.name}: {mutant.summary}", markup=False)
-    for subject, broken, reason in deviations_of_adapters():
-        if broken == rule.id:
-            console.print(f"known deviation of {subject}: {reason}", markup=False)
+    for header in shown:
+        console.print(f"shown by the vector {header.case}: {header.title}")
+    for mutant in broken:
+        console.print(f"broken by the mutant {mutant.name}: {mutant.summary}", markup=False)
+    for subject, reason in known:
+        console.print(f"known deviation of {subject}: {reason}", markup=False)
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """Headers of a table, the same as keys of JSON, and the rows."""
+
+    headers: tuple[str, ...]
+    keys: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+_LISTS: Mapping[str, Callable[[], _Listed]] = {
+    "rules": lambda: _listed("rule", "level", "title", rows=_rule_rows()),
+    "vectors": lambda: _listed("vector", "component", "title", rows=_vector_rows()),
+    "subjects": lambda: _Listed(("subject", "what it is"), ("subject", "summary"), _subject_rows()),
+    "profiles": lambda: _Listed(
+        ("component", "field", "values (default first)"),
+        ("component", "field", "values"),
+        _profile_rows(),
+    ),
+    "mutants": lambda: _Listed(
+        ("mutant", "breaks", "what is wrong"),
+        ("mutant", "rule", "summary"),
+        [(each.name, each.rule, each.summary) for each in mutants()],
+    ),
+    "variants": lambda: _Listed(
+        ("variant", "component", "what it does"),
+        ("variant", "component", "summary"),
+        _variant_rows(),
+    ),
+}
 
 
 @click.command("list")
-@click.argument(
-    "what", type=click.Choice(["rules", "vectors", "subjects", "profiles", "mutants", "variants"])
-)
-def list_(what: str) -> None:
+@click.argument("what", type=click.Choice(list(_LISTS)))
+@AS_JSON
+def list_(what: str, as_json: bool) -> None:
     """List the rules, vectors, subjects, profiles, mutants or variants there are."""
-    console = Console()
+    listed = _LISTS[what]()
+    if as_json:
+        print_json([dict(zip(listed.keys, row, strict=True)) for row in listed.rows])
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    match what:
-        case "rules":
-            _rows(table, ("rule", "level", "title"), _rule_rows())
-        case "vectors":
-            _rows(table, ("vector", "component", "title"), _vector_rows())
-        case "subjects":
-            rows = [(each.name, each.summary) for each in REGISTERED]
-            rows += [("mutant:NAME", "a subject with one rule broken (list mutants)")]
-            rows += [
-                (f"profile:{p.name}", f"a {instance_noun(p.component)} that declares {p.value}")
-                for p in profile_subjects()
-            ]
-            _rows(table, ("subject", "what it is"), rows)
-        case "profiles":
-            _rows(table, ("component", "field", "values (default first)"), _profile_rows())
-        case "mutants":
-            rows3 = [(m.name, m.rule, m.summary) for m in mutants()]
-            _rows(table, ("mutant", "breaks", "what is wrong"), rows3)
-        case _:
-            _rows(table, ("variant", "component", "what it does"), _variant_rows())
-    console.print(table)
-
-
-def _rows(
-    table: Table,
-    headers: tuple[str, ...],
-    rows: "list[tuple[str, str]] | list[tuple[str, str, str]]",
-) -> None:
-    for header in headers:
+    for header in listed.headers:
         table.add_column(header, overflow="fold")
-    for row in rows:
+    for row in listed.rows:
         table.add_row(*row)
+    Console().print(table)
+
+
+def _listed(*headers: str, rows: Sequence[tuple[str, ...]]) -> _Listed:
+    """A list whose headers are its keys."""
+    return _Listed(headers, headers, rows)
+
+
+def _subject_rows() -> list[tuple[str, str]]:
+    rows = [(each.name, each.summary) for each in REGISTERED]
+    rows += [("mutant:NAME", "a subject with one rule broken (list mutants)")]
+    rows += [
+        (f"profile:{each.name}", f"a {instance_noun(each.component)} that declares {each.value}")
+        for each in profile_subjects()
+    ]
+    return rows
 
 
 def _rule_rows() -> list[tuple[str, str, str]]:

@@ -1,6 +1,6 @@
 """The commands that plant a defect and name its catchers."""
 
-import difflib
+from collections.abc import Iterator
 from dataclasses import replace
 
 import click
@@ -17,14 +17,17 @@ from purgatory_conformance.breaking.catch_words import (
 )
 from purgatory_conformance.breaking.counterparts import counterparts_of, seeded_defects
 from purgatory_conformance.breaking.who_catches import who_catches
+from purgatory_conformance.command_line import AS_JSON, print_json
 from purgatory_conformance.commands.options import ComponentName
 from purgatory_conformance.describing.words import counted, noun, printable
 from purgatory_conformance.knowledge import vectors
+from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.progress import CampaignProgress
 from purgatory_conformance.running.campaign import SUITES, Budget
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_spec.profiles import Component
+from purgatory_spec.seeded_defects import SeededDefect
 
 _BUDGET = SUITES["quick"]
 _COMPONENT = click.option("--component", type=ComponentName(), help="Only those of this component.")
@@ -37,10 +40,15 @@ def break_() -> None:
 
 @break_.command("list")
 @_COMPONENT
-def list_(component: str | None) -> None:
+@AS_JSON
+def list_(component: str | None, as_json: bool) -> None:
     """List what can be planted: the mutants, and the defects that are planted in the TLA+."""
     console = Console(highlight=False)
     wanted = [Component(component)] if component else list(Component)
+    if as_json:
+        chosen = [each for each in mutants() if each.component in wanted]
+        print_json({"mutants": list(map(_as_object, chosen)), "tla": list(_seeded(wanted))})
+        return
     for each in wanted:
         _print_mutants(console, each)
     _print_seeded(console, wanted)
@@ -56,15 +64,28 @@ def _print_mutants(console: Console, component: Component) -> None:
     console.print()
 
 
-def _print_seeded(console: Console, wanted: list[Component]) -> None:
+def _as_object(mutant: Mutant) -> dict[str, object]:
+    """A mutant for programs."""
+    return {
+        "name": mutant.name,
+        "component": mutant.component,
+        "rule": mutant.rule,
+        "also": mutant.also,
+        "summary": mutant.summary,
+    }
+
+
+def _seeded(wanted: list[Component]) -> Iterator[SeededDefect]:
     """The defects planted in TLA+ whose property states a rule of a wanted component."""
     everything = len(wanted) == len(Component)
     prefixes = tuple(_PREFIXES[component] for component in wanted)
-    mine = [
-        each
-        for each in seeded_defects()
-        if each.planted and (everything or any(rule.startswith(prefixes) for rule in each.rules))
-    ]
+    for each in seeded_defects():
+        if each.planted and (everything or any(rule.startswith(prefixes) for rule in each.rules)):
+            yield each
+
+
+def _print_seeded(console: Console, wanted: list[Component]) -> None:
+    mine = list(_seeded(wanted))
     words = counted(len(mine), "defect")
     console.print(f"TLA+: {words}; see: purgatory tla explain NAME", style="bold")
     for each in mine:
@@ -95,6 +116,7 @@ _PREFIXES = {
 @click.option(
     "--cases", type=click.IntRange(0), default=None, help="Generate no more cases than this."
 )
+@AS_JSON
 @click.pass_context
 def run(
     context: click.Context,
@@ -104,12 +126,15 @@ def run(
     who_catches_it: bool,
     seed: int,
     cases: int | None,
+    as_json: bool,
 ) -> None:
     """Judge the mutant NAME: which rule catches it, and by which steps.
 
     Exits with 0 where the mutant is caught, 1 where no rule catches the mutant. Without a NAME: all
     mutants, one after another, which takes about 10 minutes.
     """
+    if as_json and not name:
+        raise click.UsageError("--json needs the NAME of one mutant")
     if name and (everything or component):
         raise click.UsageError("give either a NAME, or --all or --component, not both")
     budget = _BUDGET if cases is None else replace(_BUDGET, most_cases=cases, least_cases=cases)
@@ -118,7 +143,8 @@ def run(
         chosen = [each for each in mutants() if component in (None, each.component.value)]
         context.exit(_run_all(console, chosen, seed, budget))
     mutant = _mutant(name)
-    print_mutant(console, mutant)
+    if not as_json:
+        print_mutant(console, mutant)
     with CampaignProgress(console, name, budget) as progress:
         caught = who_catches(
             mutant,
@@ -127,7 +153,9 @@ def run(
             vectors=vectors(mutant.component),
             progress=progress.update,
         )
-    if who_catches_it:
+    if as_json:
+        print_json({"mutant": _as_object(mutant), "caught_by": answers(caught)})
+    elif who_catches_it:
         print_who_catches(console, caught)
     else:
         print_shrunk(console, caught)
@@ -139,8 +167,7 @@ def _mutant(name: str) -> Mutant:
     known = {each.name: each for each in mutants()}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory model break list"
+    hint = did_you_mean(name, known, "see: purgatory model break list")
     if name in {each.name for each in seeded_defects()}:
         hint = f"it is planted in TLA+; see: purgatory tla explain {name}"
     raise click.UsageError(f"there is no mutant {name!r}; {hint}")

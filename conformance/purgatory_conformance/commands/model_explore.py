@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
+from purgatory_conformance.command_line import AS_JSON, EXIT_INCONCLUSIVE, print_json
 from purgatory_conformance.commands.options import ComponentName
 from purgatory_conformance.exploring.claims import Looked, Shelf, Sizes, UnusableSizes
 from purgatory_conformance.exploring.shelves import (
@@ -63,6 +63,7 @@ class _Modelled(ComponentName):
 @click.option("--threads", type=int, help="Memory pool, channel muting: how many threads.")
 @click.option("--channels", type=int, help="Channel muting: how many channels.")
 @click.option("--buffers", type=int, help="Memory pool without threads: how many at a time.")
+@AS_JSON
 @click.pass_context
 def explore_(
     context: click.Context,
@@ -73,6 +74,7 @@ def explore_(
     claim: str,
     limit: int,
     html: Path | None,
+    as_json: bool,
     delays: tuple[int, ...],
     **sizes: int | str | None,
 ) -> None:
@@ -83,7 +85,12 @@ def explore_(
     """
     console = Console(highlight=False)
     if listing:
-        _print_claims(console, component, concurrent)
+        shelves = _asked_for(component, concurrent)
+        if as_json:
+            print_json([_as_object(shelf) for shelf in shelves])
+        else:
+            for shelf in shelves:
+                _print_shelf(console, shelf)
         return
     given = Sizes(delays=delays or None, **sizes)  # type: ignore[arg-type]
     try:
@@ -92,31 +99,48 @@ def explore_(
         looked = shelf.look(claim, given, limit)
     except (NoSuchClaim, UnusableSizes) as error:
         raise click.UsageError(str(error)) from error
-    context.exit(_print_looked(console, looked, html))
+    if looked.narrative is not None and html is not None:
+        html.write_text(render_narrative(looked.narrative), encoding="utf-8")
+    if as_json:
+        print_json(looked)
+    else:
+        _print_looked(console, looked)
+    if looked.narrative is not None:
+        context.exit(1)
+    context.exit(0 if looked.complete else EXIT_INCONCLUSIVE)
 
 
-def _print_looked(console: Console, looked: Looked, html: Path | None) -> int:
+def _print_looked(console: Console, looked: Looked) -> None:
     console.print(f"claim: {looked.sentence}", markup=False)
     words = f"{looked.states} states, {looked.edges} steps, depth {looked.depth}"
     if looked.narrative is not None:
         print_narrative(console, looked.narrative)
-        if html is not None:
-            html.write_text(render_narrative(looked.narrative), encoding="utf-8")
         console.print(f"false: shown after {words}")
-        return 1
+        return
     console.print(looked.instance, markup=False)
-    if not looked.complete:
+    if looked.complete:
+        console.print(f"true of this instance, every state visited: {words}")
+    else:
         console.print(f"undecided: the limit was reached after {words}")
-        return EXIT_INCONCLUSIVE
-    console.print(f"true of this instance, every state visited: {words}")
-    return 0
 
 
-def _print_claims(console: Console, component: str | None, concurrent: bool) -> None:
-    """The claims of every shelf that is asked for, with the options that choose them."""
-    for shelf in SHELVES:
-        if component in (None, shelf.component) and shelf.concurrent >= concurrent:
-            _print_shelf(console, shelf)
+def _asked_for(component: str | None, concurrent: bool) -> list[Shelf]:
+    """The shelves that are asked for."""
+    return [
+        shelf
+        for shelf in SHELVES
+        if component in (None, shelf.component) and shelf.concurrent >= concurrent
+    ]
+
+
+def _as_object(shelf: Shelf) -> dict[str, object]:
+    """A shelf for programs: what it is about, the options that choose it, and its claims."""
+    return {
+        "component": shelf.component,
+        "concurrent": shelf.concurrent,
+        "options": options_of(shelf),
+        "claims": list(shelf.known()),
+    }
 
 
 def _print_shelf(console: Console, shelf: Shelf) -> None:

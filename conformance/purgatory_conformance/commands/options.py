@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from purgatory_conformance.nearest import did_you_mean
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_spec.profiles import Component, Profile
-from purgatory_spec.requirements import requirement
+from purgatory_spec.requirements import Requirement, all_requirements, requirement
 
 WORK_FOLDER = Path("purgatory-work")
 """The one folder that everything is written to."""
@@ -45,14 +46,18 @@ COMMAND = click.option(
 )
 
 
-def known_rule(identifier: str) -> None:
-    """Reject the id of a rule that is nowhere stated, as a usage error."""
+def known_rule(identifier: str) -> Requirement:
+    """The rule of an id, in capital letters or small ones.
+
+    Raises:
+        UsageError: no rule has this id.
+    """
     try:
-        requirement(identifier)
+        return requirement(identifier.upper())
     except KeyError:
-        raise click.UsageError(
-            f"there is no rule {identifier}; see: purgatory list rules"
-        ) from None
+        known = (rule.id for rule in all_requirements())
+        hint = did_you_mean(identifier, known, "see: purgatory list rules")
+        raise click.UsageError(f"there is no rule {identifier}; {hint}") from None
 
 
 def opened(

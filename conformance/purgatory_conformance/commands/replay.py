@@ -17,6 +17,7 @@ from purgatory_conformance.command_line import (
     exit_code_of,
 )
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, opened
+from purgatory_conformance.completion import complete_subject
 from purgatory_conformance.describing.words import counted, legend_of, noun, printable
 from purgatory_conformance.judging.judgement import TooManyStates
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
@@ -34,7 +35,12 @@ _WORST_FIRST = (1, EXIT_SUBJECT_FAILED, EXIT_INCONCLUSIVE, EXIT_MISSING_TOOL, EX
 
 @click.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--subject", default="", help="Ask this subject instead of the one in the file.")
+@click.option(
+    "--subject",
+    default="",
+    shell_complete=complete_subject,
+    help="Ask this subject instead of the one in the file.",
+)
 @click.option("--recorded", is_flag=True, help="Ask nobody: judge the outcomes in the file.")
 @COMMAND
 @RELEASE

@@ -1,6 +1,5 @@
 """All claims there are, and the one that a word and some sizes stand for."""
 
-import difflib
 from collections.abc import Iterable
 
 from purgatory_conformance.exploring.claims import Shelf, Sizes, UnusableSizes
@@ -14,6 +13,7 @@ from purgatory_conformance.exploring.concurrent_purgatory_claims import Concurre
 from purgatory_conformance.exploring.memory_pool_claims import MemoryPoolClaims
 from purgatory_conformance.exploring.purgatory_claims import PurgatoryClaims
 from purgatory_conformance.exploring.timer_claims import TimerClaims
+from purgatory_conformance.nearest import did_you_mean
 
 SHELVES: tuple[Shelf, ...] = (
     TimerClaims(),
@@ -63,8 +63,7 @@ def shelf_of(name: str, component: str | None, concurrent: bool) -> Shelf:
             )
         raise NoSuchClaim(f"there is no claim {name!r} here; it is one with {options}")
     everything = list(dict.fromkeys(each for shelf in wanted for each in names_on(shelf)))
-    near = difflib.get_close_matches(name, everything, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory model explore --list"
+    hint = did_you_mean(name, everything, "see: purgatory model explore --list")
     raise NoSuchClaim(f"there is no claim {name!r}; {hint}")
 
 

@@ -15,9 +15,12 @@ import msgspec
 from rich.console import Console
 
 from purgatory_conformance.command_line import (
+    EXIT_CLOSED_PIPE,
     EXIT_INCONCLUSIVE,
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
+    flushed,
+    reader_has_gone,
 )
 from purgatory_conformance.own_model.asking import OwnModelFailure
 from purgatory_conformance.own_model.blaming import blamed
@@ -59,11 +62,15 @@ def main() -> None:
         code = _say(str(error), EXIT_USAGE)
     except OwnModelFailure as error:
         code = _say(str(error), EXIT_SUBJECT_FAILED)
+    except SystemExit as ended:
+        if not reader_has_gone(ended):
+            raise
+        code = EXIT_CLOSED_PIPE
     except Exception:
         traceback.print_exc()
         code = EXIT_ITSELF_FAILED
     Path(task.alive).write_text(DONE, encoding="utf-8")
-    sys.exit(code)
+    sys.exit(flushed(code))
 
 
 def _compare(task: Task) -> int:

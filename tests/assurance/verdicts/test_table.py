@@ -16,7 +16,7 @@ from purgatory_assurance.verdicts.table import (
     table_text,
     write_verdicts,
 )
-from purgatory_conformance.opening import PROJECTS
+from purgatory_conformance.registered import PROJECTS
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.version import SUITE_VERSION

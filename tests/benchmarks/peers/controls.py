@@ -141,7 +141,7 @@ class Copy:
         shutil.copytree(source / place, self.folder, ignore=shutil.ignore_patterns("target"))
 
     def fetch(self) -> None:
-        """Get what it depends on; skip where that cannot be had, or fail under REQUIRE_TOOLCHAINS=1."""
+        """Get what it depends on; without it skip, or fail under REQUIRE_TOOLCHAINS=1."""
         if not self.peer.fetch:
             return
         code, said = run(self.peer.fetch, self.folder)

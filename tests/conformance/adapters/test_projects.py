@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.knowledge import vectors
-from purgatory_conformance.opening import PROJECTS, open_subject
+from purgatory_conformance.opening import open_subject
+from purgatory_conformance.registered import PROJECTS
 from purgatory_conformance.resources import adapters_folder
 from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
 from purgatory_spec.profiles import Component

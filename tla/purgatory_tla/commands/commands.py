@@ -11,11 +11,13 @@ import click
 from rich.console import Console
 
 from purgatory_conformance.command_line import (
+    AS_JSON,
     EXIT_INCONCLUSIVE,
     EXIT_MISSING_TOOL,
     EXIT_USAGE,
     LazyGroup,
     Problem,
+    print_json,
 )
 from purgatory_conformance.reporting.narrative import print_narrative
 from purgatory_conformance.reporting.narrative_html import render_narrative
@@ -61,6 +63,7 @@ def tla() -> None:
 @click.option("--kind", type=_KINDS, help="Only models of this kind.")
 @click.option("--processes", type=click.IntRange(1), help="Models at a time; default: one a core.")
 @click.option("--workers", type=click.IntRange(1), default=1, help="TLC's threads for each model.")
+@AS_JSON
 @_TIMEOUT
 @_JAR
 @click.pass_context
@@ -72,6 +75,7 @@ def check_(
     kind: str | None,
     processes: int | None,
     workers: int,
+    as_json: bool,
     timeout: float | None,
     jar: Path | None,
 ) -> None:
@@ -91,10 +95,14 @@ def check_(
             for finding in run_models(chosen, settings, at_a_time, progress.told):
                 findings.append(finding)
                 progress.finished()
-                table.print_row(finding)
+                if not as_json:
+                    table.print_row(finding)
     except MissingTool as error:
         raise Problem(str(error), EXIT_MISSING_TOOL) from error
-    table.print_summary(findings)
+    if as_json:
+        print_json([_found(finding) for finding in findings])
+    else:
+        table.print_summary(findings)
     context.exit(_exit_code(findings))
 
 
@@ -114,6 +122,19 @@ def _chosen(
     return models
 
 
+def _found(finding: Finding) -> dict[str, object]:
+    """What a run found, for programs."""
+    return {
+        "model": finding.model.name,
+        "standing": finding.standing,
+        "expected": expected_words(finding.model),
+        "found": finding.found,
+        "differences": finding.differences,
+        "statistics": finding.statistics,
+        "tool": finding.tool,
+    }
+
+
 def _exit_code(findings: list[Finding]) -> int:
     standings = {finding.standing for finding in findings}
     if Agreement.DIFFERS in standings:
@@ -123,9 +144,13 @@ def _exit_code(findings: list[Finding]) -> int:
 
 @tla.command("list")
 @click.option("--kind", type=_KINDS, help="Only models of this kind.")
-def list_(kind: str | None) -> None:
+@AS_JSON
+def list_(kind: str | None, as_json: bool) -> None:
     """List the models with the claim of each and the verdict that a run must have."""
     models = [model for model in recorded_models() if kind in (None, model.kind.value)]
+    if as_json:
+        print_json(models)
+        return
     print_list(Console(highlight=False), models)
 
 
@@ -136,11 +161,17 @@ def list_(kind: str | None) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write it as a page, too.",
 )
+@AS_JSON
 @_TIMEOUT
 @_JAR
 @click.pass_context
 def explain(
-    context: click.Context, name: str, html: Path | None, timeout: float | None, jar: Path | None
+    context: click.Context,
+    name: str,
+    html: Path | None,
+    as_json: bool,
+    timeout: float | None,
+    jar: Path | None,
 ) -> None:
     """Run MODEL and tell its counterexample, or its witness, step by step.
 
@@ -157,17 +188,28 @@ def explain(
     except CheckerError as error:
         raise Problem(f"{name}: {error}", EXIT_INCONCLUSIVE) from error
     as_recorded = (result.outcome.value, result.violated) == (model.expected.value, model.violated)
-    if result.trace is None:
+    narrative = None if result.trace is None else narrate(model, result, modules_folder())
+    if narrative is not None and html is not None:
+        html.write_text(render_narrative(narrative), encoding="utf-8")
+    if as_json:
+        print_json(
+            {
+                "model": model.name,
+                "as_recorded": as_recorded,
+                "outcome": result.outcome,
+                "distinct": result.statistics.distinct,
+                "narrative": narrative,
+            }
+        )
+        context.exit(0 if as_recorded else 1)
+    if narrative is None:
         console.print(f"{model.title}\n", markup=False)
         states = f"{result.statistics.distinct} distinct states"
         console.print(f"It holds: {states}, and no way to break anything that is checked.")
         if html is not None:
             console.print("There are no steps to tell, so no page was written.")
     else:
-        narrative = narrate(model, result, modules_folder())
         print_narrative(console, narrative)
-        if html is not None:
-            html.write_text(render_narrative(narrative), encoding="utf-8")
     if not as_recorded:
         console.print(f"\nThe manifest expects something else: {expected_words(model)}.")
     context.exit(0 if as_recorded else 1)

@@ -1,8 +1,7 @@
 """The models of the manifest, as the commands take them: by name, with a hint at what is near."""
 
-import difflib
-
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
+from purgatory_conformance.nearest import did_you_mean
 from purgatory_tla.manifest.manifest import InvalidManifest, Model, read_manifest
 
 
@@ -27,6 +26,5 @@ def recorded_model(name: str) -> Model:
     models = {model.name: model for model in recorded_models()}
     if name in models:
         return models[name]
-    near = difflib.get_close_matches(name, models, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "see: purgatory tla list"
+    hint = did_you_mean(name, models, "see: purgatory tla list")
     raise Problem(f"there is no model {name!r}; {hint}", EXIT_USAGE)

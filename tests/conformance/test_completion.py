@@ -1,0 +1,91 @@
+"""What a shell completes, as it asks for it, and how long it waits for that."""
+
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from purgatory_conformance.specimens.mutants import mutants
+from purgatory_spec.requirements import all_requirements
+from tests.conformance.command import SCRIPT
+
+MOST_SECONDS = 0.3
+
+
+def completed(folder: Path, line: str) -> list[str]:
+    """What zsh is told to offer for the last word of a line, which may be empty."""
+    words = line.split(" ")
+    ended = subprocess.run(
+        [str(SCRIPT)],
+        cwd=folder,
+        env={
+            **os.environ,
+            "_PURGATORY_COMPLETE": "zsh_complete",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(len(words) - 1),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ended.stdout.splitlines()[1::3]
+
+
+@pytest.mark.parametrize("command", ["check", "doctor", "campaign", "check --suite quick"])
+def test_subjects_are_completed(command: str, tmp_path: Path) -> None:
+    (tmp_path / "my-timer").mkdir()
+    (tmp_path / "my-timer" / "purgatory.toml").touch()
+    (tmp_path / "my-notes").mkdir()
+    assert completed(tmp_path, f"purgatory {command} my") == ["my-timer"]
+    assert completed(tmp_path, f"purgatory {command} kafka-s") == ["kafka-shared-lock"]
+    assert {"bundled", "kafka", "mutant:", "my-timer"} <= set(
+        completed(tmp_path, f"purgatory {command} ")
+    )
+
+
+def test_names_behind_a_colon_are_completed(tmp_path: Path) -> None:
+    known = [f"mutant:{each.name}" for each in mutants() if each.name.startswith("zero")]
+    assert known != []
+    assert completed(tmp_path, "purgatory check mutant:zero") == known
+
+
+@pytest.mark.parametrize(
+    "line", ["explain", "check --rule", "check bundled --rule", "check --suite quick --rule"]
+)
+def test_rules_are_completed_in_small_letters_too(line: str, tmp_path: Path) -> None:
+    rules = [rule.id for rule in all_requirements() if rule.id.startswith("POOL-R")]
+    assert completed(tmp_path, f"purgatory {line} POOL-R") == rules
+    assert completed(tmp_path, f"purgatory {line} pool-r") == rules
+
+
+def test_commands_and_options_are_completed(tmp_path: Path) -> None:
+    assert completed(tmp_path, "purgatory ex") == ["explain"]
+    assert completed(tmp_path, "purgatory check --sui") == ["--suite"]
+    assert completed(tmp_path, "purgatory check --suite st") == ["standard"]
+    assert completed(tmp_path, "purgatory model ex") == ["explore"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line",
+    ["purgatory ch", "purgatory check k", "purgatory explain TIMER", "purgatory check mutant:z"],
+)
+def test_a_shell_does_not_wait(line: str, tmp_path: Path) -> None:
+    """
+    Given the line of a shell
+    When its last word is completed
+    Then that takes less than 0.3 s of a processor, at best of three times
+    """
+
+    def seconds() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    taken = []
+    for _ in range(3):
+        before = seconds()
+        assert completed(tmp_path, line) != []
+        taken.append(seconds() - before)
+    assert min(taken) < MOST_SECONDS, taken

@@ -1,0 +1,94 @@
+"""Names that are written a little wrong, output that nobody reads, and the module as a program."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from purgatory_conformance.command_line import EXIT_CLOSED_PIPE, EXIT_USAGE
+from purgatory_conformance.nearest import did_you_mean
+from tests.conformance.command import SCRIPT, purgatory
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["check", "kafak"], "did you mean kafka?"),
+        (["check", "kafak@3.9.2"], "did you mean kafka@3.9.2?"),
+        (["check", "bundeld"], "did you mean bundled?"),
+        (["check", "mutant:zero-droped"], "did you mean zero-dropped"),
+        (["check", "profile:rounding-don"], "did you mean rounding-down"),
+        (["check", "bundled", "--rule", "timer-cascad"], "did you mean TIMER-CASCADE"),
+        (["explain", "TIMER-CASCAD"], "did you mean TIMER-CASCADE"),
+        (["chekc"], "Did you mean check?"),
+        (["model", "chek"], "Did you mean check?"),
+        (["model", "break", "run", "zero-droped"], "did you mean zero-dropped"),
+        (["model", "explore", "--claim", "invariant"], "did you mean invariants"),
+        (["tla", "explain", "timer-all-rule"], "did you mean timer-all-rules"),
+    ],
+)
+def test_a_name_that_is_a_little_wrong_is_told_the_right_one(
+    words: list[str], meant: str, tmp_path: Path
+) -> None:
+    """
+    Given a name of a subject, rule, command, mutant, claim or model with a slip in it
+    When it is used
+    Then it is a usage error that names the one that was meant
+    """
+    ended = purgatory(tmp_path, *words)
+    assert ended.returncode == EXIT_USAGE
+    assert meant in " ".join(ended.stderr.split())
+
+
+def test_what_is_like_nothing_is_told_where_names_are_listed() -> None:
+    assert did_you_mean("xyzzy", ["kafka", "bundled"], "see: a list") == "see: a list"
+    assert did_you_mean("KAFAK", ["kafka", "bundled"], "see: a list") == "did you mean kafka?"
+
+
+def test_a_rule_is_known_in_small_letters(tmp_path: Path) -> None:
+    small = purgatory(tmp_path, "explain", "timer-cascade")
+    assert small.returncode == 0
+    assert small.stdout == purgatory(tmp_path, "explain", "TIMER-CASCADE").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "rules"],
+        ["explain", "TIMER-CASCADE"],
+        ["--help"],
+        ["model", "explore", "--list"],
+        ["model", "template", "timer"],
+        ["model", "check", "own.py", "--cases", "1"],
+    ],
+    ids=" ".join,
+)
+def test_output_that_nobody_reads_ends_it_quietly(words: list[str], tmp_path: Path) -> None:
+    """
+    Given a pipe whose reader has gone, as behind ``| head``
+    When a command writes into it
+    Then it says nothing, blames nobody, and ends with a code of its own
+    """
+    template = purgatory(tmp_path, "model", "template", "timer").stdout
+    (tmp_path / "own.py").write_text(template, encoding="utf-8")
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [str(SCRIPT), *words], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, timeout=60
+    )
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (EXIT_CLOSED_PIPE, b"")
+
+
+def test_the_module_is_the_command_line(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "purgatory_conformance", "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == purgatory(tmp_path, "--version").stdout
