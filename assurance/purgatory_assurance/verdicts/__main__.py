@@ -60,7 +60,7 @@ def main(words: tuple[str, ...], work: Path, write: Path | None) -> None:
     verdicts = {}
     for word in words or SYSTEMS:
         verdicts[word] = judged(word, work)
-        click.echo(table_text([verdicts[word]]).splitlines()[-1])
+        click.echo("\n".join(table_text([verdicts[word]]).splitlines()[2:]))
     if write is None:
         return
     stored = write / "reference" / "results" / "verdicts.json"
