@@ -74,7 +74,9 @@ def files_under(folder: str, destination: str) -> set[str]:
     return {
         f"{destination}/{path.as_posix()}"
         for path in inside
-        if not any(part in ("target", "__pycache__") or part[0] == "." for part in path.parts)
+        if not any(
+            part in ("target", "__pycache__", "Cargo.lock") or part[0] == "." for part in path.parts
+        )
     }
 
 

@@ -60,7 +60,8 @@ def main(words: tuple[str, ...], work: Path, write: Path | None) -> None:
     verdicts = {}
     for word in words or SYSTEMS:
         verdicts[word] = judged(word, work)
-        click.echo(table_text([verdicts[word]]).splitlines()[-1])
+        rows = table_text([verdicts[word]]).splitlines()[2:]
+        click.echo("\n".join(row for row in rows if row.startswith("|")))
     if write is None:
         return
     stored = write / "reference" / "results" / "verdicts.json"

@@ -31,7 +31,6 @@ class ComponentVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: str
     held: int
     rules: int
-    cases: int
     deviations: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
 
@@ -59,13 +58,11 @@ def system_verdict(word: str, results: Sequence[Results]) -> SystemVerdict:
 
 def _component_verdict(results: Results) -> ComponentVerdict:
     states = [rule.state for rule in results.rules]
-    footer = results.footer
     return ComponentVerdict(
         results.component,
-        footer.verdict,
+        results.footer.verdict,
         held=states.count("held"),
         rules=len(states),
-        cases=footer.vectors + footer.cases,
         deviations=tuple(sorted(each.rule for each in results.deviations)),
         broken=tuple(sorted(rule.id for rule in results.rules if rule.state == "broken")),
     )
@@ -96,9 +93,12 @@ def in_order(verdicts: Mapping[str, SystemVerdict]) -> list[SystemVerdict]:
 
 
 def table_text(verdicts: Sequence[SystemVerdict]) -> str:
-    """The table as Markdown: a row for each component of each system."""
+    """The table as Markdown: a row for each component of each system; the suite's version."""
     rows = [row for verdict in verdicts for row in _rows(verdict)]
-    return "\n".join([_HEAD, "| --- | --- | --- | --- | ---: | --- | --- |", *rows])
+    versions = sorted({each.suite_version for each in verdicts if each.components})
+    judged = f"Judged by the suite's version {' and '.join(versions)}." if versions else ""
+    head = [_HEAD, "| --- | --- | --- | --- | ---: | --- | --- |"]
+    return "\n".join([*head, *rows, "", judged]).rstrip()
 
 
 def _rows(verdict: SystemVerdict) -> Iterator[str]:

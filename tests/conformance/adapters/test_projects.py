@@ -21,7 +21,7 @@ from .adapter_process import WORK_FOLDER
 
 FETCH = {
     "go": ("go", "mod", "download"),
-    "rust": ("cargo", "fetch", "--locked", "--quiet"),
+    "rust": ("cargo", "fetch", "--quiet"),
 }
 """By the adapter's folder: the command that gets what is not on every machine."""
 

@@ -78,13 +78,12 @@ fn hello(kind: &Kind) -> Value {
     })
 }
 
-/// The release of a package that this program was built with.
+/// The release of a package that this program was built with, which the manifest pins.
 fn version_of(package: &str) -> &'static str {
-    let entry = format!("name = \"{package}\"\nversion = \"");
-    let after = include_str!("../Cargo.lock")
-        .split_once(&entry)
-        .map_or("", |(_, after)| after);
-    after.split('"').next().unwrap_or_default()
+    let pinned = include_str!("../Cargo.toml")
+        .lines()
+        .find_map(|line| line.strip_prefix(package)?.split_once("\"="));
+    pinned.map_or("", |(_, after)| after.split('"').next().unwrap_or_default())
 }
 
 fn begin(asked: &Value, kind: &Kind, instance: &mut Option<Instance>) -> Value {
