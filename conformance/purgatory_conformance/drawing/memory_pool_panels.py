@@ -57,8 +57,8 @@ def _rows(
         "held",
         tuple(Box(f"{name} {size_bytes}", focus=focus) for name, size_bytes, focus in held),
     )
-    spells = f"{state.depleted_spells} ended, {state.depleted_ms} ms"
+    spells = f"dry: {state.depleted_spells} ended, {state.depleted_ms} ms"
     if state.spell_began_ms is not None:
-        spells += f"; dry since {state.spell_began_ms}"
-    yield Words("dry spells", spells)
+        spells += f"; since {state.spell_began_ms}"
+    yield Words("spells", spells)
     yield Words("clock", str(state.now_ms))
