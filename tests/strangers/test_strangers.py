@@ -6,7 +6,7 @@ author would make of calls. Nothing in the suite knows of them.
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -165,11 +165,25 @@ def test_a_state_machine_finds_the_defects_of_a_legal_design_and_nothing_else(na
 def test_who_does_not_declare_a_choice_is_told_the_line_to_change(name: str, choice: str) -> None:
     stranger = STRANGERS[name]
     silent = {field: value for field, value in stranger.profile.items() if field != choice}
-    subject = replace(stranger, profile=silent).subject()
-    campaign = _judged(subject, stranger.component, _SHRUNK_LITTLE)
+    assert f'"{choice}": "{stranger.profile[choice]}"' in _told_lines(stranger, silent)
+
+
+@pytest.mark.slow
+def test_who_keeps_no_order_is_told_so_though_an_exception_ends_its_checks() -> None:
+    stranger = STRANGERS["HashSetPurgatory"]
+    offered = stranger.profile["features"]
+    assert isinstance(offered, list)
+    features = [*offered, "script_throw"]
+    silent = {**stranger.profile, "check_order": "as_watched", "features": features}
+    assert '"check_order": "free"' in _told_lines(stranger, silent)
+
+
+def _told_lines(stranger: Stranger, profile: Mapping[str, str | int | Sequence[str]]) -> list[str]:
+    """The lines to change that the first cause names, where a stranger declares this profile."""
+    subject = replace(stranger, profile=profile).subject()
+    campaign = _judged(subject, stranger.component, replace(_SHRUNK_LITTLE, shrink_runs=20))
     assert campaign.verdict is Verdict.NOT_CONFORMANT, campaign.why
-    lines = [way.line for way in campaign.causes[0].ways_out if way.line]
-    assert f'"{choice}": "{stranger.profile[choice]}"' in lines
+    return [way.line for way in campaign.causes[0].ways_out]
 
 
 def test_generated_cases_find_a_task_that_is_lost_where_it_adds_itself() -> None:

@@ -118,9 +118,10 @@ class PurgatorySupport:
         """The profiles that differ in one declared choice, each with its words."""
         profile = narrowed(profile, PurgatoryProfile)
         for words, sibling in sibling_profiles(profile, "check_order"):
-            if PurgatoryFeature.SCRIPT_THROW in profile.features:
+            if profile.throwing_try is ThrowingTry.STOP:
                 # Without an order no check is judged that an exception ends.
-                sibling = msgspec.structs.replace(sibling, throwing_try=ThrowingTry.GO_ON)
+                features = profile.features - {PurgatoryFeature.SCRIPT_THROW}
+                sibling = msgspec.structs.replace(sibling, features=features)
             yield words, sibling
         yield from sibling_profiles(
             profile,
