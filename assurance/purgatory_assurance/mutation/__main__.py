@@ -6,9 +6,9 @@
     python -m purgatory_assurance.mutation --write docs/reference/mutation.md
 
 The last one writes the page, and ``results/mutation.json`` beside it, from which the page follows.
-With ``--again`` most results of an earlier run stay: of mutants that were killed as users run the
-suite, and of survivors with a reason. The others are judged, by the trials as shipped. That is for
-work on the suite, to see what has been gained; the page says that it was so.
+With ``--again`` most results of an earlier run stay: of mutants that were killed as shipped, and of
+survivors with a reason. The others are judged, by the trials as shipped: for work on the suite or
+on the implementation, to see what has been gained; the page says that it was so.
 
 Exit code 1 where a mutant in scope survives that nobody has reviewed, where a reviewed one does not
 survive any more, or where too few of one thread are killed as users run the suite.

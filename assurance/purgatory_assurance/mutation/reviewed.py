@@ -1,6 +1,7 @@
 """The reviewed survivors of the scope: who may survive, and why; nobody else, and nobody less."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -88,51 +89,58 @@ class Equivalents:
 
 
 def settled_before(
-    mutants: Iterable[Mutant], earlier: Iterable[Result], reviewed: Iterable[Reviewed]
+    mutants: Sequence[Mutant], earlier: Iterable[Result], reviewed: Iterable[Reviewed]
 ) -> tuple[list[Result], list[Mutant]]:
     """The earlier results that stay, and the mutants that are judged again.
 
-    The results of mutants stay that a user's run killed, and of survivors with a reason. Judged are
-    mutants that other trials killed, and survivors that are not on the list, or on it no longer.
-    Where several mutants have one key, as equal lines of a function have, all must be so.
+    The results of mutants stay that the trials as shipped killed, and of survivors with a reason.
+    Judged are mutants that smaller constants killed, and survivors that are not on the list.
     """
     known = {key for entry in reviewed for key in entry.keys}
-    by_key = _by_key(earlier)
     kept: list[Result] = []
     rest: list[Mutant] = []
-    for mutant in mutants:
-        found = by_key.get(mutant.key, [])
-        if found and all(_is_settled(result, known) for result in found):
-            kept.append(replace(found[0], mutant=mutant))
+    for mutant, found in _paired(mutants, earlier):
+        if found is not None and _is_settled(found, known):
+            kept.append(replace(found, mutant=mutant))
         else:
             rest.append(mutant)
     return kept, rest
 
 
-def with_earlier(results: Iterable[Result], earlier: Iterable[Result]) -> list[Result]:
+def with_earlier(results: Sequence[Result], earlier: Iterable[Result]) -> list[Result]:
     """Results of the trials as shipped; where one is a survivor, a kill by another trial stays."""
-    by_key = _by_key(earlier)
-    return [_killed_otherwise(each, by_key.get(each.mutant.key, [])) or each for each in results]
+    pairs = _paired([each.mutant for each in results], earlier)
+    return [
+        replace(found, mutant=result.mutant)
+        if found and found.end.killed and not (as_shipped(found) or result.end.killed)
+        else result
+        for result, (_, found) in zip(results, pairs, strict=True)
+    ]
 
 
-def _killed_otherwise(result: Result, earlier: Sequence[Result]) -> Result | None:
-    if result.end.killed or not earlier:
-        return None
-    if all(each.end.killed and not as_shipped(each) for each in earlier):
-        return replace(earlier[0], mutant=result.mutant)
-    return None
+def _paired(
+    mutants: Sequence[Mutant], earlier: Iterable[Result]
+) -> Iterator[tuple[Mutant, Result | None]]:
+    """Each mutant with its earlier result; both in the order of lines, which equal keys go by.
 
-
-def _by_key(results: Iterable[Result]) -> dict[Key, list[Result]]:
+    A mutant has none where its key, as equal lines of a function have it, is there more often or
+    less often than before.
+    """
     by_key: dict[Key, list[Result]] = {}
-    for result in results:
+    for result in earlier:
         by_key.setdefault(result.mutant.key, []).append(result)
-    return by_key
+    counts = Counter(mutant.key for mutant in mutants)
+    seen = Counter[Key]()
+    for mutant in mutants:
+        found = by_key.get(mutant.key, [])
+        number = seen[mutant.key]
+        seen[mutant.key] += 1
+        yield mutant, found[number] if len(found) == counts[mutant.key] else None
 
 
 def _is_settled(result: Result, known: Collection[Key]) -> bool:
     if result.end.killed:
-        return as_users_run(result)
+        return as_shipped(result)
     return result.mutant.key in known or not Scope.IN_SCOPE.of([result])
 
 

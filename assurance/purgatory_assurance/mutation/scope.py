@@ -91,6 +91,7 @@ _LISTS = (PURGATORY, *SMALL_CHUNKS, AS_PUBLISHED)
 _POOL = (POOL,)
 
 MODULES: dict[str, tuple[Trial, ...]] = {
+    "arguments": (TIMER, PURGATORY, POOL),
     "wheel": _TIMER,
     "bucket": _TIMER,
     "task": _TIMER,
@@ -172,6 +173,7 @@ _FOR_PEOPLE = "words for people; they all have one reason code"
 _DECLARED = "declares a field, which is set again before it is read"
 _ROOM = "when entries move closer together; that is for memory, of which no rule speaks"
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
+_NETWORK = "only the network's line of memory asks, and no trial is of the network"
 _LEAKED = "no rule speaks of how many were lost"
 _CREDITED_MEANWHILE = "only where another thread has credited it meanwhile"
 _COMPLETED_MEANWHILE = (
@@ -432,6 +434,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "if lost:",
     ),
     LeftOut("memory_pool", "SimpleMemoryPool.depleted_percent", _PERCENT),
+    LeftOut("depletion", "DrySpells.present_ms", _NETWORK),
     LeftOut("depletion", "DrySpells.percent", _PERCENT),
     LeftOut("depletion", "DrySpells._forget_before", _PERCENT),
     *_lines(

@@ -114,8 +114,8 @@ def test_a_run_on_an_earlier_one_judges_what_a_better_suite_may_kill() -> None:
     """
     Given: an earlier run: a mutant that a user's run killed, one that a further trial killed, a
         survivor with a reason, one of the reaper's thread, one not on the list, two of one key
-    When:  the run is done again, with one more mutant
-    Then:  three results stay; the others are judged
+    When:  the run is done again, with one more mutant, and with a second one of a key
+    Then:  the result of each stays apart that needs no judging, and the others are judged
     """
     reaper = Mutant("timer", "Timer._reap", "Less", 3, "a < b", "pass", "")
     earlier = [
@@ -127,12 +127,13 @@ def test_a_run_on_an_earlier_one_judges_what_a_better_suite_may_kill() -> None:
         result("pair", End.JUDGED),
         result("pair", End.SURVIVED),
     ]
-    mutants = [each.mutant for each in earlier] + [result("new", End.SURVIVED).mutant]
+    more = [result(name, End.SURVIVED).mutant for name in ("new", "1")]
+    mutants = [*(each.mutant for each in earlier), *more]
 
     kept, rest = settled_before(mutants, earlier, [LISTED])
 
-    assert [each.mutant.mutated for each in kept] == ["1", "a <= b", "pass"]
-    assert [each.mutated for each in rest] == ["2", "3", "pair", "pair", "new"]
+    assert [each.mutant.mutated for each in kept] == ["a <= b", "pass", "pair"]
+    assert [each.mutated for each in rest] == ["1", "2", "3", "pair", "new", "1"]
 
 
 def test_a_kill_with_smaller_constants_stays_where_the_trials_as_shipped_kill_nothing() -> None:
