@@ -26,7 +26,8 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import operation_name
-from purgatory_spec.profiles import Profile, component_of
+from purgatory_spec.outcomes import Event, EventKind, ran
+from purgatory_spec.profiles import Executor, Profile, TimerProfile, component_of
 
 REPEATS = 5
 """How often a failing case is repeated, to see whether it fails again."""
@@ -324,16 +325,22 @@ class CauseSearch:
         *before, last = run.steps
         assert last.outcome is not None
         rules: set[str] = set()
+        profile = self._profile(run)
         right = right_outcomes(self._followed(run, before), last.operation)
         for each in islice(right, _MOST_WAYS):
-            corrected = msgspec.structs.replace(each, observed=last.outcome.observed)
+            corrected = msgspec.structs.replace(
+                each,
+                events=_as_shown(each.events, profile),
+                observed=last.outcome.observed,
+            )
             try:
-                judgement = self._followed(run, before).step(last.operation, corrected)
+                divergence = self._followed(run, before).step(last.operation, corrected).divergence
             except TooManyStates:
                 return None
-            if judgement.divergence is None:
+            if divergence is None:
                 return set()
-            rules.add(judgement.divergence.rule)
+            if divergence.kind in profile.observables:
+                rules.add(divergence.rule)
         return rules or None
 
     def _followed(self, run: CaseRun, steps: Sequence[Step]) -> Judge:
@@ -379,6 +386,13 @@ def _simplicity(cause: Cause) -> tuple[bool, tuple[int, ...], int]:
     support = support_of(component_of(run.configuration))
     size = support.size(Candidate(run.configuration, run.operations))
     return not cause.steady, size, -cause.cases
+
+
+def _as_shown(events: tuple[Event, ...], profile: Profile) -> tuple[Event, ...]:
+    """The events of a step as a subject of this profile tells them: what was due has run."""
+    if not isinstance(profile, TimerProfile) or profile.executor is Executor.STEPPED:
+        return events
+    return tuple(ran(e.task) if e.kind is EventKind.EXPIRED else e for e in events)
 
 
 def _may_be_put_down(cause: Cause, other: Cause) -> bool:

@@ -6,13 +6,14 @@ from itertools import count
 from types import ModuleType
 
 import pytest
+from msgspec import structs
 
 from purgatory_conformance.components import PROFILES, narrowed
 from purgatory_conformance.reporting.results import results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.shrinking import is_part_of
 from purgatory_conformance.specimens.mutants import mutant
-from purgatory_conformance.specimens.small_timer import PROFILE, Task, small_subject
+from purgatory_conformance.specimens.small_timer import PROFILE, SmallTimer, Task, small_subject
 from purgatory_conformance.specimens.wrong.executor import LastInFirstOut
 from purgatory_conformance.specimens.wrong.expiry import TicksBackwards, ZeroDropped
 from purgatory_conformance.specimens.wrong.wheel import WakesEveryTick
@@ -268,8 +269,8 @@ def test_a_part_may_leave_out_of_a_script() -> None:
     assert not is_part_of(two, one)
 
 
-class OrderAndSize(LastInFirstOut):
-    """Two faults in one step: the last task runs first, and the size is wrong once one has run."""
+class SizeOnceRun(SmallTimer):
+    """The size is wrong once a task has run."""
 
     has_run = False
 
@@ -283,16 +284,34 @@ class OrderAndSize(LastInFirstOut):
         return super().size() + self.has_run
 
 
-def test_two_faults_of_one_step_are_two_causes() -> None:
+class StacksAndCounts(LastInFirstOut, SizeOnceRun):
+    """Two faults in one step of the executor."""
+
+
+class TicksBackwardsAndCounts(TicksBackwards, SizeOnceRun):
+    """Two faults in one advance."""
+
+
+@pytest.mark.parametrize(
+    ("timer", "executor", "rule"),
+    [
+        (StacksAndCounts, Executor.STEPPED, "TIMER-EXECUTOR-ORDER"),
+        (TicksBackwardsAndCounts, Executor.INLINE, "TIMER-TICK-ORDER"),
+    ],
+)
+def test_two_faults_of_one_step_are_two_causes(
+    timer: type[SmallTimer], executor: Executor, rule: str
+) -> None:
     """
-    Given a timer with two faults that show in the same step, one in its event, one in its count
+    Given a timer with two faults that show in the same step, one in its events, one in its count
     When its failing cases are put together
     Then a part of the first one's case breaks the other's rule, and yet there are two causes
     """
-    campaign = campaign_of(small_subject(OrderAndSize, PROFILE, "two faults in a step"))
-    two = {"TIMER-EXECUTOR-ORDER", "TIMER-SIZE"}
+    profile = structs.replace(PROFILE, executor=executor)
+    campaign = campaign_of(small_subject(timer, profile, "two faults in a step"))
+    two = {rule, "TIMER-SIZE"}
     named = [sorted(two & {cause.rule, *cause.also}) for cause in campaign.causes]
-    assert sorted(named) == [[rule] for rule in sorted(two)]
+    assert sorted(filter(None, named)) == [[each] for each in sorted(two)]
 
 
 def test_a_rule_that_was_blamed_is_never_said_to_have_held() -> None:

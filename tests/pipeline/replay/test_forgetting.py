@@ -189,7 +189,9 @@ def test_an_operation_that_is_satisfied_before_it_is_watched_is_not_forgotten() 
     assert verdict_of(purgatory(satisfied, elapsed, watch)).verdict == "conforms"
 
 
-def pool(validation: str, *lines: Plain, unbounded: bool = False) -> list[Plain]:
+def pool(
+    validation: str, *lines: Plain, unbounded: bool = False, zero_request: str = "reject"
+) -> list[Plain]:
     """A run of a memory pool."""
     begin: Plain = {
         "kind": "begin",
@@ -200,7 +202,7 @@ def pool(validation: str, *lines: Plain, unbounded: bool = False) -> list[Plain]
                 "max_single_bytes": 50,
                 "unbounded": unbounded,
             },
-            "profile": {"release_validation": validation},
+            "profile": {"release_validation": validation, "zero_request": zero_request},
         },
     }
     return numbered(begin, *lines, END)
@@ -241,3 +243,35 @@ def test_a_name_does_not_stand_for_two_buffers_at_a_time() -> None:
     assert row.reason.endswith("'b' is the name of a buffer that is outstanding already")
     refused = step("allocate", buffer="b", size_bytes=60, rejected="invalid_argument")
     assert verdict_of(pool("identity", GIVEN_BACK[0], refused)).verdict == "conforms"
+
+
+ANSWERS_TO_NOTHING: dict[str, dict[str, object]] = {
+    "reject": {"rejected": "invalid_argument"},
+    "refuse": {"result": False},
+    "grant": {"result": True},
+}
+
+
+@pytest.mark.parametrize("answered", ANSWERS_TO_NOTHING)
+@pytest.mark.parametrize("declared", ANSWERS_TO_NOTHING)
+def test_a_request_for_nothing_means_what_the_run_declares(declared: str, answered: str) -> None:
+    """
+    Given a run of a pool that declares what a request for nothing means
+    When the pool answers such a request
+    Then the run conforms where the answer is the declared one, and breaks POOL-ZERO-REQUEST else
+    """
+    asked = step("allocate", buffer="n", size_bytes=0, **ANSWERS_TO_NOTHING[answered])
+    row = verdict_of(pool("identity", asked, zero_request=declared))
+    if declared == answered:
+        assert row.verdict == "conforms"
+    else:
+        assert (row.verdict, row.rule) == ("diverges", "POOL-ZERO-REQUEST")
+
+
+def test_an_empty_buffer_that_is_given_back_again_is_free() -> None:
+    given_back = (
+        step("allocate", buffer="n", size_bytes=0, result=True),
+        step("release", buffer="n"),
+        step("release", buffer="n"),
+    )
+    assert verdict_of(pool("identity", *given_back, zero_request="grant")).verdict == "conforms"
