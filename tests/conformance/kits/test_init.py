@@ -14,7 +14,7 @@ from tests.conformance.command import purgatory
 CHOICES = [
     chosen for count in range(1, len(COMPONENTS) + 1) for chosen in combinations(COMPONENTS, count)
 ]
-BUILDING = {"go.mod", "Cargo.toml", "rustfmt.toml", "pom.xml"}
+BUILDING = {"go.mod", "Cargo.toml", "rustfmt.toml", "pom.xml", "jvm.config"}
 
 
 @pytest.mark.parametrize("language", Language)

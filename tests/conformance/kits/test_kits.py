@@ -147,12 +147,16 @@ def test_the_test_of_a_project_passes(kit: Kit, tmp_path: Path) -> None:
     late_timer_is_found_out(kit, tmp_path)
 
 
+def test_the_case_of_the_control_is_right(tmp_path: Path) -> None:
+    (tmp_path / "due.jsonl").write_text(DUE, encoding="utf-8")
+    finished = purgatory(tmp_path, "replay", "due.jsonl", "--subject", "bundled-inline")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
 def late_timer_is_found_out(kit: Kit, folder: Path) -> None:
     """The control: the timer passes over the tick that has come; the adapter is built anew."""
     case = folder / "due.jsonl"
     case.write_text(DUE, encoding="utf-8")
-    right = purgatory(folder, "replay", "due.jsonl", "--subject", "mine")
-    assert right.returncode == 0, right.stdout + right.stderr
     timer = folder / "mine" / kit.timer
     text = timer.read_text(encoding="utf-8")
     assert text.count(kit.right) == 1
