@@ -4,21 +4,18 @@ import json
 import sys
 from pathlib import Path
 
-from purgatory_conformance.resources import adapter_folder
+from purgatory_conformance.kits import Clock, Language, project, write
+from purgatory_spec.profiles import Component
 
 from .command import purgatory
 
-SOURCE = adapter_folder("python") / "heap_timer_adapter.py"
-COPIES = (
-    "import pathlib, sys; "
-    "made = pathlib.Path(sys.argv[1]); made.mkdir(parents=True, exist_ok=True); "
-    "(made / 'adapter.py').write_text(pathlib.Path('source.py').read_text())"
-)
+COPIES = "import shutil, sys; shutil.copytree('sources', sys.argv[1], dirs_exist_ok=True)"
 
 
 def declared(folder: Path, *build: str) -> None:
     """Lay out an adapter whose program only its build makes."""
-    (folder / "source.py").write_text(SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+    sources = project(Language.PYTHON, [Component.TIMER], Clock.VIRTUAL, "mine")
+    write(sources, folder / "sources")
     (folder / "purgatory.toml").write_text(
         f'[subject]\nname = "my timer"\nbuild = {json.dumps(build)}\n'
         f"command = {json.dumps(['{python}', '{build}/adapter.py'])}\n",
@@ -37,7 +34,7 @@ def test_an_adapter_is_built_before_it_is_examined(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout[:2]) == (0, "ok"), ended.stderr
     assert (tmp_path / "purgatory-work/adapters/my-timer/adapter.py").is_file()
 
-    source = tmp_path / "source.py"
+    source = tmp_path / "sources" / "adapter.py"
     text = source.read_text(encoding="utf-8")
     source.write_text(text.replace('"protocol": 1', '"protocol": 7'), encoding="utf-8")
     assert purgatory(tmp_path, "doctor").returncode == 3

@@ -53,7 +53,7 @@ def run_build(command: Sequence[str], folder: Path, name: str) -> None:
     """
     try:
         finished = subprocess.run(
-            command,
+            [shutil.which(command[0]) or command[0], *command[1:]],  # a script, on some systems
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -1,5 +1,7 @@
 """``purgatory init``: a project for each language, component, clock; nothing is overwritten."""
 
+import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,32 @@ import yaml
 from purgatory_conformance.kits import COMPONENTS, Clock, Language, NoSuchKit, project
 from purgatory_spec.profiles import Component
 from tests.conformance.command import purgatory
+
+CHOICES = [
+    chosen for count in range(1, len(COMPONENTS) + 1) for chosen in combinations(COMPONENTS, count)
+]
+BUILDING = {"go.mod", "Cargo.toml", "rustfmt.toml", "pom.xml", "jvm.config"}
+
+
+@pytest.mark.parametrize("language", Language)
+def test_a_project_names_its_files_and_no_others(language: Language) -> None:
+    """
+    Given a project for every choice of components, and one for the real clock
+    Then README.md has a row for each source and each declaration, and for nothing else
+    And no line is left that is for another project
+    """
+    chosen = [(each, Clock.VIRTUAL) for each in CHOICES] + [((Component.TIMER,), Clock.WALL)]
+    for components, clock in chosen:
+        files = project(language, components, clock, "mine")
+        readme = files[Path("README.md")]
+        rows = [row.split("|")[1] for row in readme.splitlines() if row[:3] == "| `"]
+        named = re.findall(r"`([^`]+)`", "".join(rows))
+        there = {path.as_posix(): path for path in files}
+        assert [name for name in named if not any(each.endswith(name) for each in there)] == []
+        told = {each for each in there if any(each.endswith(name) for name in named)}
+        others = {Path(each).name for each in there.keys() - told}
+        assert others <= {"LICENSE", "README.md", ".gitignore", *BUILDING}
+        assert all("only:" not in text and "@NAME@" not in text for text in files.values())
 
 
 def test_what_is_written_is_what_the_kit_has(tmp_path: Path) -> None:

@@ -147,12 +147,16 @@ def test_the_test_of_a_project_passes(kit: Kit, tmp_path: Path) -> None:
     late_timer_is_found_out(kit, tmp_path)
 
 
+def test_the_case_of_the_control_is_right(tmp_path: Path) -> None:
+    (tmp_path / "due.jsonl").write_text(DUE, encoding="utf-8")
+    finished = purgatory(tmp_path, "replay", "due.jsonl", "--subject", "bundled-inline")
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
 def late_timer_is_found_out(kit: Kit, folder: Path) -> None:
     """The control: the timer passes over the tick that has come; the adapter is built anew."""
     case = folder / "due.jsonl"
     case.write_text(DUE, encoding="utf-8")
-    right = purgatory(folder, "replay", "due.jsonl", "--subject", "mine")
-    assert right.returncode == 0, right.stdout + right.stderr
     timer = folder / "mine" / kit.timer
     text = timer.read_text(encoding="utf-8")
     assert text.count(kit.right) == 1
@@ -223,22 +227,3 @@ def test_the_code_that_stays_is_short(language: Language) -> None:
         assert len(staying) >= 3
         counted = {path.name: code_lines(files[path]) for path in staying}
         assert sum(counted.values()) <= MOST_LINES, counted
-
-
-def test_a_build_that_fails_says_why(tmp_path: Path) -> None:
-    """
-    Given an adapter whose build fails, and one whose build has no program
-    When they are checked
-    Then the exit codes are those of a subject that failed and of a missing tool
-    """
-    declaration = tmp_path / "purgatory.toml"
-    subject = '[subject]\nname = "mine"\ncommand = ["true"]\nbuild = '
-    broken = [sys.executable, "-c", "print('no such module'); raise SystemExit(7)"]
-    declaration.write_text(subject + json.dumps(broken), encoding="utf-8")
-    finished = purgatory(tmp_path, "check")
-    assert finished.returncode == 3
-    assert "with exit code 7\nno such module" in finished.stderr
-    declaration.write_text(subject + '["no-such-compiler", "all"]', encoding="utf-8")
-    missing = purgatory(tmp_path, "doctor")
-    assert missing.returncode == 5
-    assert "'no-such-compiler' is not installed" in missing.stderr
