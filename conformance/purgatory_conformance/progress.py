@@ -1,24 +1,57 @@
-"""The progress line of a campaign: what is being done, how far coverage is, how many steps."""
+"""The progress line of a campaign: of whom, how far it is, and what is being done.
+
+The bar is full where generation may end: enough cases were run, and each MUST was put to the test
+often enough. The line fits a terminal of 80 columns.
+"""
 
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from purgatory_conformance.running.campaign import Budget, Campaign
+from purgatory_conformance.describing.words import shortened
+from purgatory_conformance.running.campaign import Campaign
 from purgatory_spec.requirements import Level
+
+_BAR = 14
+_WIDEST_SUBJECT = 26
+
+
+def covered(campaign: Campaign) -> float:
+    """How much of the visits that are needed the MUSTs have had, from 0 to 1."""
+    musts = [rule for rule in campaign.rules if rule.level is Level.MUST]
+    minimum = campaign.budget.minimum_visits
+    visits = sum(min(campaign.visits[rule.id], minimum) for rule in musts)
+    return visits / (minimum * len(musts)) if minimum and musts else 1.0
+
+
+def done(campaign: Campaign) -> float:
+    """How far generation is from 0 to 1, at which it may end: what is farthest behind counts."""
+    least = campaign.budget.least_cases
+    return min(covered(campaign), campaign.cases / least if least else 1.0)
+
+
+def words(campaign: Campaign, phase: str) -> str:
+    """What is being done, in at most 26 letters."""
+    match phase:
+        case "generated":
+            return f"case {campaign.cases}, {int(covered(campaign) * 100)}% covered"
+        case "vectors":
+            return f"vector {campaign.vectors}"
+        case "shrinking":
+            return "shrinking what failed"
+    return phase
 
 
 class CampaignProgress:
     """Shows a campaign while it runs; off a terminal it shows nothing."""
 
-    def __init__(self, console: Console, subject: str, budget: Budget) -> None:
+    def __init__(self, console: Console, subject: str) -> None:
         """Prepare the line for a subject."""
-        self._budget = budget
-        self._subject = subject
+        self._subject = shortened(subject, _WIDEST_SUBJECT)
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=24, complete_style="blue", finished_style="blue"),
+            BarColumn(bar_width=_BAR, complete_style="blue", finished_style="blue"),
             TextColumn("{task.fields[words]}"),
             TimeElapsedColumn(),
             console=console,
@@ -46,10 +79,5 @@ class CampaignProgress:
         """Take in where the campaign is; cheap enough to be called after every case."""
         if self._task is None or (campaign.cases % 10 and phase == "generated"):
             return
-        musts = [rule for rule in campaign.rules if rule.level is Level.MUST]
-        minimum = campaign.budget.minimum_visits
-        visits = sum(min(campaign.visits[rule.id], minimum) for rule in musts)
-        covered = visits / max(1, minimum * len(musts))
-        cases = min(1.0, campaign.cases / self._budget.least_cases)
-        words = f"{phase}: {campaign.cases} cases, {campaign.steps} steps, {covered:.0%} of visits"
-        self._progress.update(self._task, completed=(covered + cases) / 2, words=words)
+        finished = 1.0 if phase == "shrinking" else done(campaign)
+        self._progress.update(self._task, completed=finished, words=words(campaign, phase))

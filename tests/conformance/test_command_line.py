@@ -185,7 +185,8 @@ def test_an_interrupt_exits_with_130(tmp_path: Path) -> None:
     write(project(Language.PYTHON, [Component.TIMER], Clock.VIRTUAL, "mine"), tmp_path / "mine")
     adapter = tmp_path / "mine" / "adapter.py"
     (tmp_path / "adapter.py").write_text(
-        "import pathlib, runpy\n"
+        "import pathlib, runpy, sys\n"
+        f"sys.path.insert(0, {str(adapter.parent)!r})\n"
         f"pathlib.Path({str(begun)!r}).touch()\n"
         f"runpy.run_path({str(adapter)!r}, run_name='__main__')\n",
         encoding="utf-8",

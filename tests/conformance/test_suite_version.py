@@ -1,8 +1,8 @@
 """Whatever can change a verdict raises the version of the suite.
 
-Four fingerprints stand beside the version. Where one has changed, the version is raised in
-``purgatory_conformance/version.py``, and the new entry has the new fingerprints: a message of these
-tests prints them.
+Four fingerprints stand beside the version. Where one has changed since the last release, the
+version is raised in ``purgatory_conformance/version.py``, and the new entry has the new
+fingerprints: a message of these tests prints them.
 """
 
 import hashlib
@@ -148,8 +148,9 @@ def test_what_can_change_a_verdict_raises_the_version() -> None:
     changed = [part for part, is_now in found.items() if getattr(latest, part) != is_now]
     assert not changed, (
         f"{', '.join(changed)} changed since suite version {latest.number} was recorded. A verdict "
-        "may change by that: append to SUITE_VERSIONS, in purgatory_conformance/version.py, a "
-        f"version {latest.number + 1} that says what changes for a subject, with "
+        "may change by that. Where that version is released, append to SUITE_VERSIONS, in "
+        f"purgatory_conformance/version.py, a version {latest.number + 1} that says what changes "
+        "for a subject; otherwise say it in the entry there is. The fingerprints are now "
         + ", ".join(f'{part}="{is_now}"' for part, is_now in found.items())
     )
 

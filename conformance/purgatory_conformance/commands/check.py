@@ -110,5 +110,5 @@ def _wanted(components: Sequence[str], rules: Collection[str]) -> tuple[Componen
 
 def _judged(check: Check, component: Component, console: Console) -> Results:
     what = f"{check.opened.name}, {noun(component)}"
-    with CampaignProgress(console, what, check.limits) as progress:
+    with CampaignProgress(console, what) as progress:
         return judged(check, component, progress.update)

@@ -107,7 +107,7 @@ def _proposed(check: Check, console: Console) -> tuple[list[Deviation], list[Res
 
 def _judged(check: Check, component: Component, console: Console) -> Results:
     what = f"{check.opened.name}, {noun(component)}"
-    with CampaignProgress(console, what, check.limits) as progress:
+    with CampaignProgress(console, what) as progress:
         return judged(check, component, progress.update)
 
 

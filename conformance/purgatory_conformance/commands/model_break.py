@@ -145,7 +145,7 @@ def run(
     mutant = _mutant(name)
     if not as_json:
         print_mutant(console, mutant)
-    with CampaignProgress(console, name, budget) as progress:
+    with CampaignProgress(console, name) as progress:
         caught = who_catches(
             mutant,
             seed=seed,

@@ -1,6 +1,6 @@
 """The course of a campaign, from the beginning to the verdict."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,21 +14,28 @@ from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.results import Results, worst
 from purgatory_conformance.reporting.results_file import write_results
 from purgatory_conformance.reporting.terminal import print_results
+from purgatory_conformance.running.campaign import MINIMUM_VISITS
+from purgatory_conformance.running.case_run import CaseVerdict
 from purgatory_conformance.running.replay_file import plain
 from purgatory_conformance.subjects.open_subject import OpenSubject
 from purgatory_conformance.subjects.subject import Subject, SubjectFailure, profile_of
+from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.campaigns.drawing import Drawing
 from purgatory_pipeline.campaigns.engines import Engine
 from purgatory_pipeline.campaigns.finding import deviations_of, findings
 from purgatory_pipeline.campaigns.folder import CampaignFolder, Identity
 from purgatory_pipeline.campaigns.isolation import SubjectChoice, is_adapter
-from purgatory_pipeline.campaigns.merging import left_over, runs_table
+from purgatory_pipeline.campaigns.merging import coverage_of, left_over, runs_table
 from purgatory_pipeline.campaigns.telling import results_about
 from purgatory_pipeline.campaigns.waves import Progress, Request, run_waves
 from purgatory_pipeline.campaigns.work import CarryOut
 from purgatory_pipeline.errors import PipelineError, Refused
 from purgatory_pipeline.version import MODEL_VERSION
 from purgatory_spec.profiles import Component
+from purgatory_spec.requirements import Level
+
+_LEAST_RUNS = 100
+"""Fewer runs than these are a trial, from which nobody expects a verdict."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,8 @@ class Course:
         out: The campaign's folder; None for the usual one.
         resume: Whether runs on record in the folder count.
         fresh: Whether the record is thrown away.
+        patience: How many times as many runs may be drawn of a component whose rules were not all
+            put to the test often enough by then; 1 for no more than asked for.
     """
 
     choice: SubjectChoice
@@ -56,6 +65,7 @@ class Course:
     out: Path | None
     resume: bool
     fresh: bool = False
+    patience: int = 1
 
 
 def run_course(course: Course, engine: Engine, console: Console) -> int:
@@ -109,6 +119,13 @@ def _run(
     lent = subject if engine.is_here else None
     work = CarryOut(course.choice, served, opened.deviations, lent)
     progress = run_waves(Request(drawings, course.runs, work, course.wave), engine, folder)
+    for times in range(1, course.patience if course.runs >= _LEAST_RUNS else 1):
+        runs = runs_table(folder.done(), progress.drawn, course.seed)
+        lacking = _lacking(runs, drawings, {each.rule for each in opened.deviations})
+        if not lacking:
+            break
+        first, end = course.runs * times, course.runs * (times + 1)
+        progress.add(run_waves(Request(lacking, end, work, course.wave, first), engine, folder))
     done = folder.done()
     runs = runs_table(done, progress.drawn, course.seed)
     result, results = _concluded(runs, drawings, opened, subject, folder, progress.seconds)
@@ -120,6 +137,26 @@ def _run(
     for line in _counts(runs, progress, left_over(done, runs)):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     return worst(results).footer.exit_code
+
+
+def _lacking(
+    runs: pa.Table, drawings: Mapping[str, Drawing], declared: Set[str]
+) -> dict[str, Drawing]:
+    """The components of which nothing failed, and a MUST was not put to the test often enough."""
+    found = {}
+    for name, drawing in drawings.items():
+        mine = runs.filter(pc.equal(runs.column("component"), name))
+        if CaseVerdict.FAIL.value in mine.column("verdict").to_pylist():
+            continue
+        coverage = coverage_of(mine)
+        musts = [
+            rule
+            for rule in support_of(drawing.component).judged_rules(drawing.profile)
+            if rule.level is Level.MUST and rule.id not in declared
+        ]
+        if any(coverage.get(rule.id, (0, 0))[0] < MINIMUM_VISITS for rule in musts):
+            found[name] = drawing
+    return found
 
 
 def _drawings(course: Course, subject: Subject) -> dict[str, Drawing]:

@@ -27,12 +27,14 @@ class Request:
         runs: How many numbers there are for each component.
         work: How a case is carried out.
         wave: How many numbers are drawn at a time; by default, as many as take some seconds.
+        first: The number to begin with.
     """
 
     drawings: Mapping[str, Drawing]
     runs: int
     work: CarryOut
     wave: int = 0
+    first: int = 0
 
 
 @dataclass
@@ -49,6 +51,12 @@ class Progress:
     carried_out: int = 0
     seconds: float = 0.0
 
+    def add(self, later: "Progress") -> None:
+        """Add what came of later waves."""
+        self.drawn = pa.concat_tables([self.drawn, later.drawn])
+        self.carried_out += later.carried_out
+        self.seconds += later.seconds
+
 
 def run_waves(request: Request, engine: Engine, folder: CampaignFolder) -> Progress:
     """Carry out what is not on record; then everything that the request draws is.
@@ -60,7 +68,7 @@ def run_waves(request: Request, engine: Engine, folder: CampaignFolder) -> Progr
     progress = Progress()
     known = set(folder.done().column("run").to_pylist())
     size = request.wave or _RUNS_OF_THE_FIRST_WAVE * engine.cores
-    first = 0
+    first = request.first
     while first < request.runs:
         numbers = range(first, min(first + size, request.runs))
         label = f"runs {numbers.start + 1} to {numbers.stop} of {request.runs}"

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.console import Console
+from rich.markdown import Markdown
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_USAGE, Problem
+from purgatory_conformance.describing.words import counted
 from purgatory_pipeline.commands.check import foreseen
 from purgatory_pipeline.engines.choice import Engine, choose_for_runs, tell
 from purgatory_pipeline.engines.spark.session import spark_session
 from purgatory_pipeline.studies.catalogue import STUDIES, Study
 from purgatory_pipeline.studies.engines import run_locally, run_on_spark
-from purgatory_pipeline.studies.page import PAGE, publish
+from purgatory_pipeline.studies.page import LEAST_REQUESTS, PAGE, answer_of, publish
 from purgatory_pipeline.studies.plots import draw_plots
 from purgatory_pipeline.studies.reading import Rows
 from purgatory_pipeline.studies.results import Results
@@ -138,6 +141,20 @@ def _run(each: Study, results: Results, spark: "SparkSession | None", workers: i
             if sys.stderr.isatty():
                 click.echo(f"\r{number} of {len(missing)}\r", nl=False, err=True)
     click.echo(f"{each.name}: {results.write_study(each)}")
+    _tell(each, Rows(results.read_study(each.name)))
+
+
+def _tell(each: Study, rows: Rows) -> None:
+    """Print the question, and the answer with its numbers."""
+    console = Console()
+    console.print(Markdown(f"\n**{each.question}**\n\n{answer_of(each.name, rows)}"))
+    fewest = min(setting.requests for setting in each.settings)
+    if fewest < LEAST_REQUESTS:
+        console.print(
+            f"{counted(fewest, 'request')} of each setting are few: what is published has "
+            f"{LEAST_REQUESTS:,}",
+            style="dim",
+        )
 
 
 @contextmanager

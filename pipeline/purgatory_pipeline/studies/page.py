@@ -38,6 +38,12 @@ _FIGURES: Final[dict[str, Callable[[Rows], Iterator[str]]]] = {
 """The lines of answer and table of each study, in Markdown."""
 
 
+def answer_of(study: str, rows: Rows) -> str:
+    """The answer of a study in Markdown, without the table that stands below it on the page."""
+    lines = [line for line in _FIGURES[study](rows) if not line.startswith("|")]
+    return "\n".join(lines).strip()
+
+
 def publish(docs: Path, results: Path | None) -> list[Path]:
     """Write summaries, plots and figures; the files written.
 

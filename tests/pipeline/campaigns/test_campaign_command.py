@@ -147,3 +147,24 @@ def test_interrupted(tmp_path: Path) -> None:
     assert b"runs on record in out, go on with --resume" in said
     assert b"Traceback" not in said
     assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+@pytest.mark.slow
+def test_two_hundred_runs_end_with_a_verdict(tmp_path: Path) -> None:
+    """
+    Given 200 runs of a server, by which some rules were hardly put to the test
+    When the campaign is carried out
+    Then further runs are drawn until each was, and there is a verdict, which is the same when the
+        campaign is taken up; 99 runs are left at that
+    """
+    words = ("campaign", "bundled", "--component", "channel-muting", "--seed", "1", "--out", "out")
+    ended = purgatory(tmp_path, *words, "--runs", "200")
+    assert ended.returncode == 0, ended.stdout
+    assert "conformant: every applicable rule was put to the test and held" in ended.stdout
+    assert "400 runs; 400 carried out now" in ended.stdout
+    again = purgatory(tmp_path, *words, "--runs", "200", "--resume")
+    assert again.returncode == 0
+    assert "400 runs; 0 carried out now" in again.stdout
+    few = purgatory(tmp_path, *words, "--runs", "99", "--fresh")
+    assert few.returncode == 4
+    assert "99 runs; 99 carried out now" in few.stdout

@@ -1,5 +1,6 @@
 """``purgatory study``, as it is used: what it prints, what it writes, how it exits."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,24 @@ def test_run_writes_the_rows_and_the_plots(tmp_path: Path) -> None:
     other = said("run", "weak", "--requests", "40", "--seed", "8", "--out", str(tmp_path))
     assert "4 of 4 settings to run" in other.output
     assert read_parquet(tmp_path / "weak.parquet") != rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STUDIES)
+def test_run_tells_the_answer(name: str, tmp_path: Path) -> None:
+    """
+    Given a study, with as few requests as make sense
+    When it is run
+    Then its question is told, its answer with numbers, and that they are of few requests
+    """
+    done = said("run", name, "--requests", "40", "--out", str(tmp_path))
+    assert done.exit_code == 0, done.output
+    told = " ".join(done.output.partition(f"{name}.parquet")[2].split())
+    assert told.startswith(STUDIES[name].question)
+    answer = told.removeprefix(STUDIES[name].question)
+    assert re.search(r"• .*\d", answer), answer
+    assert "|" not in answer
+    assert "40 requests of each setting are few" in answer
 
 
 def test_a_study_that_is_not_there_is_a_usage_problem(tmp_path: Path) -> None:
