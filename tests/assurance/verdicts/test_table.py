@@ -1,5 +1,6 @@
 """The table of verdicts: it follows from the stored results, and they from what the suite finds."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from purgatory_assurance.verdicts.table import (
 from purgatory_conformance.registered import PROJECTS
 from purgatory_conformance.reporting.marked_pages import between_marks
 from purgatory_conformance.resources import adapters_folder
+from purgatory_conformance.subjects.declaration import read_declaration
+from purgatory_spec.requirements import component_of_rule
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 STORED = read_verdicts(DOCS / "reference" / "results" / "verdicts.json")
@@ -66,6 +69,21 @@ def test_the_stored_deviations_are_the_declared_ones(word: str) -> None:
     assert sorted(stored) == declared or STORED[word].problem
     for each in STORED[word].components:
         assert (each.verdict == "not conformant") == bool(each.broken)
+
+
+@pytest.mark.parametrize("word", [word for word in SYSTEMS if re.match(r"kafka(@|$)", word)])
+def test_kafkas_stored_deviations_are_those_declared_for_its_release(word: str) -> None:
+    """
+    Given Kafka's declaration, as it is for a release
+    When  the stored verdict on that release is read
+    Then  each component shows the deviations that are declared for it, and no rule beside them
+    """
+    stored = STORED[word]
+    declaration = read_declaration(adapters_folder() / "kafka" / "purgatory.toml", stored.release)
+    for each in stored.components:
+        declared = [rule.rule for rule in declaration.deviations]
+        ours = [rule for rule in declared if component_of_rule(rule) is each.component]
+        assert (sorted(ours), each.broken) == (list(each.deviations), ())
 
 
 @pytest.mark.slow
