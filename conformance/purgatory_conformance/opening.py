@@ -239,7 +239,7 @@ def _built(declaration: Declaration, work_folder: Path) -> tuple[str, ...]:
         for words in (declaration.build, declaration.command)
     )
     if build:
-        advice = f"the adapter in {declaration.folder} is built with it"
+        advice = f"the adapter of {declaration.name} is built with it"
         tool = installed(build[0], advice)
         with sole_builder(output.with_name(f"{output.name}.lock")):
             run_build((tool, *build[1:]), declaration.folder, f"the build of {declaration.name}")

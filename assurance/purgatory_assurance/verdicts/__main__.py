@@ -57,17 +57,19 @@ def judged(word: str, work: Path) -> SystemVerdict:
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
 def main(words: tuple[str, ...], work: Path, write: Path | None) -> None:
     """Judge systems, print their rows, and with --write store them and write the table."""
-    verdicts = {}
+    verdicts = read_verdicts(_stored(write)) if write else {}
     for word in words or SYSTEMS:
         verdicts[word] = judged(word, work)
         rows = table_text([verdicts[word]]).splitlines()[2:]
         click.echo("\n".join(row for row in rows if row.startswith("|")))
-    if write is None:
-        return
-    stored = write / "reference" / "results" / "verdicts.json"
-    everyone = in_order({**read_verdicts(stored), **verdicts})
-    write_verdicts(stored, everyone)
-    write_between_marks(write / "findings.md", REGION, table_text(everyone))
+        if write:  # after each system, so that an interrupted run has not been in vain
+            everyone = in_order(verdicts)
+            write_verdicts(_stored(write), everyone)
+            write_between_marks(write / "findings.md", REGION, table_text(everyone))
+
+
+def _stored(docs: Path) -> Path:
+    return docs / "reference" / "results" / "verdicts.json"
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ SYSTEMS: Mapping[str, str] = {
     "kafka-leak-tracking": "Apache Kafka `GarbageCollectedMemoryPool`",
     "kafka-real-clock": "Apache Kafka `SystemTimer`, real clock",
     "kafka-mock-timer": "Apache Kafka `MockTimer`, the test double",
-    "kafka-shared-lock": "Apache Kafka, operations with one lock",
 }
 """For each word of ``purgatory check`` the system's name."""
 
