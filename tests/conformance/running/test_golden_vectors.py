@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from purgatory_conformance import checking
 from purgatory_conformance.command_line import EXIT_CONTRADICTED, Problem
-from purgatory_conformance.commands import check as check_module
 from purgatory_conformance.commands.check import check
 from purgatory_conformance.knowledge import all_vectors, vectors
 from purgatory_conformance.running.golden_vectors import (
@@ -365,7 +365,7 @@ def test_check_judges_nobody_by_a_model_that_contradicts_a_vector(
     And no subject was judged, and no results were written
     """
     refusal_begins_no_spell(monkeypatch)
-    monkeypatch.setattr(check_module, "run_campaign", lambda *_, **__: pytest.fail("judged"))
+    monkeypatch.setattr(checking, "run_campaign", lambda *_, **__: pytest.fail("judged"))
     arguments = ["bundled", "--component", "memory-pool", "--work", str(tmp_path)]
     outcome = CliRunner().invoke(check, arguments)
     assert isinstance(outcome.exception, Problem)
