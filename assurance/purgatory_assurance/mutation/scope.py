@@ -174,6 +174,7 @@ _DECLARED = "declares a field, which is set again before it is read"
 _ROOM = "when entries move closer together; that is for memory, of which no rule speaks"
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
 _MISUSE = "a mistake of the program that calls, which an error tells; no step makes it"
+_RUN_BY_OTHERS = "for an operation that its user runs, instead of its timer; no step does"
 _NETWORK = "only the network's line of memory asks, and no trial is of the network"
 _LEAKED = "no rule speaks of how many were lost"
 _CREDITED_MEANWHILE = "only where another thread has credited it meanwhile"
@@ -257,6 +258,25 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     ),
     LeftOut("delayed_operation", "belong_to", _MISUSE, "operation._given = True"),
     LeftOut("accounting", "Accounting.rest", _REAPER),
+    *_lines("accounting", "Accounting.begin_time_out", _RUN_BY_OTHERS, "task._owed += 1"),
+    *_lines("accounting", "Accounting.end_time_out", _RUN_BY_OTHERS, "task._owed -= 1"),
+    *_lines(
+        "purgatory",
+        "Purgatory.__init__",
+        _MISUSE,
+        "refuse_second_init(self)",
+        'interval = configured("purge_interval", purge_interval, least=0)',
+    ),
+    LeftOut("purgatory", "Purgatory.__reduce_ex__", _MISUSE),
+    LeftOut("purgatory", "Purgatory.try_complete_else_watch", _MISUSE, "raise KeysAreText(keys)"),
+    *_lines(
+        "memory_pool",
+        "SimpleMemoryPool.__init__",
+        _MISUSE,
+        "refuse_second_init(self)",
+        'configured("window_ms", window_ms)',
+    ),
+    LeftOut("memory_pool", "SimpleMemoryPool.__reduce_ex__", _MISUSE),
     *_lines(
         "wheel",
         "Level.__init__",
