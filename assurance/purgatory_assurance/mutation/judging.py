@@ -214,7 +214,11 @@ class _InPlace(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname != self._name:
             return None
-        return importlib.util.spec_from_loader(fullname, self)
+        # With a file, since a module may look at its own name to see whether it is compiled.
+        spec = importlib.util.spec_from_loader(fullname, self, origin=f"{fullname}.py")
+        if spec is not None:
+            spec.has_location = True
+        return spec
 
     def get_source(self, fullname: str) -> str:
         return self._source

@@ -173,6 +173,8 @@ _FOR_PEOPLE = "words for people; they all have one reason code"
 _DECLARED = "declares a field, which is set again before it is read"
 _ROOM = "when entries move closer together; that is for memory, of which no rule speaks"
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
+_MISUSE = "a mistake of the program that calls, which an error tells; no step makes it"
+_RUN_BY_OTHERS = "for an operation that its user runs, instead of its timer; no step does"
 _NETWORK = "only the network's line of memory asks, and no trial is of the network"
 _LEAKED = "no rule speaks of how many were lost"
 _CREDITED_MEANWHILE = "only where another thread has credited it meanwhile"
@@ -213,6 +215,68 @@ _MAKES_LOCK = "SectionLock() if COMPILED else pure(threading.Lock())"
 _WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
 
 LEFT_OUT: tuple[LeftOut, ...] = (
+    *_lines(
+        "arguments",
+        "configured",
+        _MISUSE,
+        "except TypeError:",
+        'raise InvalidConfiguration(f"{name} is {value!r}; it must be a whole number") from None',
+        "if largest is not None and whole > largest:",
+        'raise InvalidConfiguration(f"{name} is {whole}; it must be at most {largest}")',
+    ),
+    *_lines(
+        "arguments",
+        "whole_ms",
+        _MISUSE,
+        "except TypeError:",
+        "raise InvalidDelay(delay_ms) from None",
+    ),
+    LeftOut("timer", "", _MISUSE, "LARGEST_WHEEL_SIZE: Final = 2**20"),
+    LeftOut("timer", "", _REAPER, "_PAUSE_SECONDS: Final = 1.0"),
+    *_lines(
+        "timer",
+        "Timer.__init__",
+        _MISUSE,
+        "refuse_second_init(self)",
+        'size = configured("wheel_size", wheel_size, least=2, largest=LARGEST_WHEEL_SIZE)',
+    ),
+    *_lines(
+        "timer",
+        "Timer.add",
+        _MISUSE,
+        'raise NotATask("a delayed operation is armed by the purgatory that watches it")',
+        "if type(task) is not FunctionType and not callable(task):",
+        'raise NotATask(f"{task!r} is neither a task nor anything that can be called")',
+    ),
+    *_lines(
+        "delayed_operation",
+        "DelayedOperation.__init__",
+        _MISUSE,
+        'if self._given if COMPILED else getattr(self, "_given", False):',
+        "refuse_second_init(self)",
+        "self._given = False",
+    ),
+    LeftOut("delayed_operation", "belong_to", _MISUSE, "operation._given = True"),
+    LeftOut("accounting", "Accounting.rest", _REAPER),
+    *_lines("accounting", "Accounting.begin_time_out", _RUN_BY_OTHERS, "task._owed += 1"),
+    *_lines("accounting", "Accounting.end_time_out", _RUN_BY_OTHERS, "task._owed -= 1"),
+    *_lines(
+        "purgatory",
+        "Purgatory.__init__",
+        _MISUSE,
+        "refuse_second_init(self)",
+        'interval = configured("purge_interval", purge_interval, least=0)',
+    ),
+    LeftOut("purgatory", "Purgatory.__reduce_ex__", _MISUSE),
+    LeftOut("purgatory", "Purgatory.try_complete_else_watch", _MISUSE, "raise KeysAreText(keys)"),
+    *_lines(
+        "memory_pool",
+        "SimpleMemoryPool.__init__",
+        _MISUSE,
+        "refuse_second_init(self)",
+        'configured("window_ms", window_ms)',
+    ),
+    LeftOut("memory_pool", "SimpleMemoryPool.__reduce_ex__", _MISUSE),
     *_lines(
         "wheel",
         "Level.__init__",
