@@ -49,7 +49,7 @@ def complete_rule(context: click.Context, parameter: click.Parameter, begun: str
 
 
 def stand_in(name: str) -> click.Command | None:
-    """A command that completes what the command of this name does; None where it cannot."""
+    """A light command with the same completions; None for any other command or option."""
     words = os.environ.get("COMP_WORDS", "").split()
     options = {word for word in words if word.startswith("-")}
     if name not in _STAND_INS or options - _OPTIONS_OF_STAND_INS:
