@@ -49,7 +49,7 @@ def complete_rule(context: click.Context, parameter: click.Parameter, begun: str
 
 
 def stand_in(name: str) -> click.Command | None:
-    """The command that completes the arguments of a named command; None without completion."""
+    """A light command with the same completions; None for any other command or option."""
     words = os.environ.get("COMP_WORDS", "").split()
     options = {word for word in words if word.startswith("-")}
     if name not in _STAND_INS or options - _OPTIONS_OF_STAND_INS:

@@ -134,7 +134,7 @@ def _asked_for(component: str | None, concurrent: bool) -> list[Shelf]:
 
 
 def _as_object(shelf: Shelf) -> dict[str, object]:
-    """A shelf for programs: its component, the options that choose the shelf, and its claims."""
+    """A shelf as an object of JSON: component, threads, options on the command line, claims."""
     return {
         "component": shelf.component,
         "concurrent": shelf.concurrent,

@@ -59,7 +59,7 @@ class _SeveralStates(Protocol):
 
 
 class _Model(Protocol):
-    """The model behind a judge, which can list the right outcomes of an operation."""
+    """The model that a judge follows, which knows every right outcome."""
 
     def successors(self, state: object, operation: Operation) -> Iterator[tuple[Outcome, object]]:
         """Every outcome of an operation with the state after it."""
