@@ -4,11 +4,9 @@ import json
 import sys
 from pathlib import Path
 
-from purgatory_conformance.resources import adapter_folder
-
 from .command import purgatory
 
-SOURCE = adapter_folder("python") / "heap_timer_adapter.py"
+SOURCE = Path(__file__).parent / "subjects" / "bundled_adapter.py"
 COPIES = (
     "import pathlib, sys; "
     "made = pathlib.Path(sys.argv[1]); made.mkdir(parents=True, exist_ok=True); "
@@ -37,9 +35,7 @@ def test_an_adapter_is_built_before_it_is_examined(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout[:2]) == (0, "ok"), ended.stderr
     assert (tmp_path / "purgatory-work/adapters/my-timer/adapter.py").is_file()
 
-    source = tmp_path / "source.py"
-    text = source.read_text(encoding="utf-8")
-    source.write_text(text.replace('"protocol": 1', '"protocol": 7'), encoding="utf-8")
+    (tmp_path / "source.py").write_text("raise SystemExit\n", encoding="utf-8")
     assert purgatory(tmp_path, "doctor").returncode == 3
 
 
