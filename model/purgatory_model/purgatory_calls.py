@@ -70,6 +70,9 @@ from purgatory_spec.reasons import Reason
 
 Attempt = Callable[[Course[Kept], str], Courses[Kept]]
 
+_MOST_WALKS = 256
+"""The courses of one walk without order that are followed at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Walk(Generic[Kept]):
@@ -175,10 +178,18 @@ def walks(
     )
 
 
+class TooManyCourses(Exception):
+    """A walk without order has more courses than can be followed."""
+
+
 def walk_on(
     walks: tuple[Walk[Kept], ...], attempt: Attempt[Kept], profile: PurgatoryProfile
 ) -> Courses[Kept]:
-    """Meet the entries one by one, and try uncompleted operations by ``attempt``."""
+    """Meet the entries one by one, and try uncompleted operations by ``attempt``.
+
+    Raises:
+        TooManyCourses: the lists have no order, and too many orders agree with the events seen.
+    """
     ended: list[Course[Kept]] = []
     while walks:
         going: list[Walk[Kept]] = []
@@ -200,6 +211,8 @@ def walk_on(
                     going.append(each.past(entry))
                 going += _pass(each, entry, attempt, profile.throwing_try)
         walks = likely(going, lambda each: each.course)
+        if len(walks) > _MOST_WALKS and profile.check_order is CheckOrder.FREE:
+            raise TooManyCourses
     return likely(ended, itself)
 
 

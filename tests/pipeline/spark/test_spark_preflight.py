@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
 from purgatory_pipeline.engines.spark.preflight import java_program, java_version, preflight
 from purgatory_pipeline.engines.spark.session import spark_session
+from purgatory_spec.installing import command_for
 
 posix = pytest.mark.skipif(os.name == "nt", reason="the programs of these tests are shell scripts")
 
@@ -35,7 +37,8 @@ def without(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 @pytest.mark.parametrize("name", ["pyspark", "pandas", "pyarrow"])
 def test_a_missing_library_names_the_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, name)
-    with pytest.raises(Problem, match=rf"{name}, not installed.*purgatory-spec\[spark\]") as told:
+    command = command_for("spark")
+    with pytest.raises(Problem, match=f"{name}, not installed here: {re.escape(command)}") as told:
         preflight()
     assert told.value.exit_code == EXIT_MISSING_TOOL
 

@@ -1,5 +1,6 @@
 """Results: the declared schema, both forms, and a run that goes on where it was ended."""
 
+import re
 from pathlib import Path
 
 import pyarrow
@@ -21,6 +22,7 @@ from purgatory_pipeline.studies.tables import (
     write_summary,
 )
 from purgatory_pipeline.studies.task import result_of
+from purgatory_spec.installing import command_for
 
 SETTINGS = tuple(
     Setting("tiny", design, "high", requests=60) for design in ("old", "proposal", "exact")
@@ -94,5 +96,5 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         raise ImportError(name)
 
     monkeypatch.setattr(tables, "import_module", absent)
-    with pytest.raises(MissingExtra, match=r"purgatory-spec\[spark\]"):
+    with pytest.raises(MissingExtra, match=re.escape(command_for("spark"))):
         schema()

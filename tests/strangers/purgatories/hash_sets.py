@@ -128,7 +128,7 @@ STRANGER = Stranger(
         design(asked.purge_interval, asked.tick_ms, asked.start_ms)
     ),
     {
-        LooksAtHalf: {"PURGATORY-NOT-LOST", "PURGATORY-CHECK-ORDER"},
+        LooksAtHalf: {"PURGATORY-NOT-LOST", "PURGATORY-CHECK-ORDER", "PURGATORY-CHECK-DROPS"},
         KeepsWhatItCompletes: {"PURGATORY-CHECK-DROPS"},
     },
 )
