@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 
 import msgspec
 
@@ -55,6 +56,20 @@ class TimerCase:
             ]:
                 if delays.setdefault(task, delay_ms) != delay_ms:
                     return False
+        return True
+
+    @property
+    def comes_to_rest(self) -> bool:
+        """Whether no task is due again at once because it has run: by itself, or by others."""
+        tick_ms = self.configuration.tick_ms
+        makes_due: dict[str, set[str]] = {}
+        for add in (operation for operation in self.operations if isinstance(operation, Add)):
+            at_once = {each.task for each in _adds_inside(add) if each.delay_ms < tick_ms}
+            makes_due.setdefault(add.task, set()).update(at_once)
+        try:
+            TopologicalSorter(makes_due).prepare()
+        except CycleError:
+            return False
         return True
 
 

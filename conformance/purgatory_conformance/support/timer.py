@@ -173,9 +173,15 @@ class TimerSupport:
         return _timer_case(candidate).size
 
     def usable(self, profile: Profile, candidate: Candidate) -> bool:
-        """Whether delays are offered, and each task has one throughout where they cannot change."""
+        """Whether delays are offered, each task has one where they cannot change, and it ends.
+
+        Whoever runs all that is due would never end where a task makes itself due at once.
+        """
         profile = narrowed(profile, TimerProfile)
         if not delays_are_offered(candidate.operations, profile):
+            return False
+        is_stepped = profile.executor is Executor.STEPPED
+        if not is_stepped and not _timer_case(candidate).comes_to_rest:
             return False
         return Feature.CHANGE_DELAY in profile.features or _timer_case(candidate).delays_agree
 
