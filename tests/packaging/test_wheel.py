@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.package, pytest.mark.slow]
 JUNK = (
     "conformance/adapters/kafka/target/lib/some.jar",
     "conformance/adapters/kafka/src/main/java/__pycache__/some.pyc",
+    "conformance/adapters/rust/Cargo.lock",
     "conformance/purgatory_conformance/kits/python/timer/__pycache__/heap_timer.cpython-311.pyc",
     "conformance/adapters/python-server/__pycache__/naive_server.cpython-311.pyc",
     "spec/vectors/timer/__pycache__/some.pyc",
@@ -137,7 +138,16 @@ def test_licences_are_in_it(names: set[str]) -> None:
 
 
 def test_no_junk_is_in_it(names: set[str]) -> None:
-    junk = ("target/", "__pycache__/", ".jar", ".pyc", ".class", "purgatory-work", ".DS_Store")
+    junk = (
+        "Cargo.lock",
+        "target/",
+        "__pycache__/",
+        ".jar",
+        ".pyc",
+        ".class",
+        "purgatory-work",
+        ".DS_Store",
+    )
     assert [name for name in names if any(word in name for word in junk)] == []
 
 
