@@ -173,7 +173,7 @@ class TimerSupport:
         return _timer_case(candidate).size
 
     def usable(self, profile: Profile, candidate: Candidate) -> bool:
-        """Whether delays are offered, each task has one where they cannot change, and it ends.
+        """Whether the case ends, its delays are offered, and no task changes a delay that is fixed.
 
         Whoever runs all that is due would never end where a task makes itself due at once.
         """

@@ -128,7 +128,7 @@ STRANGER = Stranger(
         design(asked.purge_interval, asked.tick_ms, asked.start_ms)
     ),
     {
-        TriesBeforeItsRows: {"PURGATORY-WATCH-SECOND-TRY"},
+        TriesBeforeItsRows: {"PURGATORY-WATCH-SECOND-TRY", "PURGATORY-SECOND-TRY-THROWS"},
         ArmsAfterTheTry: {"PURGATORY-SECOND-TRY-THROWS"},
     },
 )
