@@ -24,12 +24,13 @@ PACKAGES = (
 
 
 def modules_of(package: str) -> set[str]:
-    """The names of a package's modules, by its files."""
+    """The names of a package's modules, by its files; kits are data that lie in the package."""
     spec = find_spec(package)
     assert spec is not None
     assert spec.origin is not None
     folder = Path(spec.origin).parent
-    paths = (path.relative_to(folder.parent).with_suffix("") for path in folder.rglob("*.py"))
+    ours = (each for each in folder.rglob("*.py") if (each.parent / "__init__.py").is_file())
+    paths = (path.relative_to(folder.parent).with_suffix("") for path in ours)
     return {".".join(path.parts).removesuffix(".__init__") for path in paths}
 
 
