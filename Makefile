@@ -22,7 +22,8 @@ $(VENV)/.ready: $(VENV)/.core
 
 conformance: $(VENV)/.core  ## the conformance suite on the bundled timer, purgatory, memory pools and server
 	$(BIN)/purgatory check bundled
-	@echo "next    $(BIN)/purgatory doctor my-timer, once my-timer is your adapter: docs/tutorial/first-adapter.md"
+	@echo "next    $(BIN)/purgatory init --lang python my-timer (or go, rust, java), then"
+	@echo "        $(BIN)/purgatory check my-timer; the lesson: docs/tutorial/first-adapter.md"
 
 wheel-compiled: $(VENV)/.ready  ## the wheel with the implementation compiled by mypyc, in dist/
 	PURGATORY_COMPILED=1 $(BIN)/python -m build --wheel --outdir dist .
