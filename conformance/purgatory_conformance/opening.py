@@ -23,7 +23,7 @@ from purgatory_conformance.subjects.bundled.real_clock import bundled_real_clock
 from purgatory_conformance.subjects.child_process import ChildProcessSubject
 from purgatory_conformance.subjects.declaration import (
     Declaration,
-    has_declaration,
+    declaration_of,
     read_declaration,
 )
 from purgatory_conformance.subjects.in_process import subject_of
@@ -69,10 +69,8 @@ def open_subject(
     opened = _registered(word, work_folder, release)
     if opened is not None:
         return opened
-    path = Path(word)
-    if path.is_dir() and (path / "purgatory.toml").is_file():
-        path = path / "purgatory.toml"
-    if path.is_file():
+    path = declaration_of(word)
+    if path is not None:
         declaration = read_declaration(path, release)
         return replace(_declared(declaration, work_folder), reopen=str(path))
     if ":" in word:
@@ -104,10 +102,8 @@ def adapter_command(
     word, release = _with_release(word or _default_word(), release)
     if word in _KAFKA_MODES:
         return _kafka_adapter(word, work_folder, release), None
-    path = _declaration_of(word, work_folder) or Path(word)
-    if path.is_dir():
-        path = path / "purgatory.toml"
-    if not path.is_file():
+    path = _bundled_declaration(word, work_folder) or declaration_of(word)
+    if path is None:
         raise UnknownSubject(f"{word!r} is no adapter: only programs behind the protocol are")
     declaration = read_declaration(path, release)
     if not declaration.command:
@@ -124,11 +120,7 @@ def _with_release(word: str, release: str) -> tuple[str, str]:
 
 
 def _default_word() -> str:
-    if Path("purgatory.toml").is_file():
-        return "purgatory.toml"
-    if has_declaration(Path("pyproject.toml")):
-        return "pyproject.toml"
-    return "bundled"
+    return str(declaration_of("") or "bundled")
 
 
 def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | None:
@@ -141,7 +133,7 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_inline_subject())
         case "bundled-real-clock":
             return OpenSubject(word, bundled_real_clock_subject())
-        case _ if declaration := _declaration_of(word, work_folder):
+        case _ if declaration := _bundled_declaration(word, work_folder):
             return _declared(read_declaration(declaration), work_folder)
         case _ if word in _KAFKA_MODES:
             return _kafka(word, work_folder, release)
@@ -165,7 +157,7 @@ _DECLARED = {
 """The words for adapters that come with the suite, and their declarations."""
 
 
-def _declaration_of(word: str, work_folder: Path) -> Path | None:
+def _bundled_declaration(word: str, work_folder: Path) -> Path | None:
     """The declaration of an adapter that comes with the suite; None where the word is none's.
 
     A project of ``purgatory init`` is written into the work folder first.

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -122,9 +122,9 @@ def pytest_terminal_summary(
 class _Part(pytest.Collector):
     """A component of a subject: the tests of its rules, and the check that they share."""
 
-    def __init__(self, *, check: Check, component: Component, **settings: object) -> None:
+    def __init__(self, *, check: Check, component: Component, **settings: Any) -> None:
         """Take what is to be judged."""
-        super().__init__(**settings)  # type: ignore[arg-type]
+        super().__init__(**settings)
         self.check = check
         self.component = component
         self.selected: frozenset[str] = frozenset()
@@ -171,9 +171,9 @@ class _Part(pytest.Collector):
 class RuleTest(pytest.Item):
     """The test of one rule; ``rule`` is empty for the verdict on a component."""
 
-    def __init__(self, *, rule: str, **settings: object) -> None:
+    def __init__(self, *, rule: str, **settings: Any) -> None:
         """Take the rule."""
-        super().__init__(**settings)  # type: ignore[arg-type]
+        super().__init__(**settings)
         assert isinstance(self.parent, _Part)
         self.part = self.parent
         self.rule = rule

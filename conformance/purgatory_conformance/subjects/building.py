@@ -46,14 +46,14 @@ def installed(tool: str, advice: str) -> str:
 
 
 def run_build(command: Sequence[str], folder: Path, name: str) -> None:
-    """Run a build command in a folder; it is given ten minutes.
+    """Run a build command in a folder, its program given by the path; it has ten minutes.
 
     Raises:
         BuildFailed: the command, which the error calls ``name``, failed or took too long.
     """
     try:
         finished = subprocess.run(
-            [shutil.which(command[0]) or command[0], *command[1:]],  # a script, on some systems
+            command,
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
