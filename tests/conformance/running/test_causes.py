@@ -74,13 +74,14 @@ def test_an_order_that_is_left_free_is_no_nondeterminism() -> None:
     """
     Given a timer without order inside a tick that also runs ticks in the wrong order
     When its failing cases are repeated, with other orders each time
-    Then it is not conformant, and the case is shrunk to two tasks though that fails only sometimes
+    Then it is not conformant, and the case is shrunk to few steps: two tasks and their end, and
+    perhaps a step whose removal happened to pass when it was tried
     """
     campaign = campaign_of(shuffling(calendar_queue.OrderOfDays))
     assert campaign.verdict is Verdict.NOT_CONFORMANT
     (cause,) = [each for each in campaign.causes if each.rule == "TIMER-TICK-ORDER"]
     assert cause.steady
-    assert len(cause.shrunk.steps) == 3
+    assert 3 <= len(cause.shrunk.steps) <= 5
     failed, repeats = cause.answers or (5, 5)
     assert 0 <= failed <= repeats == 5
 
