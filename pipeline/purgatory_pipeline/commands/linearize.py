@@ -8,7 +8,7 @@ import click
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_USAGE, Problem
 from purgatory_conformance.describing.words import printable
 from purgatory_pipeline.commands.check import foreseen
-from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS, Budget
+from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS
 from purgatory_pipeline.linearizability.checker import Answered, Finding, check_run
 from purgatory_pipeline.linearizability.page import render_page
 from purgatory_pipeline.linearizability.traced_history import traced_history
@@ -24,18 +24,12 @@ _MOST_SHOWN = 3
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--run", "only", metavar="RUN", help="Only this run; all, if none is given.")
 @click.option(
-    "--seconds",
-    type=click.FloatRange(0, min_open=True),
-    default=60.0,
-    show_default=True,
-    help="The longest time for a run; after it the run is inconclusive.",
-)
-@click.option(
     "--configurations",
     type=click.IntRange(1),
     default=MOST_CONFIGURATIONS,
     show_default=True,
-    help="The most that are remembered at once.",
+    help="The most that are remembered at once and, with 100 more for each call, looked at in all; "
+    "a run that needs more is inconclusive.",
 )
 @click.option(
     "--html",
@@ -48,7 +42,6 @@ def linearize(
     context: click.Context,
     paths: tuple[str, ...],
     only: str | None,
-    seconds: float,
     configurations: int,
     html: Path | None,
 ) -> None:
@@ -75,9 +68,7 @@ def linearize(
     drawn: Finding | None = None
     codes = {EXIT_INCONCLUSIVE} if unread else set()
     for run in sorted(lines):
-        finding = check_run(
-            traced_history(run, sorted(lines.pop(run))), Budget(seconds, configurations)
-        )
+        finding = check_run(traced_history(run, sorted(lines.pop(run))), configurations)
         for told in _told(finding):
             click.echo(told)
         codes.add(EXIT_CODES[finding.answered])

@@ -1,14 +1,14 @@
 """One way to explain a run, share by share: explained shares and refuted shares.
 
 No share may keep the others from being looked at. Each is allowed few configurations at first, and
-ten times as many from round to round, while time is left. One that nothing explains refutes the
+ten times as many from round to round, while anything is left. One that nothing explains refutes the
 whole, whatever is not decided; of the others only what stands before that line matters then.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from purgatory_pipeline.linearizability.budget import Budget, OutOfAllowance, OutOfTime
+from purgatory_pipeline.linearizability.budget import Budget, OutOfAllowance, OutOfConfigurations
 from purgatory_pipeline.linearizability.decision import Undecided
 from purgatory_pipeline.linearizability.share import ShareFound
 
@@ -107,8 +107,8 @@ class Attempt:
         before = self.found.get(place)
         name = self._names[place]
         try:
-            self._budget.look_at_clock()
-        except OutOfTime as problem:
+            self._budget.look_at_rest()
+        except OutOfConfigurations as problem:
             if before is None:
                 return ShareFound(name, [], undecided=Undecided(problem))
             assert before.undecided is not None

@@ -1,21 +1,24 @@
-"""What a search may cost: time, and configurations that are remembered."""
+"""The bound of a search: configurations, remembered at once and looked at in all.
 
-import time
-from collections.abc import Callable
+Neither the clock nor the load of the machine decides what is found: a run gets the same answer
+wherever it is asked.
+"""
+
 from dataclasses import dataclass, field
 
-MOST_CONFIGURATIONS = 2_000_000
-"""How many configurations are remembered at once, unless told otherwise: about a gigabyte."""
+MOST_CONFIGURATIONS = 900_000
+"""How many configurations are remembered at once, unless told otherwise: some 400 MiB."""
 
-_LOOKS_AT_CLOCK_EVERY = 256
+FOR_EACH_CALL = 100
+"""So many more may be looked at in all for each call of a run; a long run is not a hard one."""
 
 
 class OutOfBudget(Exception):
-    """Time or memory is used up before the search was over; the message says which."""
+    """The budget is used up before the search was over; the message says of what."""
 
 
-class OutOfTime(OutOfBudget):
-    """The time is used up, for whatever would be looked at next, too."""
+class OutOfConfigurations(OutOfBudget):
+    """So many as may be were looked at: nothing is left for the rest of the run."""
 
 
 class OutOfAllowance(OutOfBudget):
@@ -27,30 +30,30 @@ class Budget:
     """The budget of one run.
 
     Attributes:
-        seconds: The time that is left, s.
         most_configurations: How many may be remembered at once.
+        calls: How many calls the run has.
         configurations: How many were met in all.
     """
 
-    seconds: float = 60.0
     most_configurations: int = MOST_CONFIGURATIONS
-    clock: Callable[[], float] = time.monotonic
+    calls: int = 0
     configurations: int = 0
     _remembered: int = 0
     _allowed: int | None = None
-    _ends: float = field(init=False)
+    _most_in_all: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self._ends = self.clock() + self.seconds
+        self._most_in_all = self.most_configurations + FOR_EACH_CALL * self.calls
 
     def spend(self) -> None:
         """One more configuration.
 
         Raises:
-            OutOfBudget: it is one too many, or the time is over.
+            OutOfBudget: it is one too many.
         """
         if self._allowed is not None and self.configurations >= self._allowed:
             raise OutOfAllowance("others are looked at first")
+        self.look_at_rest()
         self.configurations += 1
         self._remembered += 1
         if self._remembered > self.most_configurations:
@@ -58,17 +61,18 @@ class Budget:
                 f"{self.most_configurations:,} configurations are remembered, and more would be "
                 "needed: too many calls overlap, or the rules leave too much open"
             )
-        if self.configurations % _LOOKS_AT_CLOCK_EVERY == 0:
-            self.look_at_clock()
 
-    def look_at_clock(self) -> None:
-        """See whether there is time left.
+    def look_at_rest(self) -> None:
+        """See whether anything is left.
 
         Raises:
-            OutOfTime: there is none.
+            OutOfConfigurations: nothing is.
         """
-        if self.clock() > self._ends:
-            raise OutOfTime(f"{self.seconds:g} seconds are over")
+        if self.configurations >= self._most_in_all:
+            raise OutOfConfigurations(
+                f"{self.configurations:,} configurations were looked at, and more would be needed: "
+                "too many calls overlap, or the rules leave too much open"
+            )
 
     def allow(self, configurations: int | None) -> None:
         """Let so many more be met, None for as many as there may be."""

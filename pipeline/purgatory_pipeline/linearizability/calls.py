@@ -56,6 +56,10 @@ class CallRules(Protocol[Rule]):
         Those that contradict the call's events or its answer may be left out.
         """
 
+    def changes_nothing(self, call: RecordedCall) -> bool:
+        """Whether a call with this answer is one part that leaves any state as it is."""
+        return False
+
 
 def thread_inside(thread: str, depth: int) -> str:
     """How a thread is called while it is so many calls deep: a call inside a call is one more."""

@@ -13,7 +13,7 @@ from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_model.purgatory import purgatory_model
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.linearizability.attempt import Attempt, Explainable
-from purgatory_pipeline.linearizability.budget import Budget
+from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS, Budget
 from purgatory_pipeline.linearizability.calls import Entry, NoHistory
 from purgatory_pipeline.linearizability.executor_calls import with_executor_calls
 from purgatory_pipeline.linearizability.model_rules import ModelRules
@@ -70,9 +70,15 @@ class Finding:
         return sum(isinstance(entry.event, Called) for entry in self.history.entries)
 
 
-def check_run(history: TracedHistory, budget: Budget) -> Finding:
-    """Whether some order of the calls of a run is allowed."""
+def check_run(history: TracedHistory, most_configurations: int = MOST_CONFIGURATIONS) -> Finding:
+    """Whether some order of the calls of a run is allowed.
+
+    Args:
+        history: The run.
+        most_configurations: How many the search may remember at once.
+    """
     finding = Finding(history)
+    budget = Budget(most_configurations, finding.calls)
     try:
         if history.begin is None:
             finding.answered, finding.reason = Answered.INCONCLUSIVE, history.hole

@@ -102,7 +102,6 @@ def _decide(
     coming = next(pieces, None)
     present = 0
     while True:
-        budget.look_at_clock()
         cut = searches[present]
         found = cut.search.more(ALLOWANCE)
         if found and present + 1 < len(searches):

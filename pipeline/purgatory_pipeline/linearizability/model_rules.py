@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Generic
 
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, Rules
-from purgatory_pipeline.linearizability.calls import RecordedCall, Rule
+from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall, Rule
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRules(Generic[Rule]):
+class ModelRules(CallRules[Rule]):
     """Sequential rules of ``purgatory_model``."""
 
     rules: Rules[Rule]

@@ -14,14 +14,14 @@ import msgspec
 from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
-from purgatory_pipeline.linearizability.calls import RecordedCall
+from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall
 from purgatory_pipeline.snapshots.memory_pool import memory_pool_state
 from purgatory_pipeline.traces.lines import MemoryPoolInstance, Snapshot
-from purgatory_spec.operations import Lose, Operation, Release
+from purgatory_spec.operations import Allocate, Lose, Operation, Release
 
 
 @dataclass(frozen=True, slots=True)
-class PoolRules:
+class PoolRules(CallRules[MemoryPoolState]):
     """The rules of one pool.
 
     Attributes:
@@ -45,6 +45,11 @@ class PoolRules:
         for expectation in self.model.expectations(state, call.operation):
             after = self._forgetful(expectation.complete(()))
             yield Effect(after, (), expectation.result, expectation.rejected)
+
+    def changes_nothing(self, call: RecordedCall) -> bool:
+        """A refused request leaves the bytes as they are (POOL-STRICT, POOL-NON-STRICT)."""
+        returned = call.returned
+        return isinstance(call.operation, Allocate) and returned is not None and not returned.result
 
     def _forgetful(self, state: MemoryPoolState) -> MemoryPoolState:
         if state.spell_began_ms is not None or state.depleted_spells:

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping.parts import WHOLE, Part, Stage
 from purgatory_model.overlapping.sequential_rules import Effect
-from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
+from purgatory_pipeline.linearizability.calls import CallRules, Entry, RecordedCall
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
 from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
@@ -52,7 +52,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class OperationCalls:
+class OperationCalls(CallRules[OverlappedOperation]):
     """The rules of one operation, with what a trace does not show.
 
     Attributes:

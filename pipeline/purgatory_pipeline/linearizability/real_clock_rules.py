@@ -21,7 +21,7 @@ from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.timer import TimerModel, TimerState, timer_model
-from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
+from purgatory_pipeline.linearizability.calls import CallRules, Entry, RecordedCall
 from purgatory_pipeline.traces.lines import PendingTask, Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Cancel, RunOne, Shutdown, Wait
 from purgatory_spec.outcomes import ran
@@ -54,7 +54,7 @@ class TaskOnRealClock:
 
 
 @dataclass(frozen=True, slots=True)
-class RealClockRules:
+class RealClockRules(CallRules[TaskOnRealClock]):
     """The rules of one task.
 
     Attributes:

@@ -94,7 +94,7 @@ def _told(
     entries: Sequence[Entry], rules: CallRules[Rule], stuck: Stuck[Rule], explained: int
 ) -> Refutation:
     """What is to be said of the longest beginning."""
-    budget = Budget(seconds=10.0, most_configurations=_MOST_ENDS)
+    budget = Budget(_MOST_ENDS)
     search = _search(entries, rules, budget, stuck, explained, goes_on=True)
     calls = [*search.piece.unreturned, *search.piece.calls]
     opened = tuple(call for call in calls if call.returned is None)

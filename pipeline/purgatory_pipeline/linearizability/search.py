@@ -4,7 +4,10 @@ Theory of operation. The beginnings and the ends of calls stand in a doubly link
 order of the history. A call may take effect next if its beginning stands before the first end that
 is left in the list: nothing has returned before it began. The search lets it, takes its beginning
 and its end out of the list, and goes on; where nothing can be taken it puts the latest one back and
-tries another. All calls that return have taken effect when the list has no end left.
+tries another. All calls that return have taken effect when the list has no end left. The call that
+returned first is tried first: it mostly took effect first, too. A call whose answer says that it
+changed nothing takes effect as soon as it may, and nothing else is tried there: it is in nobody's
+way.
 
 What can still happen depends on which calls took effect, and on the state of the rules. These two,
 the calls as a set of bits, are a *configuration*. One that was met before is not followed again,
@@ -113,7 +116,7 @@ class PieceSearch(Generic[Rule]):
         At least one is looked for, and all where that costs few configurations.
 
         Raises:
-            OutOfBudget: time or memory is used up.
+            OutOfBudget: it is used up.
         """
         found: list[Reached[Rule]] = []
         if self._running is None:
@@ -211,24 +214,42 @@ class PieceSearch(Generic[Rule]):
             yield Reached(*end, Order(start.order, tuple(path)))
 
     def _moves(self, configuration: Configuration[Rule]) -> Iterator[_Move[Rule]]:
-        """The parts that may take effect next."""
+        """The parts that may take effect next; one alone where it changes nothing."""
+        eligible = sorted(self._eligible(), key=self._end_of)
+        for call in eligible:
+            if call.returned is not None and self.rules.changes_nothing(call):
+                for move in self._moves_of(call, configuration):
+                    yield move
+                    return
+        for call in eligible:
+            yield from self._moves_of(call, configuration)
+
+    def _moves_of(
+        self, call: RecordedCall, configuration: Configuration[Rule]
+    ) -> Iterator[_Move[Rule]]:
+        """The ways in which the next part of one call may take effect."""
         over, state, calls = configuration
-        for call in self._eligible():
-            progress = calls.get(call.number, BEGUN)
-            if progress.part is None:
+        progress = calls.get(call.number, BEGUN)
+        if progress.part is None:
+            return
+        for effect in self.rules.effects(state, call, progress.part):
+            after = progress.after(effect, call)
+            if after is None:
                 continue
-            for effect in self.rules.effects(state, call, progress.part):
-                after = progress.after(effect, call)
-                if after is None:
-                    continue
-                taken = Taken(call.number, progress.part)
-                if after.part is not None or call.returned is None:
-                    half = calls.set(call.number, after)
-                    yield _Move(taken, Configuration(over, effect.state, half), False)
-                elif after.answers(call):
-                    rest = calls.delete(call.number) if call.number in calls else calls
-                    bit = 1 << (call.number - self.piece.first)
-                    yield _Move(taken, Configuration(over | bit, effect.state, rest), True)
+            taken = Taken(call.number, progress.part)
+            if after.part is not None or call.returned is None:
+                half = calls.set(call.number, after)
+                yield _Move(taken, Configuration(over, effect.state, half), False)
+            elif after.answers(call):
+                rest = calls.delete(call.number) if call.number in calls else calls
+                bit = 1 << (call.number - self.piece.first)
+                yield _Move(taken, Configuration(over | bit, effect.state, rest), True)
+
+    def _end_of(self, call: RecordedCall) -> int:
+        """The place of its end in the list; behind all others where it never returns."""
+        if call.returned is None:
+            return len(self.piece.order) + 1
+        return self._entries_of(call.number)[-1]
 
     def _eligible(self) -> Iterator[RecordedCall]:
         """The calls that began before the first end that is left."""

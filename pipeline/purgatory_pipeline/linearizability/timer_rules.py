@@ -19,7 +19,7 @@ from purgatory_model.overlapping.timer_calls import timer_part
 from purgatory_model.pending_tasks import PendingTasks
 from purgatory_model.step import Expectation, in_groups, in_order_of, orders
 from purgatory_model.timer import TimerModel, TimerState, timer_model
-from purgatory_pipeline.linearizability.calls import RecordedCall
+from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall
 from purgatory_pipeline.snapshots.timer import timer_state
 from purgatory_pipeline.traces.lines import Snapshot, TimerInstance
 from purgatory_spec.operations import Operation, RunOne
@@ -30,7 +30,7 @@ State: TypeAlias = TimerState[PendingTasks]
 
 
 @dataclass(frozen=True, slots=True)
-class TimerCalls:
+class TimerCalls(CallRules[State]):
     """The rules of one timer.
 
     Attributes:

@@ -1,6 +1,5 @@
 """No share keeps the others from being looked at, and one that fails is enough."""
 
-import itertools
 from random import Random
 
 import pytest
@@ -57,7 +56,7 @@ def test_a_share_that_fails_is_found_behind_one_that_takes_too_long() -> None:
     When they are looked at in this order
     Then the last one is refuted, the second explained, and the first not decided
     """
-    budget = Budget(most_configurations=900)
+    budget = Budget(most_configurations=900, calls=16)
     attempt = attempt_at(HARD, RIGHT, WRONG, budget=budget)
     assert attempt.until_refuted()
     attempt.finish()
@@ -94,18 +93,21 @@ def test_of_a_share_that_is_not_decided_only_what_stands_before_a_wrong_line_mat
     )
 
 
-def test_when_the_time_is_over_what_was_found_is_kept() -> None:
+def test_when_nothing_is_left_what_was_found_is_kept() -> None:
     """
-    Given a share that fails, and others, and a clock that goes on whenever it is looked at
-    When the time is over behind the first one
+    Given a share that fails, and others
+    When what may be looked at is used up behind the first one
     Then it is refuted, and the others are not decided
     """
-    budget = Budget(seconds=3, clock=itertools.count().__next__)
+    budget = Budget(most_configurations=1)
     attempt = attempt_at(WRONG, RIGHT, HARD, budget=budget)
     attempt.finish()
     assert names(attempt.refuted) == ["wrong"]
     assert names(attempt.undecided) == ["right", "hard"]
-    assert {str(each.undecided) for each in attempt.undecided} == {"3 seconds are over"}
+    assert {str(each.undecided) for each in attempt.undecided} == {
+        "1 configurations were looked at, and more would be needed: too many calls overlap, or the "
+        "rules leave too much open"
+    }
 
 
 def checks_at_once(count: int) -> list[TraceLine]:
@@ -130,10 +132,10 @@ def test_a_run_with_an_operation_that_fails_is_wrong_though_another_is_not_decid
         step("w", Check("k"), 0),
     ]
     many = checks_at_once(12)
-    poor = found_of(located(EXACT, many), Budget(most_configurations=500))
+    poor = found_of(located(EXACT, many), 500)
     assert poor.answered is Answered.INCONCLUSIVE
     assert "500 configurations are remembered" in poor.reason
-    wrong = found_of(located(EXACT, [*many, *bad]), Budget(most_configurations=500))
+    wrong = found_of(located(EXACT, [*many, *bad]), 500)
     assert wrong.answered is Answered.NOT_LINEARIZABLE, wrong.reason
     assert wrong.shares[0].name == "a"
     assert wrong.shares[0].fails_at == len(many) + 3

@@ -1,6 +1,5 @@
 """Long histories are cut where they are quiet; time and memory are bounded."""
 
-import itertools
 from collections.abc import Iterator
 from random import Random
 
@@ -12,7 +11,7 @@ from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability import decision
 from purgatory_pipeline.linearizability.budget import Budget
-from purgatory_pipeline.linearizability.calls import RecordedCall
+from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall
 from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
 from purgatory_pipeline.linearizability.model_rules import ModelRules
@@ -46,7 +45,7 @@ def test_work_grows_with_the_length_of_a_history_that_is_quiet_now_and_then() ->
     """
     spent = []
     for count in (100, 200):
-        budget = Budget(most_configurations=40)
+        budget = Budget(most_configurations=40, calls=4 * count)
         rules = ModelRules(sequential(MemoryPoolModel(MemoryPoolConfiguration(2, 1), _NOTHING)))
         assert isinstance(decide(entries_of(rounds(count)), rules, budget), Explained)
         spent.append(budget.configurations)
@@ -109,7 +108,7 @@ def test_where_finding_all_ends_is_costly_some_have_to_do_and_the_rest_is_found_
     assert 30 < sum(each is None for each in expected) < 120
 
 
-class Forgetful:
+class Forgetful(CallRules[int]):
     """Rules by which nothing can be told apart but how many calls took effect."""
 
     def initial(self) -> int:
@@ -128,7 +127,7 @@ def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
     history: History = (Called("t", Allocate("a", 1)),)
     for number in range(200):
         history += (Called("u", Allocate(f"{number}", 1)), Returned("u", True))
-    budget = Budget(most_configurations=20)
+    budget = Budget(most_configurations=20, calls=201)
     assert isinstance(decide(entries_of(history), Forgetful(), budget), Explained)
 
 
@@ -146,7 +145,7 @@ def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
     Then it is inconclusive, and then not linearizable, at the last return
     """
     lines = all_granted(12, size_bytes=11)
-    poor = found_of(lines, Budget(most_configurations=1000))
+    poor = found_of(lines, 1000)
     assert poor.answered is Answered.INCONCLUSIVE
     assert "1,000 configurations are remembered" in poor.reason
     rich = found_of(lines)
@@ -154,16 +153,16 @@ def test_a_run_that_cannot_be_decided_is_inconclusive() -> None:
     assert rich.shares[0].fails_at == 24
 
 
-def test_where_the_time_ends_while_the_line_is_looked_for_a_later_line_is_named() -> None:
+def test_where_the_budget_ends_while_the_line_is_looked_for_a_later_line_is_named() -> None:
     """
-    Given a history that can be refuted at its last return, and more and more time
+    Given a history that can be refuted at its last return, and more and more configurations
     When it is checked with each
     Then it is inconclusive first, then refuted at that line or a later one, then at that line
     """
     lines = all_granted(10, size_bytes=8)
     kinds: list[str] = []
-    for seconds in range(1, 16, 2):
-        finding = found_of(lines, Budget(seconds, clock=itertools.count().__next__))
+    for most in (1000, 1040, 1100):
+        finding = found_of(lines, most)
         if finding.answered is Answered.INCONCLUSIVE:
             kinds.append("inconclusive")
             continue

@@ -13,7 +13,6 @@ import pytest
 
 from purgatory_impl import DelayedOperation, SimpleMemoryPool
 from purgatory_model.overlapping.interleaving import Called, Returned
-from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.checker import Answered, Finding, check_run
 from purgatory_pipeline.linearizability.traced_history import traced_history
 from purgatory_pipeline.recording.recorded.memory_pool import RecordedMemoryPool
@@ -61,7 +60,7 @@ def found_in(path: Path) -> Finding:
     for line in read_file(path):
         assert not isinstance(line, QuarantineRow)
         lines.append(line)
-    return check_run(traced_history("r", sorted(lines)), Budget())
+    return check_run(traced_history("r", sorted(lines)))
 
 
 def most_open(finding: Finding) -> int:

@@ -10,16 +10,18 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purgatory_model.memory_pool import MemoryPoolModel
+from purgatory_model.memory_pool import MemoryPoolModel, MemoryPoolState
 from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability.budget import Budget
-from purgatory_pipeline.linearizability.calls import RecordedCall, calls_of
+from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall, calls_of
 from purgatory_pipeline.linearizability.decision import Explained, decide
 from purgatory_pipeline.linearizability.model_rules import ModelRules
 from purgatory_pipeline.linearizability.order import Taken
+from purgatory_pipeline.linearizability.pool_rules import PoolRules, pool_rules
+from purgatory_pipeline.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
@@ -163,7 +165,7 @@ def test_without_memory_every_order_would_be_tried() -> None:
     pool = MemoryPoolModel(MemoryPoolConfiguration(5, 1), MemoryPoolProfile())
     budget = Budget()
 
-    class ByHistory:
+    class ByHistory(CallRules[tuple[str, ...]]):
         """The pool's rules, whose state remembers in which order it was reached."""
 
         def initial(self) -> tuple[str, ...]:
@@ -182,6 +184,65 @@ def test_without_memory_every_order_would_be_tried() -> None:
     assert not isinstance(decide(history, ByHistory(), budget), Explained)
     beginnings = sum(factorial(6) // factorial(6 - length) for length in range(6))
     assert budget.configurations == beginnings == 1237
+
+
+def pool_rules_of(size_bytes: int, history: History) -> PoolRules:
+    """The rules of a pool as a trace is searched by them."""
+    instance = MemoryPoolInstance(configuration=MemoryPoolConfiguration(size_bytes, 1))
+    return pool_rules(instance, None, [each.operation for each in calls_of(entries_of(history))])
+
+
+def test_refused_requests_are_put_in_order_without_trying() -> None:
+    """
+    Given a pool of four bytes, four requests that are granted and eleven that are refused, all of
+        which overlap, and a further one that is granted behind them
+    When the search decides by rules that know that a refusal changes nothing, and by others
+    Then both refute it, and only the second tries every set of refusals
+    """
+    history = requests((*[False] * 11, *[True] * 4))
+    history = (*history, Called("x", Allocate("x", 1)), Returned("x", True))
+    spent = []
+    knowing = pool_rules_of(4, history)
+    for rules in (knowing, NothingIsKnown(knowing)):
+        budget = Budget()
+        assert not isinstance(decide(entries_of(history), rules, budget), Explained)
+        spent.append(budget.configurations)
+    assert spent[0] < 30
+    assert spent[1] > 2**11
+
+
+class NothingIsKnown(CallRules[MemoryPoolState]):
+    """The rules of a pool, asked for effects alone."""
+
+    def __init__(self, rules: PoolRules) -> None:
+        self.rules = rules
+
+    def initial(self) -> MemoryPoolState:
+        return self.rules.initial()
+
+    def effects(
+        self, state: MemoryPoolState, call: RecordedCall, part: Part
+    ) -> Iterator[Effect[MemoryPoolState]]:
+        return self.rules.effects(state, call, part)
+
+
+@given(
+    answers=st.lists(st.booleans(), min_size=1, max_size=7),
+    size_bytes=st.integers(1, 4),
+)
+def test_what_changes_nothing_may_take_effect_at_once(answers: list[bool], size_bytes: int) -> None:
+    """
+    Given overlapping requests with any answers
+    When the search knows that a refusal changes nothing, and when it does not
+    Then both find the same, and the first looks at no more than the second
+    """
+    history = requests(answers)
+    knowing = pool_rules_of(size_bytes, history)
+    few, many = Budget(), Budget()
+    one = decide(entries_of(history), knowing, few)
+    other = decide(entries_of(history), NothingIsKnown(knowing), many)
+    assert isinstance(one, Explained) == isinstance(other, Explained)
+    assert few.configurations <= many.configurations
 
 
 def test_the_order_explains_the_history() -> None:

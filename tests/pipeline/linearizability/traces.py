@@ -6,7 +6,7 @@ import msgspec
 
 from purgatory_model.overlapping.interleaving import Called, History, Returned
 from purgatory_model.overlapping.sequential_rules import Rule, Rules
-from purgatory_pipeline.linearizability.budget import Budget
+from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS, Budget
 from purgatory_pipeline.linearizability.calls import Entry
 from purgatory_pipeline.linearizability.checker import Finding, check_run
 from purgatory_pipeline.linearizability.decision import Explained, decide
@@ -97,9 +97,9 @@ def located(
     return found
 
 
-def found_of(lines: Iterable[Located], budget: Budget | None = None) -> Finding:
+def found_of(lines: Iterable[Located], most_configurations: int = MOST_CONFIGURATIONS) -> Finding:
     """What the checker finds of a run."""
-    return check_run(traced_history("r", lines), Budget() if budget is None else budget)
+    return check_run(traced_history("r", lines), most_configurations)
 
 
 def entries_of(history: History) -> list[Entry]:
