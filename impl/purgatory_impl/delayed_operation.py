@@ -137,14 +137,14 @@ class DelayedOperation(GuardedTask):
         """
         if self._completed:
             return False
+        if self._locks is not None:
+            with self._locks.own:
+                return _complete(self)
         enter(self, this_thread())
         try:
-            won = _win(self)
-            if won:
-                self.on_complete()
+            return _complete(self)
         finally:
             leave(self)
-        return won
 
     def run(self) -> None:
         """The time-out is due: complete the operation, unless somebody has.
@@ -152,20 +152,10 @@ class DelayedOperation(GuardedTask):
         Rules: PURGATORY-TIME-OUT, PURGATORY-LOST-EXPIRY, PURGATORY-CALLBACK-ORDER,
         PURGATORY-EXPIRY-THROWS.
         """
-        won = False
         # The winner of a completed operation may be in its callback still: do not wait.
-        if not self._completed:
-            enter(self, this_thread())
-            try:
-                won = _win(self)
-                _end_time_out(self)
-                if won:
-                    self.on_complete()
-            finally:
-                leave(self)
-        else:
+        if self._completed:
             _end_time_out(self)
-        if won:
+        elif _expire(self):
             self.on_expiration()
 
     def cancel(self) -> bool:
@@ -190,15 +180,23 @@ def belong_to(operation: DelayedOperation, accounting: Accounting) -> None:
     Raises:
         OperationOfAnotherPurgatory: the operation belongs to a different purgatory.
     """
+    if operation._locks is not None:
+        with operation._locks.word:
+            _belong_to(operation, accounting)
+            return
     enter_word(operation)
     try:
-        if operation._accounting is None:
-            operation._accounting = accounting
-            operation._given = True
-        elif operation._accounting is not accounting:
-            raise OperationOfAnotherPurgatory
+        _belong_to(operation, accounting)
     finally:
         leave_word(operation)
+
+
+def _belong_to(operation: DelayedOperation, accounting: Accounting) -> None:
+    if operation._accounting is None:
+        operation._accounting = accounting
+        operation._given = True
+    elif operation._accounting is not accounting:
+        raise OperationOfAnotherPurgatory
 
 
 def attempt(operation: DelayedOperation, me: int, place: Place | None = None) -> bool:
@@ -211,18 +209,54 @@ def attempt(operation: DelayedOperation, me: int, place: Place | None = None) ->
 
     Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
     """
+    if operation._locks is not None:
+        with operation._locks.own:
+            return _attempt(operation, place)
     enter(operation, me)
     try:
-        if operation._completed:
-            return False
-        outer = operation._place
-        operation._place = place
-        try:
-            return bool(operation.try_complete()) and operation._completed
-        finally:
-            operation._place = outer
+        return _attempt(operation, place)
     finally:
         leave(operation)
+
+
+def _attempt(operation: DelayedOperation, place: Place | None) -> bool:
+    """Try the operation, whose own lock the caller has."""
+    if operation._completed:
+        return False
+    outer = operation._place
+    operation._place = place
+    try:
+        return bool(operation.try_complete()) and operation._completed
+    finally:
+        operation._place = outer
+
+
+def _complete(operation: DelayedOperation) -> bool:
+    """Complete the operation, whose own lock the caller has; whether this has done it."""
+    won = _win(operation)
+    if won:
+        operation.on_complete()
+    return won
+
+
+def _expire(operation: DelayedOperation) -> bool:
+    """Complete the operation by its time-out; whether this has done it."""
+    if operation._locks is not None:
+        with operation._locks.own:
+            return _expire_under_lock(operation)
+    enter(operation, this_thread())
+    try:
+        return _expire_under_lock(operation)
+    finally:
+        leave(operation)
+
+
+def _expire_under_lock(operation: DelayedOperation) -> bool:
+    won = _win(operation)
+    _end_time_out(operation)
+    if won:
+        operation.on_complete()
+    return won
 
 
 def _win(operation: DelayedOperation) -> bool:
@@ -234,15 +268,15 @@ def _win(operation: DelayedOperation) -> bool:
     Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-TIMER-LEFT,
     PURGATORY-STALE-ENTRIES.
     """
-    enter_word(operation)
-    try:
-        if operation._completed:
-            return False
-        operation._completed = True
-        balance = operation._entries
-        operation._entries = 0
-    finally:
+    if operation._locks is not None:
+        with operation._locks.word:
+            balance = _set_completed(operation)
+    else:
+        enter_word(operation)
+        balance = _set_completed(operation)
         leave_word(operation)
+    if balance < 0:
+        return False
     # The walk that tries the operation drops the walk's entry first: one entry costs no addition.
     if operation._place is not None:
         balance -= operation._place.drop()
@@ -250,6 +284,16 @@ def _win(operation: DelayedOperation) -> bool:
         operation._accounting.post(balance)
     take_time_out(operation)
     return True
+
+
+def _set_completed(operation: DelayedOperation) -> int:
+    """Take the entries out of the word and complete it; below zero where it was completed."""
+    if operation._completed:
+        return -1
+    balance = operation._entries
+    operation._entries = 0
+    operation._completed = True
+    return balance
 
 
 def arm(
@@ -270,17 +314,26 @@ def arm(
     Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-WATCH-COMPLETED,
     PURGATORY-NO-TIME-OUTS, PURGATORY-STALE-ENTRIES.
     """
+    if operation._locks is not None:
+        with operation._locks.word:
+            return _arm(operation, accounting, entries, timer)
     enter_word(operation)
     try:
-        if operation._completed:
-            return False, False
-        due = False
-        if timer is not None:
-            due = _start_time_out(operation, accounting, timer)
-        operation._entries += entries
-        return True, due
+        return _arm(operation, accounting, entries, timer)
     finally:
         leave_word(operation)
+
+
+def _arm(
+    operation: DelayedOperation, accounting: Accounting, entries: int, timer: Timer | None
+) -> tuple[bool, bool]:
+    if operation._completed:
+        return False, False
+    due = False
+    if timer is not None:
+        due = _start_time_out(operation, accounting, timer)
+    operation._entries += entries
+    return True, due
 
 
 def _start_time_out(operation: DelayedOperation, accounting: Accounting, timer: Timer) -> bool:
@@ -307,16 +360,23 @@ def withdraw(operation: DelayedOperation, entries: int) -> int:
 
     Rules: PURGATORY-CANCEL-LAST-KEY, PURGATORY-CANCEL-KEEPS-TIME-OUT.
     """
+    if operation._locks is not None:
+        with operation._locks.word:
+            return _withdraw(operation, entries)
     enter_word(operation)
     try:
-        if operation._completed:
-            return -entries
-        operation._entries -= entries
-        if operation._entries == 0:
-            take_time_out(operation)
-        return 0
+        return _withdraw(operation, entries)
     finally:
         leave_word(operation)
+
+
+def _withdraw(operation: DelayedOperation, entries: int) -> int:
+    if operation._completed:
+        return -entries
+    operation._entries -= entries
+    if operation._entries == 0:
+        take_time_out(operation)
+    return 0
 
 
 def take_time_out(operation: DelayedOperation) -> bool:

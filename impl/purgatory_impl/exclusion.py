@@ -7,6 +7,11 @@ it calls back into the interpreter. Who finds the flag set waits, on one conditi
 locks share; that is rare, since a section gives way only where it allocates and the collector runs
 a finaliser, where it hashes or compares a user's key, or where it waits for another lock.
 
+An exception may reach a thread between any two lines of Python: Ctrl-C the main thread. So a lock
+of ``threading`` is taken by ``with`` on the lock itself, whose entry is one step; never by
+``acquire`` before a ``try``, nor by a function or a ``Condition``, which end in a line of Python
+that has the lock. A line of compiled code is not interrupted, but where it waits.
+
 So a thin lock is a lock: what it guards may call anything that a lock's section may. Like the locks
 of ``threading``, a thin lock is not re-entrant.
 
@@ -66,21 +71,25 @@ class Parking:
     """Where threads wait for thin locks.
 
     Attributes:
-        waiting: How many do; whoever lets go of a thin lock looks here.
+        sleepers: A taken lock for each, which wakes it when it is let go of; whoever lets go of a
+            thin lock looks here. One that was interrupted may have left its lock behind.
         watcher: Who is told before one is taken, if anybody is.
     """
 
-    __slots__ = ("freed", "waiting", "watcher")
+    __slots__ = ("sleepers", "watcher")
 
     def __init__(self) -> None:
-        self.waiting = 0
+        self.sleepers: list[threading.Lock] = []
         self.watcher: Watcher | None = None
-        self.freed = threading.Condition()
 
     def wake(self) -> None:
         """Wake all waiting threads; each looks at its lock again."""
-        with self.freed:
-            self.freed.notify_all()
+        # Made first: an allocation may let other threads run.
+        none: list[threading.Lock] = []
+        woken = self.sleepers
+        self.sleepers = none
+        for sleeper in woken:
+            sleeper.release()
 
 
 PARKING: Final = Parking()
@@ -142,7 +151,7 @@ class SectionLock:
             self._lock.release()
             return
         self._held = False
-        if PARKING.waiting:
+        if PARKING.sleepers:
             PARKING.wake()
 
     def locked(self) -> bool:
@@ -150,14 +159,18 @@ class SectionLock:
         return self._held if self._lock is None else self._lock.locked()
 
     def _wait(self) -> None:
-        with PARKING.freed:
-            PARKING.waiting += 1
-            try:
-                while self._held:
-                    PARKING.freed.wait()
-                self._held = True
-            finally:
-                PARKING.waiting -= 1
+        sleeper = taken_lock()
+        while self._held:
+            PARKING.sleepers.append(sleeper)
+            sleeper.acquire()
+        self._held = True
+
+
+def taken_lock() -> threading.Lock:
+    """A lock that is taken: the next to take it sleeps until somebody lets go of it."""
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
 
 
 def pure(lock: threading.Lock) -> SectionLock:

@@ -1,7 +1,7 @@
-"""Taking and leaving the two locks of a delayed operation: its own, re-entrant, and its word's.
+"""Taking and leaving the thin locks of a delayed operation: its own, re-entrant, and its word's.
 
-Pure, they are locks of ``threading``. Compiled they are thin, see ``exclusion``, and lie in the
-operation itself, see ``guarded``, so that nothing is allocated for them.
+They lie in the operation itself, see ``guarded``, so that nothing is allocated for them. Where the
+locks are those of ``threading``, ``with`` takes them: see ``exclusion``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import Final
 
-from purgatory_impl.exclusion import PARKING, THIN
+from purgatory_impl.exclusion import PARKING, THIN, taken_lock
 from purgatory_impl.guarded import GuardedTask
 
 _ident: Final = threading.get_ident
@@ -27,10 +27,6 @@ def enter(operation: GuardedTask, me: int) -> None:
         operation: Whose lock.
         me: ``this_thread()``.
     """
-    locks = operation._locks
-    if locks is not None:
-        locks.own.acquire()
-        return
     if PARKING.watcher is not None and (operation._depth == 0 or operation._holder != me):
         PARKING.watcher.before_own(operation)
     if operation._depth == 0:
@@ -44,33 +40,22 @@ def enter(operation: GuardedTask, me: int) -> None:
 
 def leave(operation: GuardedTask) -> None:
     """Let go of the operation's own lock as often as it was taken."""
-    locks = operation._locks
-    if locks is not None:
-        locks.own.release()
-        return
     operation._depth -= 1
-    if PARKING.waiting and operation._depth == 0:
+    if PARKING.sleepers and operation._depth == 0:
         PARKING.wake()
 
 
 def _wait_for_own(operation: GuardedTask, me: int) -> None:
-    with PARKING.freed:
-        PARKING.waiting += 1
-        try:
-            while operation._depth:
-                PARKING.freed.wait()
-            operation._holder = me
-            operation._depth = 1
-        finally:
-            PARKING.waiting -= 1
+    sleeper = taken_lock()
+    while operation._depth:
+        PARKING.sleepers.append(sleeper)
+        sleeper.acquire()
+    operation._holder = me
+    operation._depth = 1
 
 
 def enter_word(operation: GuardedTask) -> None:
     """Take the lock of the word."""
-    locks = operation._locks
-    if locks is not None:
-        locks.word.acquire()
-        return
     if PARKING.watcher is not None:
         PARKING.watcher.before_word(operation)
     if operation._word_held:
@@ -81,21 +66,14 @@ def enter_word(operation: GuardedTask) -> None:
 
 def leave_word(operation: GuardedTask) -> None:
     """Let go of the lock of the word."""
-    locks = operation._locks
-    if locks is not None:
-        locks.word.release()
-        return
     operation._word_held = False
-    if PARKING.waiting:
+    if PARKING.sleepers:
         PARKING.wake()
 
 
 def _wait_for_word(operation: GuardedTask) -> None:
-    with PARKING.freed:
-        PARKING.waiting += 1
-        try:
-            while operation._word_held:
-                PARKING.freed.wait()
-            operation._word_held = True
-        finally:
-            PARKING.waiting -= 1
+    sleeper = taken_lock()
+    while operation._word_held:
+        PARKING.sleepers.append(sleeper)
+        sleeper.acquire()
+    operation._word_held = True

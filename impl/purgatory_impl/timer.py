@@ -196,12 +196,8 @@ class Timer(TaskOwner):
         Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED, TIMER-CANCEL-TOO-LATE,
         TIMER-CANCEL-UNKNOWN, TIMER-CANCEL-INSIDE.
         """
-        lock = self._lock
-        lock.acquire()
-        try:
+        with self._lock:
             was_pending = task._timer is self and self._wheel.remove(task)
-        finally:
-            lock.release()
         if was_pending and isinstance(task, OneShotTask):
             # Outside the lock: a finaliser is user code.
             task._let_go()
@@ -252,8 +248,7 @@ class Timer(TaskOwner):
         with self._lock:
             self._closed = True
             dropped = self._wheel.drop_all()
-        with self._earlier:
-            self._earlier.notify_all()
+        self._wake_reaper()
         # The last references to tasks go here, outside the lock: a finaliser is user code.
         while dropped:
             dropped.pop()._dropped()
@@ -327,27 +322,36 @@ class Timer(TaskOwner):
         now_ms = monotonic_ms() if self._is_monotonic else self._clock.now_ms()
         expiry_ms = now_ms + delay_ms
         was_pending = waits = is_armed = is_earlier = False
-        while not is_armed:
-            if task._timer is not self:
-                self._adopt(task)
-            with self._lock:
-                if self._closed:
-                    raise TimerClosed
-                if only_move and task._next is None:
-                    raise OneShotEnded
-                # Another timer may have taken the task just now: then ask it again.
-                if task._timer is self:
-                    was_pending = task._next is not None
-                    queued = self._wheel.queued_buckets
-                    waits = self._arm(task, expiry_ms)
-                    # Only a bucket that has come into the delay queue can be the first one there.
-                    if self._asleep and self._wheel.queued_buckets != queued:
-                        is_earlier = self._is_before_alarm()
-                    is_armed = True
-        if is_earlier:
-            with self._earlier:
-                self._earlier.notify_all()
+        try:
+            while not is_armed:
+                if task._timer is not self:
+                    self._adopt(task)
+                with self._lock:
+                    if self._closed:
+                        raise TimerClosed
+                    if only_move and task._next is None:
+                        raise OneShotEnded
+                    # Another timer may have taken the task just now: then ask it again.
+                    if task._timer is self:
+                        was_pending = task._next is not None
+                        queued = self._wheel.queued_buckets
+                        waits = self._arm(task, expiry_ms)
+                        # Only a bucket that has come into the delay queue can be the first there.
+                        if self._asleep and self._wheel.queued_buckets != queued:
+                            is_earlier = self._is_before_alarm()
+                        is_armed = True
+            if is_earlier:
+                self._wake_reaper()
+        except BaseException:
+            # Interrupted: nobody else would wake a reaper that counts as awake.
+            if is_earlier:
+                self._wake_reaper()
+            raise
         return was_pending, waits
+
+    def _wake_reaper(self) -> None:
+        with self._sleep:
+            self._earlier.notify_all()
 
     def _waiting(self) -> list[Task]:
         """The tasks that wait in buckets now, in no order that means anything."""
@@ -404,7 +408,7 @@ class Timer(TaskOwner):
             except Exception:
                 # Tasks cannot get here, but a user's clock can, and the ``wake`` of an executor.
                 _LOGGER.exception("A pass of the reaper failed")
-                with self._earlier:
+                with self._sleep:
                     if not self._closed:
                         self._earlier.wait(_PAUSE_SECONDS)
 
@@ -414,7 +418,7 @@ class Timer(TaskOwner):
         Rules: TIMER-WAKE-UP.
         """
         # Who finds the reaper asleep wakes it under this lock, and so not before it waits.
-        with self._earlier:
+        with self._sleep:
             due = False
             while not due:
                 with self._lock:

@@ -113,16 +113,12 @@ class Walk(Place, Generic[Key]):
         Returns:
             The number of entries taken out: 1, or 0 if the entry was gone.
         """
-        lock = self._shard.lock
         while True:
-            lock.acquire()
-            try:
+            with self._shard.lock:
                 if self._list.length == 0:
                     return 0
                 if not self._follow():
                     return self._drop_here()
-            finally:
-                lock.release()
             self._left = None
 
     def sweep(self) -> int:
@@ -267,12 +263,9 @@ class Walk(Place, Generic[Key]):
 
 def walk_under(shard: Shard[Key], key: Key) -> Walk[Key] | None:
     """A walk over a key's list as it is now; None where there is no list."""
-    shard.lock.acquire()
-    try:
+    with shard.lock:
         watched = shard.lists.get(key)
         return None if watched is None else Walk(shard, watched)
-    finally:
-        shard.lock.release()
 
 
 def walk_over(shard: Shard[Key], watched: WatcherList[Key]) -> Walk[Key]:

@@ -43,8 +43,7 @@ class Shard(Generic[Key]):
 
         Rules: PURGATORY-WATCH-WAITS, PURGATORY-DUPLICATE-KEYS.
         """
-        self.lock.acquire()
-        try:
+        with self.lock:
             watched = self.lists.get(key)
             if watched is None:
                 watched = WatcherList(key)
@@ -53,8 +52,6 @@ class Shard(Generic[Key]):
             else:
                 watched.append(operation)
             self.entries += 1
-        finally:
-            self.lock.release()
 
     def detach(self, key: Key) -> list[DelayedOperation]:
         """Take a key's list away; entries of it are no longer found by walks and purges.
