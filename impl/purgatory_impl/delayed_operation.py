@@ -53,6 +53,7 @@ class DelayedOperation(GuardedTask):
     """
 
     __slots__ = (
+        "_abandoned",
         "_accounting",
         "_completed",
         "_delay_ms",
@@ -78,6 +79,7 @@ class DelayedOperation(GuardedTask):
         super().__init__(None if THIN else OperationLocks())
         # The small numbers side by side, behind those of thin locks: they take the space of two.
         self._completed = False
+        self._abandoned = False
         self._given = False
         self._entries: i32 = 0
         self._delay_ms = delay_ms if isinstance(delay_ms, int) else whole_ms(delay_ms)
@@ -121,7 +123,12 @@ class DelayedOperation(GuardedTask):
     @property
     def is_completed(self) -> bool:
         """Whether somebody has completed it; true before ``on_complete`` is called."""
-        return self._completed
+        return self._completed and not self._abandoned
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether ``Purgatory.abandon`` has taken it out, so that nobody will complete it."""
+        return self._abandoned
 
     def force_complete(self) -> bool:
         """Complete the operation, whatever its condition.
@@ -221,6 +228,23 @@ def attempt(operation: DelayedOperation, me: int, place: Place | None = None) ->
             return bool(operation.try_complete()) and operation._completed
         finally:
             operation._place = outer
+    finally:
+        leave(operation)
+
+
+def abandon(operation: DelayedOperation) -> bool:
+    """Let nobody complete the operation from now on; whether this call has ended it.
+
+    The word is completed as by a winner, so that entries and time-out are counted out alike; only
+    ``on_complete`` is not called.
+    """
+    enter(operation, this_thread())
+    try:
+        if operation._completed:
+            return False
+        # Under its own lock nobody else completes it: so it is never seen completed.
+        operation._abandoned = True
+        return _win(operation)
     finally:
         leave(operation)
 

@@ -44,6 +44,7 @@ from purgatory_impl.arguments import configured
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
 from purgatory_impl.delayed_operation import (
     DelayedOperation,
+    abandon,
     arm,
     attempt,
     belong_to,
@@ -246,6 +247,30 @@ class Purgatory(Generic[Key]):
             balance += withdraw(operation, 1)
         self._accounting.post(balance)
         return operations
+
+    def abandon(self, operation: DelayedOperation) -> bool:
+        """Take an operation out of all lists and the timer without completing it.
+
+        Its callbacks are never called, it cannot be forced, and to watch it again does nothing,
+        as with a completed one. Its entries are stale from now on: walks and purges remove them.
+        The call waits for a try of another thread that is under way, so that what a successful try
+        has taken is not lost: then the operation is completed, and the answer is False.
+
+        No rule speaks of this: it is an addition of this implementation. To the rules' counts an
+        abandoned operation is a completed one.
+
+        Args:
+            operation: Of this purgatory or of none yet.
+
+        Returns:
+            Whether this call has ended the operation. False where it was completed or abandoned
+            before; then ``on_complete`` has returned, unless it runs in this thread.
+
+        Raises:
+            OperationOfAnotherPurgatory: the operation was given to another purgatory before.
+        """
+        belong_to(operation, self._accounting)
+        return abandon(operation)
 
     def advance(self) -> None:
         """Do what is due at the clock's present reading, and purge if a purge is due then.
