@@ -20,7 +20,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 COMPILED = {
-    "impl/purgatory_impl": ("__init__.py", "errors.py", "event_loops.py"),
+    "impl/purgatory_impl": ("__init__.py", "errors.py", "compiler.py", "event_loops.py"),
     "benchmarks/purgatory_bench/baselines": ("__init__.py",),
 }
 """Folders whose modules are compiled, and names of modules that are not.

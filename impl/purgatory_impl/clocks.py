@@ -8,7 +8,7 @@ import time
 from threading import Condition
 from typing import Final, Protocol
 
-from mypy_extensions import mypyc_attr
+from purgatory_impl.compiler import mypyc_attr
 
 _NANOSECONDS_PER_MS: Final = 1_000_000
 _monotonic_ns: Final = time.monotonic_ns

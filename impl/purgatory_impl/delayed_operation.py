@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-from mypy_extensions import i32, mypyc_attr
-
 from purgatory_impl.accounting import Accounting
 from purgatory_impl.arguments import whole_ms
+from purgatory_impl.compiler import i32, mypyc_attr
 from purgatory_impl.errors import (
     DelayTooLarge,
     OperationOfAnotherPurgatory,

@@ -15,8 +15,7 @@ import threading
 from collections.abc import Iterable
 from typing import Final
 
-from mypy_extensions import mypyc_attr
-
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.exclusion import SectionLock, pure
 from purgatory_impl.task import COMPILED, Task
 from purgatory_impl.task_queue import TaskQueue

@@ -20,10 +20,9 @@ import weakref
 from operator import index
 from typing import NoReturn, Protocol, SupportsIndex
 
-from mypy_extensions import mypyc_attr
-
 from purgatory_impl.arguments import configured
 from purgatory_impl.clocks import Clock, MonotonicClock
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.depletion import DrySpells
 from purgatory_impl.errors import (
     BufferInUse,

@@ -37,11 +37,10 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Final, Generic, Literal, NoReturn, Self, SupportsIndex
 
-from mypy_extensions import mypyc_attr
-
 from purgatory_impl.accounting import Accounting, ExactAccounting, ProposalAccounting
 from purgatory_impl.arguments import configured
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.delayed_operation import (
     DelayedOperation,
     abandon,

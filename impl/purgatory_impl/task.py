@@ -20,8 +20,7 @@ from collections.abc import Callable
 from types import CoroutineType
 from typing import Final, NoReturn, SupportsIndex, final
 
-from mypy_extensions import mypyc_attr
-
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import refuse_copy, refuse_second_init
 
 COMPILED: Final = not __file__.endswith((".py", ".pyc"))

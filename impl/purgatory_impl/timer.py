@@ -28,10 +28,9 @@ from collections.abc import Callable
 from types import FunctionType, TracebackType
 from typing import Final, SupportsIndex, cast
 
-from mypy_extensions import mypyc_attr
-
 from purgatory_impl.arguments import configured, whole_ms
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock, monotonic_ms
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import (
     DelayTooLarge,
     NotATask,

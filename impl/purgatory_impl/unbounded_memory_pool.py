@@ -2,8 +2,7 @@
 
 from typing import Final, SupportsIndex
 
-from mypy_extensions import mypyc_attr
-
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import InvalidAllocation
 from purgatory_impl.memory_pool import new_buffer, whole_bytes
 

@@ -1,0 +1,21 @@
+"""What the compiler has to be told, at run time without the package that names it.
+
+mypyc reads the names of ``mypy_extensions`` and ``typing_extensions``. Nothing of them is needed
+when the program runs, so that the implementation needs no other package. Not compiled itself:
+the compiler would leave out the branch below that runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mypy_extensions import i32 as i32
+    from mypy_extensions import i64 as i64
+    from mypy_extensions import mypyc_attr as mypyc_attr
+else:
+    i32 = i64 = int
+
+    def mypyc_attr(*_names: str, **_values: object) -> object:
+        """A decorator that leaves its class as it is."""
+        return lambda decorated: decorated
