@@ -18,7 +18,7 @@ _EXIT_MISSING_TOOL: Final = 5
 
 
 def what_is_missing() -> str | None:
-    """The sentence that says what to install; None where the suite has all that it needs."""
+    """A sentence with the missing packages and the command that adds them; None without any."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if not missing:
         return None

@@ -68,11 +68,11 @@ class CallableOperation(DelayedOperation):
         return bool(holds) and self.force_complete()
 
     def on_complete(self) -> object:
-        """Call the callable, if there is one."""
+        """Call the callable given as ``on_complete``."""
         return None if self._on_complete is None else self._on_complete()
 
     def on_expiration(self) -> object:
-        """Call the callable, if there is one."""
+        """Call the callable given as ``on_expiration``."""
         return None if self._on_expiration is None else self._on_expiration()
 
 

@@ -17,5 +17,5 @@ else:
     i32 = i64 = int
 
     def mypyc_attr(*_names: str, **_values: object) -> object:
-        """A decorator that leaves its class as it is."""
+        """A decorator that returns the class unchanged."""
         return lambda decorated: decorated

@@ -61,7 +61,7 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
                 and is the answer. Runs in any thread that tries the operation, one at a time.
             delay_ms: The time-out, whole milliseconds from when it is watched.
             otherwise: Makes the answer where the time-out, or a force, completes the operation;
-                when absent, that answer is None. The awaiting task gets what this raises.
+                when absent, that answer is None. An exception from here goes to the awaiting task.
 
         Raises:
             InvalidDelay: the delay is not an integer.
@@ -78,7 +78,7 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
         self._woken: asyncio.Future[None] | None = None
 
     def try_complete(self) -> bool:
-        """Take the answer, if there is one."""
+        """Take the answer and complete the operation, unless ``take`` returns None."""
         answer = self._take()
         if answer is None:
             return False
@@ -122,7 +122,7 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
         self._loop = loop
 
     def _future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None] | None:
-        """What is done when there is an answer; None where there is one."""
+        """A new future for ``on_complete`` to set; None after ``on_complete``."""
         self._woken = loop.create_future()
         return None if self._answered else self._woken
 

@@ -1,6 +1,6 @@
 """The command that adds an extra to the running installation.
 
-Needs no other package: it is asked where these are missing.
+This module imports the standard library alone, since its caller may have found a package missing.
 """
 
 import importlib.util
