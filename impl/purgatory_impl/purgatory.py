@@ -34,13 +34,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable
-from types import TracebackType
-from typing import Final, Generic, Literal, NoReturn, Self, SupportsIndex
+from types import GenericAlias, TracebackType
+from typing import Final, Generic, Literal, NoReturn, Self, SupportsIndex, cast
 
 from purgatory_impl.accounting import Accounting, ExactAccounting, ProposalAccounting
 from purgatory_impl.arguments import configured
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
-from purgatory_impl.compiler import mypyc_attr
+from purgatory_impl.compiler import TypeVar, mypyc_attr
 from purgatory_impl.delayed_operation import (
     DelayedOperation,
     abandon,
@@ -66,6 +66,9 @@ from purgatory_impl.walks import walk_under
 from purgatory_impl.watcher_lists import WatcherLists
 from purgatory_impl.watchers import Key, Shard
 
+Operation = TypeVar("Operation", bound=DelayedOperation, default=DelayedOperation)
+"""Of operations that a purgatory is for, where it is for those of one class alone."""
+
 _LOGGER: Final = logging.getLogger("purgatory")
 _STRATEGIES: Final[dict[str, type[Accounting]]] = {
     "exact": ExactAccounting,
@@ -74,8 +77,12 @@ _STRATEGIES: Final[dict[str, type[Accounting]]] = {
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Purgatory(Generic[Key]):
-    """Delayed operations, watched under keys; all methods may be called from any thread."""
+class Purgatory(Generic[Key, Operation]):
+    """Delayed operations, watched under keys; all methods may be called from any thread.
+
+    For type checkers a purgatory has the class of its keys and, where all its operations are of
+    one class, that class: ``Purgatory[Partition, Fetch]``.
+    """
 
     def __init__(
         self,
@@ -124,6 +131,11 @@ class Purgatory(Generic[Key]):
             self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)
             self._reaper.start()
 
+    @classmethod
+    def __class_getitem__(cls, classes: object) -> GenericAlias:
+        """The purgatory of keys of a class, with or without the class of its operations."""
+        return GenericAlias(cls, classes)
+
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         """A purgatory is neither copied nor pickled.
 
@@ -145,7 +157,7 @@ class Purgatory(Generic[Key]):
         """Close the purgatory."""
         self.close()
 
-    def try_complete_else_watch(self, operation: DelayedOperation, keys: Iterable[Key]) -> bool:
+    def try_complete_else_watch(self, operation: Operation, keys: Iterable[Key]) -> bool:
         """Try to complete an operation; where that is not possible yet, watch it under each key.
 
         It is tried once before it is watched and once after. An exception from the first try leaves
@@ -226,7 +238,7 @@ class Purgatory(Generic[Key]):
                 failures.clear()
         return completed
 
-    def cancel_for_key(self, key: Key) -> list[DelayedOperation]:
+    def cancel_for_key(self, key: Key) -> list[Operation]:
         """Watch nothing under a key any more; the operations are not completed.
 
         An operation that is still watched under another key keeps its time-out. With its last
@@ -245,9 +257,9 @@ class Purgatory(Generic[Key]):
         for operation in operations:
             balance += withdraw(operation, 1)
         self._accounting.post(balance)
-        return operations
+        return cast("list[Operation]", operations)
 
-    def abandon(self, operation: DelayedOperation) -> bool:
+    def abandon(self, operation: Operation) -> bool:
         """Take an operation out of all lists and the timer without completing it.
 
         Its callbacks are never called, it cannot be forced, and to watch it again does nothing,
@@ -303,14 +315,14 @@ class Purgatory(Generic[Key]):
         if self._reaper is not None:
             join(self._reaper, timeout_ms)
 
-    def watched(self) -> dict[Key, list[DelayedOperation]]:
+    def watched(self) -> dict[Key, list[Operation]]:
         """What is in each list, completed operations included: for diagnosis, it takes long.
 
         Not one instant's picture where other threads are at work.
         """
-        lists: dict[Key, list[DelayedOperation]] = {}
+        lists: dict[Key, list[Operation]] = {}
         for key, operations in self._lists.by_key():
-            lists.setdefault(key, []).extend(operations)
+            lists.setdefault(key, []).extend(cast("list[Operation]", operations))
         return lists
 
     @property

@@ -328,3 +328,21 @@ def test_keys_of_any_kind_spread_over_the_shards() -> None:
     assert (purgatory.entries, purgatory.keys) == (len(keys), len(keys))
     assert max(len(shard.lists) for shard in purgatory._lists.shards) < 10
     assert [len(purgatory.cancel_for_key(key)) for key in keys] == [1] * len(keys)
+
+
+def test_the_classes_may_be_named_at_run_time() -> None:
+    """Given purgatories of keys alone, of keys and operations, and of subclasses of either.
+
+    Then they are made and used as one without.
+    """
+
+    class OfKeys(Purgatory[str]):
+        pass
+
+    class OfBoth(Purgatory[str, DelayedOperation]):
+        pass
+
+    for kind in (Purgatory, Purgatory[str], Purgatory[str, DelayedOperation], OfKeys, OfBoth):
+        with kind("typed", reaper=False) as purgatory:
+            assert isinstance(purgatory, Purgatory)
+            assert (purgatory.name, purgatory.cancel_for_key("k")) == ("typed", [])
