@@ -4,6 +4,7 @@
 operations that coroutines wait for; asyncio is imported with it alone.
 """
 
+from purgatory_impl.arguments import Delay
 from purgatory_impl.callable_operation import CallableOperation
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
 from purgatory_impl.delayed_operation import DelayedOperation
@@ -48,6 +49,7 @@ __all__ = [
     "CallableOperation",
     "CallableTask",
     "Clock",
+    "Delay",
     "DelayTooLarge",
     "DelayedOperation",
     "Executor",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CoroutineType, FunctionType
-from typing import SupportsIndex, final
+from typing import final
 
+from purgatory_impl.arguments import Delay
 from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.errors import InvalidConfiguration
 
@@ -19,7 +20,7 @@ class CallableOperation(DelayedOperation):
     def __init__(
         self,
         condition: Callable[[], object],
-        delay_ms: SupportsIndex,
+        delay_ms: Delay,
         *,
         on_complete: Callable[[], object] | None = None,
         on_expiration: Callable[[], object] | None = None,
@@ -29,14 +30,13 @@ class CallableOperation(DelayedOperation):
         Args:
             condition: Whether the operation can be completed now: true or false. It is completed
                 then; the callable does not do that. Called as ``try_complete`` would be.
-            delay_ms: The time-out, whole milliseconds from when it is watched. Zero and less mean
-                already due.
+            delay_ms: The time-out, as of any ``DelayedOperation``.
             on_complete: Called once, when the operation is completed, under its own lock.
             on_expiration: Called after that, where the time-out has completed it, under no lock.
 
         Raises:
             InvalidConfiguration: one of them cannot be called.
-            InvalidDelay: the delay is not an integer.
+            InvalidDelay: the delay is no whole number of milliseconds.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
             TypeError: the operation is in use already.
         """

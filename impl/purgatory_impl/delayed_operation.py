@@ -15,10 +15,8 @@ class that users subclass is looked up at each call.
 
 from __future__ import annotations
 
-from typing import SupportsIndex
-
 from purgatory_impl.accounting import Accounting
-from purgatory_impl.arguments import whole_ms
+from purgatory_impl.arguments import Delay, whole_ms
 from purgatory_impl.compiler import i32, mypyc_attr
 from purgatory_impl.errors import (
     DelayTooLarge,
@@ -61,15 +59,15 @@ class DelayedOperation(GuardedTask):
         "_place",
     )
 
-    def __init__(self, delay_ms: SupportsIndex) -> None:
+    def __init__(self, delay_ms: Delay) -> None:
         """Make an operation that nobody watches yet.
 
         Args:
-            delay_ms: The time-out, whole milliseconds from when it is watched. Zero and less mean
-                already due.
+            delay_ms: The time-out, whole milliseconds from when it is watched, or a ``timedelta``
+                of so many. Zero and less mean already due.
 
         Raises:
-            InvalidDelay: the delay is not an integer.
+            InvalidDelay: the delay is no whole number of milliseconds.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
             TypeError: the operation is in use already.
         """

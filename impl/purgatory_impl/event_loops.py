@@ -25,8 +25,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Final, Generic, Self, SupportsIndex, TypeVar
+from typing import Final, Generic, Self, TypeVar
 
+from purgatory_impl.arguments import Delay
 from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.errors import OperationOfAnotherPurgatory, PurgatoryClosed
 from purgatory_impl.executors import SteppedExecutor
@@ -50,7 +51,7 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
     def __init__(
         self,
         take: Callable[[], Answer_co | None],
-        delay_ms: SupportsIndex,
+        delay_ms: Delay,
         *,
         otherwise: Callable[[], Answer_co] | None = None,
     ) -> None:
@@ -59,12 +60,12 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
         Args:
             take: The try. None where there is no answer yet; anything else completes the operation
                 and is the answer. Runs in any thread that tries the operation, one at a time.
-            delay_ms: The time-out, whole milliseconds from when it is watched.
+            delay_ms: The time-out, as of any ``DelayedOperation``.
             otherwise: Makes the answer where the time-out, or a force, completes the operation;
                 when absent, that answer is None. An exception from here goes to the awaiting task.
 
         Raises:
-            InvalidDelay: the delay is not an integer.
+            InvalidDelay: the delay is no whole number of milliseconds.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
         """
         super().__init__(delay_ms)

@@ -28,7 +28,7 @@ from collections.abc import Callable
 from types import FunctionType, TracebackType
 from typing import Final, SupportsIndex, cast
 
-from purgatory_impl.arguments import configured, whole_ms
+from purgatory_impl.arguments import Delay, configured, whole_ms
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock, monotonic_ms
 from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import (
@@ -139,7 +139,7 @@ class Timer(TaskOwner):
         """Close the timer."""
         self.close()
 
-    def add(self, task: Task | Callable[[], object], delay_ms: SupportsIndex) -> Task:
+    def add(self, task: Task | Callable[[], object], delay_ms: Delay) -> Task:
         """Arm a task: it is to run once, ``delay_ms`` from now.
 
         A task that is pending is moved: only the last add counts. A task that is due by the
@@ -148,14 +148,15 @@ class Timer(TaskOwner):
 
         Args:
             task: A task, or a callable, of which a one-shot task is made.
-            delay_ms: Whole milliseconds. Negative means already due.
+            delay_ms: Whole milliseconds, or a ``timedelta`` of so many. Negative means already
+                due.
 
         Returns:
             The task, for cancelling it. One that was made of a callable can be moved while it is
             pending, and not be added again later.
 
         Raises:
-            InvalidDelay: the delay is not an integer.
+            InvalidDelay: the delay is no whole number of milliseconds.
             NotATask: it cannot be called, or it is a delayed operation, whose time-out is its
                 purgatory's to arm.
             OneShotEnded: the task was made of a callable and is not pending any more.
