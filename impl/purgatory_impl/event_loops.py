@@ -304,16 +304,19 @@ class EventLoopExecutor(SteppedExecutor):
 
     __slots__ = ("_loop", "_scheduled")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop | None = None, name: str = "purgatory"
+    ) -> None:
         """Make an executor of a loop.
 
         Args:
             loop: Whose thread runs tasks; the running loop when absent.
+            name: Begins the lines that the executor logs.
 
         Raises:
             RuntimeError: no loop is given, and none runs in this thread.
         """
-        super().__init__()
+        super().__init__(name)
         self._loop = asyncio.get_running_loop() if loop is None else loop
         self._scheduled = False
 
@@ -332,7 +335,9 @@ class EventLoopExecutor(SteppedExecutor):
             with self._lock:
                 self._scheduled = False
                 lost = len(self._waiting)
-            _LOGGER.exception("The event loop is closed; %d tasks will not run", lost)
+            _LOGGER.exception(
+                "%s: the event loop is closed; %d tasks will not run", self.name, lost
+            )
 
     def _run_some(self) -> None:
         try:

@@ -97,7 +97,7 @@ class Purgatory(Generic[Key, Operation]):
         """Build the purgatory and start its threads.
 
         Args:
-            name: Appears in the names of threads.
+            name: Begins the names of the purgatory's threads and the lines that it logs.
             purge_interval: A purge is due when more than so many entries are stale; at least 0.
             timer: Where time-outs wait. When absent, a timer with an executor of its own, which is
                 closed with the purgatory; a timer that is given stays open.
@@ -122,7 +122,7 @@ class Purgatory(Generic[Key, Operation]):
         self._closed = False
         self._own_timer: Timer | None = None
         if timer is None and time_outs:
-            timer = self._own_timer = Timer(reaper=reaper)
+            timer = self._own_timer = Timer(name=f"{name}-timer", reaper=reaper)
         self._timer = timer
         self._time_outs = timer if time_outs else None
         self._clock: Clock = MonotonicClock() if timer is None else timer.clock
@@ -458,7 +458,7 @@ class Purgatory(Generic[Key, Operation]):
                     found_nothing = self._purge_if_due()
             except Exception:
                 # A key may fail, a finaliser of what was removed, or a user's clock.
-                _LOGGER.exception("A purge failed")
+                _LOGGER.exception("%s: a purge failed", self.name)
                 self._accounting.rest()
 
 

@@ -76,11 +76,13 @@ class Timer(TaskOwner):
         "_reaper",
         "_sleep",
         "_wheel",
+        "name",
     )
 
     def __init__(
         self,
         *,
+        name: str = "purgatory",
         tick_ms: SupportsIndex = 1,
         wheel_size: SupportsIndex = 20,
         clock: Clock | None = None,
@@ -90,6 +92,7 @@ class Timer(TaskOwner):
         """Build the timer and start its threads.
 
         Args:
+            name: Begins the names of the timer's threads and the lines that it logs.
             tick_ms: The resolution, ms, at least 1. Expiries are rounded down to it.
             wheel_size: Buckets on each level, 2 to ``LARGEST_WHEEL_SIZE``.
             clock: Where the time comes from; a ``MonotonicClock`` when absent.
@@ -106,6 +109,7 @@ class Timer(TaskOwner):
             refuse_second_init(self)
         tick = configured("tick_ms", tick_ms, largest=LARGEST_DELAY_MS)
         size = configured("wheel_size", wheel_size, least=2, largest=LARGEST_WHEEL_SIZE)
+        self.name = name
         self._clock: Clock = MonotonicClock() if clock is None else clock
         self._wheel = Wheel(tick, size, self._clock.now_ms())
         # The usual clock is read without a call of a method.
@@ -114,7 +118,7 @@ class Timer(TaskOwner):
         self._closed = False
         self._own_executor: ThreadExecutor | None = None
         if executor is None:
-            executor = self._own_executor = ThreadExecutor()
+            executor = self._own_executor = ThreadExecutor(name)
         self._executor = executor
         # The reaper's state: asleep or not, the alarm's time, the condition that wakes it early.
         self._asleep = False
@@ -123,7 +127,7 @@ class Timer(TaskOwner):
         self._earlier = threading.Condition(self._sleep)
         self._reaper: threading.Thread | None = None
         if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:
-            self._reaper = threading.Thread(target=self._reap, name="purgatory-reaper", daemon=True)
+            self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)
             self._reaper.start()
 
     def __enter__(self) -> "Timer":
@@ -403,7 +407,7 @@ class Timer(TaskOwner):
                     self.advance()
             except Exception:
                 # Tasks cannot get here, but a user's clock can, and the ``wake`` of an executor.
-                _LOGGER.exception("A pass of the reaper failed")
+                _LOGGER.exception("%s: a pass of the reaper failed", self.name)
                 with self._earlier:
                     if not self._closed:
                         self._earlier.wait(_PAUSE_SECONDS)

@@ -121,6 +121,9 @@ MODULES_LEFT_OUT: dict[str, str] = {
     "guarded": "the locks of an operation; one thread alone never waits for one",
     "operation_locks": _LOCKS_ALONE,
     "errors": "texts, and one reason code for each class",
+    "compiler": "what the compiler alone reads",
+    "callable_operation": "an addition, which no rule speaks of; it has tests of its own",
+    "event_loops": "an addition, which no rule speaks of; it has tests of its own",
 }
 """The modules that are not mutated, each with the reason."""
 
@@ -174,6 +177,7 @@ _DECLARED = "declares a field, which is set again before it is read"
 _ROOM = "when entries move closer together; that is for memory, of which no rule speaks"
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
 _MISUSE = "a mistake of the program that calls, which an error tells; no step makes it"
+_ADDITION = "an addition, which no rule speaks of; it has tests of its own"
 _RUN_BY_OTHERS = "for an operation that its user runs, instead of its timer; no step does"
 _NETWORK = "only the network's line of memory asks, and no trial is of the network"
 _LEAKED = "no rule speaks of how many were lost"
@@ -231,6 +235,18 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "except TypeError:",
         "raise InvalidDelay(delay_ms) from None",
     ),
+    LeftOut("arguments", "", _ADDITION, "_MILLISECOND: Final = timedelta(milliseconds=1)"),
+    *_lines(
+        "arguments",
+        "whole_ms",
+        _ADDITION,
+        "if isinstance(delay_ms, timedelta):",
+        "whole, rest = divmod(delay_ms, _MILLISECOND)",
+        "if rest:",
+        "raise InvalidDelay(delay_ms)",
+    ),
+    LeftOut("delayed_operation", "abandon", _ADDITION),
+    LeftOut("purgatory", "Purgatory.abandon", _ADDITION),
     LeftOut("timer", "", _MISUSE, "LARGEST_WHEEL_SIZE: Final = 2**20"),
     LeftOut("timer", "", _REAPER, "_PAUSE_SECONDS: Final = 1.0"),
     *_lines(
@@ -317,14 +333,14 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "timer",
         "Timer.__init__",
         _REAPER,
-        'self._reaper = threading.Thread(target=self._reap, name="purgatory-reaper", daemon=True)',
+        'self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)',
     ),
     *_lines("timer", "Timer.__init__", _REAPER, "self._reaper.start()"),
     LeftOut(
         "timer",
         "Timer.__init__",
         _THREAD,
-        "executor = self._own_executor = ThreadExecutor()",
+        "executor = self._own_executor = ThreadExecutor(name)",
     ),
     LeftOut("timer", "Timer.__init__", _WAKES_REAPER, "self._alarm_ms: int | None = None"),
     LeftOut("timer", "Timer.close", _WAKES_REAPER, "self._earlier.notify_all()"),
