@@ -86,6 +86,13 @@ class DelayedOperation(GuardedTask):
         # Where a walk stands that is trying this operation; read and written under its own lock.
         self._place: Place | None = None
 
+    def __repr__(self) -> str:
+        """The class, the time-out, and what has become of the operation."""
+        try:
+            return f"<{type(self).__name__} of {self._delay_ms} ms, {_state_of(self)}>"
+        except AttributeError:
+            return f"<{type(self).__name__}, not initialised>"
+
     def try_complete(self) -> object:
         """Complete the operation if it can be completed now; overridden by every subclass.
 
@@ -186,6 +193,16 @@ class DelayedOperation(GuardedTask):
         Rules: PURGATORY-PENDING.
         """
         _end_time_out(self)
+
+
+def _state_of(operation: DelayedOperation) -> str:
+    """Read without any lock: for people."""
+    if operation._abandoned:
+        return "abandoned"
+    if operation._completed:
+        return "completed"
+    timed = "" if operation._next is None else ", in the timer"
+    return f"{operation._entries} entries in lists{timed}"
 
 
 def belong_to(operation: DelayedOperation, accounting: Accounting) -> None:

@@ -159,6 +159,11 @@ class AsyncioPurgatory(Generic[Key]):
         self._idle.set()
         self._closed = False
 
+    def __repr__(self) -> str:
+        """The purgatory, and how many coroutines wait."""
+        closed = ", closed" if self._closed else ""
+        return f"<AsyncioPurgatory in {self._purgatory!r}, {len(self._waiting)} wait{closed}>"
+
     async def __aenter__(self) -> Self:
         """The place itself."""
         self._running_loop()
@@ -192,8 +197,8 @@ class AsyncioPurgatory(Generic[Key]):
         completed by that, the coroutine goes on without a turn of the loop.
 
         A task that is cancelled before the operation is completed abandons it: see
-        ``Purgatory.abandon``. For one that is cancelled later the call returns the answer, and the
-        cancellation is raised at the task's next await.
+        ``Purgatory.abandon``. For one that is cancelled after an answer other than None the call
+        returns the answer, and the cancellation is raised at the task's next await.
 
         Args:
             operation: A new one.
@@ -267,7 +272,7 @@ class AsyncioPurgatory(Generic[Key]):
     async def _answered(
         self, operation: AwaitedOperation[Answer], loop: asyncio.AbstractEventLoop
     ) -> None:
-        """Wait until the operation has its answer; a cancellation that comes later is put off."""
+        """Wait until the operation is completed; a cancellation after its answer is put off."""
         cancellation: asyncio.CancelledError | None = None
         while (woken := operation._future(loop)) is not None:
             try:
@@ -276,8 +281,13 @@ class AsyncioPurgatory(Generic[Key]):
                 if self._purgatory.abandon(operation) or operation.is_abandoned:
                     raise
                 cancellation = cancelled
+        if cancellation is None:
+            return
+        if operation._answer is None:
+            # A time-out, or closing: nothing is lost.
+            raise cancellation
         task = asyncio.current_task()
-        if cancellation is not None and task is not None:
+        if task is not None:
             loop.call_soon(_cancel_again, task, task.cancelling(), *cancellation.args)
 
 

@@ -38,6 +38,10 @@ class Executor:
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
         self._waiting = TaskQueue()
 
+    def __repr__(self) -> str:
+        """The class, the name, and how many tasks wait; read without the lock."""
+        return f"<{type(self).__name__} {self.name!r}, {len(self._waiting)} tasks queued>"
+
     @property
     def queued(self) -> int:
         """Tasks that were handed over and have not begun to run."""

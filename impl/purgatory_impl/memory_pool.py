@@ -128,6 +128,11 @@ class SimpleMemoryPool:
         """
         refuse_copy(self)
 
+    def __repr__(self) -> str:
+        """The class and the bytes; read without the lock, so that lost buffers count as out."""
+        available = f"{self._available} of {self._size} bytes available"
+        return f"<{type(self).__name__}, {available}>"
+
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
         """A writable buffer of exactly ``bytes_`` bytes, or None where the pool has none to give.
 

@@ -144,6 +144,13 @@ class Purgatory(Generic[Key, Operation]):
         """
         refuse_copy(self)
 
+    def __repr__(self) -> str:
+        """The class, the name, and the counts; each is read by itself."""
+        counts = f"{self.entries} entries under {self.keys} keys"
+        owed = f"{self.pending} time-outs owed"
+        closed = ", closed" if self._closed else ""
+        return f"<{type(self).__name__} {self.name!r}, {counts}, {owed}{closed}>"
+
     def __enter__(self) -> Self:
         """The purgatory itself."""
         return self

@@ -130,6 +130,11 @@ class Timer(TaskOwner):
             self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)
             self._reaper.start()
 
+    def __repr__(self) -> str:
+        """The class, the name, and how many tasks are pending; read without the lock."""
+        closed = ", closed" if self._closed else ""
+        return f"<{type(self).__name__} {self.name!r}, {self._wheel.size} tasks pending{closed}>"
+
     def __enter__(self) -> "Timer":
         """The timer itself."""
         return self

@@ -14,6 +14,10 @@ UNBOUNDED_BYTES: Final = 2**63 - 1
 class UnboundedMemoryPool:
     """No bound at all: never refuses, is never out of memory, and takes anything back."""
 
+    def __repr__(self) -> str:
+        """The class."""
+        return f"<{type(self).__name__}>"
+
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview:
         """A writable buffer of exactly ``bytes_`` bytes, 0 among them.
 

@@ -399,6 +399,24 @@ def test_a_late_cancellation_by_a_time_limit_ends_the_next_await(
     run(scenario)
 
 
+def test_a_cancelled_task_is_not_told_of_closing(purgatory: Purgatory[str]) -> None:
+    """Given a coroutine that waits.
+
+    When in one turn its task is cancelled, and the place is closed.
+    Then the task is cancelled: there is no answer to be lost.
+    """
+    mailbox = Mailbox(purgatory)
+
+    async def scenario() -> None:
+        async with AsyncioPurgatory(purgatory) as waiting:
+            task = await one_waits(waiting, mailbox)
+            task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+
+    run(scenario)
+
+
 def test_an_abandoned_operation_can_be_cancelled(purgatory: Purgatory[str]) -> None:
     """Given a coroutine whose operation somebody else has abandoned.
 

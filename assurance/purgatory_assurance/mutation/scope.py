@@ -173,6 +173,7 @@ _INTERRUPT = "an interrupt in the main thread; the suite's tasks throw ordinary 
 _ORDER = "whether timer or lists come first is seen by other threads alone"
 _ONE_EACH = "for a second timer or purgatory; no step is about two of them"
 _FOR_PEOPLE = "words for people; they all have one reason code"
+_SHOWN = "words for people, of which no rule speaks"
 _DECLARED = "declares a field, which is set again before it is read"
 _ROOM = "when entries move closer together; that is for memory, of which no rule speaks"
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
@@ -246,6 +247,19 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "raise InvalidDelay(delay_ms)",
     ),
     LeftOut("delayed_operation", "abandon", _ADDITION),
+    LeftOut("delayed_operation", "_state_of", _SHOWN),
+    LeftOut("delayed_operation", "DelayedOperation.__repr__", _SHOWN),
+    LeftOut("task", "_state_of", _SHOWN),
+    LeftOut("task", "_name_of", _SHOWN),
+    *(
+        LeftOut("task", f"{task}.__repr__", _SHOWN)
+        for task in ("Task", "CallableTask", "OneShotTask")
+    ),
+    LeftOut("timer", "Timer.__repr__", _SHOWN),
+    LeftOut("executors", "Executor.__repr__", _SHOWN),
+    LeftOut("purgatory", "Purgatory.__repr__", _SHOWN),
+    LeftOut("memory_pool", "SimpleMemoryPool.__repr__", _SHOWN),
+    LeftOut("unbounded_memory_pool", "UnboundedMemoryPool.__repr__", _SHOWN),
     LeftOut("purgatory", "Purgatory.abandon", _ADDITION),
     LeftOut("timer", "", _MISUSE, "LARGEST_WHEEL_SIZE: Final = 2**20"),
     LeftOut("timer", "", _REAPER, "_PAUSE_SECONDS: Final = 1.0"),
