@@ -171,6 +171,8 @@ class DelayedOperation(GuardedTask):
                 won = _win(self)
                 _end_time_out(self)
                 if won:
+                    if self._accounting is not None:
+                        self._accounting.count_expiry()
                     self.on_complete()
             finally:
                 leave(self)

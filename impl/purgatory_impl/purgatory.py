@@ -370,6 +370,11 @@ class Purgatory(Generic[Key, Operation]):
         return self._accounting.pending
 
     @property
+    def expired(self) -> int:
+        """Operations that their time-outs have completed so far; the count never falls."""
+        return self._accounting.expired
+
+    @property
     def stale(self) -> int:
         """Entries of completed operations; exact when no call is under way.
 

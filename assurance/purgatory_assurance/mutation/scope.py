@@ -216,6 +216,7 @@ _OF_THREADS: Final = frozenset(
 _EQUIVALENT: Final = frozenset({_DECLARED, _FULL, _ROOM, _WHICH_SHARD})
 """The reasons for which a survivor differs in memory and time alone."""
 
+_COUNTS_EXPIRY = "self._accounting.count_expiry()"
 _MAKES_LOCK = "SectionLock() if COMPILED else pure(threading.Lock())"
 _WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
 
@@ -288,6 +289,9 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     ),
     LeftOut("delayed_operation", "belong_to", _MISUSE, "operation._given = True"),
     LeftOut("accounting", "Accounting.rest", _REAPER),
+    LeftOut("accounting", "Accounting.count_expiry", _ADDITION),
+    LeftOut("accounting", "Accounting.__init__", _ADDITION, "self._expired = 0"),
+    LeftOut("delayed_operation", "DelayedOperation.run", _ADDITION, _COUNTS_EXPIRY),
     *_lines("accounting", "Accounting.begin_time_out", _RUN_BY_OTHERS, "task._owed += 1"),
     *_lines("accounting", "Accounting.end_time_out", _RUN_BY_OTHERS, "task._owed -= 1"),
     *_lines(
