@@ -312,7 +312,7 @@ class EventLoopExecutor(SteppedExecutor):
     have been cancelled in the same turn.
     """
 
-    __slots__ = ("_loop", "_scheduled")
+    __slots__ = ("_loop", "_asked")
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop | None = None, name: str = "purgatory"
@@ -328,7 +328,7 @@ class EventLoopExecutor(SteppedExecutor):
         """
         super().__init__(name)
         self._loop = asyncio.get_running_loop() if loop is None else loop
-        self._scheduled = False
+        self._asked = False
 
     def wake(self) -> None:
         """Let the loop run what is queued; called in any thread.
@@ -336,14 +336,14 @@ class EventLoopExecutor(SteppedExecutor):
         Where the loop is closed, an error is logged and the tasks stay queued.
         """
         with self._lock:
-            if self._scheduled or not len(self._waiting):
+            if self._asked or not len(self._waiting):
                 return
-            self._scheduled = True
+            self._asked = True
         try:
             self._loop.call_soon_threadsafe(self._run_some)
         except RuntimeError:
             with self._lock:
-                self._scheduled = False
+                self._asked = False
                 lost = len(self._waiting)
             _LOGGER.exception(
                 "%s: the event loop is closed; %d tasks will not run", self.name, lost
@@ -356,6 +356,6 @@ class EventLoopExecutor(SteppedExecutor):
                     break
         finally:
             with self._lock:
-                self._scheduled = False
+                self._asked = False
             # What is left, or has come meanwhile, has a turn of its own.
             self.wake()

@@ -7,7 +7,7 @@ import pytest
 from purgatory_impl import OperationOfAnotherPurgatory
 
 from .purgatory_bench import Bench, Seen, check_law, sweep
-from .threads import LONG_S
+from .threads import LONG_S, in_threads
 
 
 def test_an_abandoned_operation_leaves_the_timer_and_its_lists() -> None:
@@ -125,3 +125,39 @@ def test_to_abandon_waits_for_a_try_that_is_under_way() -> None:
     assert bench.purgatory.check_and_complete("k") == 1
     abandoning.join(LONG_S)
     assert answers == [False, ["try a", "taken", "complete a"]]
+
+
+def test_of_threads_that_end_an_operation_one_is_first(eager_switching: None) -> None:
+    """Given operations that are watched and completable, with their time-outs due.
+
+    When threads at once abandon each, force it, check its keys and run its time-out.
+    Then each is abandoned or completed, by one of them, and no count is off.
+    """
+    bench = Bench()
+    operations = [bench.watched(str(number), "kl", 5) for number in range(400)]
+    for operation in operations:
+        operation.ready = True
+    bench.advance(5)
+    abandoned: list[bool] = []
+    ended: list[int] = []
+
+    def abandon() -> None:
+        abandoned.extend(bench.purgatory.abandon(operation) for operation in operations)
+
+    def force() -> None:
+        ended.append(sum(operation.force_complete() for operation in reversed(operations)))
+
+    def check() -> None:
+        ended.append(sum(bench.purgatory.check_and_complete(key) for key in "lk"))
+
+    in_threads(abandon, force, check, bench.run_all)
+    taken = [each for each in operations if each.is_abandoned]
+    completed = [each for each in operations if each.is_completed]
+    assert len(taken) == sum(abandoned)
+    assert len(completed) == sum(ended) + bench.purgatory.expired
+    assert len(taken) + len(completed) == 400
+    lines = [line for line in bench.log if line.startswith("complete")]
+    assert sorted(lines) == sorted(f"complete {each.name}" for each in completed)
+    check_law(bench.purgatory)
+    sweep(bench.purgatory)
+    assert bench.seen() == Seen()
