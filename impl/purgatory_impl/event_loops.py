@@ -312,7 +312,7 @@ class EventLoopExecutor(SteppedExecutor):
     have been cancelled in the same turn.
     """
 
-    __slots__ = ("_loop", "_asked")
+    __slots__ = ("_asked", "_loop")
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop | None = None, name: str = "purgatory"
