@@ -195,6 +195,10 @@ class DelayedOperation(GuardedTask):
         Rules: PURGATORY-PENDING.
         """
         _end_time_out(self)
+        self._left()
+
+    def _left(self) -> None:
+        """The operation is abandoned, or closing has dropped its time-out; called under no lock."""
 
 
 def _state_of(operation: DelayedOperation) -> str:
@@ -260,9 +264,11 @@ def abandon(operation: DelayedOperation) -> bool:
             return False
         # Under its own lock nobody else completes it: so it is never seen completed.
         operation._abandoned = True
-        return _win(operation)
+        _win(operation)
     finally:
         leave(operation)
+    operation._left()
+    return True
 
 
 def _win(operation: DelayedOperation) -> bool:

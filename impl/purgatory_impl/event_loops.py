@@ -93,9 +93,20 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
                 self._answer = self._otherwise()
             except Exception as failure:
                 self._failure = failure
-        # First answered, then looked for who waits; the loop does it the other way round.
         self._answered = True
-        if self._woken is None or self._loop is None:
+        self._tell_loop()
+
+    def _left(self) -> None:
+        """Let the task go on where nobody would complete the operation, or time it out."""
+        if self._abandoned:
+            self._tell_loop()
+        else:
+            self._refuse(PurgatoryClosed())
+
+    def _tell_loop(self) -> None:
+        # First answered, then looked for who waits; the loop does it the other way round.
+        woken = self._woken
+        if woken is None or self._loop is None or woken.done():
             return
         try:
             self._loop.call_soon_threadsafe(self._wake)
@@ -123,9 +134,9 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
         self._loop = loop
 
     def _future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None] | None:
-        """A new future for ``on_complete`` to set; None after ``on_complete``."""
+        """A new future for whoever ends the operation; None after its end."""
         self._woken = loop.create_future()
-        return None if self._answered else self._woken
+        return None if self._answered or self._abandoned else self._woken
 
     def _outcome(self) -> Answer_co | None:
         if self._answer is None and self._failure is not None:
@@ -196,9 +207,10 @@ class AsyncioPurgatory(Generic[Key]):
         It is tried at once, and then as ``Purgatory.try_complete_else_watch`` says. Where it is
         completed by that, the coroutine goes on without a turn of the loop.
 
-        A task that is cancelled before the operation is completed abandons it: see
-        ``Purgatory.abandon``. For one that is cancelled after an answer other than None the call
-        returns the answer, and the cancellation is raised at the task's next await.
+        Where somebody else abandons the operation, the task is cancelled. A task that is cancelled
+        before the operation is completed abandons it, see ``Purgatory.abandon``. For one that is
+        cancelled after an answer other than None the call returns the answer, and the cancellation
+        is raised at the task's next await.
 
         Args:
             operation: A new one.
@@ -209,7 +221,8 @@ class AsyncioPurgatory(Generic[Key]):
             no ``otherwise``.
 
         Raises:
-            PurgatoryClosed: the purgatory is closed, or was closed while the operation waited.
+            PurgatoryClosed: this or the purgatory is closed, or was closed while the operation
+                waited.
             WatchError: the purgatory refuses the operation or its keys.
             TypeError: the operation was awaited before.
             RuntimeError: this is the place of another event loop.
@@ -281,6 +294,8 @@ class AsyncioPurgatory(Generic[Key]):
                 if self._purgatory.abandon(operation) or operation.is_abandoned:
                     raise
                 cancellation = cancelled
+        if operation.is_abandoned:
+            raise asyncio.CancelledError("the operation was abandoned")
         if cancellation is None:
             return
         if operation._answer is None:

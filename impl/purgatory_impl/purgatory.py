@@ -318,7 +318,7 @@ class Purgatory(Generic[Key, Operation]):
             # Not those in the lists alone: the proposal arms what was cancelled meanwhile.
             for task in self._time_outs._waiting():
                 if isinstance(task, DelayedOperation) and task._accounting is self._accounting:
-                    take_time_out(task)
+                    self._drop_time_out(task)
         if self._reaper is not None:
             join(self._reaper, timeout_ms)
 
@@ -443,9 +443,13 @@ class Purgatory(Generic[Key, Operation]):
     def _finish_watch(self, operation: DelayedOperation, due: bool) -> None:
         if self._closed:
             # Closing has not met this operation, perhaps.
-            take_time_out(operation)
+            self._drop_time_out(operation)
         if due and self._timer is not None:
             self._timer._executor.wake()
+
+    def _drop_time_out(self, operation: DelayedOperation) -> None:
+        if take_time_out(operation):
+            operation._left()
 
     def _purge_if_due(self) -> bool:
         """Purge where a purge is due.

@@ -417,11 +417,14 @@ def test_a_cancelled_task_is_not_told_of_closing(purgatory: Purgatory[str]) -> N
     run(scenario)
 
 
-def test_an_abandoned_operation_can_be_cancelled(purgatory: Purgatory[str]) -> None:
-    """Given a coroutine whose operation somebody else has abandoned.
+@pytest.mark.parametrize("and_cancel", [False, True])
+def test_the_task_of_an_abandoned_operation_is_cancelled(
+    purgatory: Purgatory[str], and_cancel: bool
+) -> None:
+    """Given a coroutine that waits.
 
-    When its task is cancelled.
-    Then it is cancelled.
+    When somebody else abandons its operation, and perhaps its task is cancelled, too.
+    Then the task is cancelled.
     """
     mailbox = Mailbox(purgatory)
 
@@ -430,7 +433,8 @@ def test_an_abandoned_operation_can_be_cancelled(purgatory: Purgatory[str]) -> N
             task = await one_waits(waiting, mailbox)
             (operation,) = purgatory.watched()["k"]
             assert purgatory.abandon(operation)
-            task.cancel()
+            if and_cancel:
+                task.cancel()
             await asyncio.wait([task])
             assert task.cancelled()
 
@@ -537,6 +541,52 @@ def test_after_the_time_to_drain_the_rest_is_told(purgatory: Purgatory[str]) -> 
         await waiting.close(drain_ms=1)
         with pytest.raises(PurgatoryClosed):
             await task
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("own_timer", [True, False])
+def test_who_waits_in_a_purgatory_that_is_closed_is_told(own_timer: bool) -> None:
+    """Given a coroutine that waits in a purgatory, with a timer of its own or a given one.
+
+    When another thread closes the purgatory.
+    Then the coroutine gets PurgatoryClosed, and does not wait for a time-out that was dropped.
+    """
+
+    async def scenario() -> None:
+        with Timer() as timer:
+            purgatory = Purgatory[str](timer=None if own_timer else timer)
+            async with AsyncioPurgatory(purgatory) as waiting:
+                task = await one_waits(waiting, Mailbox(purgatory))
+                await asyncio.to_thread(purgatory.close)
+                with pytest.raises(PurgatoryClosed):
+                    await task
+                assert (purgatory.pending, timer.size) == (0, 0)
+
+    run(scenario)
+
+
+def test_who_comes_to_wait_while_the_purgatory_is_closed_is_told() -> None:
+    """Given an operation whose second try closes the purgatory, which was given its timer.
+
+    When a coroutine waits for it.
+    Then it gets PurgatoryClosed.
+    """
+
+    async def scenario() -> None:
+        with Timer(clock=VirtualClock()) as timer:
+            purgatory = Purgatory[str](timer=timer)
+            tries: list[int] = []
+
+            def take() -> None:
+                tries.append(0)
+                if len(tries) == 2:
+                    purgatory.close()
+
+            async with AsyncioPurgatory(purgatory) as waiting:
+                with pytest.raises(PurgatoryClosed):
+                    await waiting.watch(AwaitedOperation(take, LONG_MS), ["k"])
+            assert (len(tries), timer.size) == (2, 0)
 
     run(scenario)
 

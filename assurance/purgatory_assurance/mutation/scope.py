@@ -488,7 +488,9 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "if appended < len(keys):",
         "self._accounting.post(withdraw(operation, len(keys) - appended))",
     ),
-    LeftOut("purgatory", "Purgatory._finish_watch", _CLOSED_MEANWHILE, "take_time_out(operation)"),
+    LeftOut(
+        "purgatory", "Purgatory._finish_watch", _CLOSED_MEANWHILE, "self._drop_time_out(operation)"
+    ),
     LeftOut("purgatory", "_first_of", _FOR_PEOPLE, "for further in failures[1:]:"),
     LeftOut(
         "purgatory",
