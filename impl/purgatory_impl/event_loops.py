@@ -139,13 +139,16 @@ class AwaitedOperation(DelayedOperation, Generic[Answer_co]):
         return None if self._answered or self._abandoned else self._woken
 
     def _outcome(self) -> Answer_co | None:
-        if self._answer is None and self._failure is not None:
+        """Hand the outcome over: the operation may be in lists for long, and keeps nothing."""
+        answer, failure = self._answer, self._failure
+        self._answer = self._failure = self._woken = None
+        if answer is None and failure is not None:
             try:
-                raise self._failure
+                raise failure
             finally:
-                # It knows this frame: known here, too, it would keep the operation alive.
-                self._failure = None
-        return self._answer
+                # The failure knows this frame, which would keep the failure alive.
+                del failure
+        return answer
 
 
 class AsyncioPurgatory(Generic[Key]):
@@ -286,24 +289,25 @@ class AsyncioPurgatory(Generic[Key]):
         self, operation: AwaitedOperation[Answer], loop: asyncio.AbstractEventLoop
     ) -> None:
         """Wait until the operation is completed; a cancellation after its answer is put off."""
-        cancellation: asyncio.CancelledError | None = None
+        # Its words and not the cancellation itself, whose traceback knows this frame.
+        cancellation: tuple[object, ...] | None = None
         while (woken := operation._future(loop)) is not None:
             try:
                 await woken
             except asyncio.CancelledError as cancelled:
                 if self._purgatory.abandon(operation) or operation.is_abandoned:
                     raise
-                cancellation = cancelled
+                cancellation = cancelled.args
         if operation.is_abandoned:
             raise asyncio.CancelledError("the operation was abandoned")
         if cancellation is None:
             return
         if operation._answer is None:
             # A time-out, or closing: nothing is lost.
-            raise cancellation
+            raise asyncio.CancelledError(*cancellation)
         task = asyncio.current_task()
         if task is not None:
-            loop.call_soon(_cancel_again, task, task.cancelling(), *cancellation.args)
+            loop.call_soon(_cancel_again, task, task.cancelling(), *cancellation)
 
 
 def _cancel_again(task: asyncio.Task[object], requests: int, message: object = None) -> None:

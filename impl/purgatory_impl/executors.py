@@ -6,8 +6,9 @@ of them tasks run one at a time, in the order of the queue, and a task that fail
 ``purgatory``, with the executor's name) and harms no other. A ``KeyboardInterrupt`` or
 ``SystemExit`` in the main thread is no failure of the task: it goes on to the caller.
 
-An executor may serve several timers. For an executor of your own (an event loop, say) subclass
-``SteppedExecutor`` and let ``wake`` arrange that ``run_one`` is called until it returns False.
+An executor may serve several timers. For an executor of your own subclass ``SteppedExecutor`` and
+let ``wake`` arrange that ``run_one`` is called until it returns False; ``event_loops`` has one for
+the loops of asyncio.
 """
 
 import logging

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import threading
+import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
@@ -20,6 +21,7 @@ from purgatory_impl import (
 )
 from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation, EventLoopExecutor
 
+from .purgatory_bench import Planned
 from .threads import LONG_S
 
 LONG_MS = 1000 * LONG_S
@@ -150,6 +152,48 @@ def test_the_time_out_answers_none_or_what_the_operation_makes(purgatory: Purgat
             assert await waiting.watch(other, ["k"]) == "other"
             with pytest.raises(LookupError, match="planned"):
                 await waiting.watch(failing, ["k"])
+
+    run(scenario)
+
+
+def test_an_answer_is_kept_by_nobody_else() -> None:
+    """Given operations under two keys, in a purgatory that nobody purges.
+
+    When one is answered, and the answer of the other one fails.
+    Then the answer and the failure are garbage once the coroutine has let them go, although
+    entries of both operations are left.
+    """
+
+    class Something:
+        pass
+
+    there: list[Something] = []
+
+    def fail() -> Something:
+        raise Planned
+
+    async def outcomes(waiting: AsyncioPurgatory[str]) -> list[weakref.ref[object]]:
+        def put() -> None:
+            there.append(Something())
+            waiting.purgatory.check_and_complete("k")
+
+        asyncio.get_running_loop().call_soon(put)
+        take = AwaitedOperation(lambda: there.pop() if there else None, LONG_MS)
+        answer = await waiting.watch(take, ["k", "l"])
+        failing = AwaitedOperation(lambda: None, LONG_MS, otherwise=fail)
+        asyncio.get_running_loop().call_soon(failing.force_complete)
+        try:
+            await waiting.watch(failing, ["k", "l"])
+        except Planned as failure:
+            return [weakref.ref(answer), weakref.ref(failure)]
+        raise AssertionError
+
+    async def scenario() -> None:
+        with Purgatory[str](reaper=False) as purgatory:
+            async with AsyncioPurgatory(purgatory) as waiting:
+                references = await outcomes(waiting)
+                assert purgatory.stale == 3
+                assert [reference() for reference in references] == [None, None]
 
     run(scenario)
 
