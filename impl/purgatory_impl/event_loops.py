@@ -289,6 +289,9 @@ class AsyncioPurgatory(Generic[Key]):
         self, operation: AwaitedOperation[Answer], loop: asyncio.AbstractEventLoop
     ) -> None:
         """Wait until the operation is completed; a cancellation after its answer is put off."""
+        task = asyncio.current_task()
+        # Requests to cancel the task that it has met before.
+        met = 0 if task is None else task.cancelling()
         # Its words and not the cancellation itself, whose traceback knows this frame.
         cancellation: tuple[object, ...] | None = None
         while (woken := operation._future(loop)) is not None:
@@ -305,21 +308,22 @@ class AsyncioPurgatory(Generic[Key]):
         if operation._answer is None:
             # A time-out, or closing: nothing is lost.
             raise asyncio.CancelledError(*cancellation)
-        task = asyncio.current_task()
         if task is not None:
-            loop.call_soon(_cancel_again, task, task.cancelling(), *cancellation)
+            # One may have been made, and not met, before this coroutine began.
+            met = min(met, task.cancelling() - 1)
+            loop.call_soon(_cancel_again, task, met, cancellation)
 
 
-def _cancel_again(task: asyncio.Task[object], requests: int, message: object = None) -> None:
-    """Cancel a task for requests that it has not met yet, unless one of them was withdrawn.
+def _cancel_again(task: asyncio.Task[object], met: int, words: tuple[object, ...]) -> None:
+    """Cancel a task for the requests that it has not met yet, unless all of them were withdrawn.
 
     Args:
         task: Whom.
-        requests: How many there were when the first one came too late.
-        message: Of the cancellation.
+        met: How many requests it has met.
+        words: The message of the cancellation, if it has one.
     """
-    if not task.done() and task.cancelling() >= max(requests, 1):
-        task.cancel(message)
+    if not task.done() and task.cancelling() > met:
+        task.cancel(*words)
         # The request has been counted before.
         task.uncancel()
 

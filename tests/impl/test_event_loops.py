@@ -413,6 +413,68 @@ def test_a_late_cancellation_that_was_withdrawn_is_not_raised(purgatory: Purgato
     run(scenario)
 
 
+@pytest.mark.parametrize("withdrawn", [0, 1, 2])
+def test_of_two_late_cancellations_both_have_to_be_withdrawn(
+    purgatory: Purgatory[str], withdrawn: int
+) -> None:
+    """Given a coroutine that waits for a message.
+
+    When its task is cancelled twice in the turn in which it is answered, and some are withdrawn.
+    Then it gets the message, and is cancelled unless both are withdrawn.
+    """
+    mailbox = Mailbox(purgatory)
+    received: list[str | None] = []
+
+    async def receive(waiting: AsyncioPurgatory[str]) -> None:
+        received.append(await waiting.watch(mailbox.operation(), ["k"]))
+        running = asyncio.current_task()
+        assert running is not None
+        for _ in range(withdrawn):
+            running.uncancel()
+        await turns(10)
+
+    async def scenario() -> None:
+        async with AsyncioPurgatory(purgatory) as waiting:
+            task = asyncio.ensure_future(receive(waiting))
+            await turns()
+            mailbox.put_elsewhere("m")
+            task.cancel()
+            task.cancel("again")
+            await asyncio.wait([task])
+            assert (received, task.cancelled()) == (["m"], withdrawn < 2)
+
+    run(scenario)
+
+
+def test_a_task_that_was_cancelled_before_may_wait_once_more(purgatory: Purgatory[str]) -> None:
+    """Given a task that has been cancelled, and waits for a last message before it ends.
+
+    When it is answered.
+    Then it gets the message, and is not cancelled a second time for the same request.
+    """
+    mailbox = Mailbox(purgatory)
+
+    async def receive(waiting: AsyncioPurgatory[str]) -> list[str | None]:
+        try:
+            await asyncio.sleep(LONG_S)
+        except asyncio.CancelledError:
+            message = await waiting.watch(mailbox.operation(), ["k"])
+            await turns(10)
+            return [message]
+        return []
+
+    async def scenario() -> None:
+        async with AsyncioPurgatory(purgatory) as waiting:
+            task = asyncio.ensure_future(receive(waiting))
+            await turns()
+            task.cancel()
+            await turns()
+            mailbox.put_elsewhere("m")
+            assert await task == ["m"]
+
+    run(scenario)
+
+
 def test_a_late_cancellation_by_a_time_limit_ends_the_next_await(
     purgatory: Purgatory[str],
 ) -> None:
