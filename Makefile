@@ -13,7 +13,7 @@ CHECKED := $(wildcard tests/test_*.py) $(addprefix tests/,spec model impl confor
 $(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[conformance]'
 	touch $@
 
 $(VENV)/.ready: $(VENV)/.core

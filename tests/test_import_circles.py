@@ -20,6 +20,7 @@ PACKAGES = (
     "purgatory_bench",
     "purgatory_assurance",
     "broker",
+    "mailboxes",
 )
 
 

@@ -60,8 +60,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the marker of the added tests."""
+    """Name the marker of the added tests.
+
+    Raises:
+        pytest.UsageError: the suite is asked for, and a package that it needs is missing.
+    """
     if config.option.purgatory:
+        from purgatory_conformance.starting import what_is_missing
+
+        if sentence := what_is_missing():
+            raise pytest.UsageError(f"--purgatory: {sentence}")
         config.addinivalue_line("markers", "purgatory: a rule of the purgatory specification")
 
 

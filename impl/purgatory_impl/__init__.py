@@ -1,8 +1,11 @@
 """A timer on a hierarchical timing wheel, a purgatory of delayed operations, and memory pools.
 
-``network`` has the server whose connections wait for the memory of a pool.
+``network`` has the server whose connections wait for the memory of a pool. ``event_loops`` has the
+operations that coroutines wait for; asyncio is imported with it alone.
 """
 
+from purgatory_impl.arguments import Delay
+from purgatory_impl.callable_operation import CallableOperation
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
 from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.errors import (
@@ -43,8 +46,10 @@ __all__ = [
     "BufferInUse",
     "BufferPart",
     "BufferReleased",
+    "CallableOperation",
     "CallableTask",
     "Clock",
+    "Delay",
     "DelayTooLarge",
     "DelayedOperation",
     "Executor",

@@ -40,6 +40,7 @@ class Accounting(ABC):
         "_asleep",
         "_changed",
         "_closed",
+        "_expired",
         "_lock",
         "_pending",
         "_sleep",
@@ -55,6 +56,7 @@ class Accounting(ABC):
         self._asleep = False
         self._stale = 0
         self._pending = 0
+        self._expired = 0
         self._closed = False
 
     @property
@@ -103,6 +105,17 @@ class Accounting(ABC):
         """
         with self._lock:
             return self._pending
+
+    @property
+    def expired(self) -> int:
+        """Operations that a time-out has completed so far."""
+        with self._lock:
+            return self._expired
+
+    def count_expiry(self) -> None:
+        """A time-out has completed an operation."""
+        with self._lock:
+            self._expired += 1
 
     def rest(self) -> None:
         """Let the reaper rest after a failure, unless the purgatory is closed."""

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from operator import index
-from typing import SupportsIndex
+from typing import Final, SupportsIndex, TypeAlias
 
 from purgatory_impl.errors import InvalidConfiguration, InvalidDelay
+
+Delay: TypeAlias = SupportsIndex | timedelta
+"""Whole milliseconds: a number of any integer type, or a ``timedelta`` of so many."""
+
+_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def configured(name: str, value: SupportsIndex, least: int = 1, largest: int | None = None) -> int:
@@ -31,12 +37,19 @@ def configured(name: str, value: SupportsIndex, least: int = 1, largest: int | N
     return whole
 
 
-def whole_ms(delay_ms: SupportsIndex) -> int:
+def whole_ms(delay_ms: Delay) -> int:
     """A delay as an integer of Python's own; other integer types would wrap around.
 
+    A ``timedelta`` is not rounded: down would be early and up late, and the caller knows which.
+
     Raises:
-        InvalidDelay: the delay is no whole number.
+        InvalidDelay: the delay is no whole number of milliseconds.
     """
+    if isinstance(delay_ms, timedelta):
+        whole, rest = divmod(delay_ms, _MILLISECOND)
+        if rest:
+            raise InvalidDelay(delay_ms)
+        return whole
     try:
         return index(delay_ms)
     except TypeError:

@@ -8,7 +8,7 @@ import time
 from threading import Condition
 from typing import Final, Protocol
 
-from mypy_extensions import mypyc_attr
+from purgatory_impl.compiler import mypyc_attr
 
 _NANOSECONDS_PER_MS: Final = 1_000_000
 _monotonic_ns: Final = time.monotonic_ns
@@ -39,6 +39,10 @@ class MonotonicClock:
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        """The class: a reading would be over at once."""
+        return f"<{type(self).__name__}>"
+
     def now_ms(self) -> int:
         """Milliseconds since an arbitrary origin; never goes back."""
         return monotonic_ms()
@@ -64,6 +68,10 @@ class VirtualClock:
         self._now_ms = start_ms
         self._lock = threading.Lock()
         self._sleepers: list[tuple[int, Condition]] = []
+
+    def __repr__(self) -> str:
+        """The class and the reading."""
+        return f"<{type(self).__name__} at {self._now_ms} ms>"
 
     def now_ms(self) -> int:
         """The reading that was set last, ms."""

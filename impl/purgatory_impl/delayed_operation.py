@@ -15,12 +15,9 @@ class that users subclass is looked up at each call.
 
 from __future__ import annotations
 
-from typing import SupportsIndex
-
-from mypy_extensions import i32, mypyc_attr
-
 from purgatory_impl.accounting import Accounting
-from purgatory_impl.arguments import whole_ms
+from purgatory_impl.arguments import Delay, whole_ms
+from purgatory_impl.compiler import i32, mypyc_attr
 from purgatory_impl.errors import (
     DelayTooLarge,
     OperationOfAnotherPurgatory,
@@ -53,6 +50,7 @@ class DelayedOperation(GuardedTask):
     """
 
     __slots__ = (
+        "_abandoned",
         "_accounting",
         "_completed",
         "_delay_ms",
@@ -61,15 +59,15 @@ class DelayedOperation(GuardedTask):
         "_place",
     )
 
-    def __init__(self, delay_ms: SupportsIndex) -> None:
+    def __init__(self, delay_ms: Delay) -> None:
         """Make an operation that nobody watches yet.
 
         Args:
-            delay_ms: The time-out, whole milliseconds from when it is watched. Zero and less mean
-                already due.
+            delay_ms: The time-out, whole milliseconds from when it is watched, or a ``timedelta``
+                of so many. Zero and less mean already due.
 
         Raises:
-            InvalidDelay: the delay is not an integer.
+            InvalidDelay: the delay is no whole number of milliseconds.
             DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
             TypeError: the operation is in use already.
         """
@@ -78,6 +76,7 @@ class DelayedOperation(GuardedTask):
         super().__init__(None if THIN else OperationLocks())
         # The small numbers side by side, behind those of thin locks: they take the space of two.
         self._completed = False
+        self._abandoned = False
         self._given = False
         self._entries: i32 = 0
         self._delay_ms = delay_ms if isinstance(delay_ms, int) else whole_ms(delay_ms)
@@ -86,6 +85,13 @@ class DelayedOperation(GuardedTask):
         self._accounting: Accounting | None = None
         # Where a walk stands that is trying this operation; read and written under its own lock.
         self._place: Place | None = None
+
+    def __repr__(self) -> str:
+        """The class, the time-out, and what has become of the operation."""
+        try:
+            return f"<{type(self).__name__} of {self._delay_ms} ms, {_state_of(self)}>"
+        except AttributeError:
+            return f"<{type(self).__name__}, not initialised>"
 
     def try_complete(self) -> object:
         """Complete the operation if it can be completed now; overridden by every subclass.
@@ -121,7 +127,12 @@ class DelayedOperation(GuardedTask):
     @property
     def is_completed(self) -> bool:
         """Whether somebody has completed it; true before ``on_complete`` is called."""
-        return self._completed
+        return self._completed and not self._abandoned
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether ``Purgatory.abandon`` has taken it out, so that nobody will complete it."""
+        return self._abandoned
 
     def force_complete(self) -> bool:
         """Complete the operation, whatever its condition.
@@ -172,6 +183,20 @@ class DelayedOperation(GuardedTask):
         Rules: PURGATORY-PENDING.
         """
         _end_time_out(self)
+        self._left()
+
+    def _left(self) -> None:
+        """The operation is abandoned, or closing has dropped its time-out; called under no lock."""
+
+
+def _state_of(operation: DelayedOperation) -> str:
+    """Read without any lock: for people."""
+    if operation._abandoned:
+        return "abandoned"
+    if operation._completed:
+        return "completed"
+    timed = "" if operation._next is None else ", in the timer"
+    return f"{operation._entries} entries in lists{timed}"
 
 
 def belong_to(operation: DelayedOperation, accounting: Accounting) -> None:
@@ -255,8 +280,38 @@ def _expire_under_lock(operation: DelayedOperation) -> bool:
     won = _win(operation)
     _end_time_out(operation)
     if won:
+        if operation._accounting is not None:
+            operation._accounting.count_expiry()
         operation.on_complete()
     return won
+
+
+def abandon(operation: DelayedOperation) -> bool:
+    """Let nobody complete the operation from now on; whether this call has ended it.
+
+    The word is completed as by a winner, so that entries and time-out are counted out alike; only
+    ``on_complete`` is not called.
+    """
+    if operation._locks is not None:
+        with operation._locks.own:
+            ended = _abandon(operation)
+    else:
+        enter(operation, this_thread())
+        try:
+            ended = _abandon(operation)
+        finally:
+            leave(operation)
+    if ended:
+        operation._left()
+    return ended
+
+
+def _abandon(operation: DelayedOperation) -> bool:
+    if operation._completed:
+        return False
+    # Under its own lock nobody else completes it: so it is never seen completed.
+    operation._abandoned = True
+    return _win(operation)
 
 
 def _win(operation: DelayedOperation) -> bool:

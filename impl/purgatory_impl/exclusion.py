@@ -27,8 +27,7 @@ import threading
 from types import TracebackType
 from typing import Final, cast, final
 
-from mypy_extensions import mypyc_attr
-
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.task import COMPILED
 

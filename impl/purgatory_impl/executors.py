@@ -3,11 +3,12 @@
 The timer hands tasks over under its lock, in the order of expiry, and that only queues them.
 Afterwards, outside all locks, it calls ``wake``, and from there the executors differ. In every one
 of them tasks run one at a time, in the order of the queue, and a task that fails is logged (logger
-``purgatory``) and harms no other. A ``KeyboardInterrupt`` or ``SystemExit`` in the main thread is
-no failure of the task: it goes on to the caller.
+``purgatory``, with the executor's name) and harms no other. A ``KeyboardInterrupt`` or
+``SystemExit`` in the main thread is no failure of the task: it goes on to the caller.
 
-An executor may serve several timers. For an executor of your own (an event loop, say) subclass
-``SteppedExecutor`` and let ``wake`` arrange that ``run_one`` is called until it returns False.
+An executor may serve several timers. For an executor of your own subclass ``SteppedExecutor`` and
+let ``wake`` arrange that ``run_one`` is called until it returns False; ``event_loops`` has one for
+the loops of asyncio.
 """
 
 import logging
@@ -15,8 +16,7 @@ import threading
 from collections.abc import Iterable
 from typing import Final
 
-from mypy_extensions import mypyc_attr
-
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.exclusion import SectionLock, pure
 from purgatory_impl.task import COMPILED, Task
 from purgatory_impl.task_queue import TaskQueue
@@ -26,13 +26,22 @@ _LOGGER: Final = logging.getLogger("purgatory")
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Executor:
-    """The queue of expired tasks, without anybody who runs them."""
+    """The queue of expired tasks, without anybody who runs them.
 
-    __slots__ = ("_lock", "_waiting")
+    Attributes:
+        name: Begins the lines that the executor logs, and the name of its thread.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_lock", "_waiting", "name")
+
+    def __init__(self, name: str = "purgatory") -> None:
+        self.name = name
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
         self._waiting = TaskQueue()
+
+    def __repr__(self) -> str:
+        """The class, the name, and how many tasks wait; read without the lock."""
+        return f"<{type(self).__name__} {self.name!r}, {len(self._waiting)} tasks queued>"
 
     @property
     def queued(self) -> int:
@@ -70,7 +79,7 @@ class SteppedExecutor(Executor):
             task = self._waiting.take()
         if task is None:
             return False
-        _run(task)
+        _run(task, self)
         return True
 
 
@@ -84,8 +93,8 @@ class InlineExecutor(Executor):
 
     __slots__ = ("_running",)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, name: str = "purgatory") -> None:
+        super().__init__(name)
         self._running = False
 
     def wake(self) -> None:
@@ -114,7 +123,7 @@ class InlineExecutor(Executor):
             if task is None:
                 self._running = False
                 return False
-        _run(task)
+        _run(task, self)
         return True
 
 
@@ -124,14 +133,14 @@ class ThreadExecutor(Executor):
 
     __slots__ = ("_changed", "_closed", "_running", "_sleep", "_worker")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, name: str = "purgatory") -> None:
+        super().__init__(name)
         # Whoever waits for a change looks under this lock, and whoever has made one tells under it.
         self._sleep = threading.Lock()
         self._changed = threading.Condition(self._sleep)
         self._closed = False
         self._running = False
-        self._worker = threading.Thread(target=self._work, name="purgatory-executor", daemon=True)
+        self._worker = threading.Thread(target=self._work, name=f"{name}-executor", daemon=True)
         self._worker.start()
 
     def wake(self) -> None:
@@ -140,7 +149,7 @@ class ThreadExecutor(Executor):
         with self._lock:
             lost = len(self._waiting) if self._closed and not self._worker.is_alive() else 0
         if lost:
-            _LOGGER.error("The executor is closed; %d tasks will not run", lost)
+            _LOGGER.error("%s: the executor is closed; %d tasks will not run", self.name, lost)
 
     def wait_until_idle(self, timeout_ms: int) -> bool:
         """Wait until no task is queued or running, at most ``timeout_ms``.
@@ -181,7 +190,7 @@ class ThreadExecutor(Executor):
         if task is None and not self._wait_for_task():
             return False
         if task is not None:
-            _run(task)
+            _run(task, self)
             with self._lock:
                 self._running = False
                 is_idle = not len(self._waiting)
@@ -218,7 +227,7 @@ def join(thread: threading.Thread, timeout_ms: int) -> None:
         _LOGGER.warning("Thread %s has not ended after %d ms", thread.name, timeout_ms)
 
 
-def _run(task: Task) -> None:
+def _run(task: Task, executor: Executor) -> None:
     """Run a task and log its failure; only the main thread can be told to leave.
 
     Rules: TIMER-THROWING-TASK.
@@ -229,4 +238,4 @@ def _run(task: Task) -> None:
         asks_to_leave = not isinstance(failure, Exception)
         if asks_to_leave and threading.current_thread() is threading.main_thread():
             raise
-        _LOGGER.exception("Timer task %r failed", task)
+        _LOGGER.exception("%s: the task %r failed", executor.name, task)

@@ -11,8 +11,7 @@ from __future__ import annotations
 import threading
 from typing import final
 
-from mypy_extensions import i32, mypyc_attr
-
+from purgatory_impl.compiler import i32, mypyc_attr
 from purgatory_impl.task import TimerTask
 
 

@@ -4,9 +4,8 @@ import logging
 from collections import deque
 from typing import Final, SupportsIndex
 
-from mypy_extensions import mypyc_attr
-
 from purgatory_impl.clocks import Clock
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.memory_pool import SimpleMemoryPool
 
 _LOGGER: Final = logging.getLogger("purgatory")

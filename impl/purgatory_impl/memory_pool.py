@@ -20,10 +20,9 @@ import weakref
 from operator import index
 from typing import NoReturn, Protocol, SupportsIndex
 
-from mypy_extensions import mypyc_attr
-
 from purgatory_impl.arguments import configured
 from purgatory_impl.clocks import Clock, MonotonicClock
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.depletion import DrySpells
 from purgatory_impl.errors import (
     BufferInUse,
@@ -128,6 +127,11 @@ class SimpleMemoryPool:
             TypeError: always.
         """
         refuse_copy(self)
+
+    def __repr__(self) -> str:
+        """The class and the bytes; read without the lock, so that lost buffers count as out."""
+        available = f"{self._available} of {self._size} bytes available"
+        return f"<{type(self).__name__}, {available}>"
 
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview | None:
         """A writable buffer of exactly ``bytes_`` bytes, or None where the pool has none to give.

@@ -34,16 +34,16 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable
-from types import TracebackType
-from typing import Final, Generic, Literal, NoReturn, Self, SupportsIndex
-
-from mypy_extensions import mypyc_attr
+from types import GenericAlias, TracebackType
+from typing import Final, Generic, Literal, NoReturn, Self, SupportsIndex, cast
 
 from purgatory_impl.accounting import Accounting, ExactAccounting, ProposalAccounting
 from purgatory_impl.arguments import configured
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
+from purgatory_impl.compiler import TypeVar, mypyc_attr
 from purgatory_impl.delayed_operation import (
     DelayedOperation,
+    abandon,
     arm,
     attempt,
     belong_to,
@@ -66,6 +66,9 @@ from purgatory_impl.walks import walk_under
 from purgatory_impl.watcher_lists import WatcherLists
 from purgatory_impl.watchers import Key, Shard
 
+Operation = TypeVar("Operation", bound=DelayedOperation, default=DelayedOperation)
+"""Of operations that a purgatory is for, where it is for those of one class alone."""
+
 _LOGGER: Final = logging.getLogger("purgatory")
 _STRATEGIES: Final[dict[str, type[Accounting]]] = {
     "exact": ExactAccounting,
@@ -74,8 +77,12 @@ _STRATEGIES: Final[dict[str, type[Accounting]]] = {
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Purgatory(Generic[Key]):
-    """Delayed operations, watched under keys; all methods may be called from any thread."""
+class Purgatory(Generic[Key, Operation]):
+    """Delayed operations, watched under keys; all methods may be called from any thread.
+
+    For type checkers a purgatory has the class of its keys and, where all its operations are of
+    one class, that class: ``Purgatory[Partition, Fetch]``.
+    """
 
     def __init__(
         self,
@@ -90,7 +97,7 @@ class Purgatory(Generic[Key]):
         """Build the purgatory and start its threads.
 
         Args:
-            name: Appears in the names of threads.
+            name: Begins the names of the purgatory's threads and the lines that it logs.
             purge_interval: A purge is due when more than so many entries are stale; at least 0.
             timer: Where time-outs wait. When absent, a timer with an executor of its own, which is
                 closed with the purgatory; a timer that is given stays open.
@@ -115,7 +122,7 @@ class Purgatory(Generic[Key]):
         self._closed = False
         self._own_timer: Timer | None = None
         if timer is None and time_outs:
-            timer = self._own_timer = Timer(reaper=reaper)
+            timer = self._own_timer = Timer(name=f"{name}-timer", reaper=reaper)
         self._timer = timer
         self._time_outs = timer if time_outs else None
         self._clock: Clock = MonotonicClock() if timer is None else timer.clock
@@ -124,6 +131,11 @@ class Purgatory(Generic[Key]):
             self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)
             self._reaper.start()
 
+    @classmethod
+    def __class_getitem__(cls, classes: object) -> GenericAlias:
+        """The purgatory of keys of a class, with or without the class of its operations."""
+        return GenericAlias(cls, classes)
+
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         """A purgatory is neither copied nor pickled.
 
@@ -131,6 +143,13 @@ class Purgatory(Generic[Key]):
             TypeError: always.
         """
         refuse_copy(self)
+
+    def __repr__(self) -> str:
+        """The class, the name, and the counts; each is read by itself."""
+        counts = f"{self.entries} entries under {self.keys} keys"
+        owed = f"{self.pending} time-outs owed"
+        closed = ", closed" if self._closed else ""
+        return f"<{type(self).__name__} {self.name!r}, {counts}, {owed}{closed}>"
 
     def __enter__(self) -> Self:
         """The purgatory itself."""
@@ -145,7 +164,7 @@ class Purgatory(Generic[Key]):
         """Close the purgatory."""
         self.close()
 
-    def try_complete_else_watch(self, operation: DelayedOperation, keys: Iterable[Key]) -> bool:
+    def try_complete_else_watch(self, operation: Operation, keys: Iterable[Key]) -> bool:
         """Try to complete an operation; where that is not possible yet, watch it under each key.
 
         It is tried once before it is watched and once after. An exception from the first try leaves
@@ -226,7 +245,7 @@ class Purgatory(Generic[Key]):
                 failures.clear()
         return completed
 
-    def cancel_for_key(self, key: Key) -> list[DelayedOperation]:
+    def cancel_for_key(self, key: Key) -> list[Operation]:
         """Watch nothing under a key any more; the operations are not completed.
 
         An operation that is still watched under another key keeps its time-out. With its last
@@ -245,7 +264,31 @@ class Purgatory(Generic[Key]):
         for operation in operations:
             balance += withdraw(operation, 1)
         self._accounting.post(balance)
-        return operations
+        return cast("list[Operation]", operations)
+
+    def abandon(self, operation: Operation) -> bool:
+        """Take an operation out of all lists and the timer without completing it.
+
+        Its callbacks are never called, it cannot be forced, and to watch it again does nothing,
+        as with a completed one. Its entries are stale from now on: walks and purges remove them.
+        The call waits for a try of another thread that is under way, so that what a successful try
+        has taken is not lost: then the operation is completed, and the answer is False.
+
+        No rule speaks of this: it is an addition of this implementation. To the rules' counts an
+        abandoned operation is a completed one.
+
+        Args:
+            operation: Of this purgatory or of none yet.
+
+        Returns:
+            Whether this call has ended the operation. False where it was completed or abandoned
+            before; then ``on_complete`` has returned, unless it runs in this thread.
+
+        Raises:
+            OperationOfAnotherPurgatory: the operation was given to another purgatory before.
+        """
+        belong_to(operation, self._accounting)
+        return abandon(operation)
 
     def advance(self) -> None:
         """Do what is due at the clock's present reading, and purge if a purge is due then.
@@ -275,18 +318,18 @@ class Purgatory(Generic[Key]):
             # Not those in the lists alone: the proposal arms what was cancelled meanwhile.
             for task in self._time_outs._waiting():
                 if isinstance(task, DelayedOperation) and task._accounting is self._accounting:
-                    take_time_out(task)
+                    self._drop_time_out(task)
         if self._reaper is not None:
             join(self._reaper, timeout_ms)
 
-    def watched(self) -> dict[Key, list[DelayedOperation]]:
+    def watched(self) -> dict[Key, list[Operation]]:
         """What is in each list, completed operations included: for diagnosis, it takes long.
 
         Not one instant's picture where other threads are at work.
         """
-        lists: dict[Key, list[DelayedOperation]] = {}
+        lists: dict[Key, list[Operation]] = {}
         for key, operations in self._lists.by_key():
-            lists.setdefault(key, []).extend(operations)
+            lists.setdefault(key, []).extend(cast("list[Operation]", operations))
         return lists
 
     @property
@@ -325,6 +368,11 @@ class Purgatory(Generic[Key]):
         Rules: PURGATORY-PENDING, PURGATORY-COUNTS-WHEN-QUIET.
         """
         return self._accounting.pending
+
+    @property
+    def expired(self) -> int:
+        """Operations that their time-outs have completed so far; the count never falls."""
+        return self._accounting.expired
 
     @property
     def stale(self) -> int:
@@ -395,9 +443,13 @@ class Purgatory(Generic[Key]):
     def _finish_watch(self, operation: DelayedOperation, due: bool) -> None:
         if self._closed:
             # Closing has not met this operation, perhaps.
-            take_time_out(operation)
+            self._drop_time_out(operation)
         if due and self._timer is not None:
             self._timer._executor.wake()
+
+    def _drop_time_out(self, operation: DelayedOperation) -> None:
+        if take_time_out(operation):
+            operation._left()
 
     def _purge_if_due(self) -> bool:
         """Purge where a purge is due.
@@ -422,7 +474,7 @@ class Purgatory(Generic[Key]):
                     found_nothing = self._purge_if_due()
             except Exception:
                 # A key may fail, a finaliser of what was removed, or a user's clock.
-                _LOGGER.exception("A purge failed")
+                _LOGGER.exception("%s: a purge failed", self.name)
                 self._accounting.rest()
 
 

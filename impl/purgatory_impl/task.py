@@ -20,8 +20,7 @@ from collections.abc import Callable
 from types import CoroutineType
 from typing import Final, NoReturn, SupportsIndex, final
 
-from mypy_extensions import mypyc_attr
-
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import refuse_copy, refuse_second_init
 
 COMPILED: Final = not __file__.endswith((".py", ".pyc"))
@@ -72,6 +71,10 @@ class Task(Cell):
             TypeError: always.
         """
         refuse_copy(self)
+
+    def __repr__(self) -> str:
+        """The class, and whether the task is pending."""
+        return f"<{type(self).__name__}, {_state_of(self)}>"
 
     def run(self) -> object:
         """What the executor calls once for each expiry; what it returns is ignored.
@@ -154,6 +157,10 @@ class CallableTask(TimerTask):
         super().__init__()
         self._action = action
 
+    def __repr__(self) -> str:
+        """The callable, and whether the task is pending."""
+        return f"<CallableTask of {_name_of(self._action)}, {_state_of(self)}>"
+
     def run(self) -> None:
         """Call it."""
         result = self._action()
@@ -174,6 +181,13 @@ class OneShotTask(Task):
     def __init__(self, action: Callable[[], object]) -> None:
         super().__init__()
         self._action: Callable[[], object] | None = action
+
+    def __repr__(self) -> str:
+        """The callable and whether the task is pending; after that only that it has ended."""
+        action = self._action
+        if action is None:
+            return "<OneShotTask, ended>"
+        return f"<OneShotTask of {_name_of(action)}, {_state_of(self)}>"
 
     def run(self) -> None:
         """Call the callable, once: a second run does nothing.
@@ -196,6 +210,16 @@ class OneShotTask(Task):
     def _dropped(self) -> None:
         """The arming has ended here, too."""
         self._let_go()
+
+
+def _state_of(task: Task) -> str:
+    """Read without the lock of the timer, also where a constructor has not got far: for people."""
+    return "not pending" if getattr(task, "_next", None) is None else "pending"
+
+
+def _name_of(action: Callable[[], object]) -> str:
+    name: object = getattr(action, "__qualname__", None)
+    return name if isinstance(name, str) else repr(action)
 
 
 def _see_result(result: object) -> None:

@@ -28,10 +28,9 @@ from collections.abc import Callable
 from types import FunctionType, TracebackType
 from typing import Final, SupportsIndex, cast
 
-from mypy_extensions import mypyc_attr
-
-from purgatory_impl.arguments import configured, whole_ms
+from purgatory_impl.arguments import Delay, configured, whole_ms
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock, monotonic_ms
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import (
     DelayTooLarge,
     NotATask,
@@ -77,11 +76,13 @@ class Timer(TaskOwner):
         "_reaper",
         "_sleep",
         "_wheel",
+        "name",
     )
 
     def __init__(
         self,
         *,
+        name: str = "purgatory",
         tick_ms: SupportsIndex = 1,
         wheel_size: SupportsIndex = 20,
         clock: Clock | None = None,
@@ -91,6 +92,7 @@ class Timer(TaskOwner):
         """Build the timer and start its threads.
 
         Args:
+            name: Begins the names of the timer's threads and the lines that it logs.
             tick_ms: The resolution, ms, at least 1. Expiries are rounded down to it.
             wheel_size: Buckets on each level, 2 to ``LARGEST_WHEEL_SIZE``.
             clock: Where the time comes from; a ``MonotonicClock`` when absent.
@@ -107,6 +109,7 @@ class Timer(TaskOwner):
             refuse_second_init(self)
         tick = configured("tick_ms", tick_ms, largest=LARGEST_DELAY_MS)
         size = configured("wheel_size", wheel_size, least=2, largest=LARGEST_WHEEL_SIZE)
+        self.name = name
         self._clock: Clock = MonotonicClock() if clock is None else clock
         self._wheel = Wheel(tick, size, self._clock.now_ms())
         # The usual clock is read without a call of a method.
@@ -115,7 +118,7 @@ class Timer(TaskOwner):
         self._closed = False
         self._own_executor: ThreadExecutor | None = None
         if executor is None:
-            executor = self._own_executor = ThreadExecutor()
+            executor = self._own_executor = ThreadExecutor(name)
         self._executor = executor
         # The reaper's state: asleep or not, the alarm's time, the condition that wakes it early.
         self._asleep = False
@@ -124,8 +127,13 @@ class Timer(TaskOwner):
         self._earlier = threading.Condition(self._sleep)
         self._reaper: threading.Thread | None = None
         if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:
-            self._reaper = threading.Thread(target=self._reap, name="purgatory-reaper", daemon=True)
+            self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)
             self._reaper.start()
+
+    def __repr__(self) -> str:
+        """The class, the name, and how many tasks are pending; read without the lock."""
+        closed = ", closed" if self._closed else ""
+        return f"<{type(self).__name__} {self.name!r}, {self._wheel.size} tasks pending{closed}>"
 
     def __enter__(self) -> "Timer":
         """The timer itself."""
@@ -140,7 +148,7 @@ class Timer(TaskOwner):
         """Close the timer."""
         self.close()
 
-    def add(self, task: Task | Callable[[], object], delay_ms: SupportsIndex) -> Task:
+    def add(self, task: Task | Callable[[], object], delay_ms: Delay) -> Task:
         """Arm a task: it is to run once, ``delay_ms`` from now.
 
         A task that is pending is moved: only the last add counts. A task that is due by the
@@ -149,14 +157,15 @@ class Timer(TaskOwner):
 
         Args:
             task: A task, or a callable, of which a one-shot task is made.
-            delay_ms: Whole milliseconds. Negative means already due.
+            delay_ms: Whole milliseconds, or a ``timedelta`` of so many. Negative means already
+                due.
 
         Returns:
             The task, for cancelling it. One that was made of a callable can be moved while it is
             pending, and not be added again later.
 
         Raises:
-            InvalidDelay: the delay is not an integer.
+            InvalidDelay: the delay is no whole number of milliseconds.
             NotATask: it cannot be called, or it is a delayed operation, whose time-out is its
                 purgatory's to arm.
             OneShotEnded: the task was made of a callable and is not pending any more.
@@ -407,7 +416,7 @@ class Timer(TaskOwner):
                     self.advance()
             except Exception:
                 # Tasks cannot get here, but a user's clock can, and the ``wake`` of an executor.
-                _LOGGER.exception("A pass of the reaper failed")
+                _LOGGER.exception("%s: a pass of the reaper failed", self.name)
                 with self._sleep:
                     if not self._closed:
                         self._earlier.wait(_PAUSE_SECONDS)

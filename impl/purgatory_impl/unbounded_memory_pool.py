@@ -2,8 +2,7 @@
 
 from typing import Final, SupportsIndex
 
-from mypy_extensions import mypyc_attr
-
+from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import InvalidAllocation
 from purgatory_impl.memory_pool import new_buffer, whole_bytes
 
@@ -14,6 +13,10 @@ UNBOUNDED_BYTES: Final = 2**63 - 1
 @mypyc_attr(allow_interpreted_subclasses=True)
 class UnboundedMemoryPool:
     """No bound at all: never refuses, is never out of memory, and takes anything back."""
+
+    def __repr__(self) -> str:
+        """The class."""
+        return f"<{type(self).__name__}>"
 
     def try_allocate(self, bytes_: SupportsIndex) -> memoryview:
         """A writable buffer of exactly ``bytes_`` bytes, 0 among them.

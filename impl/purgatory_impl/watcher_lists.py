@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, Generic
 
-from mypy_extensions import i64
-
+from purgatory_impl.compiler import i64
 from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.walks import sweep_shard, walk_over
 from purgatory_impl.watchers import Key, Shard

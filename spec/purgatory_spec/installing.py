@@ -1,28 +1,17 @@
-"""The command that adds an extra to the running installation."""
+"""The command that adds an extra to the running installation.
+
+This module imports the standard library alone, since its caller may have found a package missing.
+"""
 
 import importlib.util
+import json
 import shlex
 import sys
 from importlib import metadata
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-import msgspec
-
 DISTRIBUTION = "purgatory-spec"
-
-
-class _Directory(msgspec.Struct):
-    """What is recorded of an installation from a folder."""
-
-    editable: bool = False
-
-
-class _Origin(msgspec.Struct):
-    """Where a distribution was installed from, as PEP 610 records it."""
-
-    url: str
-    dir_info: _Directory = msgspec.field(default_factory=_Directory)
 
 
 def command_for(extra: str) -> str:
@@ -49,10 +38,11 @@ def _wanted(extra: str, recorded: str | None) -> list[str]:
     named = f"{DISTRIBUTION}[{extra}]"
     if recorded is None:
         return [named]
-    origin = msgspec.json.decode(recorded, type=_Origin)
-    if origin.dir_info.editable:
-        return ["--editable", f"{url2pathname(urlsplit(origin.url).path)}[{extra}]"]
-    return [f"{named} @ {origin.url}"]
+    # As PEP 610 has it.
+    origin = json.loads(recorded)
+    if origin.get("dir_info", {}).get("editable", False):
+        return ["--editable", f"{url2pathname(urlsplit(origin['url']).path)}[{extra}]"]
+    return [f"{named} @ {origin['url']}"]
 
 
 def _recorded() -> str | None:

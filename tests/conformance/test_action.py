@@ -192,7 +192,7 @@ def test_a_conformant_subject_ends_well_with_summary_badge_and_artifact(folder: 
     assert badge["message"].startswith("conformant · ")
     assert action.results["exit-code"] == "0"
     assert (folder / "temp/purgatory/asked-of-pip").read_text("utf-8").split() == [
-        *("-m", "pip", "install", "--quiet", str(ROOT))
+        *("-m", "pip", "install", "--quiet", f"{ROOT}[conformance]")
     ]
 
 

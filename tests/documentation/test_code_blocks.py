@@ -37,8 +37,12 @@ NOT_RUN = {
     ),
     ("docs/explanation/workload-studies.md", "$ purgatory study run all --workers 2"),
     ("docs/reference/trace-figures.md", "$ python -m purgatory_bench.trace_pipeline"),
-    ("docs/how-to/install.md", "$ make conformance            # the core, in .venv: 50 MB"),
+    ("docs/how-to/install.md", "$ make conformance            # the suite, in .venv: 50 MB"),
     ("docs/how-to/install.md", "$ .venv/bin/python -m pip install build"),
+    (
+        "docs/how-to/install.md",
+        "$ python -m pip install dist/purgatory_spec-0.1.0-py3-none-any.whl",
+    ),
     (
         "docs/how-to/install.md",
         "$ python -m pip install 'dist/purgatory_spec-0.1.0-py3-none-any.whl[tla]'",
@@ -61,7 +65,10 @@ NOT_RUN = {
     ("docs/reference/network.md", "$ purgatory bench network --write docs/reference/network.md"),
     ("docs/how-to/use-the-server.md", "$ export MALLOC_TOP_PAD_=67108864"),
     ("docs/reference/mutation.md", "$ make mutation"),
-    ("docs/tutorial/first-adapter.md", "$ python -m pip install path/to/the/checkout"),
+    (
+        "docs/tutorial/first-adapter.md",
+        "$ python -m pip install 'path/to/the/checkout[conformance]'",
+    ),
     (
         "docs/tutorial/first-adapter.md",
         "$ time sh -c 'purgatory init --lang go mine && purgatory doctor mine"

@@ -153,12 +153,12 @@ def check_law(purgatory: Purgatory[Key]) -> None:
     """Compare every count with what the lists hold; for when no call is under way."""
     lists = listed(purgatory)
     entries = [operation for operations in lists.values() for operation in operations]
-    completed = [operation for operation in entries if operation.is_completed]
+    ended = {id(each) for each in entries if each.is_completed or each.is_abandoned}
     assert all(lists.values()), "an empty list was kept"
     assert purgatory.entries == len(entries)
     assert purgatory.keys == len(lists)
-    assert purgatory.stale == len(completed)
-    words = Counter(id(operation) for operation in entries if not operation.is_completed)
+    assert purgatory.stale == sum(id(operation) in ended for operation in entries)
+    words = Counter(id(operation) for operation in entries if id(operation) not in ended)
     for operation in entries:
         assert operation._entries == words[id(operation)]
     if purgatory._time_outs is not None and not purgatory._closed:

@@ -44,7 +44,10 @@ class RandomCalls:
         self.depth = 0
 
     def call(self) -> None:
-        actions = [self.watch, self.watch, self.check, self.force, self.cancel, self.advance]
+        actions = [
+            *(self.watch, self.watch, self.check, self.force, self.cancel, self.advance),
+            self.abandon,
+        ]
         self.depth += 1
         try:
             self.chance.choice(actions)()
@@ -92,6 +95,10 @@ class RandomCalls:
         if self.operations:
             self.chance.choice(self.operations).force_complete()
 
+    def abandon(self) -> None:
+        if self.operations and self.chance.random() < 0.3:
+            self.bench.purgatory.abandon(self.chance.choice(self.operations))
+
     def cancel(self) -> None:
         if self.chance.random() < 0.3:
             self.bench.purgatory.cancel_for_key(self.chance.choice("klmn"))
@@ -109,7 +116,7 @@ class RandomCalls:
         check_law(self.bench.purgatory)
         assert (self.bench.purgatory.stale, self.bench.purgatory.pending) == (0, 0)
         assert listed(self.bench.purgatory) == {} or all(
-            not operation.is_completed
+            not (operation.is_completed or operation.is_abandoned)
             for operations in listed(self.bench.purgatory).values()
             for operation in operations
         )

@@ -328,5 +328,5 @@ def test_tasks_for_a_closed_thread_are_reported(logged: pytest.LogCaptureFixture
     timer.add(fail, 0)
     assert executor.queued == 1
     assert [record.message for record in logged.records] == [
-        "The executor is closed; 1 tasks will not run"
+        "purgatory: the executor is closed; 1 tasks will not run"
     ]

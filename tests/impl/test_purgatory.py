@@ -86,6 +86,23 @@ def test_a_try_that_only_claims_success_is_not_believed() -> None:
     assert bench.seen() == Seen(1, 1, 1, 1, 0, 1)
 
 
+def test_time_outs_that_complete_an_operation_are_counted() -> None:
+    """Given operations that are forced, abandoned, and due: one of them is completed before.
+
+    When the time-outs run.
+    Then those are counted that have completed an operation.
+    """
+    bench = Bench()
+    operations = [bench.watched(name, "k", 10) for name in "abcde"]
+    operations[0].force_complete()
+    bench.purgatory.abandon(operations[1])
+    bench.advance(10)
+    operations[2].force_complete()
+    assert bench.purgatory.expired == 0
+    bench.run_all()
+    assert bench.purgatory.expired == 2
+
+
 def test_a_time_out_that_is_due_runs_after_the_call() -> None:
     """Given a purgatory whose executor runs tasks in the caller.
 
@@ -328,3 +345,21 @@ def test_keys_of_any_kind_spread_over_the_shards() -> None:
     assert (purgatory.entries, purgatory.keys) == (len(keys), len(keys))
     assert max(len(shard.lists) for shard in purgatory._lists.shards) < 10
     assert [len(purgatory.cancel_for_key(key)) for key in keys] == [1] * len(keys)
+
+
+def test_the_classes_may_be_named_at_run_time() -> None:
+    """Given purgatories of keys alone, of keys and operations, and of subclasses of either.
+
+    Then they are made and used as one without.
+    """
+
+    class OfKeys(Purgatory[str]):
+        pass
+
+    class OfBoth(Purgatory[str, DelayedOperation]):
+        pass
+
+    for kind in (Purgatory, Purgatory[str], Purgatory[str, DelayedOperation], OfKeys, OfBoth):
+        with kind("typed", reaper=False) as purgatory:
+            assert isinstance(purgatory, Purgatory)
+            assert (purgatory.name, purgatory.cancel_for_key("k")) == ("typed", [])

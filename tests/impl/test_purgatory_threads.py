@@ -155,7 +155,7 @@ def test_the_reaper_survives_a_failing_purge(
         purgatory.try_complete_else_watch(operation, ["k"])
         operation.force_complete()
         wait_until(lambda: purgatory.entries == 0)
-    assert [record.message for record in logged.records] == ["A purge failed"]
+    assert [record.message for record in logged.records] == ["purgatory: a purge failed"]
 
 
 def test_a_purge_that_finds_nothing_is_tried_again_later() -> None:

@@ -180,7 +180,9 @@ def test_the_reaper_survives_an_executor_that_cannot_be_woken(
         virtual.set_ms(6)
         clock.await_next()
     assert executor.queued == 2
-    assert [record.message for record in logged.records] == ["A pass of the reaper failed"] * 2
+    assert [record.message for record in logged.records] == [
+        "purgatory: a pass of the reaper failed"
+    ] * 2
 
 
 def test_who_advances_is_a_choice() -> None:

@@ -1,5 +1,6 @@
 """The lines of the page on installing work as they stand: pip, pipx and uvx, from the wheel."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -28,9 +29,9 @@ def test_a_line_of_the_page_judges_or_installs(tool: str, folder: Path) -> None:
     (line,) = [
         each.removeprefix("$ ")
         for each in PAGE.splitlines()
-        if each.startswith(f"$ {tool} ") and each.endswith(("quick", ".whl"))
+        if each.startswith(f"$ {tool} ") and each.endswith(("quick", "[conformance]'"))
     ]
-    words = line.split()
+    words = shlex.split(line)
     if tool == "pipx":
         words = ["uvx", PIPX, *words[1:]]
     uv = Path(sys.prefix) / "bin" / "uvx"

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from purgatory_conformance.registered import PROJECTS
-from tests.packaging.wheels import NOT_COPIED, PACKAGES, ROOT, environment, install, run, scripts
+from tests.packaging.wheels import (
+    NOT_COPIED,
+    PACKAGES,
+    ROOT,
+    environment,
+    install,
+    installed,
+    run,
+    scripts,
+)
 
 pytestmark = [pytest.mark.package, pytest.mark.slow]
 
@@ -61,6 +70,14 @@ def elsewhere(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that has an environment with the wheel in it, and knows of no checkout."""
     folder = tmp_path_factory.mktemp("elsewhere")
     environment(wheel, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that has an environment with the wheel in it, without any extra."""
+    folder = tmp_path_factory.mktemp("alone")
+    environment(wheel, folder, extra=None)
     return folder
 
 
@@ -168,6 +185,55 @@ def test_what_travels_with_it_conforms(subject: str, elsewhere: Path) -> None:
     assert "✓ conformant" in output
     report = elsewhere / "purgatory-work" / subject / "report.html"
     assert report.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+ALL_OF_THE_LIBRARY = """
+import pkgutil, sys
+import purgatory_impl
+for module in pkgutil.walk_packages(purgatory_impl.__path__, "purgatory_impl."):
+    __import__(module.name)
+import purgatory_spec.reasons, purgatory_spec.installing
+ours = {"purgatory_impl", "purgatory_spec"}
+tops = {name.partition(".")[0] for name, module in sys.modules.items() if module}
+print(sorted(tops - ours - sys.stdlib_module_names - {"__main__", "sitecustomize"}))
+"""
+
+
+def test_the_library_needs_no_other_package(alone: Path, elsewhere: Path) -> None:
+    """Given an environment with the wheel and no extra.
+
+    Then nothing else is installed there, and each module of the implementation is imported without
+    any other package; a control: with the extra, others are installed.
+    """
+    assert installed(alone) == {"purgatory-spec"}
+    assert run([scripts(alone) / "python", "-c", ALL_OF_THE_LIBRARY], alone).strip() == "[]"
+    assert installed(elsewhere) >= {"purgatory-spec", "hypothesis", "Jinja2", "rich", "msgspec"}
+
+
+def test_the_timer_runs_alone(alone: Path) -> None:
+    program = """
+from threading import Event
+from purgatory_impl import Timer
+with Timer() as timer:
+    rung = Event()
+    timer.add(rung.set, 1)
+    print(rung.wait(30))
+"""
+    assert run([scripts(alone) / "python", "-c", program], alone).strip() == "True"
+
+
+def test_without_the_extra_the_command_says_how_to_install_it(wheel: Path, alone: Path) -> None:
+    """Given an environment with the wheel and no extra.
+
+    When the command runs.
+    Then it ends with code 5 and says the line that adds the extra to this environment.
+    """
+    output = run([scripts(alone) / "purgatory", "check", "bundled"], alone, expected=5)
+    missing, _, advice = output.strip().partition(", not installed here: ")
+    assert missing == "Error: the suite needs click, hypothesis, immutables, jinja2, msgspec, rich"
+    *installer, wanted = shlex.split(advice)
+    assert installer == ["uv", "pip", "install", "--python", str(scripts(alone) / "python")]
+    assert wanted == f"purgatory-spec[conformance] @ {wheel.as_uri()}"
 
 
 def test_defects_and_own_models_travel_with_it(elsewhere: Path) -> None:

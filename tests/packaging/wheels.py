@@ -47,15 +47,17 @@ def scripts(folder: Path) -> Path:
     return folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
 
 
-def environment(wheel: Path, folder: Path, *further: str) -> None:
-    """Make an environment in a folder that has the wheel in it."""
+def environment(
+    wheel: Path, folder: Path, *further: str, extra: str | None = "conformance"
+) -> None:
+    """Make an environment in a folder that has the wheel in it, with an extra."""
     run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], folder)
-    install(folder, wheel, *further)
+    install(folder, f"{wheel}[{extra}]" if extra else wheel, *further)
 
 
 def install(folder: Path, *wanted: str | Path) -> None:
     """Install into the environment of a folder, by the pip of this Python: its own takes longer."""
-    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", scripts(folder) / "python"]
+    pip = _pip(folder)
     options: list[str | Path] = [
         "--quiet",
         "--no-compile",
@@ -63,3 +65,13 @@ def install(folder: Path, *wanted: str | Path) -> None:
         ROOT / "constraints.txt",
     ]
     run([*pip, "install", *options, *wanted], folder)
+
+
+def installed(folder: Path) -> set[str]:
+    """The names of the distributions in the environment of a folder, as ``pip list`` has them."""
+    listed = run([*_pip(folder), "list", "--format", "freeze"], folder)
+    return {line.partition("==")[0] for line in listed.split()}
+
+
+def _pip(folder: Path) -> list[str | Path]:
+    return [sys.executable, "-m", "pip", "--python", scripts(folder) / "python"]

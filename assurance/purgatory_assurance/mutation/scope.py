@@ -121,6 +121,9 @@ MODULES_LEFT_OUT: dict[str, str] = {
     "guarded": "the locks of an operation; one thread alone never waits for one",
     "operation_locks": _LOCKS_ALONE,
     "errors": "texts, and one reason code for each class",
+    "compiler": "what the compiler alone reads",
+    "callable_operation": "an addition, which no rule speaks of; it has tests of its own",
+    "event_loops": "an addition, which no rule speaks of; it has tests of its own",
 }
 """The modules that are not mutated, each with the reason."""
 
@@ -170,10 +173,12 @@ _INTERRUPT = "an interrupt in the main thread; the suite's tasks throw ordinary 
 _ORDER = "whether timer or lists come first is seen by other threads alone"
 _ONE_EACH = "for a second timer or purgatory; no step is about two of them"
 _FOR_PEOPLE = "words for people; they all have one reason code"
+_SHOWN = "words for people, of which no rule speaks"
 _DECLARED = "declares a field, which is set again before it is read"
 _ROOM = "when entries move closer together; that is for memory, of which no rule speaks"
 _PERCENT = "no rule says what the share in percent is; the sources disagree"
 _MISUSE = "a mistake of the program that calls, which an error tells; no step makes it"
+_ADDITION = "an addition, which no rule speaks of; it has tests of its own"
 _RUN_BY_OTHERS = "for an operation that its user runs, instead of its timer; no step does"
 _NETWORK = "only the network's line of memory asks, and no trial is of the network"
 _LEAKED = "no rule speaks of how many were lost"
@@ -211,6 +216,7 @@ _OF_THREADS: Final = frozenset(
 _EQUIVALENT: Final = frozenset({_DECLARED, _FULL, _ROOM, _WHICH_SHARD})
 """The reasons for which a survivor differs in memory and time alone."""
 
+_COUNTS_EXPIRY = "self._accounting.count_expiry()"
 _MAKES_LOCK = "SectionLock() if COMPILED else pure(threading.Lock())"
 _WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
 
@@ -231,6 +237,31 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "except TypeError:",
         "raise InvalidDelay(delay_ms) from None",
     ),
+    LeftOut("arguments", "", _ADDITION, "_MILLISECOND: Final = timedelta(milliseconds=1)"),
+    *_lines(
+        "arguments",
+        "whole_ms",
+        _ADDITION,
+        "if isinstance(delay_ms, timedelta):",
+        "whole, rest = divmod(delay_ms, _MILLISECOND)",
+        "if rest:",
+        "raise InvalidDelay(delay_ms)",
+    ),
+    LeftOut("delayed_operation", "abandon", _ADDITION),
+    LeftOut("delayed_operation", "_state_of", _SHOWN),
+    LeftOut("delayed_operation", "DelayedOperation.__repr__", _SHOWN),
+    LeftOut("task", "_state_of", _SHOWN),
+    LeftOut("task", "_name_of", _SHOWN),
+    *(
+        LeftOut("task", f"{task}.__repr__", _SHOWN)
+        for task in ("Task", "CallableTask", "OneShotTask")
+    ),
+    LeftOut("timer", "Timer.__repr__", _SHOWN),
+    LeftOut("executors", "Executor.__repr__", _SHOWN),
+    LeftOut("purgatory", "Purgatory.__repr__", _SHOWN),
+    LeftOut("memory_pool", "SimpleMemoryPool.__repr__", _SHOWN),
+    LeftOut("unbounded_memory_pool", "UnboundedMemoryPool.__repr__", _SHOWN),
+    LeftOut("purgatory", "Purgatory.abandon", _ADDITION),
     LeftOut("timer", "", _MISUSE, "LARGEST_WHEEL_SIZE: Final = 2**20"),
     LeftOut("timer", "", _REAPER, "_PAUSE_SECONDS: Final = 1.0"),
     *_lines(
@@ -258,6 +289,9 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     ),
     LeftOut("delayed_operation", "belong_to", _MISUSE, "operation._given = True"),
     LeftOut("accounting", "Accounting.rest", _REAPER),
+    LeftOut("accounting", "Accounting.count_expiry", _ADDITION),
+    LeftOut("accounting", "Accounting.__init__", _ADDITION, "self._expired = 0"),
+    LeftOut("delayed_operation", "DelayedOperation.run", _ADDITION, _COUNTS_EXPIRY),
     *_lines("accounting", "Accounting.begin_time_out", _RUN_BY_OTHERS, "task._owed += 1"),
     *_lines("accounting", "Accounting.end_time_out", _RUN_BY_OTHERS, "task._owed -= 1"),
     *_lines(
@@ -317,14 +351,14 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "timer",
         "Timer.__init__",
         _REAPER,
-        'self._reaper = threading.Thread(target=self._reap, name="purgatory-reaper", daemon=True)',
+        'self._reaper = threading.Thread(target=self._reap, name=f"{name}-reaper", daemon=True)',
     ),
     *_lines("timer", "Timer.__init__", _REAPER, "self._reaper.start()"),
     LeftOut(
         "timer",
         "Timer.__init__",
         _THREAD,
-        "executor = self._own_executor = ThreadExecutor()",
+        "executor = self._own_executor = ThreadExecutor(name)",
     ),
     LeftOut("timer", "Timer.__init__", _WAKES_REAPER, "self._alarm_ms: int | None = None"),
     LeftOut("timer", "Timer.close", _WAKES_REAPER, "self._earlier.notify_all()"),
@@ -454,7 +488,9 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "if appended < len(keys):",
         "self._accounting.post(withdraw(operation, len(keys) - appended))",
     ),
-    LeftOut("purgatory", "Purgatory._finish_watch", _CLOSED_MEANWHILE, "take_time_out(operation)"),
+    LeftOut(
+        "purgatory", "Purgatory._finish_watch", _CLOSED_MEANWHILE, "self._drop_time_out(operation)"
+    ),
     LeftOut("purgatory", "_first_of", _FOR_PEOPLE, "for further in failures[1:]:"),
     LeftOut(
         "purgatory",

@@ -8,8 +8,7 @@ two numbers in the operation, and a wait on the condition that all thin locks sh
 import threading
 from typing import Final, final
 
-from mypy_extensions import i32, mypyc_attr
-
+from purgatory_impl.compiler import i32, mypyc_attr
 from purgatory_impl.exclusion import PARKING, THIN
 
 COMPILED: Final = not __file__.endswith(".py")

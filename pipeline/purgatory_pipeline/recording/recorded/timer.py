@@ -12,13 +12,13 @@ before this one is garbage, and so neither armed nor about to run: no name is re
 """
 
 from collections.abc import Callable
-from typing import Self, SupportsIndex
+from typing import Self
 
 from purgatory_impl import (
     LARGEST_DELAY_MS,
+    Delay,
     Executor,
     InlineExecutor,
-    InvalidDelay,
     PurgatoryError,
     SteppedExecutor,
     Task,
@@ -26,6 +26,7 @@ from purgatory_impl import (
     Timer,
     TimerTask,
 )
+from purgatory_impl.arguments import whole_ms
 from purgatory_pipeline.recording.recorder import Recorder
 from purgatory_pipeline.recording.recording_executor import RecordingExecutor
 from purgatory_pipeline.recording.step_recorder import RecordedClock
@@ -97,17 +98,13 @@ class RecordedTimer(Timer):
         """A task for this timer; a name that is chosen for the trace must be this task's alone."""
         return NamedTask(action, next(self._recorder.names) if name is None else name)
 
-    def add(self, task: Task | Callable[[], object], delay_ms: SupportsIndex) -> Task:
+    def add(self, task: Task | Callable[[], object], delay_ms: Delay) -> Task:
         """Arm a task, see ``Timer.add``, and record that.
 
-        Not where the delay is no integer.
+        Not where the delay is no whole number of milliseconds.
         """
-        if type(delay_ms) is int:
-            delay = delay_ms
-        elif hasattr(delay_ms, "__index__"):
-            delay = delay_ms.__index__()
-        else:
-            raise InvalidDelay(delay_ms)
+        # A truth value, too, is written as a number.
+        delay = int(whole_ms(delay_ms))
         armed = task if isinstance(task, Task) else self.task(task)
         recorder = self._recorder
         recorder.call(Add(name_of(armed), delay))

@@ -1,0 +1,36 @@
+"""The start of the command line, where the extra that the suite needs may be missing.
+
+Whoever installs the implementation alone has the script ``purgatory``, too, and no package that
+the suite needs. This module needs none.
+"""
+
+import sys
+from importlib.util import find_spec
+from typing import Final
+
+from purgatory_spec.installing import command_for
+
+EXTRA: Final = "conformance"
+NEEDED: Final = ("click", "hypothesis", "immutables", "jinja2", "msgspec", "rich")
+"""What the extra brings."""
+
+_EXIT_MISSING_TOOL: Final = 5
+
+
+def what_is_missing() -> str | None:
+    """A sentence with the missing packages and the command that adds them; None without any."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if not missing:
+        return None
+    return f"the suite needs {', '.join(missing)}, not installed here: {command_for(EXTRA)}"
+
+
+def main() -> None:
+    """Run the command line; without the extra say which command adds it, with exit code 5."""
+    sentence = what_is_missing()
+    if sentence is not None:
+        print(f"Error: {sentence}", file=sys.stderr)
+        sys.exit(_EXIT_MISSING_TOOL)
+    from purgatory_conformance.command_line import main as command_line
+
+    command_line()

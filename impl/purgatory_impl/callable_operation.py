@@ -1,0 +1,82 @@
+"""An operation made of callables: compiled with the implementation, where a user's class is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CoroutineType, FunctionType
+from typing import final
+
+from purgatory_impl.arguments import Delay
+from purgatory_impl.delayed_operation import DelayedOperation
+from purgatory_impl.errors import InvalidConfiguration
+
+
+@final
+class CallableOperation(DelayedOperation):
+    """An operation whose condition and callbacks are callables, as a ``CallableTask`` is of one."""
+
+    __slots__ = ("_condition", "_on_complete", "_on_expiration")
+
+    def __init__(
+        self,
+        condition: Callable[[], object],
+        delay_ms: Delay,
+        *,
+        on_complete: Callable[[], object] | None = None,
+        on_expiration: Callable[[], object] | None = None,
+    ) -> None:
+        """Make an operation that nobody watches yet.
+
+        Args:
+            condition: Whether the operation can be completed now: true or false. It is completed
+                then; the callable does not do that. Called as ``try_complete`` would be.
+            delay_ms: The time-out, as of any ``DelayedOperation``.
+            on_complete: Called once, when the operation is completed, under its own lock.
+            on_expiration: Called after that, where the time-out has completed it, under no lock.
+
+        Raises:
+            InvalidConfiguration: one of them cannot be called.
+            InvalidDelay: the delay is no whole number of milliseconds.
+            DelayTooLarge: the delay exceeds ``LARGEST_DELAY_MS``.
+            TypeError: the operation is in use already.
+        """
+        super().__init__(delay_ms)
+        _see_callable("condition", condition)
+        if on_complete is not None:
+            _see_callable("on_complete", on_complete)
+        if on_expiration is not None:
+            _see_callable("on_expiration", on_expiration)
+        self._condition = condition
+        self._on_complete = on_complete
+        self._on_expiration = on_expiration
+
+    def try_complete(self) -> bool:
+        """Complete the operation if its condition holds.
+
+        Raises:
+            TypeError: the condition has made a coroutine, which is closed here.
+        """
+        holds = self._condition()
+        if holds is False:
+            return False
+        if isinstance(holds, CoroutineType):
+            holds.close()
+            raise TypeError(
+                f"the condition has made the coroutine {holds.__qualname__}, and nothing runs it; "
+                "a condition says at once whether it holds"
+            )
+        return bool(holds) and self.force_complete()
+
+    def on_complete(self) -> object:
+        """Call the callable given as ``on_complete``."""
+        return None if self._on_complete is None else self._on_complete()
+
+    def on_expiration(self) -> object:
+        """Call the callable given as ``on_expiration``."""
+        return None if self._on_expiration is None else self._on_expiration()
+
+
+def _see_callable(name: str, given: object) -> None:
+    # To look at the type first costs a tenth of asking whether it can be called.
+    if type(given) is not FunctionType and not callable(given):
+        raise InvalidConfiguration(f"{name} is {given!r}, which cannot be called")

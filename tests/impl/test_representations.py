@@ -1,0 +1,194 @@
+"""What public objects look like in a log or a debugger."""
+
+import asyncio
+import threading
+
+import pytest
+
+from purgatory_impl import (
+    CallableOperation,
+    CallableTask,
+    DelayedOperation,
+    InlineExecutor,
+    LeakDetectingMemoryPool,
+    MonotonicClock,
+    Purgatory,
+    SimpleMemoryPool,
+    SteppedExecutor,
+    Timer,
+    TimerTask,
+    UnboundedMemoryPool,
+    VirtualClock,
+)
+from purgatory_impl.event_loops import AsyncioPurgatory, AwaitedOperation, EventLoopExecutor
+
+from .purgatory_bench import Bench
+from .threads import LONG_S
+
+
+def ring() -> None:
+    """Do nothing."""
+
+
+def test_a_timer_and_its_tasks_say_what_waits() -> None:
+    """Given a timer with a name, and a task of each kind in it.
+
+    When they are shown before and after the tasks are cancelled and the timer is closed.
+    Then the timer shows its name and what waits, and a task what it calls and whether it waits.
+    """
+
+    class Wake(TimerTask):
+        pass
+
+    timer = Timer(name="alarms", clock=VirtualClock())
+    tasks = [timer.add(task, 10) for task in (ring, CallableTask(ring), Wake())]
+    assert repr(timer) == "<Timer 'alarms', 3 tasks pending>"
+    assert [repr(task) for task in tasks] == [
+        "<OneShotTask of ring, pending>",
+        "<CallableTask of ring, pending>",
+        "<Wake, pending>",
+    ]
+    for task in tasks:
+        task.cancel()
+    timer.close()
+    assert repr(timer) == "<Timer 'alarms', 0 tasks pending, closed>"
+    assert [repr(task) for task in tasks] == [
+        "<OneShotTask, ended>",
+        "<CallableTask of ring, not pending>",
+        "<Wake, not pending>",
+    ]
+
+
+def test_a_purgatory_and_its_operations_say_what_is_watched() -> None:
+    """Given a purgatory with three operations under two keys.
+
+    When one is completed and one is abandoned.
+    Then the purgatory shows its name and its counts, and each operation what has become of it.
+    """
+    bench = Bench()
+    made = [CallableOperation(bool, delay_ms) for delay_ms in (5, 6, 7)]
+    assert repr(made[0]) == "<CallableOperation of 5 ms, 0 entries in lists>"
+    for operation in made:
+        bench.purgatory.try_complete_else_watch(operation, ["a", "b"])
+    made[1].force_complete()
+    bench.purgatory.abandon(made[2])
+    assert [repr(operation) for operation in made] == [
+        "<CallableOperation of 5 ms, 2 entries in lists, in the timer>",
+        "<CallableOperation of 6 ms, completed>",
+        "<CallableOperation of 7 ms, abandoned>",
+    ]
+    counts = "6 entries under 2 keys, 1 time-outs owed"
+    assert repr(bench.purgatory) == f"<Purgatory 'purgatory', {counts}>"
+    bench.purgatory.close()
+    assert repr(bench.purgatory).endswith(" 0 time-outs owed, closed>")
+
+
+def test_what_is_not_initialised_can_be_shown() -> None:
+    """Given classes whose constructor shows the object before it calls that of the base class.
+
+    Then the object is shown by its class.
+    """
+    shown: list[str] = []
+
+    class Early(DelayedOperation):
+        def __init__(self) -> None:
+            shown.append(repr(self))
+            super().__init__(1)
+
+    class Soon(TimerTask):
+        def __init__(self) -> None:
+            shown.append(repr(self))
+            super().__init__()
+
+    Early()
+    Soon()
+    assert shown == ["<Early, not initialised>", "<Soon, not pending>"]
+
+
+def test_executors_and_clocks_say_their_state() -> None:
+    executors = [SteppedExecutor(), InlineExecutor("mine")]
+    executors[0].hand_over([CallableTask(ring)])
+    clock = VirtualClock()
+    clock.set_ms(7)
+    assert [repr(each) for each in (*executors, clock, MonotonicClock())] == [
+        "<SteppedExecutor 'purgatory', 1 tasks queued>",
+        "<InlineExecutor 'mine', 0 tasks queued>",
+        "<VirtualClock at 7 ms>",
+        "<MonotonicClock>",
+    ]
+
+
+def test_pools_say_what_is_left() -> None:
+    simple = SimpleMemoryPool(10, 5)
+    kept = simple.try_allocate(4)
+    pools = (simple, LeakDetectingMemoryPool(10, 5), UnboundedMemoryPool())
+    assert [repr(pool) for pool in pools] == [
+        "<SimpleMemoryPool, 6 of 10 bytes available>",
+        "<LeakDetectingMemoryPool, 10 of 10 bytes available>",
+        "<UnboundedMemoryPool>",
+    ]
+    assert kept is not None
+
+
+def test_what_waits_in_a_loop_is_shown() -> None:
+    async def scenario() -> None:
+        with Purgatory[str]("shared", reaper=False) as purgatory:
+            async with AsyncioPurgatory(purgatory) as waiting:
+                operation = AwaitedOperation[str](lambda: None, 5000)
+                task = asyncio.ensure_future(waiting.watch(operation, ["k"]))
+                await asyncio.sleep(0)
+                assert repr(waiting).startswith("<AsyncioPurgatory in <Purgatory 'shared', 1 ent")
+                assert repr(waiting).endswith(">, 1 wait>")
+                task.cancel()
+            assert (
+                repr(EventLoopExecutor(name="loop")) == "<EventLoopExecutor 'loop', 0 tasks queued>"
+            )
+
+    asyncio.run(scenario())
+
+
+# Whose a line of the log is
+
+
+def fail() -> None:
+    raise LookupError("planned")
+
+
+def test_a_failing_task_is_logged_with_the_name_of_its_timer(
+    logged: pytest.LogCaptureFixture,
+) -> None:
+    """Given two timers with names, and a purgatory with a name.
+
+    When a task of one timer fails, and an operation that times out.
+    Then the lines say whose the failures are, and what has failed.
+    """
+    with Timer(name="alarms") as timer, Timer(name="others"):
+        failed = threading.Event()
+        timer.add(CallableTask(fail), 0)
+        timer.add(failed.set, 0)
+        assert failed.wait(LONG_S)
+    with Purgatory[str]("fetches") as purgatory:
+        operation = CallableOperation(bool, 0, on_complete=fail)
+        purgatory.try_complete_else_watch(operation, ["k"])
+        later = CallableOperation(bool, 0, on_complete=failed.set)
+        failed.clear()
+        purgatory.try_complete_else_watch(later, ["k"])
+        assert failed.wait(LONG_S)
+    assert [record.getMessage() for record in logged.records] == [
+        "alarms: the task <CallableTask of fail, not pending> failed",
+        "fetches-timer: the task <CallableOperation of 0 ms, completed> failed",
+    ]
+
+
+def test_threads_have_the_name_of_what_they_work_for(no_thread_left: None) -> None:
+    """Given a timer and a purgatory with names.
+
+    Then each of their threads begins with the name, and no two are called alike.
+    """
+    before = set(threading.enumerate())
+    with Timer(name="alarms"), Purgatory[str]("fetches"):
+        started = {thread.name for thread in set(threading.enumerate()) - before}
+    assert started == {
+        *("alarms-reaper", "alarms-executor"),
+        *("fetches-reaper", "fetches-timer-reaper", "fetches-timer-executor"),
+    }
