@@ -119,7 +119,7 @@ class Accounting(ABC):
 
     def rest(self) -> None:
         """Let the reaper rest after a failure, unless the purgatory is closed."""
-        with self._changed:
+        with self._sleep:
             if not self._is_closed():
                 self._changed.wait(_RETRY_MS / 1000)
 
@@ -128,7 +128,10 @@ class Accounting(ABC):
 
         Rules: PURGATORY-STALE-ENTRIES.
         """
-        if balance:
+        if not balance:
+            return
+        due = False
+        try:
             with self._lock:
                 self._stale += balance
                 due = self._asleep and self._stale > self.purge_interval
@@ -136,6 +139,11 @@ class Accounting(ABC):
                     self._asleep = False
             if due:
                 self._wake_reaper()
+        except BaseException:
+            # Interrupted: nobody else would wake a reaper that counts as awake.
+            if due:
+                self._wake_reaper()
+            raise
 
     def begin_time_out(self, task: GuardedTask) -> None:
         """A time-out of the task is owed from now on."""
@@ -162,7 +170,7 @@ class Accounting(ABC):
         self._wake_reaper()
 
     def _wake_reaper(self) -> None:
-        with self._changed:
+        with self._sleep:
             self._changed.notify_all()
 
     def _is_closed(self) -> bool:
@@ -201,7 +209,7 @@ class ExactAccounting(Accounting):
 
     def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
         """Sleep until somebody posts enough."""
-        with self._changed:
+        with self._sleep:
             if found_nothing and not self._is_closed():
                 # What is counted may not be in the lists yet. Look again soon.
                 clock.wait_until(self._changed, clock.now_ms() + _RETRY_MS)
@@ -262,7 +270,7 @@ class ProposalAccounting(Accounting):
     def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
         """Sleep for a fixed time: nobody is told when the timer's size falls."""
         deadline_ms = clock.now_ms() + _POLL_MS
-        with self._changed:
+        with self._sleep:
             while not self._is_closed() and clock.now_ms() < deadline_ms:
                 clock.wait_until(self._changed, deadline_ms)
             return not self._is_closed()

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from purgatory_impl.compiler import mypyc_attr
-from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.exclusion import Bells, SectionLock, pure
 from purgatory_impl.task import COMPILED, Task
 from purgatory_impl.task_queue import TaskQueue
 
@@ -91,11 +91,12 @@ class InlineExecutor(Executor):
     thread runs tasks it also runs those of other threads, whose calls return at once.
     """
 
-    __slots__ = ("_running",)
+    __slots__ = ("_runner",)
 
     def __init__(self, name: str = "purgatory") -> None:
         super().__init__(name)
-        self._running = False
+        # The identity of the thread that runs tasks; 0 where none does.
+        self._runner = 0
 
     def wake(self) -> None:
         """Run all queued tasks, unless some thread, perhaps this one, is already doing so.
@@ -105,23 +106,28 @@ class InlineExecutor(Executor):
 
         Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK, TIMER-ADVANCE-INSIDE.
         """
-        with self._lock:
-            if self._running:
-                return
-            self._running = True
+        me = threading.get_ident()
+        is_runner = False
         try:
+            with self._lock:
+                if self._runner:
+                    return
+                self._runner = me
+                is_runner = True
             while self._run_next():
                 pass
         except BaseException:
             with self._lock:
-                self._running = False
+                # Where this thread had finished, another may run tasks by now.
+                if is_runner and self._runner == me:
+                    self._runner = 0
             raise
 
     def _run_next(self) -> bool:
         with self._lock:
             task = self._waiting.take()
             if task is None:
-                self._running = False
+                self._runner = 0
                 return False
         _run(task, self)
         return True
@@ -131,13 +137,11 @@ class InlineExecutor(Executor):
 class ThreadExecutor(Executor):
     """Tasks run in one daemon thread of the executor's own."""
 
-    __slots__ = ("_changed", "_closed", "_running", "_sleep", "_worker")
+    __slots__ = ("_changed", "_closed", "_running", "_worker")
 
     def __init__(self, name: str = "purgatory") -> None:
         super().__init__(name)
-        # Whoever waits for a change looks under this lock, and whoever has made one tells under it.
-        self._sleep = threading.Lock()
-        self._changed = threading.Condition(self._sleep)
+        self._changed = Bells()
         self._closed = False
         self._running = False
         self._worker = threading.Thread(target=self._work, name=f"{name}-executor", daemon=True)
@@ -145,7 +149,7 @@ class ThreadExecutor(Executor):
 
     def wake(self) -> None:
         """Wake the thread."""
-        self._tell()
+        self._changed.ring()
         with self._lock:
             lost = len(self._waiting) if self._closed and not self._worker.is_alive() else 0
         if lost:
@@ -157,8 +161,7 @@ class ThreadExecutor(Executor):
         Returns:
             False where the time ran out.
         """
-        with self._sleep:
-            return self._changed.wait_for(self._is_idle, timeout_ms / 1000)
+        return self._changed.wait_until(self._is_idle, timeout_ms / 1000)
 
     def close(self, timeout_ms: int = 5000) -> None:
         """Run what is queued, then end the thread; may be called again, and from inside a task.
@@ -170,12 +173,8 @@ class ThreadExecutor(Executor):
         """
         with self._lock:
             self._closed = True
-        self._tell()
+        self._changed.ring()
         join(self._worker, timeout_ms)
-
-    def _tell(self) -> None:
-        with self._sleep:
-            self._changed.notify_all()
 
     def _is_idle(self) -> bool:
         with self._lock:
@@ -195,7 +194,7 @@ class ThreadExecutor(Executor):
                 self._running = False
                 is_idle = not len(self._waiting)
             if is_idle:
-                self._tell()
+                self._changed.ring()
         return True
 
     def _next_task(self) -> Task | None:
@@ -208,14 +207,13 @@ class ThreadExecutor(Executor):
 
     def _wait_for_task(self) -> bool:
         """Sleep until a task waits; False where none will: the executor is closed."""
-        with self._sleep:
-            while True:
-                with self._lock:
-                    if len(self._waiting):
-                        return True
-                    if self._closed:
-                        return False
-                self._changed.wait()
+        self._changed.wait_until(self._has_task_or_none_will_come)
+        with self._lock:
+            return len(self._waiting) > 0
+
+    def _has_task_or_none_will_come(self) -> bool:
+        with self._lock:
+            return self._closed or len(self._waiting) > 0
 
 
 def join(thread: threading.Thread, timeout_ms: int) -> None:
