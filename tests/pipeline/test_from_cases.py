@@ -134,7 +134,7 @@ def test_the_mutants_of_the_short_test_are_caught() -> None:
     """A control: a selection that golden vectors do not catch would show nothing."""
     golden = cases()
     caught = [each.name for each in mutants()[::12] if failing_case(each, golden) is not None]
-    assert len(caught) > len(mutants()[::12]) * 2 // 3
+    assert len(caught) >= len(mutants()[::12]) * 2 // 3
     assert mutant(caught[0]) in mutants()
 
 
