@@ -24,8 +24,7 @@ from purgatory_impl import COMPILED, DelayedOperation, Purgatory
 TIME_OUT_MS = 3_600_000
 KEYS = 1000
 _CYCLES = 4
-_AT_LEAST = 400_000
-"""How many operations come and go: four times what a purge waits for, and so many at least."""
+"""So many amortised purges are waited for."""
 
 
 class _Waits(DelayedOperation):
@@ -66,8 +65,12 @@ class Share:
         return 100 * self.purge_ns / (self.purge_ns + self.caller_ns)
 
 
-def measured(live: int, keys: str, purge_due: str) -> Share:
-    """Measure one setting; ``CannotMeasure`` where an entry is lost."""
+def measured(live: int, keys: str, purge_due: str, operations: int) -> Share:
+    """Measure one setting with so many operations that come and go, or more.
+
+    Raises:
+        CannotMeasure: an entry was lost.
+    """
     key_of: Callable[[int], int] = (lambda number: number % KEYS) if keys != "each" else int
     amortised = purge_due == "amortised"
     purgatory: Purgatory[int] = Purgatory(purge_due="amortised" if amortised else "fixed")
@@ -78,7 +81,7 @@ def measured(live: int, keys: str, purge_due: str) -> Share:
         gc.collect()
         gc.disable()
         try:
-            count = max(_AT_LEAST, _CYCLES * live // 2) if amortised else _AT_LEAST
+            count = max(operations, _CYCLES * live // 2) if amortised else operations
             share = _churned(purgatory, key_of, live, count)
         finally:
             if collects:
@@ -156,11 +159,25 @@ def table(shares: list[Share]) -> str:
     multiple=True,
     default=("amortised", "fixed"),
 )
-def main(live: tuple[int, ...], keys: tuple[str, ...], purge_due: tuple[str, ...]) -> None:
+@click.option(
+    "--operations",
+    type=click.IntRange(min=1),
+    default=400_000,
+    show_default=True,
+    help="How many come and go, at least.",
+)
+def main(
+    live: tuple[int, ...], keys: tuple[str, ...], purge_due: tuple[str, ...], operations: int
+) -> None:
     """Measure what purges cost each operation, in the build that is installed."""
     build = "compiled" if COMPILED else "interpreted"
     click.echo(f"{build}, processor time for each operation that is watched and forced\n")
-    shares = [measured(each, under, due) for due in purge_due for under in keys for each in live]
+    shares = [
+        measured(each, under, due, operations)
+        for due in purge_due
+        for under in keys
+        for each in live
+    ]
     click.echo(table(shares))
 
 

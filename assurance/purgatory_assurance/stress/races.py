@@ -156,6 +156,8 @@ def _sweep_and_let_go_under_lock(self: Walk[Key], pace: Pace | None = None) -> i
             self._remove_in_hold(gone, True)
             removed += len(gone)
             gone.clear()
+    if pace is not None:
+        pace.count(removed)
     return removed
 
 

@@ -3,7 +3,6 @@
 import pytest
 from click.testing import CliRunner
 
-from purgatory_bench import purge_shares
 from purgatory_bench.purge_shares import Share, main, measured, table
 from purgatory_bench.python_peer.messages import CannotMeasure
 from purgatory_impl import Purgatory
@@ -11,11 +10,8 @@ from purgatory_impl import Purgatory
 
 @pytest.mark.parametrize("purge_due", ["amortised", "fixed"])
 @pytest.mark.parametrize("keys", ["1,000", "each"])
-def test_both_threads_have_taken_time(
-    purge_due: str, keys: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(purge_shares, "_AT_LEAST", 4000)
-    share = measured(100, keys, purge_due)
+def test_both_threads_have_taken_time(purge_due: str, keys: str) -> None:
+    share = measured(100, keys, purge_due, 4000)
     assert (share.live, share.keys, share.purge_due) == (100, keys, purge_due)
     assert min(share.caller_ns, share.purge_ns, share.longest_stop_ms) > 0
     assert 0 < share.percent < 100
@@ -24,10 +20,9 @@ def test_both_threads_have_taken_time(
 
 def test_a_purge_that_takes_what_lives_is_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: whoever loses an entry is refused."""
-    monkeypatch.setattr(purge_shares, "_AT_LEAST", 10)
     monkeypatch.setattr(Purgatory, "entries", property(lambda _: 0))
     with pytest.raises(CannotMeasure, match="entries that live"):
-        measured(5, "each", "fixed")
+        measured(5, "each", "fixed", 10)
 
 
 def test_a_share_is_of_both_threads() -> None:
@@ -38,9 +33,9 @@ def test_a_share_is_of_both_threads() -> None:
     )
 
 
-def test_the_command_shows_a_row_for_each_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(purge_shares, "_AT_LEAST", 1500)
-    result = CliRunner().invoke(main, ["--live", "10", "--keys", "each"])
+def test_the_command_shows_a_row_for_each_setting() -> None:
+    arguments = ["--live", "10", "--keys", "each", "--operations", "1500"]
+    result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     assert result.output.startswith("interpreted, processor time for each operation")
     assert result.output.count("| 10 | each |") == 2
