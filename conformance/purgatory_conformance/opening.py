@@ -130,7 +130,7 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_subject())
         case "bundled-proposal":
             return OpenSubject(word, bundled_proposal_subject())
-        case "bundled-fixed":
+        case "bundled-fixed-interval":
             return OpenSubject(word, bundled_fixed_subject())
         case "bundled-inline":
             return OpenSubject(word, bundled_inline_subject())

@@ -61,7 +61,7 @@ def bundled_proposal_subject() -> InProcessSubject:
 
 
 def bundled_fixed_subject() -> InProcessSubject:
-    """The subject ``bundled-fixed``: a purgatory that purges at the purge interval."""
+    """The subject ``bundled-fixed-interval``: a purgatory that purges at the purge interval."""
     named = msgspec.structs.replace(implementation(), name="purgatory_impl, purges as published")
     profiles = {Component.PURGATORY: bundled_purgatory.FIXED_PROFILE}
     return InProcessSubject(named, profiles, bundled_purgatory.fixed_instance)
