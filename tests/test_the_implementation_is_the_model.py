@@ -76,13 +76,23 @@ class ThePurgatory(PurgatoryMachine):
         assert isinstance(self.configuration, PurgatoryConfiguration)
         if self.steps and isinstance(self.steps[-1].operation, Advance):
             to_purge = self.number("estimate") - self.number(self.owed)
-            assert to_purge <= self.configuration.purge_interval
+            assert to_purge <= max(self.configuration.purge_interval, self.live // 2)
+
+    @property
+    def live(self) -> int:
+        """The entries that live, where purges are amortised; none where the interval is fixed."""
+        return 0
 
 
 class TheExactPurgatory(ThePurgatory, tests=purgatory.PurgatoryInstance, profile=purgatory.PROFILE):
     """Each stale entry is counted once and forgotten once, in any order of events."""
 
     owed = "pending"
+
+    @property
+    def live(self) -> int:
+        """The entries that are not stale."""
+        return self.number("entries") - self.number("stale_entries")
 
     @invariant()
     def the_estimate_is_what_is_owed_and_what_is_stale(self) -> None:

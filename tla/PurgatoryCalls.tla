@@ -40,6 +40,8 @@
 (*                                                                         *)
 (* Features (legal choices)                                                *)
 (*   "exact"      the exact accounting; else the published one             *)
+(*   "amortised"  a purge is due when more is stale than half of what      *)
+(*                lives, too                                               *)
 (*   "leaves-all" an operation leaves all its lists as it completes        *)
 (*                                                                         *)
 (* Defects                                                                 *)
@@ -355,10 +357,17 @@ Elapse ==
   /\ now' = now + 1
   /\ UNCHANGED <<delay, satisfied, completed, lists, due, queue, estimate, closed>>
 
+\* How much may be stale beside so much that lives.
+IntervalBeside(live) ==
+  IF "amortised" \in Features /\ live \div 2 > Interval THEN live \div 2 ELSE Interval
+LiveIn(of, done) == Length(of) - Stale(of, done)
+
 \* Whether there is more to purge than the interval.
 PurgeIsDue(ticks) ==
-  (IF Exact THEN Stale(lists, completed) ELSE estimate - Cardinality(DOMAIN ticks))
-    > (IF "purge-is-late" \in Defects THEN 2 * Interval + 1 ELSE Interval)
+  LET armed == Cardinality(DOMAIN ticks)
+      interval == IntervalBeside(IF Exact THEN LiveIn(lists, completed) ELSE armed)
+  IN (IF Exact THEN Stale(lists, completed) ELSE estimate - armed)
+       > (IF "purge-is-late" \in Defects THEN 2 * interval + 1 ELSE interval)
 
 \* The ways in which operations may be handed over: each once, earlier ticks first.
 InTickOrder(names) ==
@@ -495,7 +504,8 @@ PurgeLeavesWhatWaits ==
 \* Behind an advance no more is stale than the interval allows.
 \* Rules: PURGATORY-PURGE-START, PURGATORY-STALE-ENTRIES.
 AdvancePurges ==
-  [][Exact /\ ~closed /\ Advances => Stale(lists', completed) <= Interval]_vars
+  [][Exact /\ ~closed /\ Advances =>
+       Stale(lists', completed) <= IntervalBeside(LiveIn(lists', completed))]_vars
 
 \* What a check completes leaves the list of its key.  Rules: PURGATORY-CHECK-DROPS.
 CheckDrops ==

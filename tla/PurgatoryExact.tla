@@ -104,7 +104,7 @@ CONSTANTS
   \* How often each key stands in one call: 2 for duplicate keys.
   \* @type: Int;
   Duplicates,
-  \* A purge is due when `stale` is above it.
+  \* A purge is due when `stale` is above it, or above half of the live entries: see `Features`.
   \* @type: Int;
   PurgeInterval,
   \* Legal choices and things that may happen, {} for none:
@@ -115,6 +115,7 @@ CONSTANTS
   \*   "re-entrant-check"      the callback of operation 1 has an event happen and checks its key
   \*   "re-entrant-watch"      the callback of operation 1 watches an operation
   \*   "re-entrant-cancel"     the callback of operation 1 cancels a key
+  \*   "amortised"             a purge is due when more is stale than half of what lives, too
   \*   "post-early"            balances may be posted at any moment
   \*   "sweep-by-operation"    a purge looks at one operation of a list at a time
   \*   "walk-looks-again"      a walk drops what it has tried in vain and somebody completed meanwhile
@@ -737,7 +738,14 @@ BeginForce(f, o) ==
 -----------------------------------------------------------------------------
 (* Purging *)
 
-PurgeDue == stale > (IF "purge-threshold" \in Defects THEN PurgeInterval + 1 ELSE PurgeInterval)
+AllEntries == Cardinality({<<k, o, i>> \in Keys \X Operations \X (1..Largest) : i <= lists[k][o]})
+
+(* How much may be stale beside so many live entries.                      *)
+IntervalBeside(live) ==
+  IF "amortised" \in Features /\ live \div 2 > PurgeInterval THEN live \div 2 ELSE PurgeInterval
+Interval == IntervalBeside(AllEntries - stale)
+
+PurgeDue == stale > (IF "purge-threshold" \in Defects THEN Interval + 1 ELSE Interval)
 
 \* @says self: reads stale = {stale}: a purge is due
 BeginPurge(p) ==
@@ -850,7 +858,6 @@ Quiet == \A t \in Threads : pc[t] = "idle"
 NobodyLooks == \A t \in Watchers \union Walkers : pc[t] = "idle"
 
 Listed(o) == \E k \in Keys : lists[k][o] > 0
-AllEntries == Cardinality({<<k, o, i>> \in Keys \X Operations \X (1..Largest) : i <= lists[k][o]})
 StaleEntries ==
   Cardinality({<<k, o, i>> \in Keys \X Operations \X (1..Largest) : completed[o] /\ i <= lists[k][o]})
 Distinct == Cardinality({o \in Operations : Listed(o)})
@@ -947,9 +954,11 @@ StaleIsExact == Quiet => stale = StaleEntries
    Rules: PURGATORY-ESTIMATE-EXACT. *)
 DistinctIsEstimated == Quiet => Distinct <= Estimate
 
-(* When quiet and no purge is due, at most `PurgeInterval` entries are stale, be expiries queued or not.
+(* When quiet and no purge is due, at most the interval's number of entries is stale, be expiries queued or
+   not: `PurgeInterval`, or half of the live entries where that is more and purges are amortised.
    Rules: PURGATORY-STALE-ENTRIES, PURGATORY-STALE-OPERATIONS. *)
-StaleIsBounded == Quiet /\ ~PurgeDue => StaleEntries <= PurgeInterval
+StaleIsBounded ==
+  Quiet /\ ~PurgeDue => StaleEntries <= IntervalBeside(AllEntries - StaleEntries)
 
 (* When quiet and a purge at interval 0 has nothing more to do, nothing is stale; the estimate is `pending`.
    Rules: PURGATORY-PURGE-REMOVES. *)
@@ -959,7 +968,7 @@ NothingStaleIsLeft == Quiet /\ stale <= 0 => StaleEntries = 0 /\ Estimate = Pend
    Rules: PURGATORY-ENTRIES, PURGATORY-STALE-ENTRIES. *)
 EntriesAreBounded ==
   Quiet /\ ~PurgeDue =>
-    AllEntries <= Cardinality({<<o, i>> \in Operations \X (1..Largest) : i <= entries[o]}) + PurgeInterval
+    AllEntries <= Cardinality({<<o, i>> \in Operations \X (1..Largest) : i <= entries[o]}) + Interval
 
 (* Under weak fairness: who is watched under a key whose event has happened gets its callback.
    Rules: PURGATORY-NOT-LOST. *)
@@ -984,7 +993,7 @@ TimeOutCompletes == \A o \in Operations : o \in timer ~> completed[o]
 
 (* Under weak fairness: the purge brings stale down to its interval.
    Rules: PURGATORY-STALE-ENTRIES. *)
-StaleIsPurged == stale > PurgeInterval ~> stale <= PurgeInterval
+StaleIsPurged == stale > Interval ~> stale <= Interval
 
 -----------------------------------------------------------------------------
 (* False, and why *)
@@ -1003,6 +1012,9 @@ PendingIsLive == Quiet => Pending = Live
 
 (* All keys of an operation may have been cancelled: it belongs to who has cancelled it. *)
 UncompletedHasTimeOut == \A o \in Operations : calls[o] > 0 /\ ~InCall(o) /\ ~completed[o] => HasTimeOut(o)
+
+(* Under "amortised" half of what lives may be stale. *)
+StaleIsWithinThePurgeInterval == Quiet /\ ~PurgeDue => StaleEntries <= PurgeInterval
 
 (* A condition may fall between the look and the swap of the word. *)
 ConditionHoldsAtTheWin ==

@@ -12,9 +12,9 @@ EXTENDS PurgatoryProposalHistory
 \* The reaper has just compared and does not purge, and nothing else runs.
 PassedOver == Quiet /\ step # <<>> /\ step[1] = "NoPurge"
 
-\* A pass that does not purge leaves at most PurgeInterval operations stale.  This needs expiries
+\* A pass that does not purge leaves at most the interval's operations stale.  This needs expiries
 \* that are run before the purge test.  Rules: PURGATORY-STALE-OPERATIONS.
-PassLeavesFewStale == PassedOver => Stale <= PurgeInterval
+PassLeavesFewStale == PassedOver => Stale <= IntervalBeside(Size)
 
 \* A pass does not purge, and leaves a stale operation.
 NeverPassedOver == ~(PassedOver /\ Stale > 0)

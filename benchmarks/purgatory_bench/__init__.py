@@ -5,6 +5,7 @@
     python_peer               the peers in Python, behind the protocol of all peers
     baselines                 the design of the purgatory before the timing wheel
     cost_shares               where the time of an operation goes
+    purge_shares              what purges take of the processor
     conformance_throughput    steps a second of the conformance suite
     trace_pipeline, trace_recording, record_corpora   the pipeline and its recorder
     kafka_mass_expiry         Kafka's mass expiry, counted

@@ -15,6 +15,7 @@ from purgatory_conformance.specimens.mutants import mutant, mutants
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_conformance.subjects.building import installed, run_build, sole_builder
 from purgatory_conformance.subjects.bundled import (
+    bundled_fixed_subject,
     bundled_inline_subject,
     bundled_proposal_subject,
     bundled_subject,
@@ -129,6 +130,8 @@ def _registered(word: str, work_folder: Path, release: str) -> OpenSubject | Non
             return OpenSubject(word, bundled_subject())
         case "bundled-proposal":
             return OpenSubject(word, bundled_proposal_subject())
+        case "bundled-fixed-interval":
+            return OpenSubject(word, bundled_fixed_subject())
         case "bundled-inline":
             return OpenSubject(word, bundled_inline_subject())
         case "bundled-real-clock":

@@ -42,6 +42,9 @@ REGISTERED: tuple[Registered, ...] = (
         "bundled-proposal",
         "our own purgatory with the accounting as published: breaks PURGATORY-STALE-OPERATIONS",
     ),
+    Registered(
+        "bundled-fixed-interval", "our own purgatory with its purges as published, at the interval"
+    ),
     Registered("bundled-inline", "our own timer and purgatory with an executor that runs at once"),
     Registered("bundled-real-clock", "our own timer with its reaper thread and the real clock"),
     Registered(

@@ -33,9 +33,9 @@ SUITE_VERSIONS = (
         number=1,
         change="the first that is counted apart from the distribution's version",
         rules="bfd3a951d8407b0a",
-        vectors="6661adf15bbb3398",
-        cases="d46c64d2b13a4874",
-        verdicts="55bec09e56844080",
+        vectors="98839bc54bc40319",
+        cases="caa3e4ab5ef84b01",
+        verdicts="613f81afc66d222c",
     ),
 )
 """The versions, from the first to this one."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Final
 
 from purgatory_impl.clocks import Clock
@@ -30,7 +31,7 @@ _RETRY_MS: Final = 100
 """When a purge is tried again that was due and found nothing to remove, ms."""
 
 _POLL_MS: Final = 200
-"""How often the reaper tests the estimate of the proposal, ms; Kafka's figure."""
+"""How often the reaper looks where nobody tells it that a purge is due, ms; Kafka's figure."""
 
 
 class Accounting(ABC):
@@ -45,11 +46,16 @@ class Accounting(ABC):
         "_pending",
         "_sleep",
         "_stale",
+        "_wake_above",
+        "amortised",
         "purge_interval",
     )
 
-    def __init__(self, purge_interval: int) -> None:
+    def __init__(self, purge_interval: int, amortised: bool = False) -> None:
         self.purge_interval = purge_interval
+        self.amortised = amortised
+        # Who raises *stale* above this wakes a reaper that sleeps.
+        self._wake_above = purge_interval
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
         self._sleep = threading.Lock()
         self._changed = threading.Condition(self._sleep)
@@ -69,24 +75,39 @@ class Accounting(ABC):
         """An operation has been put into its lists."""
 
     @abstractmethod
-    def begin_purge_if_due(self, timer_size: int) -> bool:
-        """Whether a purge is due, given the number of operations in the timer."""
+    def begin_purge_if_due(self, timer_size: int, entries: Callable[[], int]) -> bool:
+        """Whether a purge is due.
+
+        Args:
+            timer_size: The number of operations in the timer.
+            entries: Counts the entries of all lists.
+        """
 
     @abstractmethod
     def estimate(self) -> int:
         """How many operations are in the lists, completed ones included, as far as is known."""
 
     @abstractmethod
-    def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
+    def wait_for_purge(self, clock: Clock, found_nothing: bool, entries: Callable[[], int]) -> bool:
         """Sleep until a purge may be due.
 
         Args:
             clock: Measures the sleep.
             found_nothing: The last purge was due and had nothing to remove.
+            entries: Counts the entries of all lists.
 
         Returns:
             False once the purgatory is closed.
         """
+
+    def threshold(self, live: int) -> int:
+        """How much may be stale before a purge is due, beside so much that lives.
+
+        Half of what lives makes a purge look at three entries, at most, for each one it removes.
+
+        Rules: PURGATORY-PURGE-START.
+        """
+        return max(self.purge_interval, live // 2) if self.amortised else self.purge_interval
 
     @property
     def stale(self) -> int:
@@ -134,7 +155,7 @@ class Accounting(ABC):
         try:
             with self._lock:
                 self._stale += balance
-                due = self._asleep and self._stale > self.purge_interval
+                due = self._asleep and self._stale > self._wake_above
                 if due:
                     self._asleep = False
             if due:
@@ -179,7 +200,10 @@ class Accounting(ABC):
 
 
 class ExactAccounting(Accounting):
-    """Purge when more than ``purge_interval`` entries are stale; nothing is ever reset."""
+    """Purge when more entries are stale than the threshold allows; nothing is ever reset.
+
+    What lives are the entries of the lists that are not stale.
+    """
 
     __slots__ = ()
 
@@ -191,13 +215,13 @@ class ExactAccounting(Accounting):
     def count_watch(self) -> None:
         """Nothing: what is live is pending, and needs no count of its own."""
 
-    def begin_purge_if_due(self, timer_size: int) -> bool:
-        """Whether *stale* exceeds the interval.
+    def begin_purge_if_due(self, timer_size: int, entries: Callable[[], int]) -> bool:
+        """Whether *stale* exceeds the threshold.
 
         Rules: PURGATORY-PURGE-START, PURGATORY-STALE-ENTRIES, PURGATORY-STALE-OPERATIONS.
         """
-        with self._lock:
-            return self._stale > self.purge_interval
+        stale = self.stale
+        return stale > self.purge_interval and stale > self.threshold(entries() - stale)
 
     def estimate(self) -> int:
         """Pending operations and stale entries: never less than the operations in the lists.
@@ -207,29 +231,40 @@ class ExactAccounting(Accounting):
         with self._lock:
             return self._pending + max(0, self._stale)
 
-    def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
-        """Sleep until somebody posts enough."""
+    def wait_for_purge(self, clock: Clock, found_nothing: bool, entries: Callable[[], int]) -> bool:
+        """Sleep until somebody posts enough, or until less lives.
+
+        Nobody tells when less lives: as soon as more is stale than the interval, look now and then.
+        """
         with self._sleep:
             if found_nothing and not self._is_closed():
                 # What is counted may not be in the lists yet. Look again soon.
                 clock.wait_until(self._changed, clock.now_ms() + _RETRY_MS)
             while True:
+                listed = entries() if self.amortised else 0
                 with self._lock:
                     if self._closed:
                         return False
-                    if self._stale > self.purge_interval:
-                        return True
+                    polls = self._stale > self.purge_interval
+                    self._wake_above = self.purge_interval
+                    if polls:
+                        self._wake_above = self.threshold(listed - self._stale)
+                        if self._stale > self._wake_above:
+                            return True
                     self._asleep = True
-                clock.wait_until(self._changed, None)
+                clock.wait_until(self._changed, clock.now_ms() + _POLL_MS if polls else None)
 
 
 class ProposalAccounting(Accounting):
-    """The published order: count each watch, and forget all but the timer's size at a purge."""
+    """The published order: count each watch, and forget all but the timer's size at a purge.
+
+    An operation lives as long as the timer holds it.
+    """
 
     __slots__ = ("_estimate",)
 
-    def __init__(self, purge_interval: int) -> None:
-        super().__init__(purge_interval)
+    def __init__(self, purge_interval: int, amortised: bool = False) -> None:
+        super().__init__(purge_interval, amortised)
         self._estimate = 0
 
     @property
@@ -245,8 +280,8 @@ class ProposalAccounting(Accounting):
         with self._lock:
             self._estimate += 1
 
-    def begin_purge_if_due(self, timer_size: int) -> bool:
-        """Whether the estimate exceeds the timer's size by more than the interval; then reset it.
+    def begin_purge_if_due(self, timer_size: int, entries: Callable[[], int]) -> bool:
+        """Whether the estimate exceeds the timer's size by more than the threshold; then reset it.
 
         What has left the timer and has not run is forgotten here, and so is what is counted and
         not yet in the timer.
@@ -254,7 +289,7 @@ class ProposalAccounting(Accounting):
         Rules: PURGATORY-PURGE-START, PURGATORY-ESTIMATE-PROPOSAL.
         """
         with self._lock:
-            due = self._estimate - timer_size > self.purge_interval
+            due = self._estimate - timer_size > self.threshold(timer_size)
             if due:
                 self._estimate = timer_size
             return due
@@ -267,7 +302,7 @@ class ProposalAccounting(Accounting):
         with self._lock:
             return self._estimate
 
-    def wait_for_purge(self, clock: Clock, found_nothing: bool) -> bool:
+    def wait_for_purge(self, clock: Clock, found_nothing: bool, entries: Callable[[], int]) -> bool:
         """Sleep for a fixed time: nobody is told when the timer's size falls."""
         deadline_ms = clock.now_ms() + _POLL_MS
         with self._sleep:

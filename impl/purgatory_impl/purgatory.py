@@ -10,7 +10,8 @@ Theory of operation. An operation is put into the list of each of its keys and i
 event of a key walks its list and tries each operation. Whoever completes an operation, a walk, the
 time-out or anybody by force, leaves its entries in all other lists: that costs nothing, and these
 entries are *stale*. A walk removes those that it meets; a purge removes all of them, as soon as
-there are too many by the accounting.
+there are too many by the accounting: more than the interval, and more than half of what lives. So
+a purge looks at three entries, at most, for each one that it removes, however many live.
 
 No completion is lost, because an operation is in all its lists before it is tried for the second
 time: what happens before that try is seen by it, and what happens later by the walk that follows.
@@ -92,23 +93,29 @@ class Purgatory(Generic[Key, Operation]):
         timer: Timer | None = None,
         time_outs: bool = True,
         accounting: Literal["exact", "proposal"] = "exact",
+        purge_due: Literal["amortised", "fixed"] = "amortised",
         reaper: bool | None = None,
     ) -> None:
         """Build the purgatory and start its threads.
 
         Args:
             name: Begins the names of the purgatory's threads and the lines that it logs.
-            purge_interval: A purge is due when more than so many entries are stale; at least 0.
+            purge_interval: A purge is not due before more than so many entries are stale; at
+                least 0.
             timer: Where time-outs wait. When absent, a timer with an executor of its own, which is
                 closed with the purgatory; a timer that is given stays open.
             time_outs: False for operations that never time out.
             accounting: How stale entries are counted: ``exact``, or ``proposal`` for the estimate
                 of the published design.
+            purge_due: ``amortised`` for a purge when more is stale than the interval and than half
+                of what lives; ``fixed`` for one whenever more is stale than the interval, as
+                published, however much there is to look at.
             reaper: Whether threads advance an own timer and purge. When absent, they do unless a
                 timer is given whose clock is a ``VirtualClock``. Without them call ``advance``.
 
         Raises:
-            InvalidConfiguration: the interval is negative, or there is no such accounting.
+            InvalidConfiguration: the interval is negative, there is no such accounting, or a purge
+                is never due so.
             TypeError: the purgatory is in use already.
         """
         if getattr(self, "_lists", None) is not None:
@@ -116,8 +123,10 @@ class Purgatory(Generic[Key, Operation]):
         interval = configured("purge_interval", purge_interval, least=0)
         if accounting not in _STRATEGIES:
             raise InvalidConfiguration(f"there is no accounting {accounting!r}")
+        if purge_due not in ("amortised", "fixed"):
+            raise InvalidConfiguration(f"purge_due is {purge_due!r}; it is 'amortised' or 'fixed'")
         self.name = name
-        self._accounting = _STRATEGIES[accounting](interval)
+        self._accounting = _STRATEGIES[accounting](interval, purge_due == "amortised")
         self._lists: WatcherLists[Key] = WatcherLists()
         self._closed = False
         self._own_timer: Timer | None = None
@@ -459,7 +468,7 @@ class Purgatory(Generic[Key, Operation]):
 
         Rules: PURGATORY-PURGE-START.
         """
-        if not self._accounting.begin_purge_if_due(self.timer_size):
+        if not self._accounting.begin_purge_if_due(self.timer_size, self._lists.count_entries):
             return False
         return self._lists.sweep(self._accounting.post) == 0
 
@@ -469,7 +478,9 @@ class Purgatory(Generic[Key, Operation]):
         goes_on = True
         while goes_on:
             try:
-                goes_on = self._accounting.wait_for_purge(self._clock, found_nothing)
+                goes_on = self._accounting.wait_for_purge(
+                    self._clock, found_nothing, self._lists.count_entries
+                )
                 if goes_on:
                     found_nothing = self._purge_if_due()
             except Exception:

@@ -16,11 +16,46 @@ is user code.
 
 from __future__ import annotations
 
-from typing import Generic
+import time
+from typing import Final, Generic
 
-from purgatory_impl.chunks import Chunk, Key, WatcherList
+from purgatory_impl.chunks import CHUNK, Chunk, Key, WatcherList
 from purgatory_impl.delayed_operation import DelayedOperation, Place
 from purgatory_impl.watchers import Shard
+
+TURN_S: Final = 0.004
+"""How long a purge goes on before it lets other threads run, s.
+
+A turn that is given away may last for the interpreter's switch interval, 5 ms: with shorter turns
+of its own, a purge beside a busy thread would wait for most of its time.
+"""
+
+_GLANCE: Final = 4 * CHUNK
+"""After how many entries a purge looks at the clock."""
+
+
+class Pace:
+    """What a purge has looked at, and when it gives way.
+
+    Attributes:
+        looked_at: How many entries.
+    """
+
+    __slots__ = ("_glance_at", "_turn_ends", "looked_at")
+
+    def __init__(self) -> None:
+        self.looked_at = 0
+        self._glance_at = _GLANCE
+        self._turn_ends = time.perf_counter() + TURN_S
+
+    def count(self, entries: int) -> None:
+        """So many more were looked at; the caller holds no lock."""
+        self.looked_at += entries
+        if self.looked_at >= self._glance_at:
+            self._glance_at = self.looked_at + _GLANCE
+            if time.perf_counter() >= self._turn_ends:
+                time.sleep(0)
+                self._turn_ends = time.perf_counter() + TURN_S
 
 
 class Walk(Place, Generic[Key]):
@@ -38,6 +73,7 @@ class Walk(Place, Generic[Key]):
         "_left",
         "_limit",
         "_list",
+        "_looked_at",
         "_operations",
         "_over",
         "_removed",
@@ -54,6 +90,8 @@ class Walk(Place, Generic[Key]):
         self._over = False
         self._tried = False
         self._removed = False
+        # Entries that the last hold has met.
+        self._looked_at = 0
         # The current chunk and index, and the first index of the chunk beyond the walk.
         self._chunk = watched.first
         self._index = 0
@@ -121,8 +159,11 @@ class Walk(Place, Generic[Key]):
                     return self._drop_here()
             self._left = None
 
-    def sweep(self) -> int:
+    def sweep(self, pace: Pace | None = None) -> int:
         """Remove all entries of completed operations from here on.
+
+        Args:
+            pace: Counts what is looked at, chunk by chunk; a fresh one when absent.
 
         Returns:
             How many were removed.
@@ -130,8 +171,11 @@ class Walk(Place, Generic[Key]):
         Rules: PURGATORY-PURGE-REMOVES.
         """
         removed = 0
+        counts = Pace() if pace is None else pace
         while not self._over:
+            self._looked_at = 0
             removed += self._go_on(True)
+            counts.count(self._looked_at)
         return removed
 
     def next_operations(self) -> list[DelayedOperation]:
@@ -217,6 +261,7 @@ class Walk(Place, Generic[Key]):
         """Remove what was the only entry at the start, if it is completed and still there."""
         operation = self._operations[0] if self._index == 0 else None
         self._over = True
+        self._looked_at = 1
         if operation is not None and operation._completed and self._list.take_oldest(operation):
             removed.append(operation)
             self._shard.count_out(self._list, 1)
@@ -228,6 +273,7 @@ class Walk(Place, Generic[Key]):
         after = chunk.next
         start = self._index
         self._limit = limit = self._limit_of(chunk)
+        self._looked_at = len(operations) - chunk.removed
         if passes_live:
             self._index = limit
             for index in _places_of_completed(operations):
@@ -274,19 +320,49 @@ def walk_over(shard: Shard[Key], watched: WatcherList[Key]) -> Walk[Key]:
         return Walk(shard, watched)
 
 
-def sweep_shard(shard: Shard[Key]) -> int:
+def sweep_shard(shard: Shard[Key], pace: Pace | None = None) -> int:
     """Remove all entries of completed operations from the lists that a shard has now.
+
+    Lists of one entry are looked at without the lock, and emptied in holds of a chunk's length.
+
+    Args:
+        shard: Whose lists are purged.
+        pace: Counts what is looked at; a fresh one when absent.
 
     Returns:
         How many were removed.
 
     Rules: PURGATORY-PURGE-REMOVES.
     """
-    removed = 0
+    removed = looked_at = 0
+    counts = Pace() if pace is None else pace
+    stale: list[WatcherList[Key]] = []
     for watched in shard.all_lists():
         only = watched.only
-        if only is None or only._completed:
-            removed += walk_over(shard, watched).sweep()
+        if only is None:
+            removed += walk_over(shard, watched).sweep(counts)
+            continue
+        if only._completed:
+            stale.append(watched)
+        looked_at += 1
+        if looked_at == CHUNK:
+            removed += _sweep_lists_of_one(shard, stale, counts)
+            stale.clear()
+            counts.count(looked_at)
+            looked_at = 0
+    removed += _sweep_lists_of_one(shard, stale, counts)
+    counts.count(looked_at)
+    return removed
+
+
+def _sweep_lists_of_one(shard: Shard[Key], stale: list[WatcherList[Key]], pace: Pace) -> int:
+    if not stale:
+        return 0
+    removed = shard.empty_lists_of_one(stale)
+    for watched in stale:
+        # Something was watched there meanwhile, and the stale entry is one of several.
+        if watched.length:
+            removed += walk_over(shard, watched).sweep(pace)
     return removed
 
 

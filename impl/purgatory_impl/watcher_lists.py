@@ -11,7 +11,7 @@ from typing import Final, Generic
 
 from purgatory_impl.compiler import i64
 from purgatory_impl.delayed_operation import DelayedOperation
-from purgatory_impl.walks import sweep_shard, walk_over
+from purgatory_impl.walks import Pace, sweep_shard, walk_over
 from purgatory_impl.watchers import Key, Shard
 
 _SHARDS: Final = 64
@@ -38,6 +38,13 @@ class WatcherLists(Generic[Key]):
 
         Rules: PURGATORY-ENTRIES.
         """
+        return self.count_entries()
+
+    def count_entries(self) -> int:
+        """The sum of the lengths of all lists, for who is handed a function.
+
+        Rules: PURGATORY-ENTRIES.
+        """
         return sum(shard.entries for shard in self.shards)
 
     @property
@@ -57,7 +64,7 @@ class WatcherLists(Generic[Key]):
                     yield watched.key, operations
 
     def sweep(self, post: Callable[[int], None]) -> int:
-        """Remove all entries of completed operations, list by list.
+        """Remove all entries of completed operations, list by list, giving way now and then.
 
         Args:
             post: Is given the balance after each shard.
@@ -68,8 +75,9 @@ class WatcherLists(Generic[Key]):
         Rules: PURGATORY-PURGE-REMOVES, PURGATORY-STALE-ENTRIES, PURGATORY-STALE-OPERATIONS.
         """
         removed = 0
+        pace = Pace()
         for shard in self.shards:
-            swept = sweep_shard(shard)
+            swept = sweep_shard(shard, pace)
             post(-swept)
             removed += swept
         return removed

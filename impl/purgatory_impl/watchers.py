@@ -76,6 +76,25 @@ class Shard(Generic[Key]):
         with self.lock:
             return list(self.lists.values())
 
+    def empty_lists_of_one(self, lists: list[WatcherList[Key]]) -> int:
+        """Empty those lists whose one entry is of a completed operation, in one hold.
+
+        Returns:
+            How many there were.
+
+        Rules: PURGATORY-PURGE-REMOVES.
+        """
+        # They are let go of after the lock.
+        removed: list[DelayedOperation] = []
+        with self.lock:
+            for watched in lists:
+                only = watched.only
+                if only is not None and only._completed and watched.length == 1:
+                    removed.append(only)
+                    watched.only = None
+                    self.count_out(watched, 1)
+        return len(removed)
+
     def count_out(self, watched: WatcherList[Key], entries: int) -> None:
         """Make a list shorter, and forget it where it is empty; the caller holds the lock.
 

@@ -49,6 +49,7 @@ from purgatory_spec.profiles import (
     PurgatoryConfiguration,
     PurgatoryObservable,
     PurgatoryProfile,
+    PurgeDue,
     TimerProfile,
 )
 from purgatory_spec.reasons import Reason
@@ -191,15 +192,22 @@ class PurgatoryModel(Generic[Kept]):
             return state.estimate
         return state.pending + state.stale_entries
 
+    def interval(self, live: int) -> int:
+        """How much may be stale beside so much that lives. Rules: PURGATORY-PURGE-START."""
+        interval = self.configuration.purge_interval
+        if self.profile.purge_due is PurgeDue.AMORTISED:
+            return max(interval, live // 2)
+        return interval
+
     def purge_is_due(self, state: PurgatoryState[Kept]) -> bool:
         """Whether there is more than the interval to purge. Rules: PURGATORY-PURGE-START."""
         if self.profile.accounting is Accounting.PROPOSAL:
-            stale = state.estimate - state.timer_size
-        elif self.profile.accounting is Accounting.EXACT:
+            return state.estimate - state.timer_size > self.interval(state.timer_size)
+        if self.profile.accounting is Accounting.EXACT:
             stale = state.stale_entries
         else:
             stale = 0 if state.timer.queue else len(state.stale_operations)
-        return stale > self.configuration.purge_interval
+        return stale > self.interval(state.live_entries)
 
     def purged(self, state: PurgatoryState[Kept]) -> PurgatoryState[Kept]:
         """The state after a purge.

@@ -75,6 +75,11 @@ class PurgatoryState(Generic[Kept]):
         return sum(name in completed for entries in self.lists.values() for name in entries)
 
     @property
+    def live_entries(self) -> int:
+        """The places in all lists that belong to operations that are not completed."""
+        return self.entries - self.stale_entries
+
+    @property
     def timer_size(self) -> int:
         """The operations in the timer. Rules: PURGATORY-TIMER-SIZE."""
         return len(self.timer.store.due_ticks)

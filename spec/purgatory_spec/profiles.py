@@ -209,6 +209,17 @@ class Accounting(Enum):
     ANY = "any"
 
 
+class PurgeDue(Enum):
+    """What the interval is by which a purge is due (rule PURGATORY-PURGE-START).
+
+    ``fixed``: the purge interval of the configuration. ``amortised``: half of the live entries,
+    where these are more than twice as many; the costs of a purge are then those of its removals.
+    """
+
+    FIXED = "fixed"
+    AMORTISED = "amortised"
+
+
 class FirstTry(Enum):
     """Whether a watch tries before it enters the lists (rule PURGATORY-WATCH-FIRST-TRY).
 
@@ -330,6 +341,7 @@ class PurgatoryProfile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     """The declared choices of a purgatory; those of its timer go by the timer's names."""
 
     accounting: Accounting = Accounting.PROPOSAL
+    purge_due: PurgeDue = PurgeDue.FIXED
     first_try: FirstTry = FirstTry.BEFORE_WATCHING
     check_order: CheckOrder = CheckOrder.AS_WATCHED
     check_drops: CheckDrops = CheckDrops.EITHER

@@ -38,6 +38,7 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryObservable,
     PurgatoryProfile,
+    PurgeDue,
     Recovery,
     ReleaseValidation,
     Rounding,
@@ -96,6 +97,7 @@ _CHOICES: dict[Component, dict[str, type[Enum]]] = {
     },
     Component.PURGATORY: {
         "accounting": Accounting,
+        "purge_due": PurgeDue,
         "calls": Calls,
         "first_try": FirstTry,
         "check_order": CheckOrder,

@@ -16,7 +16,6 @@ import logging
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from random import Random
 

@@ -4,7 +4,9 @@ A *step* is a hold of a shard's lock, or a look at a place of a chunk. Whoever m
 at more than they have to changes a number here.
 """
 
+import time
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 import pytest
 
@@ -18,6 +20,7 @@ from purgatory_impl import (
 )
 from purgatory_impl.chunks import Chunk
 from purgatory_impl.exclusion import SectionLock
+from purgatory_impl.walks import Pace
 
 from .purgatory_bench import Recorded, sweep
 
@@ -200,7 +203,7 @@ def test_a_purge_passes_over_lists_of_one_live_entry(monkeypatch: pytest.MonkeyP
     """Given a thousand lists of one entry, of which five are stale.
 
     When they are purged.
-    Then the shards are held once each, and two times more for each of the five.
+    Then the shards are held once each, and once more where there are some of the five.
     """
     purgatory = still_purgatory()
     steps = Steps(purgatory, monkeypatch)
@@ -210,5 +213,82 @@ def test_a_purge_passes_over_lists_of_one_live_entry(monkeypatch: pytest.MonkeyP
     for operation in operations[::200]:
         operation.force_complete()
     shards = len(purgatory._lists.shards)
-    assert steps.of(lambda: sweep(purgatory)) == (shards + 2 * 5, 0)
+    assert steps.of(lambda: sweep(purgatory)) == (shards + 5, 0)
     assert (purgatory.entries, purgatory.keys) == (995, 995)
+
+
+def looked_at_for_each_completed(
+    purge_due: Literal["amortised", "fixed"], live: int, keys: int, patch: pytest.MonkeyPatch
+) -> float:
+    """The entries that purges look at for each entry of a completed operation.
+
+    Operations come and go beside those that stay, under keys of the same number, and after each of
+    them the purgatory is advanced.
+    """
+    looked_at = 0
+    count = Pace.count
+
+    def counted(pace: Pace, entries: int) -> None:
+        nonlocal looked_at
+        looked_at += entries
+        count(pace, entries)
+
+    patch.setattr(Pace, "count", counted)
+    timer = Timer(clock=VirtualClock(), executor=SteppedExecutor())
+    purgatory: Purgatory[int] = Purgatory(timer=timer, purge_interval=10, purge_due=purge_due)
+    for number in range(live):
+        purgatory.try_complete_else_watch(Recorded("stays", []), [number % keys])
+    completed = 3 * live + 100
+    for number in range(completed):
+        operation = Recorded("goes", [])
+        purgatory.try_complete_else_watch(operation, [(live + number) % keys])
+        operation.force_complete()
+        purgatory.advance()
+    assert purgatory.stale <= max(10, live // 2)
+    return looked_at / completed
+
+
+@pytest.mark.parametrize("live", [0, 100, 1000])
+@pytest.mark.parametrize("keys", [1, 10, 10**6])
+def test_what_a_purge_looks_at_is_bounded_by_what_is_completed(
+    live: int, keys: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given operations that stay under one key, ten keys, or a key each.
+
+    When others come and go beside them.
+    Then purges look at three entries at most for each that is completed, however many stay. With
+    the fixed interval of the published design they look at more, the more stay: the control.
+    """
+    amortised = looked_at_for_each_completed("amortised", live, keys, monkeypatch)
+    assert amortised <= 3
+    monkeypatch.undo()
+    if live:
+        fixed = looked_at_for_each_completed("fixed", live, keys, monkeypatch)
+        assert fixed > live / 12
+
+
+def test_a_purge_gives_way_and_holds_no_lock_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given 5,000 entries of one key and 5,000 of a key each, and a clock that shows every look.
+
+    When they are purged, and a turn of the purge is over whenever it looks at the clock.
+    Then it gives way after every few hundred entries, and then no lock of a shard is held. A purge
+    whose turn is not over does not give way: the control.
+    """
+    purgatory = still_purgatory()
+    for number in range(5000):
+        purgatory.try_complete_else_watch(Recorded("a", []), [-1])
+        purgatory.try_complete_else_watch(Recorded("b", []), [number])
+    gave_way: list[bool] = []
+    readings = iter(range(10**6))
+
+    def sleep(_seconds: float) -> None:
+        gave_way.append(any(shard.lock.locked() for shard in purgatory._lists.shards))
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
+    sweep(purgatory)
+    assert gave_way == []
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(readings)))
+    sweep(purgatory)
+    assert set(gave_way) == {False}
+    assert len(gave_way) >= 10_000 // (6 * chunks.CHUNK)

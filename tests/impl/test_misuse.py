@@ -180,6 +180,9 @@ MISUSES: dict[str, Misuse] = {
     "a wheel of a thousand million": Misuse(
         lambda bench: Timer(wheel_size=10**9), WRONG, "at most 1048576"
     ),
+    "a purge that is never due": Misuse(
+        lambda bench: Purgatory(purge_due=anything("never")), WRONG, "'amortised' or 'fixed'"
+    ),
     "a negative interval": Misuse(lambda bench: Purgatory(purge_interval=-1), WRONG, "at least 0"),
     "an interval that is a text": Misuse(
         lambda bench: Purgatory(purge_interval=anything("1")), WRONG, "whole number"

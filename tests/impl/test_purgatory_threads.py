@@ -132,6 +132,40 @@ def test_who_reaps_is_a_choice() -> None:
     assert threads(None, None, time_outs=False) == 1
 
 
+def test_the_reaper_waits_for_half_of_what_lives_and_looks_again_when_less_lives() -> None:
+    """Given ten operations that stay, and an interval of zero.
+
+    When five others are completed, and a sixth; and when as many are stale as may be beside ten,
+    and the ten are completed by a check, of which nobody tells the reaper.
+    Then it purges after the sixth, and not before; and it purges the five that are left.
+    """
+
+    def complete(purgatory: Purgatory[str], others: int) -> None:
+        for _ in range(others):
+            operation = Recorded("goes", [])
+            purgatory.try_complete_else_watch(operation, ["other"])
+            operation.force_complete()
+
+    with Purgatory[str](purge_interval=0, time_outs=False) as purgatory:
+        stays = [Recorded("stays", []) for _ in range(10)]
+        for operation in stays:
+            purgatory.try_complete_else_watch(operation, ["k"])
+        # What it does not do it has had the time for: it sleeps, and asks to be woken above five.
+        wait_until(lambda: purgatory._accounting._asleep)
+        complete(purgatory, 5)
+        wait_until(lambda: purgatory._accounting._asleep)
+        assert purgatory.entries == 15
+        complete(purgatory, 1)
+        wait_until(lambda: purgatory.entries == 10)
+        complete(purgatory, 5)
+        wait_until(lambda: purgatory._accounting._asleep)
+        assert purgatory.entries == 15
+        for operation in stays:
+            operation.ready = True
+        assert purgatory.check_and_complete("k") == 10
+        wait_until(lambda: purgatory.entries == 0)
+
+
 @pytest.mark.pure
 def test_the_reaper_survives_a_failing_purge(
     logged: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -304,7 +338,7 @@ def test_what_reads_or_changes_a_count_waits_for_the_accounting() -> None:
             lambda accounting=accounting: accounting.stale,  # type: ignore[misc]
             lambda accounting=accounting: accounting.pending,  # type: ignore[misc]
             accounting.estimate,
-            partial(accounting.begin_purge_if_due, 0),
+            partial(accounting.begin_purge_if_due, 0, lambda: 0),
             accounting.close,
         ]
         assert through_while_held(accounting._lock, calls) == []

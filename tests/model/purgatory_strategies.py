@@ -39,6 +39,7 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryObservable,
     PurgatoryProfile,
+    PurgeDue,
     Rounding,
     SameTickOrder,
     Structure,
@@ -62,6 +63,7 @@ def profiles(
     return st.builds(
         PurgatoryProfile,
         accounting=st.sampled_from(list(accountings)),
+        purge_due=st.sampled_from(PurgeDue),
         first_try=st.sampled_from(FirstTry),
         check_order=st.sampled_from(CheckOrder),
         throwing_try=st.sampled_from(ThrowingTry),

@@ -1,5 +1,6 @@
 """When the purgatory purges, and what its executor has to do with it."""
 
+import msgspec
 import pytest
 from immutables import Map
 
@@ -19,6 +20,7 @@ from purgatory_spec.profiles import (
     Executor,
     PurgatoryConfiguration,
     PurgatoryProfile,
+    PurgeDue,
     Structure,
 )
 
@@ -60,6 +62,51 @@ def test_proposal_purges_by_its_estimate() -> None:
     )
     shown = [(each.observed["estimate"], each.observed["stale_entries"]) for each in outcomes[3:]]
     assert shown == [(3, 2), (3, 2), (3, 3), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("accounting", "keys", "left"),
+    [
+        # One beside six that live, two beside five, three beside four: that is more than half.
+        (Accounting.EXACT, ("k",), [1, 2, 0]),
+        (Accounting.PROPOSAL, ("k",), [1, 2, 0]),
+        # Two entries each: the same shares. The proposal counts operations.
+        (Accounting.EXACT, ("k", "j"), [2, 4, 0]),
+        (Accounting.PROPOSAL, ("k", "j"), [2, 4, 0]),
+    ],
+)
+def test_amortised_purges_wait_for_half_of_what_lives(
+    accounting: Accounting, keys: tuple[str, ...], left: list[int]
+) -> None:
+    """
+    Given seven operations, an interval of zero, and purges that are amortised
+    When one operation after the other is forced, and the purgatory is advanced after each
+    Then a purge is made as soon as more is stale than half of what lives
+    """
+    operations: list[Operation] = [Watch(name, keys, 9) for name in "abcdefg"]
+    for name in "abc":
+        operations += [Force(name), Advance(0)]
+    profile = msgspec.structs.replace(stepped(accounting), purge_due=PurgeDue.AMORTISED)
+    configuration = PurgatoryConfiguration(purge_interval=0)
+    outcomes, _ = asked(*operations, profile=profile, configuration=configuration)
+    assert [each.observed["stale_entries"] for each in outcomes[8::2]] == left
+
+
+def test_any_accounting_purges_by_half_of_what_lives_at_the_latest() -> None:
+    """
+    Given four operations, an interval of zero, an accounting of its own, and amortised purges
+    When one is forced, and then another, with an advance after each
+    Then the first advance may purge or not, and the second one must
+    """
+    profile = msgspec.structs.replace(stepped(Accounting.ANY), purge_due=PurgeDue.AMORTISED)
+    configuration = PurgatoryConfiguration(purge_interval=0)
+    model = purgatory_model(configuration, profile)
+    watched = only(model, *(Watch(name, ("k",), 9) for name in "abcd"), Force("a"))[1]
+    advanced = [state for _, state in model.successors(watched, Advance(0))]
+    assert {state.stale_entries for state in advanced} == {0, 1}
+    unpurged = next(state for state in advanced if state.stale_entries)
+    ((_, forced),) = model.successors(unpurged, Force("b"))
+    assert {state.stale_entries for _, state in model.successors(forced, Advance(0))} == {0}
 
 
 def test_exact_accounting_purges_by_its_count() -> None:

@@ -16,6 +16,7 @@ from purgatory_pipeline.traces.from_cases import instance_of, trace_of_case, tra
 from purgatory_pipeline.traces.lines import Begin
 from purgatory_spec.cases import Case, Step, case_header, read_case
 from purgatory_spec.operations import (
+    Advance,
     Answer,
     Cancel,
     CancelForKey,
@@ -33,6 +34,7 @@ from purgatory_spec.profiles import (
     FirstTry,
     PurgatoryConfiguration,
     PurgatoryProfile,
+    PurgeDue,
     TimerConfiguration,
     TimerProfile,
 )
@@ -134,7 +136,7 @@ def test_the_mutants_of_the_short_test_are_caught() -> None:
     """A control: a selection that golden vectors do not catch would show nothing."""
     golden = cases()
     caught = [each.name for each in mutants()[::12] if failing_case(each, golden) is not None]
-    assert len(caught) > len(mutants()[::12]) * 2 // 3
+    assert len(caught) >= len(mutants()[::12]) * 2 // 3
     assert mutant(caught[0]) in mutants()
 
 
@@ -143,6 +145,11 @@ CHOICES: dict[str, tuple[tuple[Operation, ...], dict[str, object], str]] = {
         (Watch("o1", ("a",), 9), Watch("o2", ("a",), 9), Check("a")),
         {"check_order": CheckOrder.AS_WATCHED},
         "PURGATORY-CHECK-ORDER",
+    ),
+    "JournalPurgatory": (
+        (*(Watch(name, ("a",), 9) for name in ("o1", "o2", "o3")), Force("o1"), Advance(0)),
+        {"purge_due": PurgeDue.FIXED},
+        "PURGATORY-PURGE-START",
     ),
     "OneTablePurgatory": (
         (Watch("o1", ("a",), 9, Script((Answer.COMPLETE,))), Check("a")),
@@ -168,7 +175,7 @@ def test_a_trace_of_a_stranger_is_judged_by_its_choice(name: str) -> None:
     operations, usual, rule = CHOICES[name]
     subject = STRANGERS[name].subject()
     profile = profile_of(subject, Component.PURGATORY)
-    run = run_case(subject, name, PurgatoryConfiguration(), operations)
+    run = run_case(subject, name, PurgatoryConfiguration(purge_interval=0), operations)
     verdicts = []
     for declared in (profile, msgspec.structs.replace(profile, **usual)):
         begin = Begin(run="r", seq=0, instance=instance_of(run.configuration, declared))

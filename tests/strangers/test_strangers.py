@@ -33,6 +33,7 @@ from .purgatories import (
     drop_at_end,
     eager_removal,
     hash_sets,
+    journal,
     one_lock,
     one_table,
     rotating,
@@ -69,6 +70,7 @@ STRANGERS: Mapping[str, Stranger] = {
         hashed_wheel.STRANGER,
         herd.STRANGER,
         hierarchical_wheel.STRANGER,
+        journal.STRANGER,
         ledger.STRANGER,
         lender.STRANGER,
         one_lock.STRANGER,
@@ -140,6 +142,7 @@ CHOSEN = {
     "LedgerPool": "zero_request",
     "LendingPool": "zero_request",
     "HashSetPurgatory": "check_order",
+    "JournalPurgatory": "purge_due",
     "OneTablePurgatory": "first_try",
     "RotatingPurgatory": "cancel_result",
 }

@@ -450,7 +450,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "accounting",
         "Accounting.post",
         _WAKES_REAPER,
-        "due = self._asleep and self._stale > self.purge_interval",
+        "due = self._asleep and self._stale > self._wake_above",
     ),
     LeftOut("accounting", "Accounting.post", _WAKES_REAPER, "if due:"),
     LeftOut("accounting", "Accounting.post", _WAKES_REAPER, "self._asleep = False"),

@@ -27,7 +27,7 @@ from purgatory_impl.chunks import Key, WatcherList
 from purgatory_impl.delayed_operation import take_time_out
 from purgatory_impl.executors import join
 from purgatory_impl.memory_pool import new_buffer
-from purgatory_impl.walks import Walk
+from purgatory_impl.walks import Pace, Walk
 from purgatory_impl.watchers import Shard
 
 
@@ -86,7 +86,7 @@ def _post_by_read_then_write(self: Accounting, balance: int) -> None:
     stale = self.stale
     self._stale = _sum(stale, balance)
     with self._lock:
-        due = self._stale > self.purge_interval
+        due = self._stale > self._wake_above
     if due:
         self._wake_reaper()
 
@@ -142,13 +142,13 @@ def _next_live_then_list(self: Walk[Key]) -> tuple[DelayedOperation | None, int]
     return operation, dropped
 
 
-def _sweep_then_list(self: Walk[Key]) -> int:
-    dropped = _sweep(self)
+def _sweep_then_list(self: Walk[Key], pace: Pace | None = None) -> int:
+    dropped = _sweep(self, pace)
     _drop_list_if_empty(self)
     return dropped
 
 
-def _sweep_and_let_go_under_lock(self: Walk[Key]) -> int:
+def _sweep_and_let_go_under_lock(self: Walk[Key], pace: Pace | None = None) -> int:
     removed = 0
     with self._shard.lock:
         while not self._over:
@@ -156,6 +156,8 @@ def _sweep_and_let_go_under_lock(self: Walk[Key]) -> int:
             self._remove_in_hold(gone, True)
             removed += len(gone)
             gone.clear()
+    if pace is not None:
+        pace.count(removed)
     return removed
 
 

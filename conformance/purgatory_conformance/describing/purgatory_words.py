@@ -136,6 +136,7 @@ def describe_purgatory_profile(profile: PurgatoryProfile) -> str:
         "structure",
         "rounding",
         "same_tick_order",
+        "purge_due",
         "first_try",
         "check_order",
         "cancel_result",

@@ -27,8 +27,12 @@ from purgatory_spec.profiles import (
     Component,
     PurgatoryObservable,
     PurgatoryProfile,
+    PurgeDue,
     ThrowingTry,
 )
+
+AMORTISED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=PurgeDue.AMORTISED)
+"""The choices of a purgatory whose purges cost what they remove."""
 
 SILENT_PROFILE = msgspec.structs.replace(PROFILE, observables=frozenset())
 """The profile of a first adapter that has everything and shows nothing but events and results."""
@@ -215,6 +219,7 @@ _MUTANTS = (
     _mutant(counting.EstimateOfOperations, "PURGATORY-ESTIMATE-EXACT"),
     _mutant(counting.PurgeAtInterval, "PURGATORY-PURGE-START"),
     _mutant(counting.NeverPurges, "PURGATORY-PURGE-START"),
+    _mutant(counting.PurgesAtAllThatLives, "PURGATORY-PURGE-START", profile=AMORTISED_PROFILE),
     _mutant(counting.PurgesWhenExpired, "PURGATORY-PURGE-START"),
     _mutant(counting.ChecksForgotten, "PURGATORY-PURGE-START"),
     _mutant(counting.PurgesOneList, "PURGATORY-PURGE-REMOVES"),

@@ -29,6 +29,7 @@ from purgatory_spec.profiles import (
     NegativeDelay,
     PurgatoryConfiguration,
     PurgatoryProfile,
+    PurgeDue,
     Rounding,
     SameTickOrder,
     Structure,
@@ -182,6 +183,7 @@ _change = msgspec.structs.replace
 
 _PROPOSAL = _change(ESTIMATE_PROFILE, throwing_try=ThrowingTry.GO_ON)
 _EXACT = _change(_PROPOSAL, accounting=Accounting.EXACT)
+_AMORTISED = _change(_EXACT, purge_due=PurgeDue.AMORTISED)
 _STOP = _change(PROFILE, throwing_try=ThrowingTry.STOP)
 _INLINE = _change(PROFILE, executor=Executor.INLINE)
 _UP = _change(PROFILE, rounding=Rounding.UP)
@@ -205,6 +207,8 @@ _PROFILE_SUBJECTS = (
     _profile_subject("accounting proposal", _PROPOSAL, _EXACT, "PURGATORY-ESTIMATE-EXACT"),
     _profile_subject("accounting exact", _EXACT, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
     _profile_subject("accounting any", _ANY_ACCOUNTING, _PROPOSAL, "PURGATORY-ESTIMATE-PROPOSAL"),
+    _profile_subject("purge_due fixed", _EXACT, _AMORTISED, "PURGATORY-PURGE-START"),
+    _profile_subject("purge_due amortised", _AMORTISED, _EXACT, "PURGATORY-PURGE-START"),
     _profile_subject("first_try before_watching", PROFILE, _ONE_TRY, "PURGATORY-WATCH-SECOND-TRY"),
     _profile_subject(
         "first_try none", _ONE_TRY, PROFILE, "PURGATORY-WATCH-SECOND-TRY", OneTryPurgatory

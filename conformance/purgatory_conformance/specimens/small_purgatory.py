@@ -55,6 +55,7 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryObservable,
     PurgatoryProfile,
+    PurgeDue,
     Rounding,
     ThrowingTry,
 )
@@ -456,7 +457,19 @@ class SmallPurgatory:
 
     def is_purge_due(self) -> bool:
         """Whether there is more than the interval to purge."""
-        return self.to_purge() > self.purge_interval
+        return self.to_purge() > self.interval()
+
+    def interval(self) -> int:
+        """The purge interval, or half of what lives where that is declared and more."""
+        if self.profile.purge_due is PurgeDue.FIXED:
+            return self.purge_interval
+        return max(self.purge_interval, self.live() // 2)
+
+    def live(self) -> int:
+        """The operations or entries that live, by the accounting."""
+        if self.profile.accounting is Accounting.PROPOSAL:
+            return len(self.armed)
+        return self.entries() - self.stale_entries()
 
     def to_purge(self) -> int:
         """What the accounting believes that a purge would remove."""

@@ -126,6 +126,7 @@ class PurgatorySupport:
         yield from sibling_profiles(
             profile,
             "accounting",
+            "purge_due",
             "first_try",
             "check_drops",
             "throwing_try",

@@ -37,6 +37,7 @@ from purgatory_spec.profiles import (
     PurgatoryConfiguration,
     PurgatoryObservable,
     PurgatoryProfile,
+    PurgeDue,
 )
 
 State = PurgatoryState[Store]
@@ -151,9 +152,7 @@ def broken_invariants(model: PurgatoryModel[Store], state: State) -> Iterator[st
             yield name
 
 
-def stale_operations_bounded(
-    configuration: PurgatoryConfiguration, before: State, after: State
-) -> bool:
+def stale_operations_bounded(model: PurgatoryModel[Store], before: State, after: State) -> bool:
     """Whether an advance left at most the interval's number of stale operations.
 
     It is asked of an advance that begins and ends with an empty executor's queue, before shutdown;
@@ -161,17 +160,15 @@ def stale_operations_bounded(
     """
     if before.closed or before.timer.queue or after.timer.queue:
         return True
-    return len(after.stale_operations) <= configuration.purge_interval
+    return len(after.stale_operations) <= model.interval(after.live_entries)
 
 
-def stale_entries_bounded(
-    configuration: PurgatoryConfiguration, before: State, after: State
-) -> bool:
+def stale_entries_bounded(model: PurgatoryModel[Store], before: State, after: State) -> bool:
     """Whether an advance before shutdown left at most the interval's number of stale entries.
 
     The exact accounting answers for it, the proposal does not. Rules: PURGATORY-STALE-ENTRIES.
     """
-    return before.closed or after.stale_entries <= configuration.purge_interval
+    return before.closed or after.stale_entries <= model.interval(after.live_entries)
 
 
 PurgatoryStep = tuple[Operation, Outcome]
@@ -183,6 +180,7 @@ class PurgatoryInstance:
 
     purge_interval: int = 0
     accounting: Accounting = Accounting.PROPOSAL
+    purge_due: PurgeDue = PurgeDue.FIXED
     executor: Executor = Executor.STEPPED
     time_outs: bool = True
     variants: frozenset[str] = frozenset()
@@ -197,6 +195,7 @@ class PurgatoryInstance:
             PurgatoryConfiguration(self.purge_interval, self.time_outs),
             PurgatoryProfile(
                 accounting=self.accounting,
+                purge_due=self.purge_due,
                 check_drops=CheckDrops.AS_PASSED,
                 executor=self.executor,
                 observables=frozenset(PurgatoryObservable),
@@ -252,7 +251,7 @@ def _always(predicate: Predicate) -> Claim:
     return holds
 
 
-def _after_advance(bounded: Callable[[PurgatoryConfiguration, State, State], bool]) -> Claim:
+def _after_advance(bounded: Callable[[PurgatoryModel[Store], State, State], bool]) -> Claim:
     """The claim that a bound holds after every advance."""
 
     def holds(
@@ -260,7 +259,7 @@ def _after_advance(bounded: Callable[[PurgatoryConfiguration, State, State], boo
     ) -> bool:
         if not isinstance(step[0], Advance):
             return True
-        return bounded(instance.model().configuration, before, after)
+        return bounded(instance.model(), before, after)
 
     return holds
 

@@ -57,7 +57,10 @@ class BundledDesign:
             executor=InlineExecutor(),
         )
         self._purgatory: _WatchedPurgatory = _WatchedPurgatory(
-            purge_interval=setting.purge_interval, timer=self._timer, accounting=accounting
+            purge_interval=setting.purge_interval,
+            timer=self._timer,
+            accounting=accounting,
+            purge_due="fixed",
         )
         self._purgatory.counts = self.counts
         self._layout = KeyLayout(setting.layout, setting.keys, setting.key_space, setting.seed)

@@ -182,7 +182,8 @@ def agreement(rows: Rows) -> Iterator[str]:
     different = sum(ours[name] != its[name] for ours, its in pairs for name in columns)
     yield (
         f"- {len(pairs)} pairs, {len(columns)} counts each: {different} differ. `bundled` is "
-        f"`purgatory_impl` on a virtual clock, without threads."
+        f"`purgatory_impl` on a virtual clock, without threads; its purges are due at the interval "
+        f'(`purge_due="fixed"`), as those of the models are.'
     )
     yield from table(
         rows.all(),

@@ -20,6 +20,7 @@ from purgatory_spec.profiles import (
     FirstTry,
     LargerDelay,
     NegativeDelay,
+    PurgeDue,
     Recovery,
     ReleaseValidation,
     Rounding,
@@ -95,6 +96,7 @@ CHOICES: dict[Component, dict[str, Set[object]]] = {
     },
     Component.PURGATORY: {
         "accounting": set(Accounting),
+        "purge_due": set(PurgeDue),
         "first_try": set(FirstTry),
         "check_order": set(CheckOrder),
         "check_drops": set(CheckDrops),

@@ -67,8 +67,8 @@ CHANGES = (
         name="a purge is made one entry too late",
         binding=_PUBLISHED,
         file="PurgatoryCalls.tla",
-        line='> (IF "purge-is-late" \\in Defects THEN 2 * Interval + 1 ELSE Interval)',
-        instead="> Interval + 1",
+        line='> (IF "purge-is-late" \\in Defects THEN 2 * interval + 1 ELSE interval)',
+        instead="> interval + 1",
         action="Advance",
     ),
 )

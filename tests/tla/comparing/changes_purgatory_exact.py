@@ -48,8 +48,16 @@ CHANGES = (
         name="the model purges at the interval, not above it",
         binding="purgatory_exact.small_binding",
         file="purgatory_model/concurrent/exact/purging.py",
-        line="if turn.state.stale > turn.instance.purge_interval:",
-        instead="if turn.state.stale >= turn.instance.purge_interval:",
+        line="return state.stale > instance.interval(state.entries - state.stale)",
+        instead="return state.stale >= instance.interval(state.entries - state.stale)",
+        action="BeginPurge",
+    ),
+    SeededChange(
+        name="the model's amortised purges wait for all that lives",
+        binding="purgatory_exact.amortised_binding",
+        file="purgatory_model/concurrent/exact/instance.py",
+        line='return max(self.purge_interval, live // 2 if "amortised" in self.features else 0)',
+        instead='return max(self.purge_interval, live if "amortised" in self.features else 0)',
         action="BeginPurge",
     ),
 )

@@ -4,6 +4,14 @@ from .seeded_changes import SeededChange
 
 CHANGES = (
     SeededChange(
+        name="the model's amortised purges wait for a third of the timer",
+        binding="purgatory_proposal.amortised_binding",
+        file="purgatory_model/concurrent/proposal/state.py",
+        line="return max(self.purge_interval, timer_size // 2 if amortised else 0)",
+        instead="return max(self.purge_interval, timer_size // 3 if amortised else 0)",
+        action="Purge",
+    ),
+    SeededChange(
         name="the reset takes the timer's size as it is then",
         binding="purgatory_proposal.small_binding",
         file="PurgatoryProposal.tla",

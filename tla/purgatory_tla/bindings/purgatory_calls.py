@@ -30,6 +30,7 @@ from purgatory_spec.profiles import (
     Executor,
     PurgatoryConfiguration,
     PurgatoryProfile,
+    PurgeDue,
 )
 from purgatory_tla.comparing.binding import Binding, Variable
 from purgatory_tla.values.values import function, sequence, to_tla
@@ -84,6 +85,7 @@ class _Instance:
     """Callers who use these names and delays, while there is room, until ``last_ms``."""
 
     accounting: Accounting = Accounting.EXACT
+    purge_due: PurgeDue = PurgeDue.FIXED
     check_drops: CheckDrops = CheckDrops.EITHER
     operations_named: tuple[str, ...] = ("o", "p")
     delays_ms: tuple[int, ...] = (0, 1)
@@ -98,7 +100,10 @@ class _Instance:
         """Make the model."""
         configuration = PurgatoryConfiguration(purge_interval=self.interval)
         profile = PurgatoryProfile(
-            accounting=self.accounting, check_drops=self.check_drops, executor=Executor.STEPPED
+            accounting=self.accounting,
+            purge_due=self.purge_due,
+            check_drops=self.check_drops,
+            executor=Executor.STEPPED,
         )
         object.__setattr__(self, "model", purgatory_model(configuration, profile))
 
@@ -155,6 +160,13 @@ def leaving_binding() -> Binding[State]:
     instance = _Instance(check_drops=CheckDrops.EVERYWHERE, last_ms=2)
     title = "The calls of a purgatory whose operations leave all lists as they complete."
     return _bound("purgatory-calls-leaving", title, instance)
+
+
+def amortised_binding() -> Binding[State]:
+    """The same with room for a third entry, where half of what lives may be stale."""
+    instance = _Instance(purge_due=PurgeDue.AMORTISED, delays_ms=(0,), interval=0, most_entries=3)
+    title = "The calls of a purgatory whose purges are amortised."
+    return _bound("purgatory-calls-amortised", title, instance)
 
 
 def small_binding() -> Binding[State]:
@@ -240,6 +252,7 @@ def _events(outcome: Outcome) -> Iterator[str]:
 
 def _constants(instance: _Instance) -> dict[str, str]:
     exact = {"exact"} if instance.is_exact else set()
+    amortised = {"amortised"} if instance.purge_due is PurgeDue.AMORTISED else set()
     leaving = {"leaves-all"} if instance.check_drops is CheckDrops.EVERYWHERE else set()
     values: dict[str, object] = {
         "Operations": frozenset(instance.operations_named),
@@ -250,7 +263,7 @@ def _constants(instance: _Instance) -> dict[str, str]:
         "MostEntries": instance.most_entries,
         "MostQueued": instance.most_queued,
         "MostEstimate": instance.most_estimate,
-        "Features": frozenset(exact | leaving),
+        "Features": frozenset(exact | leaving | amortised),
         "Defects": frozenset[str](),
     }
     return {name: to_tla(value) for name, value in values.items()}

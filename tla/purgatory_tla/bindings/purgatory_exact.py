@@ -34,6 +34,15 @@ def cancelling_binding() -> Binding[ExactState]:
     )
 
 
+def amortised_binding() -> Binding[ExactState]:
+    """Three operations under one key, of which one at a time may be stale without a purge."""
+    return bound(
+        "purgatory-exact-amortised",
+        "The purgatory, exact accounting: three operations, a forcer, amortised purges.",
+        AMORTISED,
+    )
+
+
 def small_binding() -> Binding[ExactState]:
     """One operation under one key, for a comparison of a few seconds."""
     return bound(
@@ -57,6 +66,13 @@ SMALL = replace(ONE, keys=("k1",))
 SMALL_CANCELLING = replace(ONE, completers=(), cancellers=("canceller",), forcers=("forcer",))
 TWO_CALLERS = ExactInstance(
     callers=("caller 1", "caller 2"), keys=("k1",), demanding=frozenset({2}), purge_interval=1
+)
+AMORTISED = ExactInstance(
+    completers=(),
+    forcers=("forcer",),
+    operations=3,
+    keys=("k1",),
+    features=frozenset({"amortised", "stops-inserting"}),
 )
 CANCELLING_AND_FORCING = replace(ONE, cancellers=("canceller",), forcers=("forcer",), purgers=())
 

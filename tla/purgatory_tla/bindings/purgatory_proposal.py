@@ -19,7 +19,7 @@ from purgatory_model.concurrent.proposal.state import (
 from purgatory_tla.comparing.binding import Binding, Variable
 from purgatory_tla.values.values import Value, function, to_tla
 
-_THRESHOLDS = {(1, 2): "<- Alternating", (1,): "<- Alternating"}
+_THRESHOLDS = dict.fromkeys(((1, 2, 1), (1, 2), (1,)), "<- Alternating")
 
 ACTIONS = {
     "FirstTryFails": "a caller hands in the next operation, and its first try waits",
@@ -95,6 +95,20 @@ def two_keys_binding() -> Binding[ProposalState]:
         "purgatory-proposal-two-keys",
         "The purgatory, proposal's accounting: one operation under two keys, two callers.",
         ProposalInstance(callers=("c1", "c2"), thresholds=(1,), most_events=1),
+    )
+
+
+def amortised_binding() -> Binding[ProposalState]:
+    """Three operations under one key, one call at a time; the reaper leaves one stale entry."""
+    return bound(
+        "purgatory-proposal-amortised",
+        "The purgatory, proposal's accounting: amortised purges, one call at a time.",
+        ProposalInstance(
+            keys=("k1",),
+            thresholds=(1, 2, 1),
+            most_events=1,
+            features=frozenset({Feature.AMORTISED, Feature.SEQUENTIAL}),
+        ),
     )
 
 

@@ -22,7 +22,7 @@ from purgatory_spec.operations import (
     Shutdown,
     Watch,
 )
-from purgatory_spec.profiles import PurgatoryFeature
+from purgatory_spec.profiles import PurgatoryFeature, PurgeDue
 
 WAIT, COMPLETE, THROW = Answer.WAIT, Answer.COMPLETE, Answer.THROW
 
@@ -276,11 +276,20 @@ def make_stale(world: PurgatoryWorld, source: Source) -> list[Operation]:
 
 
 def stale_at_the_interval(world: PurgatoryWorld, source: Source) -> list[Operation]:
-    """As many stale entries as the interval allows, or one more, under one key or several."""
-    wanted = world.configuration.purge_interval - world.state.stale_entries
+    """As many stale entries as the interval allows, or one more, under one key or several.
+
+    Where half of what lives may be stale, some more is watched before.
+    """
+    operations: list[Operation] = []
+    live = world.state.live_entries
+    if world.profile.purge_due is PurgeDue.AMORTISED:
+        for _ in range(source.integer(0, 3)):
+            keys = world.keys(source)
+            live += len(keys)
+            operations.append(Watch(world.fresh_name(), keys, source.integer(20, 40)))
+    wanted = world.model.interval(live) - world.state.stale_entries
     count = max(0, min(wanted, 7)) + source.integer(0, 1)
     script, delay_ms = Script(tries=(WAIT, COMPLETE)), source.integer(1, 3)
-    operations: list[Operation] = []
     while count > 0:
         keys = world.keys(source, most=min(3, count))
         count -= len(keys)

@@ -273,12 +273,16 @@ def _rule_after_advance(history: PurgatoryHistory, step: PurgatoryStep, names: s
 
 def _rule_of_missing_purge(step: PurgatoryStep) -> str:
     """The rule by which a purge had to be made that was not."""
-    seen, interval = step.outcome.observed, step.model.configuration.purge_interval
+    seen, interval = step.outcome.observed, step.model.interval(step.after.live_entries)
     entries, operations = (
         _number(seen.get(name)) for name in ("stale_entries", "stale_operations")
     )
     if entries is None or operations is None:
         entries, operations = step.before.stale_entries, len(step.before.stale_operations)
+        listed = _number(seen.get("entries"))
+        if not step.is_stepped and listed is not None:
+            # What has expired in this step is stale, too; what lives is no purge's to remove.
+            entries = operations = listed - step.after.live_entries
     if step.model.profile.accounting is not Accounting.EXACT:
         return "PURGATORY-PURGE-START"
     if entries <= interval and not step.is_stepped:

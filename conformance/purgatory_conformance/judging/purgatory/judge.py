@@ -30,6 +30,7 @@ from purgatory_spec.profiles import (
     PurgatoryConfiguration,
     PurgatoryObservable,
     PurgatoryProfile,
+    PurgeDue,
 )
 from purgatory_spec.requirements import requirements
 
@@ -132,6 +133,12 @@ class PurgatoryJudge:
         """The divergence of an outcome in the present state, were these expectations all."""
         return blame(self._history, self.state, operation, outcome, expected)
 
+    @property
+    def _interval_words(self) -> str:
+        if self.model.profile.purge_due is PurgeDue.FIXED:
+            return "the purge interval"
+        return "the larger of the purge interval and half of the live entries"
+
     def _broken_bounds(
         self, before: State, operation: Operation, outcome: Outcome
     ) -> Iterator[Divergence]:
@@ -146,7 +153,7 @@ class PurgatoryJudge:
             bounds[PurgatoryObservable.STALE_OPERATIONS] = "PURGATORY-STALE-OPERATIONS"
         if self.model.profile.accounting is Accounting.EXACT:
             bounds[PurgatoryObservable.STALE_ENTRIES] = "PURGATORY-STALE-ENTRIES"
-        interval = self.model.configuration.purge_interval
+        interval = self.model.interval(self.state.live_entries)
         for observable, rule in bounds.items():
             seen = outcome.observed.get(observable.value)
             declared = observable in self.model.profile.observables
@@ -156,7 +163,7 @@ class PurgatoryJudge:
                 yield Divergence(
                     rule=rule,
                     kind=observable.value,
-                    expected=f"{observable.value} at most {interval}, the purge interval",
+                    expected=f"{observable.value} at most {interval}, {self._interval_words}",
                     seen=f"{observable.value} = {seen}",
                     operation=operation,
                     outcome=outcome,

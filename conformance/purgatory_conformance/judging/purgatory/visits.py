@@ -143,7 +143,8 @@ def _advance(step: PurgatoryStep) -> Iterator[str]:
     purged = before.lists != after.lists
     if step.shows_stale and (before.stale_entries or purged):
         yield "PURGATORY-PURGE-START"
-        interval = step.model.configuration.purge_interval
+        # The number that an advance leaves, or fewer: what expires in it lives no longer.
+        interval = step.model.interval(after.live_entries)
         if before.stale_entries > interval:
             yield "PURGATORY-STALE-ENTRIES"
         quiet = not before.timer.queue and not after.timer.queue

@@ -63,6 +63,7 @@ class BoundScenario:
             PurgatoryWorld,
             accounting="exact" if exact else "proposal",
             purge_interval=self.instance.purge_interval,
+            purge_due="amortised" if "amortised" in self.instance.features else "fixed",
         )
         programs = tuple(Program(thread, calls) for thread, calls in self.programs.items())
         about = "every end of its runs is one of the concurrent model"

@@ -155,6 +155,19 @@ EXACT_SCENARIOS: Final = (
         settled=first_is_purged,
     ),
     BoundScenario(
+        "force-and-amortised-purge",
+        _exact(
+            forcers=("force",),
+            purgers=("purge",),
+            operations=3,
+            keys=_K,
+            features=frozenset({"amortised"}),
+        ),
+        {"force": (Force("2"),), "purge": (_PURGE,)},
+        setup=(_watch("1", _K), _watch("2", _K), _watch("3", _K), Force("1")),
+        background=frozenset({"purge"}),
+    ),
+    BoundScenario(
         "rewatch-and-cancel",
         _exact(cancellers=("cancel",), keys=_KL, max_calls=2),
         {"watch": (_watch("1", _KL),), "cancel": (CancelForKey("k"), CancelForKey("l"))},

@@ -108,6 +108,7 @@ class PurgatoryUnderTest:
         *,
         accounting: Literal["exact", "proposal"] = "exact",
         purge_interval: int = 0,
+        purge_due: Literal["amortised", "fixed"] = "fixed",
         reaper: bool = False,
     ) -> None:
         """Make a fresh purgatory.
@@ -116,6 +117,7 @@ class PurgatoryUnderTest:
             scheduler: The scheduler of the purgatory's threads.
             accounting: How stale entries are counted.
             purge_interval: A purge is due above it, entries.
+            purge_due: Whether half of what lives may be stale, where that is more.
             reaper: Whether a thread of the purgatory's own purges.
         """
         self.scheduler = scheduler
@@ -124,7 +126,11 @@ class PurgatoryUnderTest:
         self.executor = _RecordingExecutor(self.history)
         self.timer = Timer(clock=self.clock, executor=self.executor)
         self.purgatory: Purgatory[str] = Purgatory(
-            purge_interval=purge_interval, timer=self.timer, accounting=accounting, reaper=reaper
+            purge_interval=purge_interval,
+            timer=self.timer,
+            accounting=accounting,
+            purge_due=purge_due,
+            reaper=reaper,
         )
         self.operations: dict[str, ScheduledOperation] = {}
         self.cancelled: list[ScheduledOperation] = []

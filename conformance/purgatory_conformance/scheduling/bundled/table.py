@@ -156,7 +156,12 @@ _GUARDED: Final = (
     *_guarded("executors", "ThreadExecutor._closed _running", "the thread's state", "_lock"),
     *_guarded("clocks", "VirtualClock._sleepers", "who sleeps until when", "_lock"),
     *_guarded("chunks", "Chunk.removed moved_to moved_by", "where its entries are", "Shard.lock"),
-    *_guarded("accounting", "Accounting._stale _pending _closed _asleep", "the counts", "_lock"),
+    *_guarded(
+        "accounting",
+        "Accounting._stale _pending _closed _asleep _wake_above",
+        "the counts",
+        "_lock",
+    ),
     *_guarded("guarded", "GuardedTask._owed", "the task's share of a count", "Accounting._lock"),
     *_guarded("accounting", "ProposalAccounting._estimate", "the count of watches", "_lock"),
     *_guarded("memory_pool", "SimpleMemoryPool._available", "what is left", "_lock"),

@@ -107,6 +107,14 @@ class NeverPurges(SmallPurgatory):
         return False
 
 
+class PurgesAtAllThatLives(SmallPurgatory):
+    """A purge waits until as much is stale as lives."""
+
+    def interval(self) -> int:
+        """All of what lives instead of half."""
+        return max(self.purge_interval, self.live())
+
+
 class PurgesWhenExpired(SmallPurgatory):
     """A purge is made only by an advance that hands something over."""
 

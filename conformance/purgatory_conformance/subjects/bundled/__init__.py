@@ -60,6 +60,13 @@ def bundled_proposal_subject() -> InProcessSubject:
     return InProcessSubject(named, profiles, bundled_purgatory.proposal_instance)
 
 
+def bundled_fixed_subject() -> InProcessSubject:
+    """The subject ``bundled-fixed-interval``: a purgatory that purges at the purge interval."""
+    named = msgspec.structs.replace(implementation(), name="purgatory_impl, purges as published")
+    profiles = {Component.PURGATORY: bundled_purgatory.FIXED_PROFILE}
+    return InProcessSubject(named, profiles, bundled_purgatory.fixed_instance)
+
+
 def bundled_inline_subject() -> InProcessSubject:
     """The subject ``bundled-inline``: what expires runs in the thread that made it expire."""
     named = msgspec.structs.replace(implementation(), name="purgatory_impl, inline executor")

@@ -64,6 +64,7 @@ from purgatory_spec.profiles import (
     PurgatoryFeature,
     PurgatoryObservable,
     PurgatoryProfile,
+    PurgeDue,
     Structure,
     ThrowingTry,
 )
@@ -71,6 +72,7 @@ from purgatory_spec.reasons import Reason
 
 PROFILE = PurgatoryProfile(
     accounting=Accounting.EXACT,
+    purge_due=PurgeDue.AMORTISED,
     check_drops=CheckDrops.AS_PASSED,
     throwing_try=ThrowingTry.GO_ON,
     executor=Executor.STEPPED,
@@ -80,8 +82,11 @@ PROFILE = PurgatoryProfile(
 )
 """What the bundled purgatory declares: everything that the suite can ask for."""
 
-PROPOSAL_PROFILE = msgspec.structs.replace(PROFILE, accounting=Accounting.PROPOSAL)
-"""The profile of a purgatory with the published accounting."""
+FIXED_PROFILE = msgspec.structs.replace(PROFILE, purge_due=PurgeDue.FIXED)
+"""The profile of a purgatory that purges at the purge interval, whatever lives."""
+
+PROPOSAL_PROFILE = msgspec.structs.replace(FIXED_PROFILE, accounting=Accounting.PROPOSAL)
+"""The profile of a purgatory with the published accounting, and its interval."""
 
 INLINE_PROFILE = msgspec.structs.replace(PROFILE, executor=Executor.INLINE)
 """The profile of a purgatory whose time-outs run in the thread that made them expire."""
@@ -162,6 +167,7 @@ class PurgatoryInstance:
         self,
         configuration: Configuration,
         accounting: Literal["exact", "proposal"] = "exact",
+        purge_due: Literal["amortised", "fixed"] = "amortised",
         *,
         inline: bool = False,
     ) -> None:
@@ -184,6 +190,7 @@ class PurgatoryInstance:
             timer=self.timer,
             time_outs=given.time_outs,
             accounting=accounting,
+            purge_due=purge_due,
         )
         self._operations: dict[str, _ScriptedOperation] = {}
 
@@ -279,8 +286,13 @@ class PurgatoryInstance:
 
 
 def proposal_instance(configuration: Configuration) -> PurgatoryInstance:
-    """A purgatory with the accounting as published."""
-    return PurgatoryInstance(configuration, "proposal")
+    """A purgatory with the accounting as published, and its interval."""
+    return PurgatoryInstance(configuration, "proposal", "fixed")
+
+
+def fixed_instance(configuration: Configuration) -> PurgatoryInstance:
+    """A purgatory that purges at the purge interval, whatever lives."""
+    return PurgatoryInstance(configuration, purge_due="fixed")
 
 
 def _name_of(operation: DelayedOperation) -> str:

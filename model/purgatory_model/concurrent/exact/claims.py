@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from purgatory_model.concurrent.exact.instance import ExactInstance
+from purgatory_model.concurrent.exact.purging import purge_is_due
 from purgatory_model.concurrent.exact.state import ExactState
 
 Claim: TypeAlias = Callable[[ExactInstance, ExactState], bool]
@@ -111,9 +112,9 @@ def stale_is_bounded(instance: ExactInstance, state: ExactState) -> bool:
 
     Rules: PURGATORY-STALE-ENTRIES, PURGATORY-STALE-OPERATIONS.
     """
-    if not state.quiet or state.stale > instance.purge_interval:
+    if not state.quiet or purge_is_due(instance, state):
         return True
-    return state.stale_entries <= instance.purge_interval
+    return state.stale_entries <= instance.interval(state.entries - state.stale_entries)
 
 
 def nothing_stale_is_left(instance: ExactInstance, state: ExactState) -> bool:

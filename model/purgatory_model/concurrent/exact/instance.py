@@ -21,6 +21,7 @@ FEATURES: Mapping[str, str] = {
     "re-entrant-check": "the callback of operation 1 has an event happen and checks its key",
     "re-entrant-watch": "the callback of operation 1 watches an operation",
     "re-entrant-cancel": "the callback of operation 1 cancels a key",
+    "amortised": "a purge is due when more is stale than half of the live entries, too",
     "post-early": "balances may be posted at any moment",
     "sweep-by-operation": "a purge looks at one operation of a list at a time",
     "walk-looks-again": "a walk drops what it has tried in vain and somebody completed meanwhile",
@@ -60,7 +61,7 @@ class ExactInstance:
         max_events: How often the event of one key happens, at most.
         max_calls: How often one operation is watched, at most.
         duplicates: How often each key stands in one call.
-        purge_interval: A purge is due when ``stale`` is above it.
+        purge_interval: A purge is due when ``stale`` is above it, see ``interval``.
         features: Of ``FEATURES``.
         variants: Of ``VARIANTS``.
         programs: Whether this is to run programs: threads remember what their calls return, for
@@ -129,6 +130,10 @@ class ExactInstance:
             lists=Map(dict.fromkeys(self.keys, ())),
             threads=Map({name: Thread() for name in threads}),
         )
+
+    def interval(self, live: int) -> int:
+        """How much may be stale beside so many live entries. Rules: PURGATORY-PURGE-START."""
+        return max(self.purge_interval, live // 2 if "amortised" in self.features else 0)
 
     def condition(self, state: ExactState, operation: int) -> bool:
         """Whether enough events of some key have happened."""

@@ -9,12 +9,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
+from purgatory_model.concurrent.exact.instance import ExactInstance
+from purgatory_model.concurrent.exact.state import ExactState
 from purgatory_model.concurrent.exact.turn import Choice, Turn, ended
+
+
+def purge_is_due(instance: ExactInstance, state: ExactState) -> bool:
+    """Whether the count of stale entries is above the interval. Rules: PURGATORY-PURGE-START."""
+    return state.stale > instance.interval(state.entries - state.stale)
 
 
 def begin_purge(turn: Turn) -> Iterator[Choice]:
     """Read the count of stale entries: a purge is due. Rules: PURGATORY-PURGE-START."""
-    if turn.state.stale > turn.instance.purge_interval:
+    if purge_is_due(turn.instance, turn.state):
         pairs = ((key, number) for key in turn.instance.keys for number in turn.state.operations)
         yield (), turn.after(replace(turn.me, stage="sweep", unswept=frozenset(pairs)))
 

@@ -113,8 +113,9 @@ def stale_is_bounded(instance: ProposalInstance, state: ProposalState) -> bool:
 
     It needs the same. Rules: PURGATORY-STALE-OPERATIONS.
     """
-    due = state.estimate - len(state.timer) > instance.purge_interval
-    return not state.all_idle or due or len(state.stale) <= instance.purge_interval
+    interval = instance.interval(len(state.timer))
+    due = state.estimate - len(state.timer) > interval
+    return not state.all_idle or due or len(state.stale) <= interval
 
 
 def distinct_is_counted_when_quiet(instance: ProposalInstance, state: ProposalState) -> bool:

@@ -67,7 +67,7 @@ def _test(
 ) -> tuple[Step, ProposalState]:
     """Whether there is enough to purge. Rules: PURGATORY-PURGE-START."""
     size = len(state.timer)
-    if reaper.estimate_read - size > instance.purge_interval:
+    if reaper.estimate_read - size > instance.interval(size):
         return Step("Purge", (REAPER, size)), state.to(REAPER, Reaper(Place.READ_AGAIN))
     return Step("NoPurge", (REAPER, size)), state.to(REAPER, Reaper())
 

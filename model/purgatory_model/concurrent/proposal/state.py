@@ -28,6 +28,8 @@ class Feature(StrEnum):
     """Completers may cancel for a key as well."""
     SEQUENTIAL = "sequential"
     """No thread begins before all others have finished."""
+    AMORTISED = "amortised"
+    """A purge is due when more is stale than half of what the timer holds, too."""
     DRAINED = "drained"
     """The test for a purge waits until the executor has run everything."""
 
@@ -145,7 +147,7 @@ class ProposalInstance:
         keys: What every operation is watched under.
         thresholds: For each operation, how many events of a key (of every key) it needs.
         most_events: How many events each key may have.
-        purge_interval: A purge is made when estimate - timer size is larger.
+        purge_interval: A purge is made when estimate - timer size is larger, see ``interval``.
         features: Choices.
         defects: Faults.
         ordered: Whether lists keep the order of insertion, and an operation enters them in the
@@ -165,6 +167,11 @@ class ProposalInstance:
     defects: frozenset[Defect] = frozenset()
     ordered: bool = False
     programs: bool = False
+
+    def interval(self, timer_size: int) -> int:
+        """How much the test allows beside so many in the timer. Rules: PURGATORY-PURGE-START."""
+        amortised = Feature.AMORTISED in self.features
+        return max(self.purge_interval, timer_size // 2 if amortised else 0)
 
     def appended(self, entries: Entries, operation: int) -> Entries:
         """A list with one more operation."""

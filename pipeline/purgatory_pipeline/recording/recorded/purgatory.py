@@ -42,6 +42,7 @@ class RecordedPurgatory(Purgatory[Key]):
         purge_interval: int = 1000,
         time_outs: bool = True,
         accounting: Literal["exact", "proposal"] = "exact",
+        purge_due: Literal["amortised", "fixed"] = "amortised",
         tick_ms: int = 1,
         wheel_size: int = 20,
         clock: RecordedClock | None = None,
@@ -54,9 +55,10 @@ class RecordedPurgatory(Purgatory[Key]):
             recorder: Records this purgatory alone, and is to be closed after it. With a ``clock``,
                 a ``StepRecorder``.
             name: Appears in the names of threads.
-            purge_interval: A purge is due when more than so many entries are stale.
+            purge_interval: A purge is not due before more than so many entries are stale.
             time_outs: False for operations that never time out.
             accounting: How stale entries are counted.
+            purge_due: Whether half of what lives may be stale, where that is more.
             tick_ms: The timer's resolution, ms.
             wheel_size: Buckets on each level of the timer.
             clock: Where the time comes from; the real clock when absent.
@@ -80,6 +82,7 @@ class RecordedPurgatory(Purgatory[Key]):
             ),
             profiles.PurgatoryProfile(
                 accounting=profiles.Accounting(accounting),
+                purge_due=profiles.PurgeDue(purge_due),
                 check_drops=profiles.CheckDrops.AS_PASSED,
                 throwing_try=profiles.ThrowingTry.GO_ON,
                 executor=executor_word(runs),
@@ -96,6 +99,7 @@ class RecordedPurgatory(Purgatory[Key]):
             timer=self._timer_of_its_own,
             time_outs=time_outs,
             accounting=accounting,
+            purge_due=purge_due,
         )
 
     def try_complete_else_watch(self, operation: DelayedOperation, keys: Iterable[Key]) -> bool:
