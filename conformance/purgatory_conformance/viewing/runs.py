@@ -4,7 +4,8 @@ The states are the model's own. Where a case has no recorded outcome, the model 
 the step; where several outcomes are right, the first of them in the order of their JSON text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -19,6 +20,7 @@ from purgatory_conformance.judging.retraced_case import RetracedCase
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.viewing.timer_rows import Levels, timer_rows
 from purgatory_model.channel_muting import ChannelMutingState
+from purgatory_model.claims.explorer import Counterexample
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.purgatory import purgatory_model
 from purgatory_model.purgatory_state import PurgatoryState
@@ -39,7 +41,12 @@ from purgatory_spec.profiles import (
     component_of,
 )
 
+State = TypeVar("State", bound=Hashable)
+
 ViewedRow = Row | Levels
+
+_MOST_FRAMES = 200
+"""Of a long failing case; a page of more would be slow."""
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -77,14 +84,33 @@ def run_of_case(case: Case) -> Run:
 
 
 def run_of_failure(case: RetracedCase, title: str) -> Run:
-    """The run of a failing case; its last frame is the state that was expected."""
-    states = (*case.states, case.divergence.after)
-    run = run_of_states(title, case.configuration, case.profile, case.steps, states)
+    """The last frames of a failing case; the very last is the state that was expected."""
+    divergence = case.divergence
+    states = (*case.states, divergence.after)
+    taken = case.steps[: len(case.states)]
+    right = Step(taken[-1].operation, divergence.right)
+    steps = (*taken[:-1], right)
+    run = run_of_states(title, case.configuration, case.profile, steps, states)
+    frames = run.frames[-_MOST_FRAMES:]
+    if frames and frames[-1].step == len(steps):
+        words = f"{frames[-1].says}; expected {divergence.expected}; seen {divergence.seen}"
+        said = msgspec.structs.replace(frames[-1], says=printable(words))
+        frames = (*frames[:-1], said)
+    return msgspec.structs.replace(run, frames=frames)
+
+
+def run_of_way(
+    title: str,
+    configuration: Configuration,
+    profile: Profile,
+    way: Counterexample[State, tuple[Operation, Outcome]],
+) -> Run:
+    """The run of a way through the model to a step that breaks a claim."""
+    steps = [Step(operation, outcome) for (operation, outcome), _ in way.path]
+    states = [way.initial, *(state for _, state in way.path)]
+    run = run_of_states(title, configuration, profile, steps, states)
     last = run.frames[-1]
-    if last.step != len(case.steps):
-        return run
-    words = f"expected {case.divergence.expected}; seen {case.divergence.seen}"
-    said = msgspec.structs.replace(last, says=printable(f"{last.says}: {words}"))
+    said = msgspec.structs.replace(last, says=f"{last.says}; it is false that {way.broken}")
     return msgspec.structs.replace(run, frames=(*run.frames[:-1], said))
 
 
