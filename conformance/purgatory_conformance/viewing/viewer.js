@@ -184,6 +184,8 @@
     const says = figure.querySelector(".viewer-says");
     const [back, play, forward] = figure.querySelectorAll("button");
     const slider = figure.querySelector("input");
+    const steps = run.frames[last].step;
+    const told = ({ step, says }) => (step ? `Step ${step} of ${steps}: ${says}` : says);
     let at = 0, timer = null;
 
     function draw(moving) {
@@ -196,14 +198,14 @@
       svg.setAttribute("height", height);
       if (moving && !still()) move(places);
       const count = document.createElement("strong");
-      count.textContent = `${at + 1} of ${last + 1}: ${frame.says}`;
+      count.textContent = told(frame);
       const state = document.createElement("span");
       state.className = "viewer-state";
       state.textContent = frame.state;
       says.replaceChildren(count, state);
       figure.dataset.at = at;
       slider.value = at;
-      slider.setAttribute("aria-valuetext", `${at + 1} of ${last + 1}`);
+      slider.setAttribute("aria-valuetext", told(frame));
       back.disabled = at === 0;
       forward.disabled = at === last;
     }

@@ -247,8 +247,9 @@ def test_every_step_is_told_in_words(page: Page, wheel_run: Run) -> None:
     """
     found = walked(page, wheel_run)
     assert page.get_attribute(".viewer-says", "aria-live") == "polite"
-    for number, (frame, seen) in enumerate(zip(wheel_run.frames, found, strict=True), start=1):
-        assert seen["says"].startswith(f"{number} of {len(wheel_run.frames)}: {frame.says}")
+    for frame, seen in zip(wheel_run.frames, found, strict=True):
+        number = f"Step {frame.step} of {len(WHEEL_STEPS)}: " if frame.step else ""
+        assert seen["says"].startswith(f"{number}{frame.says}")
         assert seen["says"].endswith(frame.state)
     items = page.evaluate("[...document.querySelectorAll('li')].map(each => each.textContent)")
     assert items == [f"{frame.says} {frame.state}" for frame in wheel_run.frames]
