@@ -1,7 +1,8 @@
 """A run of the model as frames: what a step did in words, and the state after it as rows.
 
 The states are the model's own. Where a case has no recorded outcome, the model says what comes of
-the step; where several outcomes are right, the first of them in the order of their JSON text.
+the step; where several outcomes are right, the first of them in the order of their JSON text. A
+case whose header names a variant may break that rule, and the model follows the variant then.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -15,7 +16,7 @@ from purgatory_conformance.drawing.channel_muting_panels import channel_muting_r
 from purgatory_conformance.drawing.memory_pool_panels import memory_pool_rows
 from purgatory_conformance.drawing.panels import Row
 from purgatory_conformance.drawing.purgatory_panels import purgatory_rows
-from purgatory_conformance.judging.case_judge import right_outcomes
+from purgatory_conformance.judging.case_judge import Deviation, right_outcomes
 from purgatory_conformance.judging.retraced_case import RetracedCase
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.viewing.timer_rows import Levels, timer_rows
@@ -200,7 +201,8 @@ def _followed(case: Case) -> tuple[list[Step], list[object]]:
     """The steps of a case with their outcomes, and the states of the model, the initial first."""
     header = case.header
     support = support_of(component_of(header.configuration))
-    judge = support.judge(header.configuration, header.profile, ())
+    broken = (Deviation(header.breaks, header.variant),) if header.variant else ()
+    judge = support.judge(header.configuration, header.profile, broken)
     taken: list[Step] = []
     states: list[object] = [judge.state]
     for number, step in enumerate(case.steps, start=1):

@@ -6,13 +6,16 @@ import pytest
 from purgatory_conformance.components import on_real_clock
 from purgatory_conformance.drawing.panels import Boxes, Budget, Words
 from purgatory_conformance.knowledge import all_vectors
+from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.viewing.markup import viewer
 from purgatory_conformance.viewing.runs import Frame, NoSuchStep, run_of_case
 from purgatory_conformance.viewing.timer_rows import Levels
-from purgatory_spec.cases import Case, Step, TimerCaseHeader
+from purgatory_spec.cases import Case, Step, TimerCaseHeader, read_case
 from purgatory_spec.operations import Add, Advance, Cancel, Operation
 from purgatory_spec.outcomes import Outcome, expired
 from purgatory_spec.profiles import Executor, Structure, TimerConfiguration, TimerProfile
+
+DEVIATIONS = adapter_folder("kafka") / "deviations"
 
 WHEEL = TimerProfile(executor=Executor.STEPPED, structure=Structure.DELAY_QUEUE_WHEEL)
 
@@ -107,6 +110,21 @@ def test_an_outcome_that_the_model_does_not_allow_is_refused() -> None:
     early = Step(Advance(1), Outcome(events=(expired("a"),)))
     with pytest.raises(NoSuchStep, match="step 2: the model does not allow"):
         run_of_case(case_of(Add("a", 2), early))
+
+
+def test_a_case_of_a_declared_fault_is_followed_to_its_end() -> None:
+    """
+    Given the case of a deviation of Kafka, whose last step breaks a rule
+    When its run is made with and without the name of the variant
+    Then the variant is followed to the last step, and the rules refuse that step
+    """
+    case = read_case(DEVIATIONS / "stale-after-mass-expiry.jsonl")
+    run = run_of_case(case)
+    assert run.frames[-1].step == len(case.steps)
+    assert "list k" in {row.about for row in run.frames[-1].rows if isinstance(row, Boxes)}
+    rightful = msgspec.structs.replace(case.header, breaks="", variant="")
+    with pytest.raises(NoSuchStep, match=f"step {len(case.steps)}"):
+        run_of_case(Case(rightful, case.steps))
 
 
 def test_every_golden_vector_has_a_run_of_the_rows_of_its_component() -> None:
