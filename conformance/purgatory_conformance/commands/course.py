@@ -82,8 +82,8 @@ def list_() -> None:
 def check_(context: click.Context, number: int, file: Path, seed: int, work: Path) -> None:
     """Say whether FILE solves exercise N, and where not, with the shortest failing case.
 
-    Exits with 0 where it does, 1 where it breaks a rule, 2 where FILE is no solution at all, 3
-    where its code fails.
+    Exits with 0 for a solution, 1 for a broken rule, 2 for a file without the names that are asked
+    for, 3 for a failure of the code in FILE.
     """
     exercise = EXERCISES.get(number)
     if exercise is None:
