@@ -62,7 +62,7 @@ class MemoryPoolClaims:
             broken=breaks(instance, name),
             narrate=lambda counterexample: narrate_memory_pool(words, counterexample),
             limit=limit,
-            view=lambda way: run_of_way(words, model.configuration, model.profile, way),
+            view=lambda way: run_of_way(model.configuration, model.profile, way),
         )
 
 

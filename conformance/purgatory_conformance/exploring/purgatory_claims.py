@@ -68,7 +68,7 @@ class PurgatoryClaims:
             broken=breaks(instance, claim),
             narrate=lambda counterexample: narrate_purgatory(_words(instance), counterexample),
             limit=limit,
-            view=lambda way: run_of_way(_words(instance), model.configuration, model.profile, way),
+            view=lambda way: run_of_way(model.configuration, model.profile, way),
         )
 
 

@@ -51,9 +51,7 @@ class TimerClaims:
             broken=breaks(instance, name),
             narrate=lambda counterexample: narrate_wheel(instance, counterexample),
             limit=limit,
-            view=lambda way: run_of_way(
-                f"a timing wheel with {made_with}", instance.configuration, instance.profile, way
-            ),
+            view=lambda way: run_of_way(instance.configuration, instance.profile, way),
         )
 
 

@@ -101,7 +101,6 @@ def run_of_failure(case: RetracedCase, title: str) -> Run:
 
 
 def run_of_way(
-    title: str,
     configuration: Configuration,
     profile: Profile,
     way: Counterexample[State, tuple[Operation, Outcome]],
@@ -109,7 +108,7 @@ def run_of_way(
     """The run of a way through the model to a step that breaks a claim."""
     steps = [Step(operation, outcome) for (operation, outcome), _ in way.path]
     states = [way.initial, *(state for _, state in way.path)]
-    run = run_of_states(title, configuration, profile, steps, states)
+    run = run_of_states("The way there, state by state", configuration, profile, steps, states)
     last = run.frames[-1]
     said = msgspec.structs.replace(last, says=f"{last.says}; it is false that {way.broken}")
     return msgspec.structs.replace(run, frames=(*run.frames[:-1], said))
