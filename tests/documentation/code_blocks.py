@@ -8,7 +8,8 @@ What becomes of a block depends on its language, and on words behind it that the
   line is an exit code other than 0; with the word ``java`` the commands need Java and Maven; with
   the word ``large`` they repeat what a test of the command shows, and run with the large tests;
   with the word ``measured`` any number stands for any other, and gaps may have another width;
-- ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of;
+- ``json``, ``jsonl`` and ``toml`` are parsed, and read as what they are examples of; with the word
+  ``viewer`` the lines are a case that the model follows, and the site shows its run;
 - ``yaml`` is parsed, and gives the action of this project no input that it does not have;
 - ``diff`` changes the file that its title names;
 - ``tla`` stands word for word in a module of this project, or with a title is a module itself;
@@ -31,6 +32,7 @@ from typing import Any, get_args
 import msgspec
 
 from purgatory_conformance.subjects.declaration import read_declaration
+from purgatory_conformance.viewing.runs import run_of_case
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.traces.parsing import parse
 from purgatory_spec.cases import CaseHeader, Step, decode_case
@@ -232,7 +234,9 @@ class PageRun:
             except ValueError as error:
                 raise WrongBlock(f"{block.page}:{number}: {error}") from error
         if '"case"' in block.first_line and '"request"' not in block.first_line:
-            decode_case(block.text, block.where)
+            case = decode_case(block.text, block.where)
+            if "viewer" in block.words:
+                run_of_case(case)
 
     def _toml(self, block: Block) -> None:
         try:

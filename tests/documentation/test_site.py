@@ -161,3 +161,16 @@ def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
     done = build(tmp_path / "mkdocs.yml", tmp_path / "site")
     assert done.returncode == 1
     assert "nowhere.md" in done.stdout
+
+
+def test_every_run_of_a_lesson_is_a_figure_of_the_site(site: Path) -> None:
+    figures = 0
+    for lesson in sorted((ROOT / "docs" / "course").glob("*.md")):
+        runs = lesson.read_text(encoding="utf-8").count("```jsonl viewer ")
+        name = "" if lesson.stem == "index" else lesson.stem
+        page = (site / "course" / name / "index.html").read_text(encoding="utf-8")
+        assert page.count('<figure class="purgatory-viewer"') == runs, lesson.name
+        assert page.count("</figure>") == runs
+        assert ("prefers-reduced-motion" in page) == (runs > 0)
+        figures += runs
+    assert figures > 0

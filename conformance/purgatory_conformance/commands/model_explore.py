@@ -1,5 +1,6 @@
 """The command that explores a small instance of a model and tells how a claim about it breaks."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -100,9 +101,11 @@ def explore_(
     except (NoSuchClaim, UnusableSizes) as error:
         raise click.UsageError(str(error)) from error
     if looked.narrative is not None and html is not None:
-        html.write_text(render_narrative(looked.narrative), encoding="utf-8")
+        html.write_text(render_narrative(looked.narrative, looked.run), encoding="utf-8")
     if as_json:
-        print_json(looked)
+        shown = {each.name: getattr(looked, each.name) for each in fields(looked)}
+        del shown["run"]  # the narrative tells the steps
+        print_json(shown)
     else:
         _print_looked(console, looked)
     if looked.narrative is not None:

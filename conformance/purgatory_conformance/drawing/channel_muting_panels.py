@@ -32,15 +32,18 @@ def channel_muting_scene(case: RetracedCase) -> PanelScene:
     def rows(state: object) -> tuple[Row, ...]:
         if not isinstance(state, ChannelMutingState):
             return ()
-        return tuple(_rows(configuration, state, focus))
+        return tuple(channel_muting_rows(configuration, state, focus))
 
     words = describe_channel_muting_operation(case.divergence.operation)
     return panel_scene(case, words, rows, describe_channel_muting_state)
 
 
-def _rows(
-    configuration: ChannelMutingConfiguration, state: ChannelMutingState, focus: frozenset[str]
+def channel_muting_rows(
+    configuration: ChannelMutingConfiguration,
+    state: ChannelMutingState,
+    focus: frozenset[str] = frozenset(),
 ) -> Iterator[Row]:
+    """The rows of a server's state; ``focus`` are the channels that are to be seen first."""
     channels = sorted(state.channels.items())
     receiving = [
         Holder(name, channel.coming[0].size_bytes, name in focus)

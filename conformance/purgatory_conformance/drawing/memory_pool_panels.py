@@ -33,15 +33,16 @@ def memory_pool_scene(case: RetracedCase) -> PanelScene:
     def rows(state: object) -> tuple[Row, ...]:
         if not isinstance(state, MemoryPoolState):
             return ()
-        return tuple(_rows(configuration, state, about))
+        return tuple(memory_pool_rows(configuration, state, about))
 
     words = describe_memory_pool_operation(operation)
     return panel_scene(case, words, rows, describe_memory_pool_state)
 
 
-def _rows(
-    configuration: MemoryPoolConfiguration, state: MemoryPoolState, about: str
+def memory_pool_rows(
+    configuration: MemoryPoolConfiguration, state: MemoryPoolState, about: str = ""
 ) -> Iterator[Row]:
+    """The rows of a pool's state; ``about`` is the buffer that is to be seen first."""
     names = sorted(state.held, key=lambda name: (len(name), name))
     held = [(describe_task(name), state.held[name], name == about) for name in names]
     if configuration.unbounded:

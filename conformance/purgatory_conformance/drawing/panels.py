@@ -8,12 +8,13 @@ expected of the step beside what was seen.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from purgatory_conformance.drawing.lanes import Lane, lanes_of
 from purgatory_conformance.judging.retraced_case import RetracedCase
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(msgspec.Struct, frozen=True):
     """Something in a list: ``stale`` is a completed operation, which only its entry is left of.
 
     ``focus`` says that the divergence is about it.
@@ -24,24 +25,21 @@ class Box:
     focus: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Boxes:
+class Boxes(msgspec.Struct, frozen=True, tag="boxes"):
     """A list or a queue in its order; empty is drawn too."""
 
     about: str
     boxes: tuple[Box, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(msgspec.Struct, frozen=True, tag="words"):
     """What is told in words, for example the counts of a state."""
 
     about: str
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(msgspec.Struct, frozen=True):
     """Who holds bytes, and how many."""
 
     name: str
@@ -49,8 +47,7 @@ class Holder:
     focus: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(msgspec.Struct, frozen=True, tag="budget"):
     """Bytes that are shared: the holders side by side, what is left, and where the bound is.
 
     ``bound_bytes`` is None where there is no bound. ``available_bytes`` may be below zero, where

@@ -28,13 +28,18 @@ def purgatory_scene(case: RetracedCase) -> PanelScene:
         focus = frozenset({operation.operation})
 
     def rows(state: object) -> tuple[Row, ...]:
-        return tuple(_rows(model, state, focus)) if isinstance(state, PurgatoryState) else ()
+        return (
+            tuple(purgatory_rows(model, state, focus)) if isinstance(state, PurgatoryState) else ()
+        )
 
     words = describe_purgatory_operation(operation)
     return panel_scene(case, words, rows, describe_purgatory_state)
 
 
-def _rows(model: Model, state: State, focus: frozenset[str]) -> Iterator[Row]:
+def purgatory_rows(
+    model: Model, state: State, focus: frozenset[str] = frozenset()
+) -> Iterator[Row]:
+    """The rows of a purgatory's state; ``focus`` are the operations that are to be seen first."""
     completed = state.completed
 
     def box(name: str, words: str = "") -> Box:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Protocol, TypeVar
 
+from purgatory_conformance.viewing.runs import Run
 from purgatory_model.claims.explorer import Counterexample, explore
 from purgatory_model.claims.narrative import Narrative
 
@@ -89,6 +90,8 @@ class Looked:
     depth: int
     complete: bool
     narrative: Narrative | None
+    run: Run | None = None
+    """The states of the counterexample as frames; None with threads."""
 
 
 class Shelf(Protocol):
@@ -119,6 +122,7 @@ class Shelf(Protocol):
 
 
 Told = Callable[[Counterexample[State, Label]], Narrative]
+Viewed = Callable[[Counterexample[State, Label]], Run]
 
 
 def looked(
@@ -130,12 +134,14 @@ def looked(
     broken: Callable[[State, Label, State], str | None],
     narrate: Told[State, Label],
     limit: int,
+    view: Viewed[State, Label] | None = None,
 ) -> Looked:
-    """Explore, and tell the counterexample, if any."""
+    """Explore, and tell the counterexample, if any; ``view`` makes its states visible."""
     found = explore(initial, steps, broken, limit=limit)
     narrative = narrate(found.counterexample) if found.counterexample is not None else None
+    run = view(found.counterexample) if view is not None and found.counterexample else None
     return Looked(
-        sentence, instance, found.states, found.edges, found.depth, found.complete, narrative
+        sentence, instance, found.states, found.edges, found.depth, found.complete, narrative, run
     )
 
 

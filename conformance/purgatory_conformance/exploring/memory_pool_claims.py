@@ -14,6 +14,7 @@ from purgatory_conformance.exploring.claims import (
     names,
 )
 from purgatory_conformance.reporting.counterexample import narrate_memory_pool
+from purgatory_conformance.viewing.runs import run_of_way
 from purgatory_model.claims.memory_pool import (
     FALSE_CLAIMS,
     SMALLEST_POOL,
@@ -52,14 +53,16 @@ class MemoryPoolClaims:
             f"a memory pool, {describe_memory_pool_configuration(instance.configuration)}, with "
             f"buffers {', '.join(instance.buffers)}"
         )
+        model = instance.model()
         return looked(
             claims[name][0],
             words,
-            initial=instance.model().initial(),
+            initial=model.initial(),
             steps=instance.steps,
             broken=breaks(instance, name),
             narrate=lambda counterexample: narrate_memory_pool(words, counterexample),
             limit=limit,
+            view=lambda way: run_of_way(model.configuration, model.profile, way),
         )
 
 

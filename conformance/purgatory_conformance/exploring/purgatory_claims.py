@@ -16,6 +16,7 @@ from purgatory_conformance.exploring.claims import (
     names,
 )
 from purgatory_conformance.reporting.counterexample import narrate_purgatory
+from purgatory_conformance.viewing.runs import run_of_way
 from purgatory_model.claims.purgatory import (
     CLAIMS,
     EXACT,
@@ -58,14 +59,16 @@ class PurgatoryClaims:
         else:
             raise UnknownClaim(name)
         instance = _instance(preset, sizes)
+        model = instance.model()
         return looked(
             CLAIMS[claim][0],
             _words(instance),
-            initial=instance.model().initial(),
+            initial=model.initial(),
             steps=instance.steps,
             broken=breaks(instance, claim),
             narrate=lambda counterexample: narrate_purgatory(_words(instance), counterexample),
             limit=limit,
+            view=lambda way: run_of_way(model.configuration, model.profile, way),
         )
 
 

@@ -14,6 +14,7 @@ from purgatory_conformance.exploring.claims import (
     names,
 )
 from purgatory_conformance.reporting.counterexample import narrate_wheel
+from purgatory_conformance.viewing.runs import run_of_way
 from purgatory_model.claims.timer import FALSE_CLAIMS, TRUE_CLAIMS, Instance, breaks
 from purgatory_spec.profiles import Component, TimerConfiguration
 
@@ -50,6 +51,7 @@ class TimerClaims:
             broken=breaks(instance, name),
             narrate=lambda counterexample: narrate_wheel(instance, counterexample),
             limit=limit,
+            view=lambda way: run_of_way(instance.configuration, instance.profile, way),
         )
 
 

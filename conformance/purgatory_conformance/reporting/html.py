@@ -1,4 +1,4 @@
-"""The report as one HTML page that loads nothing else: no script, no font, no picture."""
+"""The report as one HTML page that loads nothing else: no font, no picture, no library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +25,8 @@ from purgatory_conformance.reporting.story import (
     stories,
 )
 from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
+from purgatory_conformance.viewing.runs import run_of_failure
 
 _URGENT = ("broken", "doubtful", "deviates", "too few")
 """The states of rules that ask for something, in the order in which a reader wants them."""
@@ -32,7 +34,7 @@ _URGENT = ("broken", "doubtful", "deviates", "too few")
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
-    """A cause with its picture, or a sentence that says why there is none.
+    """A cause with the viewer of its run and its picture, or a sentence that says why not.
 
     ``anchor`` is its number on the page, ``number`` that among the component's causes.
     """
@@ -41,6 +43,7 @@ class _Cause:
     anchor: int
     story: Story
     text: tuple[Markup, ...]
+    viewed: Markup
     picture: Markup
     no_picture: str
 
@@ -83,12 +86,16 @@ class _Part:
 def render_html(results: Sequence[Results]) -> str:
     """The report as a page in one file, a section for each component."""
     decisive = worst(results)
+    parts = _parts(results)
+    has_viewer = any(cause.viewed for part in parts for cause in part.causes)
     return page_template("report.html.jinja").render(
+        viewer_style=viewer_style() if has_viewer else "",
+        viewer_script=viewer_script() if has_viewer else "",
         header=results[0].header,
         footer=decisive.footer,
         implementation=describe_implementation(results[0].header.implementation),
         symbol=VERDICT_SYMBOLS.get(decisive.footer.exit_code, "!"),
-        parts=_parts(results),
+        parts=parts,
         counted=counted,
         not_compared=not_compared,
         shortened=shortened,
@@ -149,14 +156,18 @@ def _counts(rules: list[_Rule]) -> list[tuple[str, str, int]]:
 
 def _cause(number: int, anchor: int, story: Story, results: Results) -> _Cause:
     case = retraced(story.cause, results)
-    picture, no_picture = "", ""
+    picture, no_picture, viewed = "", "", Markup("")
     if case is not None:
         picture = support_of(results.component).picture(case, anchor)
+        run = run_of_failure(case, f"The states that were expected, cause {number}")
+        viewed = viewer(run) if run.frames else viewed
     elif on_real_clock(results.header.profile):
         no_picture = "There is no picture: on a real clock the states are intervals."
     else:
         no_picture = "There is no picture: the model here does not follow these steps."
-    return _Cause(number, anchor, story, _marked_up(story.text), Markup(picture), no_picture)
+    return _Cause(
+        number, anchor, story, _marked_up(story.text), viewed, Markup(picture), no_picture
+    )
 
 
 def _marked_up(paragraphs: tuple[str, ...]) -> tuple[Markup, ...]:

@@ -1,9 +1,11 @@
-"""A counterexample as one HTML page that loads nothing else: no script, no font, no picture."""
+"""A counterexample as one HTML page that loads nothing else: no font, no picture, no library."""
 
 import math
 from dataclasses import dataclass
 
 from purgatory_conformance.reporting.pages import page_template
+from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
+from purgatory_conformance.viewing.runs import Run
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 _MOST_LETTERS = 12
@@ -22,8 +24,8 @@ class _Row:
     repeats: bool
 
 
-def render_narrative(narrative: Narrative) -> str:
-    """The story as a page in one file."""
+def render_narrative(narrative: Narrative, run: Run | None = None) -> str:
+    """The story as a page in one file, with the viewer where the states are known."""
     last = narrative.steps[-1].number
     return page_template("narrative.html.jinja").render(
         narrative=narrative,
@@ -33,6 +35,7 @@ def render_narrative(narrative: Narrative) -> str:
         actor_rem=actor_rem(narrative),
         least_rem=least_rem(narrative),
         stutters=narrative.loop == last,
+        viewed=viewer_style() + viewer(run) + viewer_script() if run is not None else "",
     )
 
 

@@ -6,7 +6,10 @@ from functools import partial
 
 import msgspec
 import pytest
+from playwright.sync_api import Page
 
+from purgatory_conformance.exploring.claims import Sizes
+from purgatory_conformance.exploring.shelves import shelf_of
 from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.narrative_html import render_narrative
 from purgatory_conformance.reporting.results import Results
@@ -22,10 +25,16 @@ FaultsOf = Callable[[str], list[str]]
 
 
 @pytest.fixture(scope="module")
-def faults_of() -> Iterator[FaultsOf]:
-    """Finds the faults of pages, in one browser for all of them."""
-    with open_page() as page:
-        yield partial(faults, page)
+def page() -> Iterator[Page]:
+    """A page of one browser for all tests."""
+    with open_page() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def faults_of(page: Page) -> FaultsOf:
+    """Finds the faults of pages."""
+    return partial(faults, page)
 
 
 _COUNTS = {"timer": "2", "queue": "0", "estimate": "12", "stale": "1", "lists": "a: o1 o2, b: o1"}
@@ -56,8 +65,28 @@ def test_reports_on_broken_subjects_of_every_component(
     Then everything fits, no word is broken, and every text can be read
     """
     assert all(results.causes for results in broken_components)
-    for page in (broken_components, *((results,) for results in broken_components)):
-        assert faults_of(render_html(page)) == []
+    for shown in (broken_components, *((results,) for results in broken_components)):
+        assert faults_of(render_html(shown)) == []
+
+
+def test_reports_step_to_the_state_that_was_expected(
+    page: Page, broken_components: tuple[Results, ...]
+) -> None:
+    """
+    Given a wrong subject of each component
+    When the viewer of each cause is asked for its last step
+    Then it tells what was expected and what was seen, and draws the state of the model
+    """
+    for results in broken_components:
+        page.set_content(render_html([results]))
+        figures = page.query_selector_all(".purgatory-viewer")
+        assert len(figures) == len(results.causes)
+        for figure, cause in zip(figures, results.causes, strict=True):
+            figure.focus()
+            page.keyboard.press("End")
+            said = " ".join(figure.inner_text().split())
+            assert " ".join(f"expected {cause.expected}; seen {cause.seen}".split()) in said
+            assert figure.query_selector_all("svg text")
 
 
 def test_reports_on_conformant_subjects(
@@ -175,3 +204,27 @@ def test_what_scrolls_by_itself_may_be_wide(faults_of: FaultsOf, good_page: str)
 @pytest.fixture(scope="module")
 def good_page() -> str:
     return render_narrative(WIDE)
+
+
+@pytest.mark.parametrize(
+    ("component", "claim"),
+    [
+        ("timer", "true-means-expired"),
+        ("purgatory", "mass-expiry-stale-operations"),
+        ("memory_pool", "below-bound"),
+    ],
+)
+def test_explanations_with_a_viewer(faults_of: FaultsOf, component: str, claim: str) -> None:
+    """
+    Given a false claim about each component of which the model's states are known
+    When the page of its counterexample is shown
+    Then a viewer ends with the broken claim, and everything fits and can be read
+    """
+    looked = shelf_of(claim, component, False).look(claim, Sizes(), 200_000)
+    assert looked.narrative is not None
+    assert looked.run is not None
+    assert looked.run.frames[-1].step == looked.narrative.steps[-1].number
+    assert "it is false that" in looked.run.frames[-1].says
+    text = render_narrative(looked.narrative, looked.run)
+    assert text.count('<figure class="purgatory-viewer"') == 1
+    assert faults_of(text) == []

@@ -1,0 +1,77 @@
+"""The viewer in a page: the frames as JSON, the picture's place, the controls, every step in words.
+
+``viewer`` makes the figure of one run. A page with figures has ``viewer_style`` once in front of
+them and ``viewer_script`` once behind them.
+"""
+
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+from markupsafe import Markup
+
+from purgatory_conformance.viewing.runs import Run
+
+_FIGURE = Markup(
+    """<figure class="purgatory-viewer" tabindex="0" role="group" aria-label="{title}">
+<p class="viewer-title">{title}</p>
+<p class="viewer-about">{about}</p>
+<div class="viewer-controls" hidden>
+<button type="button">Back</button><button type="button">Play</button>
+<button type="button">Forward</button>
+<input type="range" min="0" value="0" aria-label="step">
+</div>
+<p class="viewer-says" aria-live="polite"></p>
+<svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" focusable="false"></svg>
+<details><summary>All steps in words</summary><ol>
+{steps}
+</ol></details>
+<script type="application/json">{frames}</script>
+</figure>
+"""
+)
+_STEP = Markup("<li><strong>{says}</strong> {state}</li>")
+
+
+def viewer(run: Run) -> Markup:
+    """The figure of a run; the picture is drawn by the script, the words stand in the page."""
+    frames = msgspec.json.encode(run).decode()
+    return _FIGURE.format(
+        title=run.title,
+        about=run.about,
+        steps=Markup("\n").join(
+            _STEP.format(says=frame.says, state=frame.state) for frame in run.frames
+        ),
+        frames=Markup(_inside_a_script(frames)),
+    )
+
+
+def viewer_style() -> Markup:
+    """The style of all figures of a page."""
+    return Markup("<style>\n{}</style>\n").format(Markup(_text("viewer.css")))
+
+
+def viewer_script() -> Markup:
+    """The script that draws all figures of a page."""
+    return Markup("<script>\n{}</script>\n").format(Markup(_text("viewer.js")))
+
+
+def viewer_page(runs: tuple[Run, ...]) -> Markup:
+    """A page of its own with the figures of these runs."""
+    head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+    head += '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    head += '<meta name="color-scheme" content="light dark"><title>{}</title>\n'
+    title = runs[0].title if runs else "no runs"
+    figures = Markup("").join(viewer(run) for run in runs)
+    body = Markup("</head><body><main>\n{}</main>\n{}</body></html>\n")
+    return Markup(head).format(title) + viewer_style() + body.format(figures, viewer_script())
+
+
+def _inside_a_script(text: str) -> str:
+    """JSON without the letters that could end the script element or open a comment."""
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+@cache
+def _text(name: str) -> str:
+    return (files("purgatory_conformance.viewing") / name).read_text(encoding="utf-8")
