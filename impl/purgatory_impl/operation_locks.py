@@ -7,7 +7,9 @@ locks are those of ``threading``, ``with`` takes them: see ``exclusion``.
 from __future__ import annotations
 
 import threading
-from typing import Final
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Final, final
 
 from purgatory_impl.exclusion import PARKING, THIN, taken_lock
 from purgatory_impl.guarded import GuardedTask
@@ -18,6 +20,36 @@ _ident: Final = threading.get_ident
 def this_thread() -> int:
     """This thread's identity for thin locks; slower to read than a lock: once per call."""
     return _ident() if THIN else 0
+
+
+@final
+class OwnThinLock:
+    """An operation's own thin lock, for ``with``."""
+
+    __slots__ = ("_operation",)
+
+    def __init__(self, operation: GuardedTask) -> None:
+        self._operation = operation
+
+    def __enter__(self) -> bool:
+        """Take it."""
+        enter(self._operation, this_thread())
+        return True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Let go of it."""
+        leave(self._operation)
+
+
+def own_lock(operation: GuardedTask) -> AbstractContextManager[bool]:
+    """The operation's own lock, for whoever has to exclude tries and ``on_complete``."""
+    locks = operation._locks
+    return OwnThinLock(operation) if locks is None else locks.own
 
 
 def enter(operation: GuardedTask, me: int) -> None:

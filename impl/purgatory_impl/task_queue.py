@@ -5,6 +5,8 @@
 No ``deque``: the items of a list are read without a call in the compiled build. And no single list,
 which would be copied in one hold of the lock as it grows: a batch has at most ``BATCH`` tasks, or
 as many as were put at once. Places before the head are empty; a batch goes with its last task.
+
+Between two changes that belong together stands no call, which an exception could interrupt.
 """
 
 from __future__ import annotations
@@ -47,11 +49,12 @@ class TaskQueue:
     def put(self, tasks: Iterable[Task]) -> None:
         """Append tasks to the queue, in their order."""
         added: list[Task | None] = [*tasks]
-        if self._last.tasks and len(self._last.tasks) + len(added) > BATCH:
+        count = len(added)
+        if self._last.tasks and len(self._last.tasks) + count > BATCH:
             self._last.next = Batch()
             self._last = self._last.next
         self._last.tasks += added
-        self._length += len(added)
+        self._length += count
 
     def take(self) -> Task | None:
         """Take out the task that has waited longest; None from an empty queue."""
@@ -68,8 +71,8 @@ class TaskQueue:
         self._length -= 1
         if self._length == 0:
             # Nothing is left in the last batch either, which is this one.
-            batch.tasks.clear()
             self._head = 0
+            batch.tasks.clear()
         return task
 
     def tasks(self) -> list[Task]:

@@ -2,9 +2,9 @@
 
     python tests/impl/interrupted_program.py --interrupts 10000 --threads 3
 
-One thread uses a timer, two purgatories and a pool until an exception reaches it: a
-``KeyboardInterrupt`` by a signal, or an exception that another thread sends it. Then it uses each of
-them once more, undisturbed. Other threads use the same objects all the while. A watchdog ends the
+One thread uses timers, purgatories and a pool until an exception reaches it: a
+``KeyboardInterrupt`` by a signal, or an exception that another thread sends it. Then it uses each
+of them once more, undisturbed. Other threads use the same objects all the while. A watchdog ends the
 program with all stacks where nothing goes on. ``--planted`` takes a lock as it must not be taken:
 the control.
 """
@@ -32,7 +32,7 @@ from purgatory_impl import (
     VirtualClock,
 )
 
-WATCHDOG_S = 20
+WATCHDOG_S = 15
 """Nothing that goes on takes so long between two interrupts."""
 
 KEYS = "abcdefgh"
@@ -100,7 +100,7 @@ class Work:
             self.look,
         ]
         if planted:
-            self.calls.append(lambda _: self.planted.use())
+            self.calls = [lambda _: self.planted.use()]
 
     def add_and_cancel(self, random: Random) -> None:
         task = CallableTask(int)
@@ -190,12 +190,21 @@ def main() -> None:
 
 
 def by_signal(work: Work, random: Random) -> None:
-    """Use things until a signal raises, as SIGINT does; a finaliser may swallow it, and then the next one does."""
+    """Use things until a signal raises, as SIGINT does; a finaliser may swallow the first ones."""
+    reached = False
+
+    def interrupted(number: int, frame: object) -> None:
+        del number, frame
+        if not reached:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, interrupted)
     try:
         signal.setitimer(signal.ITIMER_REAL, random.uniform(20e-6, 600e-6), 0.01)
         while True:
             random.choice(work.calls)(random)
     except KeyboardInterrupt:
+        reached = True
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -242,13 +251,7 @@ def expires_in_time(work: Work) -> None:
     assert timed_out.wait(WATCHDOG_S / 2), "the purgatory does not expire what is due"
 
 
-def interrupted(number: int, frame: object) -> None:
-    del number, frame
-    raise KeyboardInterrupt
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGALRM, interrupted)
     logging.getLogger("purgatory").addHandler(logging.NullHandler())
     threading.excepthook = lambda _: None
     main()

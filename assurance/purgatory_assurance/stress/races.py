@@ -186,7 +186,7 @@ def _close_and_let_go_under_lock(self: Timer, timeout_ms: int = 5000) -> None:
         dropped = self._wheel.drop_all()
         while dropped:
             dropped.pop()._dropped()
-    with self._earlier:
+    with self._sleep:
         self._earlier.notify_all()
     if self._reaper is not None:
         join(self._reaper, timeout_ms)

@@ -9,7 +9,7 @@ import threading
 from typing import Final, final
 
 from purgatory_impl.compiler import i32, mypyc_attr
-from purgatory_impl.exclusion import PARKING, THIN
+from purgatory_impl.exclusion import PARKING, THIN, taken_lock
 
 COMPILED: Final = not __file__.endswith(".py")
 """Whether the old design runs as compiled code."""
@@ -135,18 +135,15 @@ def _leave(operation: DelayedOperation) -> None:
         operation._lock.release()
         return
     operation._depth -= 1
-    if PARKING.waiting and operation._depth == 0:
+    if PARKING.sleepers and operation._depth == 0:
         PARKING.wake()
 
 
 def _wait(operation: DelayedOperation, me: int) -> None:
     """Wait until the lock is free, and take it."""
-    with PARKING.freed:
-        PARKING.waiting += 1
-        try:
-            while operation._depth:
-                PARKING.freed.wait()
-            operation._holder = me
-            operation._depth = 1
-        finally:
-            PARKING.waiting -= 1
+    sleeper = taken_lock()
+    while operation._depth:
+        PARKING.sleepers.append(sleeper)
+        sleeper.acquire()
+    operation._holder = me
+    operation._depth = 1

@@ -15,7 +15,7 @@ from threading import get_ident
 from typing import TypeVar
 
 from purgatory_impl import DelayedOperation, PurgatoryError
-from purgatory_impl.operation_locks import enter, leave, this_thread
+from purgatory_impl.operation_locks import own_lock
 from purgatory_pipeline.recording.recorder import Recorder
 from purgatory_spec.operations import Force
 from purgatory_spec.outcomes import EventKind
@@ -40,15 +40,12 @@ class RecordedOperation(DelayedOperation):
 
         An operation that somebody has completed before is said to be forced here.
         """
-        enter(self, this_thread())
-        try:
+        with own_lock(self):
             if self._recorder is not None:
                 return
             self.recorded_name = next(recorder.names) if name is None else name
             self._recorder = recorder
             completed_before = self._completed
-        finally:
-            leave(self)
         if completed_before:
             recorder.call(Force(self.recorded_name))
             recorder.event(EventKind.COMPLETED, self.recorded_name)
@@ -81,12 +78,9 @@ class RecordedOperation(DelayedOperation):
         if self._tried_by == get_ident():
             return super().force_complete()
         if self._recorder is None:
-            enter(self, this_thread())
-            try:
+            with own_lock(self):
                 if self._recorder is None:
                     return super().force_complete()
-            finally:
-                leave(self)
         recorder = self._recorder
         recorder.call(Force(self.recorded_name))
         try:
