@@ -24,9 +24,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
-from collections.abc import Callable
-from contextlib import suppress
 from types import TracebackType
 from typing import Final, cast, final
 
@@ -166,65 +163,6 @@ class SectionLock:
             PARKING.sleepers.append(sleeper)
             sleeper.acquire()
         self._held = True
-
-
-@final
-class Bells:
-    """Where threads sleep until somebody rings, each by a lock of its own, its *bell*.
-
-    Unlike a ``Condition`` it holds no lock while it runs Python, so that an exception that reaches
-    a thread at any line leaves none behind.
-    """
-
-    __slots__ = ("_hung",)
-
-    def __init__(self) -> None:
-        self._hung: list[threading.Lock] = []
-
-    def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> bool:
-        """Sleep until something is over; who makes it so rings afterwards.
-
-        Args:
-            is_over: Is asked at first, and after each ring.
-            timeout_s: The longest sleep, s.
-
-        Returns:
-            Whether it is over: False where the time ran out.
-        """
-        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
-        bell = taken_lock()
-        try:
-            self._hung.append(bell)
-            while not is_over():
-                if deadline_s is None:
-                    bell.acquire()
-                elif not bell.acquire(True, min(_longest(deadline_s), threading.TIMEOUT_MAX)):
-                    return is_over()
-            return True
-        finally:
-            if bell in self._hung:
-                self._hung.remove(bell)
-
-    def ring(self) -> None:
-        """Wake everybody who sleeps."""
-        try:
-            self._ring()
-        except BaseException:
-            # Interrupted: those who were not woken would sleep on.
-            self._ring()
-            raise
-
-    def _ring(self) -> None:
-        for bell in tuple(self._hung):
-            if bell.locked():
-                with suppress(RuntimeError):
-                    # Of two who ring at once one comes too late.
-                    bell.release()
-
-
-def _longest(deadline_s: float) -> float:
-    """How long to sleep until then, s."""
-    return max(0.0, deadline_s - time.monotonic())
 
 
 def taken_lock() -> threading.Lock:

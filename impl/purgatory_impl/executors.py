@@ -13,15 +13,20 @@ the loops of asyncio.
 
 import logging
 import threading
+import time
 from collections.abc import Iterable
 from typing import Final
 
 from purgatory_impl.compiler import mypyc_attr
-from purgatory_impl.exclusion import Bells, SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure
 from purgatory_impl.task import COMPILED, Task
 from purgatory_impl.task_queue import TaskQueue
 
 _LOGGER: Final = logging.getLogger("purgatory")
+_ident: Final = threading.get_ident
+
+_LOOKS_AGAIN_S: Final = 0.001
+"""How long whoever waits for an idle executor sleeps at a time, s."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -106,7 +111,7 @@ class InlineExecutor(Executor):
 
         Rules: TIMER-EXECUTOR-ORDER, TIMER-THROWING-TASK, TIMER-ADVANCE-INSIDE.
         """
-        me = threading.get_ident()
+        me = _ident()
         is_runner = False
         try:
             with self._lock:
@@ -137,11 +142,13 @@ class InlineExecutor(Executor):
 class ThreadExecutor(Executor):
     """Tasks run in one daemon thread of the executor's own."""
 
-    __slots__ = ("_changed", "_closed", "_running", "_worker")
+    __slots__ = ("_changed", "_closed", "_running", "_sleep", "_worker")
 
     def __init__(self, name: str = "purgatory") -> None:
         super().__init__(name)
-        self._changed = Bells()
+        # The worker looks for a task under this lock, and whoever has put one tells under it.
+        self._sleep = threading.Lock()
+        self._changed = threading.Condition(self._sleep)
         self._closed = False
         self._running = False
         self._worker = threading.Thread(target=self._work, name=f"{name}-executor", daemon=True)
@@ -149,7 +156,12 @@ class ThreadExecutor(Executor):
 
     def wake(self) -> None:
         """Wake the thread."""
-        self._changed.ring()
+        try:
+            self._tell()
+        except BaseException:
+            # Interrupted: the worker may sleep still.
+            self._tell()
+            raise
         with self._lock:
             lost = len(self._waiting) if self._closed and not self._worker.is_alive() else 0
         if lost:
@@ -161,7 +173,14 @@ class ThreadExecutor(Executor):
         Returns:
             False where the time ran out.
         """
-        return self._changed.wait_until(self._is_idle, timeout_ms / 1000)
+        deadline_s = time.monotonic() + timeout_ms / 1000
+        while not self._is_idle():
+            left_s = deadline_s - time.monotonic()
+            if left_s <= 0:
+                return False
+            # Not on the condition: Ctrl-C inside its ``wait`` may leave the lock to somebody else.
+            time.sleep(min(left_s, _LOOKS_AGAIN_S))
+        return True
 
     def close(self, timeout_ms: int = 5000) -> None:
         """Run what is queued, then end the thread; may be called again, and from inside a task.
@@ -173,8 +192,12 @@ class ThreadExecutor(Executor):
         """
         with self._lock:
             self._closed = True
-        self._changed.ring()
+        self._tell()
         join(self._worker, timeout_ms)
+
+    def _tell(self) -> None:
+        with self._sleep:
+            self._changed.notify_all()
 
     def _is_idle(self) -> bool:
         with self._lock:
@@ -192,9 +215,6 @@ class ThreadExecutor(Executor):
             _run(task, self)
             with self._lock:
                 self._running = False
-                is_idle = not len(self._waiting)
-            if is_idle:
-                self._changed.ring()
         return True
 
     def _next_task(self) -> Task | None:
@@ -207,13 +227,14 @@ class ThreadExecutor(Executor):
 
     def _wait_for_task(self) -> bool:
         """Sleep until a task waits; False where none will: the executor is closed."""
-        self._changed.wait_until(self._has_task_or_none_will_come)
-        with self._lock:
-            return len(self._waiting) > 0
-
-    def _has_task_or_none_will_come(self) -> bool:
-        with self._lock:
-            return self._closed or len(self._waiting) > 0
+        with self._sleep:
+            while True:
+                with self._lock:
+                    if len(self._waiting):
+                        return True
+                    if self._closed:
+                        return False
+                self._changed.wait()
 
 
 def join(thread: threading.Thread, timeout_ms: int) -> None:

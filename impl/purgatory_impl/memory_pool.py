@@ -151,17 +151,19 @@ class SimpleMemoryPool:
         if not 1 <= wanted <= self._max_single:
             raise InvalidAllocation(f"{wanted} bytes; a buffer has 1 to {self._max_single}")
         self._credit_lost()
-        with self._lock:
-            if self._available < (wanted if self._strict else 1):
-                self._spells.begin()
-                return None
-            self._available -= wanted
+        debited = 0
         try:
+            with self._lock:
+                if self._available < (wanted if self._strict else 1):
+                    self._spells.begin()
+                    return None
+                self._available -= wanted
+                debited = wanted
             buffer = new_buffer(wanted)
             self._lend(buffer, wanted)
         except BaseException:
             with self._lock:
-                self._available += wanted
+                self._available += debited
             raise
         return buffer
 

@@ -4,9 +4,9 @@
 
 One thread uses timers, purgatories and a pool until an exception reaches it: a
 ``KeyboardInterrupt`` by a signal, or an exception that another thread sends it. Then it uses each
-of them once more, undisturbed. Other threads use the same objects all the while. A watchdog ends the
-program with all stacks where nothing goes on. ``--planted`` takes a lock as it must not be taken:
-the control.
+of them once more, undisturbed. Other threads use the same objects all the while. Where nothing
+goes on, a watchdog ends the program and prints all stacks. ``--planted`` takes a lock as it must
+not be taken: the control.
 """
 
 import argparse
@@ -141,7 +141,7 @@ class Work:
     def look(self, random: Random) -> None:
         del random
         assert self.inline.size >= 0
-        assert 0 <= self.pool.available_bytes <= self.pool.size_bytes
+        assert self.pool.available_bytes <= self.pool.size_bytes
         assert self.exact.pending >= 0
 
     def use_each(self, random: Random) -> None:
@@ -210,27 +210,23 @@ def by_signal(work: Work, random: Random) -> None:
 
 def by_exception(work: Work, random: Random) -> None:
     """Let a thread use things until another sends it an exception."""
-    begun, ended = threading.Event(), threading.Event()
+    begun = threading.Event()
 
     def use() -> None:
-        try:
-            begun.set()
-            while True:
-                random.choice(work.calls)(random)
-        except Interrupted:
-            ended.set()
+        begun.set()
+        while True:
+            random.choice(work.calls)(random)
 
     thread = threading.Thread(target=use)
     thread.start()
     begun.wait()
-    delay_s = Random().uniform(20e-6, 600e-6)
+    thread.join(Random().uniform(20e-6, 600e-6))
     # A task that is interrupted is a task that fails: the thread goes on, and is told again.
-    while not ended.wait(delay_s):
+    while thread.is_alive():
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident or 0), ctypes.py_object(Interrupted)
         )
-        delay_s = 0.01
-    thread.join()
+        thread.join(0.01)
 
 
 def expires_in_time(work: Work) -> None:
