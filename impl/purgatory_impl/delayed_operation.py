@@ -132,6 +132,9 @@ class DelayedOperation(GuardedTask):
         Returns:
             Whether this call has completed the operation. Exactly one call ever does.
 
+        Raises:
+            RecursionError: callbacks are nested ``MOST_NESTED`` deep; nothing was changed.
+
         Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-FORCE,
         PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS, PURGATORY-FORCE-INSIDE.
         """
