@@ -25,7 +25,14 @@ from purgatory_impl.errors import (
 )
 from purgatory_impl.exclusion import THIN
 from purgatory_impl.guarded import GuardedTask, OperationLocks
-from purgatory_impl.operation_locks import enter, enter_word, leave, leave_word, this_thread
+from purgatory_impl.operation_locks import (
+    enter,
+    enter_word,
+    leave,
+    leave_word,
+    this_thread,
+    under_own_lock,
+)
 from purgatory_impl.task import COMPILED
 from purgatory_impl.timer import LARGEST_DELAY_MS, Timer
 
@@ -143,14 +150,16 @@ class DelayedOperation(GuardedTask):
         Returns:
             Whether this call has completed the operation. Exactly one call ever does.
 
+        Raises:
+            RecursionError: callbacks are nested ``MOST_NESTED`` deep; nothing was changed.
+
         Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-FORCE,
         PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS, PURGATORY-FORCE-INSIDE.
         """
         if self._completed:
             return False
         if self._locks is not None:
-            with self._locks.own:
-                return _complete(self)
+            return under_own_lock(self._locks.own, lambda: _complete(self))
         enter(self, this_thread())
         try:
             return _complete(self)
@@ -235,8 +244,7 @@ def attempt(operation: DelayedOperation, me: int, place: Place | None = None) ->
     Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
     """
     if operation._locks is not None:
-        with operation._locks.own:
-            return _attempt(operation, place)
+        return under_own_lock(operation._locks.own, lambda: _attempt(operation, place))
     enter(operation, me)
     try:
         return _attempt(operation, place)
@@ -267,8 +275,7 @@ def _complete(operation: DelayedOperation) -> bool:
 def _expire(operation: DelayedOperation) -> bool:
     """Complete the operation by its time-out; whether this has done it."""
     if operation._locks is not None:
-        with operation._locks.own:
-            return _expire_under_lock(operation)
+        return under_own_lock(operation._locks.own, lambda: _expire_under_lock(operation))
     enter(operation, this_thread())
     try:
         return _expire_under_lock(operation)
@@ -293,8 +300,7 @@ def abandon(operation: DelayedOperation) -> bool:
     ``on_complete`` is not called.
     """
     if operation._locks is not None:
-        with operation._locks.own:
-            ended = _abandon(operation)
+        ended = under_own_lock(operation._locks.own, lambda: _abandon(operation))
     else:
         enter(operation, this_thread())
         try:

@@ -2,19 +2,91 @@
 
 They lie in the operation itself, see ``guarded``, so that nothing is allocated for them. Where the
 locks are those of ``threading``, ``with`` takes them: see ``exclusion``.
+
+A callback may complete a further operation, whose callback completes another one. Each level takes
+some of the thread's stack, and compiled nobody but this module counts the levels: so a thread holds
+``MOST_NESTED`` own locks at most. A further lock is refused with a ``RecursionError`` before
+anything is changed, alike in both builds and whatever recursion limit the interpreter has.
+
+Compiled, the locks of all threads together are counted first, which costs two additions. Beyond
+half of the bound each thread's further locks are counted by themselves. So a thread alone is
+refused at the bound, and beside others at half of the bound at the earliest, never later.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Final, final
 
+from purgatory_impl.compiler import i32
 from purgatory_impl.exclusion import PARKING, THIN, taken_lock
 from purgatory_impl.guarded import GuardedTask
 
+MOST_NESTED: Final = 100
+"""How many own locks a thread may hold, one inside another; a stack of 256 KiB has room for them.
+
+A check takes two for each operation that it completes, a try and the completion inside it.
+"""
+
+_UNCOUNTED: Final = MOST_NESTED // 2 if THIN else 0
+_MOST_COUNTED: Final = MOST_NESTED - _UNCOUNTED
 _ident: Final = threading.get_ident
+
+
+@final
+class Nesting:
+    """How many own locks are held.
+
+    Attributes:
+        held: The locks of all threads together, where locks are thin.
+        uncounted: The largest ``held`` at which no thread's locks are counted; 0 while some are.
+        of_threads: The counted locks of each thread that has any.
+    """
+
+    __slots__ = ("held", "of_threads", "uncounted")
+
+    def __init__(self) -> None:
+        self.held: i32 = 0
+        self.uncounted: i32 = _UNCOUNTED
+        self.of_threads: dict[int, int] = {}
+
+    def refuse_beyond_bound(self) -> None:
+        """Another own lock is about to be taken.
+
+        Raises:
+            RecursionError: this thread holds as many as it may.
+        """
+        if self.of_threads.get(_ident(), 0) >= _MOST_COUNTED:
+            raise RecursionError(
+                f"tries and callbacks of operations are nested {MOST_NESTED} deep in this thread; "
+                "let callbacks only note what is to be completed, and complete that after them"
+            )
+
+    def count_in(self) -> None:
+        """Count a lock that this thread has taken, if many are held or its earlier locks count."""
+        me = _ident()
+        counted = self.of_threads.get(me, 0)
+        if counted or self.held > _UNCOUNTED:
+            self.of_threads[me] = counted + 1
+            self.uncounted = 0
+
+    def count_out(self) -> None:
+        """Count out a lock that this thread lets go of, if any lock of the thread is counted."""
+        me = _ident()
+        counted = self.of_threads.get(me, 0)
+        if counted > 1:
+            self.of_threads[me] = counted - 1
+        elif counted:
+            del self.of_threads[me]
+            if not self.of_threads:
+                self.uncounted = _UNCOUNTED
+
+
+NESTING: Final = Nesting()
+"""Of all operations."""
 
 
 def this_thread() -> int:
@@ -52,13 +124,42 @@ def own_lock(operation: GuardedTask) -> AbstractContextManager[bool]:
     return OwnThinLock(operation) if locks is None else locks.own
 
 
+def under_own_lock(lock: AbstractContextManager[bool], body: Callable[[], bool]) -> bool:
+    """Do something under the own lock, where that is a lock of ``threading``.
+
+    The count is set and not stepped, and outside all calls: what an exception leaves here, the
+    level above sets right.
+
+    Raises:
+        RecursionError: this thread holds ``MOST_NESTED`` own locks; the lock was not taken.
+    """
+    me = _ident()
+    nested = NESTING.of_threads.get(me, 0)
+    if nested >= _MOST_COUNTED:
+        NESTING.refuse_beyond_bound()
+    with lock:
+        try:
+            NESTING.of_threads[me] = nested + 1
+            return body()
+        finally:
+            if nested:
+                NESTING.of_threads[me] = nested
+            else:
+                NESTING.of_threads.pop(me, None)
+
+
 def enter(operation: GuardedTask, me: int) -> None:
     """Take the operation's own lock, which is reentrant.
 
     Args:
         operation: Whose lock.
         me: ``this_thread()``.
+
+    Raises:
+        RecursionError: this thread holds ``MOST_NESTED`` own locks; the lock was not taken.
     """
+    if NESTING.held >= NESTING.uncounted:
+        NESTING.refuse_beyond_bound()
     if PARKING.watcher is not None and (operation._depth == 0 or operation._holder != me):
         PARKING.watcher.before_own(operation)
     if operation._depth == 0:
@@ -68,10 +169,16 @@ def enter(operation: GuardedTask, me: int) -> None:
         operation._depth += 1
     else:
         _wait_for_own(operation, me)
+    NESTING.held += 1
+    if NESTING.held > NESTING.uncounted:
+        NESTING.count_in()
 
 
 def leave(operation: GuardedTask) -> None:
     """Let go of the operation's own lock as often as it was taken."""
+    NESTING.held -= 1
+    if NESTING.uncounted == 0:
+        NESTING.count_out()
     operation._depth -= 1
     if PARKING.sleepers and operation._depth == 0:
         PARKING.wake()

@@ -1,7 +1,9 @@
 """The timer on a virtual clock: every rule, exactly."""
 
 import random
+import re
 import threading
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -301,3 +303,52 @@ def test_a_task_may_close_its_timer() -> None:
     clock.set_ms(6)
     assert timer.advance() is False
     assert ran == ["closing", "second"]
+
+
+class FineClock(VirtualClock):
+    """A clock that stands between two milliseconds, and is read as the monotonic one: floored."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_us = 0
+
+    def now_ms(self) -> int:
+        return self.now_us // 1000
+
+
+def early_us(tick_ms: int, added_us: int, delay_ms: int) -> int:
+    """How long before its delay has passed a task runs, microseconds; advanced at each ms."""
+    clock, log = FineClock(), list[int]()
+    timer = Timer(clock=clock, executor=InlineExecutor(), tick_ms=tick_ms)
+    clock.now_us = added_us
+    timer.add(lambda: log.append(clock.now_us), delay_ms)
+    clock.now_us -= added_us % 1000
+    while not log:
+        clock.now_us += 1000
+        timer.advance()
+    return added_us + delay_ms * 1000 - log[0]
+
+
+@pytest.mark.parametrize("tick_ms", [1, 2, 10])
+def test_a_task_runs_early_by_no_more_than_the_rule_and_the_page_say(tick_ms: int) -> None:
+    """Given tasks that are added somewhere within a millisecond, and at any one of a tick.
+
+    When they run at the first moment at which they may.
+    Then the earliest is within the early window as the rule and the page state it, and so close to
+    the window's edge that a window of whole milliseconds less would not hold.
+    """
+    pages = Path(__file__).parents[2]
+    earliest_us = max(
+        early_us(tick_ms, added_ms * 1000 + part_us, 25)
+        for added_ms in range(tick_ms)
+        for part_us in (0, 1, 500, 999)
+    )
+    for page, unit in (("spec/timer.md", "u"), ("docs/how-to/use-the-timer.md", "tick_ms")):
+        stated = re.search(
+            rf"less than `{unit}( - 1)?` ms\s+before its delay has passed",
+            (pages / page).read_text(encoding="utf-8"),
+        )
+        assert stated is not None, page
+        window_ms = tick_ms - 1 if stated[1] else tick_ms
+        assert earliest_us < window_ms * 1000
+    assert earliest_us > (tick_ms - 1) * 1000

@@ -291,7 +291,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("accounting", "Accounting.rest", _REAPER),
     LeftOut("accounting", "Accounting.count_expiry", _ADDITION),
     LeftOut("accounting", "Accounting.__init__", _ADDITION, "self._expired = 0"),
-    LeftOut("delayed_operation", "DelayedOperation.run", _ADDITION, _COUNTS_EXPIRY),
+    LeftOut("delayed_operation", "_expire_under_lock", _ADDITION, _COUNTS_EXPIRY),
     *_lines("accounting", "Accounting.begin_time_out", _RUN_BY_OTHERS, "task._owed += 1"),
     *_lines("accounting", "Accounting.end_time_out", _RUN_BY_OTHERS, "task._owed -= 1"),
     *_lines(
@@ -387,7 +387,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "task_queue",
         "TaskQueue.put",
         _FULL,
-        "if self._last.tasks and len(self._last.tasks) + len(added) > BATCH:",
+        "if self._last.tasks and len(self._last.tasks) + count > BATCH:",
     ),
     LeftOut("task_queue", "TaskQueue.tasks", "no step asks which tasks wait"),
     LeftOut("chunks", "", _HOLD, "CHUNK: Final = 128"),

@@ -152,7 +152,7 @@ _GUARDED: Final = (
     *_guarded("timer", "Timer._asleep _alarm_ms", "what the timer's reaper waits for", "_lock"),
     *_guarded("task_queue", "TaskQueue._first _head _last _length", "the queue", "Executor._lock"),
     *_guarded("task_queue", "Batch.tasks next", "the queue", "Executor._lock"),
-    *_guarded("executors", "InlineExecutor._running", "one thread runs tasks", "_lock"),
+    *_guarded("executors", "InlineExecutor._runner", "one thread runs tasks", "_lock"),
     *_guarded("executors", "ThreadExecutor._closed _running", "the thread's state", "_lock"),
     *_guarded("clocks", "VirtualClock._sleepers", "who sleeps until when", "_lock"),
     *_guarded("chunks", "Chunk.removed moved_to moved_by", "where its entries are", "Shard.lock"),
