@@ -216,7 +216,7 @@ _OF_THREADS: Final = frozenset(
 _EQUIVALENT: Final = frozenset({_DECLARED, _FULL, _ROOM, _WHICH_SHARD})
 """The reasons for which a survivor differs in memory and time alone."""
 
-_COUNTS_EXPIRY = "self._accounting.count_expiry()"
+_COUNTS_EXPIRY = "operation._accounting.count_expiry()"
 _MAKES_LOCK = "SectionLock() if COMPILED else pure(threading.Lock())"
 _WHETHER_REAPER = "if not isinstance(self._clock, VirtualClock) if reaper is None else reaper:"
 
