@@ -24,6 +24,7 @@ from typing import Generic, Protocol, TypeVar
 from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding, JudgedLine, Unjudged
+from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
 from purgatory_pipeline.traces.lines import (
     Begin,
     Call,
@@ -107,6 +108,8 @@ class OverlappingJudge(Generic[Kept]):
     begin: Begin
     follower: Follower[Kept]
     _calls: dict[str, list[_OpenCall[Kept]]] = field(default_factory=dict)
+    _latest_ns: RecentNames[int] = field(default_factory=RecentNames)
+    """By thread, the time of its latest line."""
     _now_ms: int | None = None
     _fresh: bool = True
 
@@ -153,6 +156,7 @@ class OverlappingJudge(Generic[Kept]):
             return self._ended(line)
         if line.at_ns is None:
             raise Unusable("a line on a wall clock needs at_ns")
+        self._reject_clock_that_goes_back(line, line.at_ns)
         at_ms = line.at_ns // NS_PER_MS
         match line:
             case Happened(thread=thread, event=kind, task=task, reason=reason):
@@ -179,6 +183,22 @@ class OverlappingJudge(Generic[Kept]):
         if finding is None:
             return self.follower.passed(self._now_ms)
         return self._in_words(finding, line)
+
+    def _reject_clock_that_goes_back(self, line: JudgedLine, at_ns: int) -> None:
+        """See that the lines of each thread are in the order of their times."""
+        if isinstance(line, Snapshot | End):
+            return
+        first_ns = at_ns
+        if isinstance(line, Step) and line.called_ns is not None:
+            first_ns = line.called_ns
+        before_ns = self._latest_ns.get(line.thread)
+        if first_ns > at_ns:
+            raise Unusable(f"the clock goes back: called at {first_ns}, over at {at_ns}")
+        if before_ns is not None and first_ns < before_ns:
+            raise Unusable(
+                f"the clock goes back in thread {line.thread!r}: {first_ns} after {before_ns}"
+            )
+        self._latest_ns.put(line.thread, at_ns)
 
     def _called(self, thread: str, operation: Operation, at_ms: int) -> None:
         kept = self.follower.called(operation, at_ms)
