@@ -7,6 +7,7 @@ A command's module is imported when the command is used and not before: ``--vers
 import ast
 import os
 import sys
+import traceback
 from collections.abc import Mapping
 from importlib import metadata
 from importlib.util import find_spec
@@ -164,12 +165,15 @@ def _run() -> int | None:
     except click.ClickException as error:
         error.show()
         return EXIT_USAGE
+    except click.exceptions.Abort:
+        raise  # told by the caller
     except Problem as error:
         return _say(str(error), error.exit_code)
     except Exception as error:
         exit_code = exit_code_of(error)
         if exit_code is None:
-            raise
+            traceback.print_exception(error)  # the interpreter would end with 1: not conformant
+            return _say(f"a defect of this program: {error!r}", EXIT_SUBJECT_FAILED)
         return _say(str(error), exit_code)
     return code
 

@@ -1,5 +1,6 @@
 """``purgatory trace record``: a trace of the bundled implementation or of Kafka under load."""
 
+import secrets
 import time
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def record(
     """
     wish = Wish(threads, events, keys, seed, rate)
     of = Component(component)
-    run = f"{subject}-{component}-{time.strftime('%Y%m%dT%H%M%S')}"
+    run = name_of_run(subject, component)
     path = out if _is_file(out) else out / f"{run}.jsonl.gz"
     if subject == "bundled" and release:
         raise click.UsageError("--release is of kafka alone")
@@ -126,6 +127,11 @@ def record(
         raise click.UsageError(str(error)) from error
     _tell(run, recorded)
     context.exit(EXIT_INTERRUPTED if recorded.interrupted else 0)
+
+
+def name_of_run(subject: str, component: str) -> str:
+    """A name that no other run has, also of those that begin in the same second."""
+    return f"{subject}-{component}-{time.strftime('%Y%m%dT%H%M%S')}-{secrets.token_hex(4)}"
 
 
 def _is_file(out: Path) -> bool:

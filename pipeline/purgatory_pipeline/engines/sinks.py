@@ -202,7 +202,10 @@ def _write_table(path: Path, table: TableName, rows: Iterable[Row]) -> int:
     schema = arrow_schema(table)
     columns = TABLES[table]
     count, left = 0, iter(rows)
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    with (
+        path.open("wb") as opened,
+        pq.ParquetWriter(opened, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
         while block := list(islice(left, _ROWS_AT_A_TIME)):
             count += len(block)
             arrays = [
@@ -244,7 +247,8 @@ class CheckResults:
         """One of the tables: ``verdicts``, ``coverage`` or ``quarantine``."""
         import pyarrow.parquet as pq
 
-        return pq.read_table(self.folder / f"{TableName(name).value}.parquet")
+        with (self.folder / f"{TableName(name).value}.parquet").open("rb") as opened:
+            return pq.ParquetFile(opened, page_checksum_verification=True).read()
 
 
 def read_results(folder: str | Path) -> CheckResults:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from purgatory_pipeline.traces.lines import Call, End, Happened, Return, Snapshot, Step
 
@@ -27,6 +27,20 @@ class Finding:
     also: tuple[str, ...] = ()
 
 
+class Unjudged(NamedTuple):
+    """What of a run could not be judged where the judge stands now.
+
+    ``pending_expiries`` are due later than the run shows, or not overdue yet; ``open_calls`` have
+    not returned; ``uncompared`` are declared observables that are not compared. ``unrefuted`` says
+    why a rule could not be refuted by this run, whatever the instance did; empty where each could.
+    """
+
+    pending_expiries: int = 0
+    open_calls: int = 0
+    uncompared: tuple[str, ...] = ()
+    unrefuted: str = ""
+
+
 class TraceJudge(Protocol):
     """Follows one run; after a finding or an exception it is not used further.
 
@@ -41,6 +55,10 @@ class TraceJudge(Protocol):
     @property
     def deviated(self) -> tuple[str, ...]:
         """The declared deviations that were seen so far, by their rules."""
+
+    @property
+    def unjudged(self) -> Unjudged:
+        """What could not be judged, if nothing follows."""
 
     def take(self, line: JudgedLine) -> Finding | None:
         """Judge one line.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from purgatory_pipeline.errors import OutOfOrder, Undecided, Unusable
-from purgatory_pipeline.replay.judge import Finding, TraceJudge
+from purgatory_pipeline.replay.judge import Finding, TraceJudge, Unjudged
 from purgatory_pipeline.replay.judges import judge_of
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_pipeline.traces.lines import Begin, End, Located, Snapshot, TraceLine
@@ -43,6 +43,7 @@ class RunReplay:
     _judged: int = 0
     _visits: Counter[str] = field(default_factory=Counter)
     _deviated: set[str] = field(default_factory=set)
+    _unjudged: Unjudged = field(default_factory=Unjudged)
     _divergence: tuple[Finding, Located] | None = None
     _undecided: str = ""
     _hole: str = ""
@@ -159,6 +160,7 @@ class RunReplay:
         if self._judge is not None:
             self._visits.update(self._judge.visits)
             self._deviated.update(self._judge.deviated)
+            self._unjudged = self._judge.unjudged
             self._judge = None
 
     def _verdict_row(self) -> VerdictRow:
@@ -172,6 +174,9 @@ class RunReplay:
             judged=self._judged,
             reason=self._reason,
             deviated=tuple(sorted(self._deviated)),
+            pending_expiries=self._unjudged.pending_expiries,
+            open_calls=self._unjudged.open_calls,
+            uncompared=self._unjudged.uncompared,
             model_version=MODEL_VERSION,
         )
         if self._divergence is None or self._is_untold:
@@ -196,13 +201,24 @@ class RunReplay:
             return RunVerdict.DIVERGES
         if self._undecided:
             return RunVerdict.INCONCLUSIVE
-        return RunVerdict.INCOMPLETE if self._reason else RunVerdict.CONFORMS
+        if self._gap:
+            return RunVerdict.INCOMPLETE
+        return RunVerdict.INCONCLUSIVE if self._unjudged.unrefuted else RunVerdict.CONFORMS
 
     @property
     def _reason(self) -> str:
-        if self._undecided or self._conflict is None:
-            return self._undecided or self._hole
-        return self._hole or f"two different lines have the number {self._conflict}"
+        if self._undecided:
+            return self._undecided
+        if self._divergence is not None and not self._is_untold:
+            return self._gap
+        return self._gap or self._unjudged.unrefuted
+
+    @property
+    def _gap(self) -> str:
+        """Why lines of the run could not be judged; empty where all could."""
+        if self._hole or self._conflict is None:
+            return self._hole
+        return f"two different lines have the number {self._conflict}"
 
     @property
     def _is_untold(self) -> bool:

@@ -20,7 +20,7 @@ from purgatory_conformance.judging.judgement import Divergence, TooManyStates
 from purgatory_conformance.support.registry import support_of
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_pipeline.errors import Undecided, Unusable
-from purgatory_pipeline.replay.judge import Finding, JudgedLine
+from purgatory_pipeline.replay.judge import Finding, JudgedLine, Unjudged
 from purgatory_pipeline.snapshots.snapshots import mismatch, profile_after_snapshot, state_of
 from purgatory_pipeline.traces.lines import (
     Begin,
@@ -93,6 +93,11 @@ class SequentialJudge:
         """The declared deviation that was seen, if any."""
         divergence = self._judge.deviated
         return () if divergence is None else (divergence.rule,)
+
+    @property
+    def unjudged(self) -> Unjudged:
+        """Nothing: a step is judged as a whole, and what is due is told by the step itself."""
+        return Unjudged()
 
     def take(self, line: JudgedLine) -> Finding | None:
         """Judge one line; see ``TraceJudge``."""

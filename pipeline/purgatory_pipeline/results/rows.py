@@ -14,7 +14,7 @@ class RunVerdict(Enum):
     INCOMPLETE = "incomplete"
     """What could be judged is allowed; lines are missing or unusable, the end included."""
     INCONCLUSIVE = "inconclusive"
-    """The rules leave so much open that the run could not be followed to its end."""
+    """The run could not be followed to its end, or could not have refuted a rule it is bound by."""
 
 
 class VerdictRow(NamedTuple):
@@ -24,6 +24,8 @@ class VerdictRow(NamedTuple):
     with its file and line number, the rule it breaks, what was expected and seen. ``cause`` is the
     same for runs that fail in the same way. ``reason`` says why a run is incomplete or
     inconclusive. ``events`` counts the lines of the run, ``judged`` those that were judged.
+    ``pending_expiries`` were awaited and not overdue yet at the run's end or shutdown;
+    ``open_calls`` had not returned.
     """
 
     run: str
@@ -46,6 +48,10 @@ class VerdictRow(NamedTuple):
     reason: str = ""
     deviated: tuple[str, ...] = ()
     """Declared deviations that were seen."""
+    pending_expiries: int = 0
+    open_calls: int = 0
+    uncompared: tuple[str, ...] = ()
+    """Declared observables that were not compared."""
     model_version: str = ""
 
 

@@ -68,6 +68,9 @@ TABLES: Mapping[TableName, tuple[Column, ...]] = {
         _string("cause", "the same for runs that fail in the same way"),
         _string("reason", "why the run is incomplete or inconclusive"),
         Column("deviated", Kind.STRINGS, False, "the declared deviations that were seen"),
+        _long("pending_expiries", "expiries awaited, and not overdue yet, at its end or shutdown"),
+        _long("open_calls", "calls that had not returned at its end"),
+        Column("uncompared", Kind.STRINGS, False, "declared observables that were not compared"),
         _string("model_version", "by which model the run was judged"),
     ),
     TableName.COVERAGE: (

@@ -54,6 +54,9 @@ class Summary:
         deviated: In how many runs a declared deviation was seen, by its rule.
         visits: How often each rule was put to the test, and held.
         broken: In how many runs each rule is broken.
+        pending_expiries: How many expiries were awaited, and not overdue, when runs ended.
+        open_calls: How many calls had not returned when runs ended.
+        uncompared: In how many runs each observable was declared, and not compared.
         lines_aside: How many lines were set aside.
         files_aside: How many files could not be used as a whole; an empty one is among them.
     """
@@ -67,6 +70,9 @@ class Summary:
     deviated: Counter[str] = field(default_factory=Counter)
     visits: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
+    pending_expiries: int = 0
+    open_calls: int = 0
+    uncompared: Counter[str] = field(default_factory=Counter)
     lines_aside: int = 0
     files_aside: int = 0
     _causes: dict[tuple[str, str], Cause] = field(default_factory=dict)
@@ -91,6 +97,9 @@ class Summary:
         if row.subject in self.subjects or len(self.subjects) < _MOST_SUBJECTS:
             self.subjects[row.subject] += 1
         self.deviated.update(row.deviated)
+        self.pending_expiries += row.pending_expiries
+        self.open_calls += row.open_calls
+        self.uncompared.update(row.uncompared)
         if row.verdict == RunVerdict.DIVERGES.value:
             key = row.rule, row.kind
             cause = self._causes.setdefault(key, Cause(*key))

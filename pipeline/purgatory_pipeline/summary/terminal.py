@@ -14,6 +14,7 @@ from purgatory_pipeline.summary.words import (
     call_of,
     clipped,
     grouped,
+    not_judgeable,
     place_of_divergence,
     place_of_line,
     runs_of,
@@ -54,6 +55,7 @@ def print_summary(
     _print_aside(page, summary, report)
     _print_coverage(page, summary, report)
     _print_deviations(page, summary)
+    _print_not_judgeable(page, summary)
     page.gap()
     sign = HEADLINE_SIGNS[summary.exit_code]
     style = _BAD if summary.exit_code else _GOOD
@@ -103,6 +105,12 @@ def _print_examples(page: TerminalPage, cause: Cause) -> None:
         ):
             if words:
                 page.say((f"{label:<9}", _FAINT), clipped(words), indent=5, hang=14)
+
+
+def _print_not_judgeable(page: TerminalPage, summary: Summary) -> None:
+    words = not_judgeable(summary)
+    if words:
+        page.say((f"Left open: {words}", _FAINT), indent=0, hang=2)
 
 
 def _print_unfinished(page: TerminalPage, summary: Summary, report: str) -> None:

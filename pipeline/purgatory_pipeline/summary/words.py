@@ -107,6 +107,20 @@ def why(summary: Summary) -> str:
     return f"nothing diverges, but {'; '.join(words)}"
 
 
+def not_judgeable(summary: Summary) -> str:
+    """What the runs left open, in words; empty where they left nothing open."""
+    pending, calls = summary.pending_expiries, summary.open_calls
+    words = []
+    if pending:
+        awaited = "expiry was" if pending == 1 else "expiries were"
+        words.append(f"{grouped(pending)} {awaited} not overdue yet")
+    if calls:
+        words.append(f"{grouped(calls)} {'call was' if calls == 1 else 'calls were'} open")
+    for observable, runs in sorted(summary.uncompared.items()):
+        words.append(f"{observable} was not compared in {runs_of(runs)}")
+    return ", ".join(words)
+
+
 def _why_no_run(summary: Summary) -> str:
     aside = set_aside(summary)
     if aside:

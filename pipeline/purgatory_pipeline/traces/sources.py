@@ -17,6 +17,7 @@ a file are nothing; anywhere else each is set aside, since something was there.
 
 import glob
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -117,8 +118,17 @@ def _inside(folder: str) -> Iterator[tuple[str, bool]]:
         seen.add(real)
         left_out = _is_left_out(Path(where), Path(folder))
         for name in names:
+            file = Path(where) / name
             ours = not left_out and name[0] not in "._" and name.endswith(SUFFIXES)
-            yield str(Path(where) / name), ours
+            yield str(file), ours and not _waits_for_a_writer(file)
+
+
+def _waits_for_a_writer(file: Path) -> bool:
+    """Whether a file is a pipe or a socket: to open one without a writer would never end."""
+    try:
+        return not stat.S_ISREG(file.stat().st_mode)
+    except OSError:
+        return False  # the reader says why
 
 
 def _cannot_list(problem: OSError) -> None:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 REVIEWED = ROOT / "assurance" / "purgatory_assurance" / "mutation" / "survivors.toml"
 REFERENCE = ROOT / "docs" / "reference"
 
-FULL = "if self._last.tasks and len(self._last.tasks) + len(added) > BATCH:"
+FULL = "if self._last.tasks and len(self._last.tasks) + count > BATCH:"
 SURVIVOR = Mutant("task_queue", "TaskQueue.take", "Eq", 3, "a == b", "a | b", "")
 
 
@@ -62,7 +62,7 @@ def test_the_page_has_the_survivors_and_the_constants_that_are_smaller() -> None
         "| `task_queue`, <code>BATCH: Final = 1024</code> | 0 | 0 | yes | how many steps a lock is"
         " held; only threads that wait for it are concerned |",
         "| `task_queue`, `TaskQueue.put`, <code>if self._last.tasks and len(self._last.tasks) +"
-        " len(added) &gt; BATCH:</code> | 1 | 1 |  | when a list is full; that bounds how long a"
+        " count &gt; BATCH:</code> | 1 | 1 |  | when a list is full; that bounds how long a"
         " lock is held, and no rule speaks of it |",
     ]
     assert lines[-1] == (

@@ -6,7 +6,7 @@ from purgatory_pipeline.replay.overlapping.rules import RULES_ON_A_WALL_CLOCK
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.summary.reasons import MOST_REASONS, general
 from purgatory_pipeline.summary.summary import Summary
-from purgatory_pipeline.summary.words import why
+from purgatory_pipeline.summary.words import not_judgeable, why
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import requirements
 
@@ -264,3 +264,19 @@ def test_declared_deviations_are_counted_by_runs() -> None:
     summary = summed(GOOD._replace(deviated=("POOL-BOUND",)), GOOD._replace(run="z"), TESTED)
     assert summary.deviated == {"POOL-BOUND": 1}
     assert summary.exit_code == 0
+
+
+def test_what_runs_left_open_is_told() -> None:
+    """
+    Given runs with an awaited expiry, open calls and an observable that is not compared
+    When they are summed up
+    Then the sentence names all three, and is empty without them
+    """
+    summary = Summary()
+    summary.take(GOOD)
+    assert not_judgeable(summary) == ""
+    summary.take(GOOD._replace(pending_expiries=1, uncompared=("size",)))
+    summary.take(GOOD._replace(open_calls=2))
+    assert not_judgeable(summary) == (
+        "1 expiry was not overdue yet, 2 calls were open, size was not compared in 1 run"
+    )

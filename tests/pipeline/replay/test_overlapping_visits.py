@@ -131,7 +131,7 @@ def test_so_many_keys_are_remembered_and_no_more() -> None:
     lines: list[Line] = []
     number = MOST_STALE_KEYS + 1
     for each in range(number):
-        lines += watched(0, (f"k{each}",), f"o{each}")
+        lines += watched(1, (f"k{each}",), f"o{each}")
         lines += [call(1, "main", Force(f"o{each}")), completed(1, name=f"o{each}")]
         lines += [returns(1, "main", True)]
     for each in range(number):

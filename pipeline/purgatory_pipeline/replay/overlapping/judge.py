@@ -11,6 +11,10 @@ said by the latest time of all lines, and only when as much time has passed agai
 be late: its line may still come.
 
 Observables are not compared: other threads may change them before they are read.
+
+A run must be able to refute what it is said to conform to. A call that is open at the end has no
+result that could be wrong. Where expiries were awaited and the run ends, or shuts down, before any
+expiry of it could be overdue, no missing expiry could be told.
 """
 
 from collections import Counter
@@ -19,7 +23,8 @@ from typing import Generic, Protocol, TypeVar
 
 from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.judge import Finding, JudgedLine
+from purgatory_pipeline.replay.judge import Finding, JudgedLine, Unjudged
+from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
 from purgatory_pipeline.traces.lines import (
     Begin,
     Call,
@@ -50,6 +55,13 @@ class Follower(Protocol[Kept]):
 
     visits: Counter[str]
     deviated: set[str]
+
+    @property
+    def expiry_rule(self) -> str:
+        """The rule that a missing expiry breaks; empty where nothing expires."""
+
+    def pending_expiries(self) -> int:
+        """How many expiries were still awaited, and not overdue, at the end or at a shutdown."""
 
     def called(self, operation: Operation, at_ms: int) -> Kept:
         """A call begins.
@@ -96,6 +108,8 @@ class OverlappingJudge(Generic[Kept]):
     begin: Begin
     follower: Follower[Kept]
     _calls: dict[str, list[_OpenCall[Kept]]] = field(default_factory=dict)
+    _latest_ns: RecentNames[int] = field(default_factory=RecentNames)
+    """By thread, the time of its latest line."""
     _now_ms: int | None = None
     _fresh: bool = True
 
@@ -109,12 +123,40 @@ class OverlappingJudge(Generic[Kept]):
         """The declared deviations that were seen so far."""
         return tuple(sorted(self.follower.deviated))
 
+    @property
+    def unjudged(self) -> Unjudged:
+        """What could not be judged, if nothing follows; see ``TraceJudge``."""
+        pending = self.follower.pending_expiries()
+        open_calls = sum(map(len, self._calls.values()))
+        profile = self.begin.instance.profile
+        observables = tuple(sorted(each.value for each in profile.observables))
+        return Unjudged(pending, open_calls, observables, self._unrefuted(pending, open_calls))
+
+    def _unrefuted(self, pending: int, open_calls: int) -> str:
+        """Why a rule could not be refuted; empty where each could."""
+        if open_calls:
+            thread, calls = next(iter(self._calls.items()))
+            words = (
+                "1 call never returned" if open_calls == 1 else f"{open_calls} calls never returned"
+            )
+            first = self._describe(calls[0].operation)
+            return f"{words}, so that no result could be wrong: {first!r} in thread {thread!r}"
+        rule = self.follower.expiry_rule
+        if pending and not self.follower.visits[rule]:
+            awaited = "1 expiry was" if pending == 1 else f"{pending} expiries were"
+            return (
+                f"{awaited} awaited, and the run is too short for any to be overdue: {rule} could "
+                "not be refuted"
+            )
+        return ""
+
     def take(self, line: JudgedLine) -> Finding | None:
         """Judge one line; see ``TraceJudge``."""
         if isinstance(line, End):
             return self._ended(line)
         if line.at_ns is None:
             raise Unusable("a line on a wall clock needs at_ns")
+        self._reject_clock_that_goes_back(line, line.at_ns)
         at_ms = line.at_ns // NS_PER_MS
         match line:
             case Happened(thread=thread, event=kind, task=task, reason=reason):
@@ -141,6 +183,22 @@ class OverlappingJudge(Generic[Kept]):
         if finding is None:
             return self.follower.passed(self._now_ms)
         return self._in_words(finding, line)
+
+    def _reject_clock_that_goes_back(self, line: JudgedLine, at_ns: int) -> None:
+        """See that the lines of each thread are in the order of their times."""
+        if isinstance(line, Snapshot | End):
+            return
+        first_ns = at_ns
+        if isinstance(line, Step) and line.called_ns is not None:
+            first_ns = line.called_ns
+        before_ns = self._latest_ns.get(line.thread)
+        if first_ns > at_ns:
+            raise Unusable(f"the clock goes back: called at {first_ns}, over at {at_ns}")
+        if before_ns is not None and first_ns < before_ns:
+            raise Unusable(
+                f"the clock goes back in thread {line.thread!r}: {first_ns} after {before_ns}"
+            )
+        self._latest_ns.put(line.thread, at_ns)
 
     def _called(self, thread: str, operation: Operation, at_ms: int) -> None:
         kept = self.follower.called(operation, at_ms)

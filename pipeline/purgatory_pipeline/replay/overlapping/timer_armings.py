@@ -86,6 +86,17 @@ class FollowedTask:
         """Whether nothing may come of it any more."""
         return not self.calls and self.situations == [IDLE]
 
+    @property
+    def has_to_run(self) -> bool:
+        """Whether it is armed in every situation."""
+        return all(each.armed is not None for each in self.situations)
+
+    def is_due(self, now_ms: int) -> bool:
+        """Whether it has to run, and may do so by a reading."""
+        return all(
+            each.armed is not None and each.armed.early_ms <= now_ms for each in self.situations
+        )
+
     def take_effect(
         self, call: TimerCall, late_ms: int, by_ms: int, *, optional: bool = False
     ) -> None:

@@ -64,6 +64,15 @@ class MemoryPoolFollower:
         moments = [PoolMoment(configuration.size_bytes)]
         self._explainer = PoolExplainer(configuration, model, moments)
 
+    @property
+    def expiry_rule(self) -> str:
+        """The rule that a missing expiry breaks; see ``Follower``."""
+        return ""
+
+    def pending_expiries(self) -> int:
+        """How many expiries were still awaited; see ``Follower``."""
+        return 0
+
     def called(self, operation: Operation, at_ms: int) -> PoolCall:
         """A call begins; see ``Follower``."""
         self._number += 1

@@ -116,6 +116,7 @@ def _completed(
         if finding is not None:
             return finding
     followed.is_completed = True
+    known.cut_off.discard(followed.name)
     known.visits["PURGATORY-EXACTLY-ONCE"] += 1
     return None
 

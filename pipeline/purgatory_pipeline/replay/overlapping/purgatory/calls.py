@@ -44,7 +44,7 @@ def called(known: PurgatoryKnowledge, operation: Operation, at_ms: int) -> Purga
             if followed is not None:
                 known.concern(call, followed, ("satisfy",))
         case Shutdown():
-            shutdown_called(known)
+            shutdown_called(known, at_ms)
         case Advance() | RunOne() | Wait():
             pass
         case _:
@@ -96,10 +96,13 @@ def enter(known: PurgatoryKnowledge, followed: FollowedOperation, keys: tuple[st
         known.concern(open_call, followed, (word, followed.keys[open_call.operation.key]))
 
 
-def shutdown_called(known: PurgatoryKnowledge) -> None:
+def shutdown_called(known: PurgatoryKnowledge, at_ms: int) -> None:
     """From now on time-outs may be dropped. Rules: PURGATORY-SHUTDOWN-DROPS."""
     if known.closing:
         return
     known.closing = True
-    for followed in known.operations.by_name.values():
+    for name, followed in known.operations.by_name.items():
+        is_due = followed.early_ms is not None and followed.early_ms <= at_ms
+        if is_due and not followed.is_completed:
+            known.cut_off.add(name)
         known.tell(followed, ("shutting",))

@@ -19,7 +19,11 @@ from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import 
 from purgatory_pipeline.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
 from purgatory_pipeline.replay.overlapping.purgatory.returns import returned
 from purgatory_pipeline.replay.overlapping.purgatory.snapshot import compare, resume
-from purgatory_pipeline.replay.overlapping.purgatory.time_outs import ended, passed
+from purgatory_pipeline.replay.overlapping.purgatory.time_outs import (
+    ended,
+    passed,
+    pending_expiries,
+)
 from purgatory_pipeline.traces.lines import Begin, PurgatoryInstance, Snapshot
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Value
@@ -43,6 +47,15 @@ class PurgatoryFollower:
             Unusable: the trace leaves out what cannot be done without.
         """
         self._known = PurgatoryKnowledge(self.begin, self.instance, self.visits, self.deviated)
+
+    @property
+    def expiry_rule(self) -> str:
+        """The rule that a missing expiry breaks; see ``Follower``."""
+        return "PURGATORY-TIME-OUT"
+
+    def pending_expiries(self) -> int:
+        """How many expiries were still awaited; see ``Follower``."""
+        return pending_expiries(self._known)
 
     def called(self, operation: Operation, at_ms: int) -> PurgatoryCall:
         """A call begins; see ``Follower``."""

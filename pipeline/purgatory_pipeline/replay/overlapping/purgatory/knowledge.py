@@ -57,6 +57,7 @@ class PurgatoryKnowledge:
         now_ms: The latest reading of the clock.
         closing: Whether a shutdown has begun.
         closed: Whether one has returned.
+        cut_off: Operations due and not overdue when it began, and not completed since.
     """
 
     begin: Begin
@@ -75,6 +76,7 @@ class PurgatoryKnowledge:
     now_ms: int = 0
     closing: bool = False
     closed: bool = False
+    cut_off: set[str] = field(default_factory=set)
     _variants: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:

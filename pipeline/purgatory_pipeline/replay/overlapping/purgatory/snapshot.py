@@ -71,7 +71,7 @@ def _resume_call(
         case Force(name):
             _resume_loosely(known, call, name)
         case Shutdown():
-            shutdown_called(known)
+            shutdown_called(known, call.called_ms)
         case _:
             pass
     return call

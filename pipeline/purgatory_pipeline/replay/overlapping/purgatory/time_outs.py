@@ -16,6 +16,11 @@ def wait_for(known: PurgatoryKnowledge, followed: FollowedOperation) -> None:
         known.deadlines.put(followed.late_ms + lateness_ms, followed.name)
 
 
+def pending_expiries(known: PurgatoryKnowledge) -> int:
+    """How many operations had to time out, and were not overdue, at the end or at the shutdown."""
+    return len(known.cut_off) if known.closing else len(_waited_for(known))
+
+
 def passed(known: PurgatoryKnowledge, now_ms: int) -> Finding | None:
     """What should have timed out by now, and its line should have come."""
     known.passing.pass_to(now_ms, known.visits)

@@ -43,7 +43,9 @@ def called(known: TimerKnowledge, operation: Operation, at_ms: int) -> TimerCall
         case Shutdown():
             if not known.closing:
                 known.closing = True
-                for followed in known.tasks.values():
+                for name, followed in known.tasks.items():
+                    if followed.is_due(at_ms):
+                        known.cut_off.add(name)
                     followed.drop(None)
         case Advance() | RunOne() | Wait():
             pass

@@ -33,6 +33,15 @@ class TimerFollower:
     def __post_init__(self) -> None:
         self._known = TimerKnowledge(self.begin, self.instance, self.visits, self.deviated)
 
+    @property
+    def expiry_rule(self) -> str:
+        """The rule that a missing expiry breaks; see ``Follower``."""
+        return "TIMER-NOT-LATE"
+
+    def pending_expiries(self) -> int:
+        """How many expiries were still awaited; see ``Follower``."""
+        return self._known.pending_expiries()
+
     def called(self, operation: Operation, at_ms: int) -> TimerCall | OtherCall:
         """A call begins; see ``Follower``."""
         return called(self._known, operation, at_ms)

@@ -45,6 +45,7 @@ class TimerKnowledge:
         closing: Whether a shutdown has begun.
         closed: Whether one has returned.
         number_when_closed: ``number`` when the first one returned.
+        cut_off: Tasks that were due and not overdue when the shutdown began, and have not run.
     """
 
     begin: Begin
@@ -61,6 +62,7 @@ class TimerKnowledge:
     closing: bool = False
     closed: bool = False
     number_when_closed: int = 0
+    cut_off: set[str] = field(default_factory=set)
     _variants: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,6 +79,12 @@ class TimerKnowledge:
     def has_taken_after_shutdown(self) -> None:
         """What is declared was seen."""
         self.deviated.add(self._variants[_TAKEN_AFTER_SHUTDOWN])
+
+    def pending_expiries(self) -> int:
+        """How many tasks had to run, and were not overdue, at the end or at the shutdown."""
+        if self.closing:
+            return len(self.cut_off)
+        return sum(each.has_to_run for each in self.tasks.values())
 
     def next_number(self) -> int:
         """A number that nothing has yet."""

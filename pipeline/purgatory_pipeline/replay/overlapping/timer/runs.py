@@ -30,6 +30,7 @@ def happened(known: TimerKnowledge, event: Event, first_ms: int, last_ms: int) -
     if followed is None or ran is None:
         return blame.of_run(known, event.task, followed, first_ms, last_ms)
     followed.ran = True
+    known.cut_off.discard(event.task)
     (arming,) = ran
     if arming is not None:
         known.visits.update(_VISITED_AT_ONCE)
