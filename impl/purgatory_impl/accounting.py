@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import Final
 
 from purgatory_impl.clocks import Clock
-from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure, refused_after_fork
 from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.task import COMPILED
 
@@ -38,6 +38,7 @@ class Accounting(ABC):
     """The counts of one purgatory; a strategy says what is estimated and when a purge is due."""
 
     __slots__ = (
+        "__weakref__",
         "_asleep",
         "_changed",
         "_closed",
@@ -46,6 +47,7 @@ class Accounting(ABC):
         "_pending",
         "_sleep",
         "_stale",
+        "_token",
         "_wake_above",
         "amortised",
         "purge_interval",
@@ -57,6 +59,7 @@ class Accounting(ABC):
         # Who raises *stale* above this wakes a reaper that sleeps.
         self._wake_above = purge_interval
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
+        self._token = refused_after_fork(self, self._lock)
         self._sleep = threading.Lock()
         self._changed = threading.Condition(self._sleep)
         self._asleep = False

@@ -28,6 +28,19 @@ class InvalidConfiguration(PurgatoryError):
         super().__init__(Reason.INVALID_ARGUMENT, problem)
 
 
+class UsedAfterFork(RuntimeError):
+    """Something of the parent process was used in a child that ``os.fork`` has made.
+
+    Neither the threads that serve it are there, nor whoever may have held its locks.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this timer, purgatory, executor or pool was made before this process was forked; "
+            "its threads are not here. Make a new one in the child"
+        )
+
+
 class TimerError(PurgatoryError):
     """The timer refused a call."""
 

@@ -22,12 +22,15 @@ when a lock is about to be taken. Locks of ``threading`` are replaced for that; 
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from types import TracebackType
-from typing import Final, cast, final
+from typing import Final, NoReturn, cast, final
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from purgatory_impl.compiler import mypyc_attr
+from purgatory_impl.errors import UsedAfterFork
 from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.task import COMPILED
 
@@ -99,10 +102,11 @@ PARKING: Final = Parking()
 class SectionLock:
     """A lock for a section; in the pure build ``pure`` stands for it."""
 
-    __slots__ = ("_held", "_lock")
+    __slots__ = ("_held", "_is_of_parent", "_lock")
 
     def __init__(self) -> None:
         self._held = False
+        self._is_of_parent = False
         self._lock: threading.Lock | None = None if THIN else threading.Lock()
 
     def __enter__(self) -> None:
@@ -137,7 +141,7 @@ class SectionLock:
         if PARKING.watcher is not None:
             PARKING.watcher.before_section(self, blocking)
         if self._held:
-            if not blocking:
+            if not blocking and not self._is_of_parent:
                 return False
             self._wait()
         else:
@@ -157,7 +161,21 @@ class SectionLock:
         """Whether somebody is in the section."""
         return self._held if self._lock is None else self._lock.locked()
 
+    def refuse(self) -> None:
+        """Let nobody begin the section from now on: this is a child, and the lock its parent's."""
+        self._is_of_parent = True
+        self._held = True
+        self._lock = None
+
+    def reset(self) -> None:
+        """Forget who is in the section, who is not in this process."""
+        self._held = False
+        if self._lock is not None:
+            self._lock = threading.Lock()
+
     def _wait(self) -> None:
+        if self._is_of_parent:
+            raise UsedAfterFork
         sleeper = taken_lock()
         while self._held:
             PARKING.sleepers.append(sleeper)
@@ -175,3 +193,76 @@ def taken_lock() -> threading.Lock:
 def pure(lock: threading.Lock) -> SectionLock:
     """A lock of ``threading``, which in the pure build is what guards a section."""
     return cast("SectionLock", lock)
+
+
+@final
+class RefusingLock:
+    """Takes the place of a lock of ``threading`` that a forked process has inherited."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> NoReturn:
+        """Refuse.
+
+        Raises:
+            UsedAfterFork: always.
+        """
+        raise UsedAfterFork
+
+    def __exit__(self, *_: object) -> None:
+        """Never comes to be called."""
+
+
+# A lock is refused to the children of a process by way of what it belongs to: pure, the attribute
+# of the owner is replaced; compiled, where owners have no weak references, the lock is marked, for
+# as long as the owner keeps the token that stands for it.
+_OWNERS: Final[WeakValueDictionary[int, object]] = WeakValueDictionary()
+_LOCKS: Final[WeakKeyDictionary[threading.Lock, SectionLock]] = WeakKeyDictionary()
+
+
+def refused_after_fork(owner: object, lock: SectionLock) -> object:
+    """See to it that a child that inherits the owner of a lock is refused every use of it.
+
+    Args:
+        owner: Has the lock as ``_lock`` or ``lock``.
+        lock: Is taken by all that the owner does.
+
+    Returns:
+        A token, to be kept by the owner.
+    """
+    token = threading.Lock()
+    if COMPILED:
+        _LOCKS[token] = lock
+    else:
+        _OWNERS[id(owner)] = owner
+    return token
+
+
+_GLOBAL: Final[list[SectionLock]] = []
+_REINITIALISE: Final = "_at_fork_reinit"
+"""Of CPython's locks, for this very purpose; ``threading`` calls it for its own."""
+
+
+def freed_after_fork(lock: SectionLock) -> None:
+    """See to it that in a child nobody is in a section that all owners share."""
+    _GLOBAL.append(lock)
+
+
+def _forget_parent() -> None:
+    """In a child: refuse what it has inherited, and wait for none of the parent's threads."""
+    PARKING.sleepers = []
+    for owner in list(_OWNERS.values()):
+        setattr(owner, "_lock" if hasattr(owner, "_lock") else "lock", RefusingLock())
+    for lock in list(_LOCKS.values()):
+        lock.refuse()
+    _OWNERS.clear()
+    _LOCKS.clear()
+    for lock in _GLOBAL:
+        if COMPILED:
+            lock.reset()
+        else:
+            getattr(lock, _REINITIALISE)()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parent)

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from purgatory_impl.compiler import mypyc_attr
-from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure, refused_after_fork
 from purgatory_impl.task import COMPILED, Task
 from purgatory_impl.task_queue import TaskQueue
 
@@ -37,11 +37,12 @@ class Executor:
         name: Begins the lines that the executor logs, and the name of its thread.
     """
 
-    __slots__ = ("_lock", "_waiting", "name")
+    __slots__ = ("__weakref__", "_lock", "_token", "_waiting", "name")
 
     def __init__(self, name: str = "purgatory") -> None:
         self.name = name
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
+        self._token = refused_after_fork(self, self._lock)
         self._waiting = TaskQueue()
 
     def __repr__(self) -> str:

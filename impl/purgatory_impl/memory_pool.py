@@ -36,7 +36,7 @@ from purgatory_impl.errors import (
     refuse_copy,
     refuse_second_init,
 )
-from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure, refused_after_fork
 from purgatory_impl.task import COMPILED
 
 
@@ -115,6 +115,7 @@ class SimpleMemoryPool:
         self._strict = strict
         self._available = self._size
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
+        self._token = refused_after_fork(self, self._lock)
         self._spells = DrySpells(MonotonicClock() if clock is None else clock, window_ms)
         # By the identity of the view. An identity is used again only after the reference has
         # called back, which takes it out of here.

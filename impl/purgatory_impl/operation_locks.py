@@ -15,6 +15,7 @@ refused at the bound, and beside others at half of the bound at the earliest, ne
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -87,6 +88,17 @@ class Nesting:
 
 NESTING: Final = Nesting()
 """Of all operations."""
+
+
+def _forget_parent() -> None:
+    """In a child that was forked: the locks of the parent's other threads are not counted."""
+    NESTING.held = 0
+    NESTING.uncounted = _UNCOUNTED
+    NESTING.of_threads.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parent)
 
 
 def this_thread() -> int:

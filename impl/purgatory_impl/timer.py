@@ -39,7 +39,7 @@ from purgatory_impl.errors import (
     TimerClosed,
     refuse_second_init,
 )
-from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, freed_after_fork, pure, refused_after_fork
 from purgatory_impl.executors import Executor, ThreadExecutor, join
 from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.task import COMPILED, OneShotTask, Task, TaskOwner
@@ -56,6 +56,7 @@ _PAUSE_SECONDS: Final = 1.0
 
 _STEPS_PER_HOLD: Final = 1024
 _OWNER_CHANGE: Final = SectionLock() if COMPILED else pure(threading.Lock())
+freed_after_fork(_OWNER_CHANGE)
 _LOGGER: Final = logging.getLogger("purgatory")
 
 
@@ -64,6 +65,7 @@ class Timer(TaskOwner):
     """A timer on a hierarchical timing wheel; all methods may be called from any thread."""
 
     __slots__ = (
+        "__weakref__",
         "_alarm_ms",
         "_asleep",
         "_clock",
@@ -75,6 +77,7 @@ class Timer(TaskOwner):
         "_own_executor",
         "_reaper",
         "_sleep",
+        "_token",
         "_wheel",
         "name",
     )
@@ -115,6 +118,7 @@ class Timer(TaskOwner):
         # The usual clock is read without a call of a method.
         self._is_monotonic = type(self._clock) is MonotonicClock
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
+        self._token = refused_after_fork(self, self._lock)
         self._closed = False
         self._own_executor: ThreadExecutor | None = None
         if executor is None:

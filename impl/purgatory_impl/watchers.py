@@ -20,7 +20,7 @@ from typing import Generic
 from purgatory_impl.chunks import Key as Key
 from purgatory_impl.chunks import WatcherList
 from purgatory_impl.delayed_operation import DelayedOperation
-from purgatory_impl.exclusion import SectionLock, pure
+from purgatory_impl.exclusion import SectionLock, pure, refused_after_fork
 from purgatory_impl.task import COMPILED
 
 
@@ -31,10 +31,11 @@ class Shard(Generic[Key]):
         entries: The sum of the lengths of its lists.
     """
 
-    __slots__ = ("entries", "lists", "lock")
+    __slots__ = ("__weakref__", "_token", "entries", "lists", "lock")
 
     def __init__(self) -> None:
         self.lock = SectionLock() if COMPILED else pure(threading.Lock())
+        self._token = refused_after_fork(self, self.lock)
         self.lists: dict[Key, WatcherList[Key]] = {}
         self.entries = 0
 

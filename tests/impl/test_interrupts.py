@@ -1,0 +1,48 @@
+"""An exception at any line, Ctrl-C say, leaves no lock taken: the program goes on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("interrupted_program.py")
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of a timer are of POSIX")
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(PROGRAM), *options],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("by", ["signal", "exception"])
+def test_a_program_goes_on_after_every_interrupt(by: str, threads: int) -> None:
+    """
+    Given one thread that uses everything, and others beside it
+    When it is interrupted 300 times, by a signal or by an exception of another thread
+    Then it can use everything after each, and what is due runs in the end
+    """
+    done = run("--interrupts", "300", "--threads", str(threads), "--by", by)
+    assert done.returncode == 0, done.stderr
+    assert "goes on" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_lock_that_is_taken_before_the_block_is_taken_for_ever() -> None:
+    """
+    Given a counter that acquires its lock in a line of its own before ``try``
+    When it is interrupted at most 5,000 times
+    Then the program hangs, and its watchdog says where
+    """
+    done = run("--interrupts", "5000", "--planted")
+    assert done.returncode == 1
+    assert "Timeout" in done.stderr
+    assert "in use" in done.stderr
