@@ -156,7 +156,11 @@ def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
     (docs / "index.md").write_text("[away](nowhere.md)\n", encoding="utf-8")
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     config = re.sub(r"(?s)\nnav:.*", "\n", config)
-    config = re.sub(r"(?m)^(hooks|watch|exclude_docs|extra_css):.*\n(?:  .*\n)*", "", config)
+    config = re.sub(
+        r"(?m)^(hooks|watch|exclude_docs|not_in_nav|extra_\w+):.*\n(?:  .*\n)*",
+        "",
+        config,
+    )
     (tmp_path / "mkdocs.yml").write_text(config, encoding="utf-8")
     done = build(tmp_path / "mkdocs.yml", tmp_path / "site")
     assert done.returncode == 1

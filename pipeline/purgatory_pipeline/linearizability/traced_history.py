@@ -44,7 +44,7 @@ class TracedHistory:
     _ended: bool = False
 
     def take(self, located: Located) -> None:
-        """Take in the next line; one behind a hole, or behind the end, changes nothing.
+        """Take in the next line. A line after a gap, or after the end, changes nothing.
 
         Raises:
             Unusable: the line cannot stand here.
