@@ -30,6 +30,7 @@ from purgatory_impl.errors import (
     TaskOfAnotherTimer,
     TimerClosed,
     TimerError,
+    UsedAfterFork,
     WatchError,
 )
 from purgatory_impl.executors import Executor, InlineExecutor, SteppedExecutor, ThreadExecutor
@@ -83,6 +84,7 @@ __all__ = [
     "TimerError",
     "TimerTask",
     "UnboundedMemoryPool",
+    "UsedAfterFork",
     "VirtualClock",
     "WatchError",
 ]
