@@ -37,6 +37,16 @@ def configured(name: str, value: SupportsIndex, least: int = 1, largest: int | N
     return whole
 
 
+def see_kind(name: str, value: object, kind: type) -> None:
+    """See in the pure build what the compiled build sees by itself.
+
+    Raises:
+        TypeError: the value is of another kind.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is {value!r}; it must be a {kind.__name__}")
+
+
 def whole_ms(delay_ms: Delay) -> int:
     """A delay as an integer of Python's own; other integer types would wrap around.
 

@@ -39,7 +39,7 @@ from types import GenericAlias, TracebackType
 from typing import Final, Generic, Literal, NoReturn, Self, SupportsIndex, cast
 
 from purgatory_impl.accounting import Accounting, ExactAccounting, ProposalAccounting
-from purgatory_impl.arguments import configured
+from purgatory_impl.arguments import configured, see_kind
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock
 from purgatory_impl.compiler import TypeVar, mypyc_attr
 from purgatory_impl.delayed_operation import (
@@ -62,6 +62,7 @@ from purgatory_impl.errors import (
 )
 from purgatory_impl.executors import join
 from purgatory_impl.operation_locks import this_thread
+from purgatory_impl.task import COMPILED
 from purgatory_impl.timer import Timer
 from purgatory_impl.walks import walk_under
 from purgatory_impl.watcher_lists import WatcherLists
@@ -121,7 +122,7 @@ class Purgatory(Generic[Key, Operation]):
         if getattr(self, "_lists", None) is not None:
             refuse_second_init(self)
         interval = configured("purge_interval", purge_interval, least=0)
-        if accounting not in _STRATEGIES:
+        if accounting not in tuple(_STRATEGIES):
             raise InvalidConfiguration(f"there is no accounting {accounting!r}")
         if purge_due not in ("amortised", "fixed"):
             raise InvalidConfiguration(f"purge_due is {purge_due!r}; it is 'amortised' or 'fixed'")
@@ -208,6 +209,8 @@ class Purgatory(Generic[Key, Operation]):
             raise NoKeys
         if isinstance(keys, (str, bytes)):
             raise KeysAreText(keys)
+        if not COMPILED:
+            see_kind("operation", operation, DelayedOperation)
         shards = [self._lists.shard_of(key) for key in under]
         belong_to(operation, self._accounting)
         me = this_thread()
@@ -296,6 +299,8 @@ class Purgatory(Generic[Key, Operation]):
         Raises:
             OperationOfAnotherPurgatory: the operation was given to another purgatory before.
         """
+        if not COMPILED:
+            see_kind("operation", operation, DelayedOperation)
         belong_to(operation, self._accounting)
         return abandon(operation)
 

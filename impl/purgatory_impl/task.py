@@ -21,7 +21,7 @@ from types import CoroutineType
 from typing import Final, NoReturn, SupportsIndex, final
 
 from purgatory_impl.compiler import mypyc_attr
-from purgatory_impl.errors import refuse_copy, refuse_second_init
+from purgatory_impl.errors import NotATask, refuse_copy, refuse_second_init
 
 COMPILED: Final = not __file__.endswith((".py", ".pyc"))
 """Whether this is the compiled build."""
@@ -154,7 +154,14 @@ class CallableTask(TimerTask):
     __slots__ = ("_action",)
 
     def __init__(self, action: Callable[[], object]) -> None:
+        """Make a task of a callable.
+
+        Raises:
+            NotATask: it cannot be called.
+        """
         super().__init__()
+        if not callable(action):
+            raise NotATask(f"{action!r} is nothing that can be called")
         self._action = action
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ from collections.abc import Callable
 from types import FunctionType, TracebackType
 from typing import Final, SupportsIndex, cast
 
-from purgatory_impl.arguments import Delay, configured, whole_ms
+from purgatory_impl.arguments import Delay, configured, see_kind, whole_ms
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock, monotonic_ms
 from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import (
@@ -206,9 +206,14 @@ class Timer(TaskOwner):
         Returns:
             Whether the task was pending here: it will not run for the arming that this call ended.
 
+        Raises:
+            TypeError: it is no task.
+
         Rules: TIMER-CANCEL, TIMER-CANCEL-AGAIN, TIMER-CANCEL-FIRED, TIMER-CANCEL-TOO-LATE,
         TIMER-CANCEL-UNKNOWN, TIMER-CANCEL-INSIDE.
         """
+        if not COMPILED:
+            see_kind("task", task, Task)
         with self._lock:
             was_pending = task._timer is self and self._wheel.remove(task)
         if was_pending and isinstance(task, OneShotTask):
