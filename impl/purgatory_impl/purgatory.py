@@ -122,7 +122,10 @@ class Purgatory(Generic[Key, Operation]):
         if getattr(self, "_lists", None) is not None:
             refuse_second_init(self)
         interval = configured("purge_interval", purge_interval, least=0)
-        if accounting not in tuple(_STRATEGIES):
+        if not COMPILED:
+            see_kind("accounting", accounting, str)
+            see_kind("purge_due", purge_due, str)
+        if accounting not in _STRATEGIES:
             raise InvalidConfiguration(f"there is no accounting {accounting!r}")
         if purge_due not in ("amortised", "fixed"):
             raise InvalidConfiguration(f"purge_due is {purge_due!r}; it is 'amortised' or 'fixed'")

@@ -1,7 +1,8 @@
 """Every public argument given every kind of value: one table of outcomes, for both builds.
 
-``values_of_arguments.toml`` has for each argument the outcome of each value: the error's class, or ``taken``.
-``python tests/impl/test_values_of_arguments.py`` writes it anew; read what has changed before you keep it.
+``values_of_arguments.toml`` has for each argument the outcome of each value: the error's class, or
+``taken``. ``python tests/impl/test_values_of_arguments.py`` writes it anew; read what has changed
+before you keep it.
 """
 
 import tomllib
@@ -176,7 +177,7 @@ def test_the_table_is_of_these_arguments_and_holds_refusals_enough() -> None:
 
 def main() -> None:
     """Write the table."""
-    lines = ["# What comes of each value for each public argument: see test_values_of_arguments.py.\n"]
+    lines = ["# The outcome of each value, argument by argument: test_values_of_arguments.py.\n"]
     for argument in ARGUMENTS:
         lines.append(f'\n["{argument}"]\n')
         lines += [f'"{value}" = "{outcome(argument, value)}"\n' for value in VALUES]
