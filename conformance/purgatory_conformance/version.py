@@ -33,7 +33,7 @@ SUITE_VERSIONS = (
         number=1,
         change="the first that is counted apart from the distribution's version",
         rules="bfd3a951d8407b0a",
-        vectors="98839bc54bc40319",
+        vectors="501fd0204133693c",
         cases="caa3e4ab5ef84b01",
         verdicts="613f81afc66d222c",
     ),
