@@ -31,7 +31,7 @@ class InvalidConfiguration(PurgatoryError):
 class UsedAfterFork(RuntimeError):
     """Something of the parent process was used in a child that ``os.fork`` has made.
 
-    Neither the threads that serve it are there, nor whoever may have held its locks.
+    A fork copies objects and no threads: a reaper or the holder of a lock is missing in the child.
     """
 
     def __init__(self) -> None:

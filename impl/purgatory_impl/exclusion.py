@@ -74,7 +74,7 @@ class Parking:
 
     Attributes:
         sleepers: A taken lock for each, which wakes it when it is let go of; whoever lets go of a
-            thin lock looks here. One that was interrupted may have left its lock behind.
+            thin lock looks here. An interrupted thread may leave its lock in the list.
         watcher: Who is told before one is taken, if anybody is.
     """
 

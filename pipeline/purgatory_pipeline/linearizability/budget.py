@@ -49,7 +49,7 @@ class Budget:
         """One more configuration.
 
         Raises:
-            OutOfBudget: it is one too many.
+            OutOfBudget: the budget is used up.
         """
         if self._allowed is not None and self.configurations >= self._allowed:
             raise OutOfAllowance("others are looked at first")

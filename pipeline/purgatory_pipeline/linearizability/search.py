@@ -214,7 +214,7 @@ class PieceSearch(Generic[Rule]):
             yield Reached(*end, Order(start.order, tuple(path)))
 
     def _moves(self, configuration: Configuration[Rule]) -> Iterator[_Move[Rule]]:
-        """The parts that may take effect next; one alone where it changes nothing."""
+        """The parts that may take effect next; of a call that changes nothing, its part alone."""
         eligible = sorted(self._eligible(), key=self._end_of)
         for call in eligible:
             if call.returned is not None and self.rules.changes_nothing(call):
