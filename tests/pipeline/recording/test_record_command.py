@@ -61,9 +61,7 @@ def kafkas_builds(tmp_path: Path) -> Path:
 def test_a_trace_of_kafka_conforms(component: str, kafkas_builds: Path) -> None:
     limits = ["--events", "20000", "--rate", "20000", "--lateness", "5000"]
     found = verdict([recorded(kafkas_builds, "kafka", "--component", component, *limits)])
-    # Where expiries are cut off by the shutdown, a run of seconds is shorter than this lateness.
-    right = "inconclusive" if found.pending_expiries else "conforms"
-    assert (found.verdict, found.judged, found.open_calls) == (right, found.events, 0)
+    assert (found.verdict, found.reason) == ("conforms", "")
     assert found.subject == "Apache Kafka 4.4.0"
     assert found.judged >= 20_000
 

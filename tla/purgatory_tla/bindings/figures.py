@@ -29,6 +29,7 @@ FIGURES = {
     "purgatory-calls": Figures(16_716, 256_951, 31),
     "purgatory-calls-published": Figures(15_388, 236_207, 24),
     "purgatory-calls-leaving": Figures(14_342, 230_144, 26),
+    "purgatory-calls-amortised": Figures(17_088, 274_895, 76),
     "purgatory-exact": Figures(14_998, 54_880, 11),
     "purgatory-exact-cancelling": Figures(17_423, 69_550, 14),
     "purgatory-proposal": Figures(45_166, 152_539, 25),

@@ -36,11 +36,13 @@ from purgatory_pipeline.traces.lines import (
     WallClock,
 )
 from purgatory_spec.operations import Operation
-from purgatory_spec.outcomes import Event, Value
+from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.profiles import component_of
 from purgatory_spec.reasons import Reason
 
 NS_PER_MS = 1_000_000
+
+_EXPIRIES = (EventKind.EXPIRED, EventKind.RAN, EventKind.TIMED_OUT)
 
 Kept = TypeVar("Kept")
 """What a follower remembers of an open call."""
@@ -112,6 +114,7 @@ class OverlappingJudge(Generic[Kept]):
     """By thread, the time of its latest line."""
     _now_ms: int | None = None
     _fresh: bool = True
+    _saw_expiry: bool = False
 
     @property
     def visits(self) -> Counter[str]:
@@ -142,11 +145,11 @@ class OverlappingJudge(Generic[Kept]):
             first = self._describe(calls[0].operation)
             return f"{words}, so that no result could be wrong: {first!r} in thread {thread!r}"
         rule = self.follower.expiry_rule
-        if pending and not self.follower.visits[rule]:
+        if pending and not self._saw_expiry and not self.follower.visits[rule]:
             awaited = "1 expiry was" if pending == 1 else f"{pending} expiries were"
             return (
-                f"{awaited} awaited, and the run is too short for any to be overdue: {rule} could "
-                "not be refuted"
+                f"{awaited} awaited, none came, and the run is too short for any to be overdue: "
+                f"{rule} could not be refuted"
             )
         return ""
 
@@ -160,6 +163,7 @@ class OverlappingJudge(Generic[Kept]):
         at_ms = line.at_ns // NS_PER_MS
         match line:
             case Happened(thread=thread, event=kind, task=task, reason=reason):
+                self._saw_expiry |= kind in _EXPIRIES
                 stack = self._calls.get(thread)
                 finding = self.follower.happened(
                     thread,
