@@ -15,6 +15,8 @@ class that users subclass is looked up at each call.
 
 from __future__ import annotations
 
+from functools import partial
+
 from purgatory_impl.accounting import Accounting
 from purgatory_impl.arguments import Delay, whole_ms
 from purgatory_impl.compiler import i32, mypyc_attr
@@ -159,7 +161,7 @@ class DelayedOperation(GuardedTask):
         if self._completed:
             return False
         if self._locks is not None:
-            return under_own_lock(self._locks.own, lambda: _complete(self))
+            return under_own_lock(self._locks.own, partial(_complete, self))
         enter(self, this_thread())
         try:
             return _complete(self)
@@ -244,7 +246,7 @@ def attempt(operation: DelayedOperation, me: int, place: Place | None = None) ->
     Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
     """
     if operation._locks is not None:
-        return under_own_lock(operation._locks.own, lambda: _attempt(operation, place))
+        return under_own_lock(operation._locks.own, partial(_attempt, operation, place))
     enter(operation, me)
     try:
         return _attempt(operation, place)
@@ -275,7 +277,7 @@ def _complete(operation: DelayedOperation) -> bool:
 def _expire(operation: DelayedOperation) -> bool:
     """Complete the operation by its time-out; whether this has done it."""
     if operation._locks is not None:
-        return under_own_lock(operation._locks.own, lambda: _expire_under_lock(operation))
+        return under_own_lock(operation._locks.own, partial(_expire_under_lock, operation))
     enter(operation, this_thread())
     try:
         return _expire_under_lock(operation)
@@ -300,7 +302,7 @@ def abandon(operation: DelayedOperation) -> bool:
     ``on_complete`` is not called.
     """
     if operation._locks is not None:
-        ended = under_own_lock(operation._locks.own, lambda: _abandon(operation))
+        ended = under_own_lock(operation._locks.own, partial(_abandon, operation))
     else:
         enter(operation, this_thread())
         try:

@@ -55,7 +55,7 @@ class Watcher:
 
     __slots__ = ()
 
-    def before_section(self, lock: SectionLock, blocking: bool) -> None:
+    def before_section(self, lock: SectionLock) -> None:
         """A section is about to begin."""
         raise NotImplementedError("a watcher must override before_section")
 
@@ -115,7 +115,7 @@ class SectionLock:
             self._lock.acquire()
             return
         if PARKING.watcher is not None:
-            PARKING.watcher.before_section(self, True)
+            PARKING.watcher.before_section(self)
         if self._held:
             self._wait()
         else:
@@ -129,24 +129,6 @@ class SectionLock:
     ) -> None:
         """End the section."""
         self.release()
-
-    def acquire(self, blocking: bool = True) -> bool:
-        """Begin the section; without blocking, only where nobody is in it.
-
-        Returns:
-            Whether it was begun.
-        """
-        if self._lock is not None:
-            return self._lock.acquire(blocking)
-        if PARKING.watcher is not None:
-            PARKING.watcher.before_section(self, blocking)
-        if self._held:
-            if not blocking and not self._is_of_parent:
-                return False
-            self._wait()
-        else:
-            self._held = True
-        return True
 
     def release(self) -> None:
         """End the section."""
@@ -228,13 +210,13 @@ def refused_after_fork(owner: object, lock: SectionLock) -> object:
         lock: Is taken by all that the owner does.
 
     Returns:
-        A token, to be kept by the owner.
+        A token, to be kept by the owner; None in the pure build, which needs none.
     """
-    token = threading.Lock()
-    if COMPILED:
-        _LOCKS[token] = lock
-    else:
+    if not COMPILED:
         _OWNERS[id(owner)] = owner
+        return None
+    token = threading.Lock()
+    _LOCKS[token] = lock
     return token
 
 

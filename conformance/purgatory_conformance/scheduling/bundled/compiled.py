@@ -59,10 +59,10 @@ class ThinLocks(Watcher):
         self._injection = injection
         self._scheduler = injection.scheduler
 
-    def before_section(self, lock: SectionLock, blocking: bool) -> None:
-        """A yield point; where the caller would wait, it is not chosen while the lock is held."""
+    def before_section(self, lock: SectionLock) -> None:
+        """A yield point."""
         name = self._injection.name_of(None, lock)
-        self._before(name, lambda: not (blocking and lock._held), None)
+        self._before(name, lambda: not lock._held, None)
 
     def before_own(self, operation: GuardedTask) -> None:
         """A yield point."""
