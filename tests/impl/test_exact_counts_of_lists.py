@@ -59,18 +59,12 @@ class Steps:
         steps = self
 
         class Lock:
-            def acquire(self) -> bool:
-                steps.holds += 1
-                return lock.acquire()
-
-            def release(self) -> None:
-                lock.release()
-
             def __enter__(self) -> None:
-                self.acquire()
+                steps.holds += 1
+                lock.__enter__()
 
             def __exit__(self, *failure: object) -> None:
-                self.release()
+                lock.release()
 
         return Lock()
 

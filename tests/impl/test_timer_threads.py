@@ -350,7 +350,7 @@ def test_a_task_taken_by_another_timer_meanwhile_is_refused(
             with monkeypatch.context() as patch:
                 patch.setattr(timer, "_lock", lock)
                 other.add(task, 5)
-            lock.acquire()
+            lock.__enter__()
 
         def __exit__(self, *_: object) -> None:
             lock.release()
