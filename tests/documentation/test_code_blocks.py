@@ -35,6 +35,10 @@ NOT_RUN = {
         "docs/how-to/check-traces-on-a-cluster.md",
         "$ PYSPARK_PYTHON=/opt/purgatory/bin/python $SPARK_HOME/sbin/start-connect-server.sh",
     ),
+    (
+        "docs/explanation/under-many-threads.md",
+        "$ python tests/impl/interrupted_program.py --interrupts 2500 --threads 3 --by signal",
+    ),
     ("docs/explanation/workload-studies.md", "$ purgatory study run all --workers 2"),
     ("docs/reference/trace-figures.md", "$ python -m purgatory_bench.trace_pipeline"),
     ("docs/how-to/install.md", "$ make conformance            # the suite, in .venv: 50 MB"),
@@ -146,7 +150,7 @@ def test_plain_text_is_exactly_this() -> None:
 
 def test_words_behind_the_language_are_known() -> None:
     words = {word for page in pages() for block in blocks_of(page) for word in block.words}
-    assert words <= {"java", "large", "measured", "no-run"}
+    assert words <= {"java", "large", "measured", "no-run", "viewer"}
 
 
 def test_there_is_something_to_check() -> None:
