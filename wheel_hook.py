@@ -20,12 +20,19 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 COMPILED = {
-    "impl/purgatory_impl": ("__init__.py", "errors.py", "compiler.py", "event_loops.py"),
+    "impl/purgatory_impl": (
+        "__init__.py",
+        "errors.py",
+        "compiler.py",
+        "event_loops.py",
+        "reasons.py",
+    ),
     "benchmarks/purgatory_bench/baselines": ("__init__.py",),
 }
 """Folders whose modules are compiled, and names of modules that are not.
 
-They do nothing hot; and a coroutine that the compiler has made is not closed when it is dropped.
+They do nothing hot. A coroutine that the compiler has made is not closed when it is dropped, and
+an enumeration has lost its docstring.
 """
 
 TYPES = ("spec/purgatory_spec",)
@@ -34,19 +41,8 @@ TYPES = ("spec/purgatory_spec",)
 REQUIREMENTS = ("mypy[mypyc]==2.4.1", "setuptools>=68")
 """The compiler: pinned, since what it makes is what was tested and measured."""
 
-_SETUP = """
-import os
-import sys
-from mypyc.build import mypycify
-from setuptools import setup
-
-modules = mypycify(sys.argv.pop().split(), opt_level="3", debug_level="0")
-if os.name == "posix":
-    # Nobody outside calls a module's functions by their names: so they may be inlined.
-    for module in modules:
-        module.extra_compile_args += ["-fvisibility=hidden", "-fno-semantic-interposition"]
-setup(name="compiled", packages=[], ext_modules=modules)
-"""
+_SETUP = "wheel_setup.py"
+"""Runs the compiler; beside this file."""
 
 
 class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
@@ -81,8 +77,8 @@ class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
         build_data["compiled_in"] = str(folder)
         modules = self._copied(folder)
         output = folder / "output"
-        (folder / "setup.py").write_text(_SETUP, encoding="utf-8")
-        command = [sys.executable, "setup.py", "build_ext", "--build-lib", str(output)]
+        shutil.copy(Path(self.root) / _SETUP, folder)
+        command = [sys.executable, _SETUP, "build_ext", "--build-lib", str(output)]
         done = subprocess.run(
             [*command, " ".join(modules)],
             cwd=folder,

@@ -1,4 +1,4 @@
-"""What ``help`` shows of arguments is alike in both builds: names, kinds and defaults.
+"""What ``help`` shows is alike in both builds: names, kinds and defaults of arguments, docstrings.
 
 The sources say what is expected; the package that is asked is pure or compiled.
 """
@@ -26,6 +26,32 @@ def classes() -> dict[str, type]:
             if isinstance(value, type) and not issubclass(value, Exception):
                 found[name] = value
     return found
+
+
+@functools.cache
+def docstrings() -> dict[str, str]:
+    """The docstrings of public classes, methods and properties, and that of ``__init__``."""
+    found = {}
+    for path in SOURCES.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found[node.name] = ast.get_docstring(node) or ""
+                for method in node.body:
+                    if isinstance(method, ast.FunctionDef) and (
+                        not method.name.startswith("_") or method.name == "__init__"
+                    ):
+                        docstring = ast.get_docstring(method) or ""
+                        found[f"{node.name}.{method.name}"] = docstring
+    return found
+
+
+def documented() -> list[str]:
+    """The names of the public classes, and of what is public in each by itself."""
+    names = []
+    for kind in classes().values():
+        names.append(kind.__name__)
+        names += [f"{kind.__name__}.{name}" for name in vars(kind)]
+    return sorted(name for name in names if docstrings().get(name))
 
 
 @functools.cache
@@ -87,6 +113,26 @@ def methods() -> list[str]:
 def test_a_method_shows_the_arguments_that_its_source_has(name: str) -> None:
     kind, _, method = name.partition(".")
     assert shown(vars(classes()[kind])[method]) == written()[name]
+
+
+@pytest.mark.parametrize("name", documented())
+def test_what_is_public_shows_the_docstring_that_its_source_has(name: str) -> None:
+    kind, _, member = name.partition(".")
+    asked = classes()[kind]
+    if member == "__init__":
+        shown_there = (inspect.getdoc(asked) or "") + (inspect.getdoc(vars(asked)[member]) or "")
+        assert docstrings()[name] in shown_there
+    elif member:
+        assert inspect.getdoc(vars(asked)[member]) == docstrings()[name]
+    else:
+        assert (inspect.getdoc(asked) or "").startswith(docstrings()[name])
+
+
+def test_there_are_docstrings_of_classes_methods_and_properties() -> None:
+    """The control: the list is not empty by mistake."""
+    names = set(documented())
+    assert len(names) > 100
+    assert {"Timer", "Timer.__init__", "Timer.add", "Purgatory.stale", "MemoryPool"} <= names
 
 
 def test_there_are_methods_of_both_packages() -> None:

@@ -125,7 +125,8 @@ def fingerprint(checkout: Path) -> str:
 
 
 def _files(checkout: Path) -> Iterator[Path]:
-    yield from (checkout / name for name in ("pyproject.toml", "wheel_hook.py", "constraints.txt"))
+    names = ("pyproject.toml", "wheel_hook.py", "wheel_setup.py", "constraints.txt")
+    yield from (checkout / name for name in names)
     for name in _SOURCES:
         yield from sorted((checkout / name).rglob("*.py"))
 

@@ -5,10 +5,11 @@
 ``readiness`` are the only other modules that touch sockets. ``server`` puts threads around it all.
 """
 
-from purgatory_impl.network.channel import Channel, CloseReason, Mute, Request
+from purgatory_impl.network.channel import Channel, Request
 from purgatory_impl.network.limits import NetworkLimits
 from purgatory_impl.network.memory_line import MemoryLine
 from purgatory_impl.network.network_thread import ClosedChannel, NetworkThread, Polled
+from purgatory_impl.network.reasons import CloseReason, Mute
 from purgatory_impl.network.server import Handler, Server
 
 __all__ = [

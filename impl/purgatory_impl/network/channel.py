@@ -7,7 +7,6 @@ still being handled, and a response cannot let one on that waits for memory.
 
 from __future__ import annotations
 
-import enum
 import socket
 from collections import deque
 from collections.abc import Callable
@@ -16,55 +15,17 @@ from typing import Final, Protocol
 
 from purgatory_impl.errors import BufferReleased, RequestAnswered
 from purgatory_impl.network.memory_line import MemoryLine
+from purgatory_impl.network.reasons import Mute
 from purgatory_impl.network.transports import Transport
 
 MEMORY: Final = 1
 ORDER: Final = 2
 THROTTLE: Final = 4
 
-
-class Mute(enum.Enum):
-    """A reason for which nothing is read from a channel."""
-
-    MEMORY = "memory"
-    """Its request was refused memory."""
-
-    ORDER = "order"
-    """Its last request is being handled, or the response is not written to its end."""
-
-    THROTTLE = "throttle"
-    """The server has told it to slow down."""
-
-
 _BITS: Final = {Mute.MEMORY: MEMORY, Mute.ORDER: ORDER, Mute.THROTTLE: THROTTLE}
 
 NO_SIZE: Final = -1
 """The size of a receive whose four bytes of size have not come."""
-
-
-class CloseReason(enum.Enum):
-    """Why a channel was closed."""
-
-    PEER_ENDED = "peer_ended"
-    """The peer has ended before, between or within requests."""
-
-    PEER_RESET = "peer_reset"
-    """The connection is broken."""
-
-    INVALID_SIZE = "invalid_size"
-    """A request was announced with a negative size, or one above the largest."""
-
-    TLS_FAILED = "tls_failed"
-    """The handshake has failed, or a record was wrong."""
-
-    IDLE = "idle"
-    """Nothing was received, written or handled for the idle limit."""
-
-    SLOW = "slow"
-    """A request had its memory and was not complete within the receive limit."""
-
-    BY_US = "by_us"
-    """The server has closed it."""
 
 
 class Owner(Protocol):

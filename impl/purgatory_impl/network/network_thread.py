@@ -26,15 +26,7 @@ from itertools import count
 from typing import Final
 
 from purgatory_impl.clocks import Clock, MonotonicClock
-from purgatory_impl.network.channel import (
-    MEMORY,
-    NO_SIZE,
-    ORDER,
-    THROTTLE,
-    Channel,
-    CloseReason,
-    Request,
-)
+from purgatory_impl.network.channel import MEMORY, NO_SIZE, ORDER, THROTTLE, Channel, Request
 from purgatory_impl.network.limits import NetworkLimits
 from purgatory_impl.network.memory_line import MemoryLine
 from purgatory_impl.network.readiness import (
@@ -46,6 +38,7 @@ from purgatory_impl.network.readiness import (
     system_readiness,
     unread_bytes,
 )
+from purgatory_impl.network.reasons import CloseReason
 from purgatory_impl.network.transports import PlainTransport, TlsTransport
 
 _SIZE_BYTES: Final = 4

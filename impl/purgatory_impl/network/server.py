@@ -19,10 +19,11 @@ from typing import Final, Self
 
 from purgatory_impl.clocks import Clock, MonotonicClock
 from purgatory_impl.errors import InvalidConfiguration, InvalidRelease
-from purgatory_impl.network.channel import Mute, Request
+from purgatory_impl.network.channel import Request
 from purgatory_impl.network.limits import NetworkLimits
 from purgatory_impl.network.memory_line import MemoryLine
 from purgatory_impl.network.network_thread import NetworkThread
+from purgatory_impl.network.reasons import Mute
 
 _LOGGER: Final = logging.getLogger("purgatory")
 _POLL_MS: Final = 300

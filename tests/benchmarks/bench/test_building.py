@@ -99,6 +99,7 @@ def copy(tmp_path: Path) -> Path:
     for name in (
         "pyproject.toml",
         "wheel_hook.py",
+        "wheel_setup.py",
         "constraints.txt",
         "impl/purgatory_impl/timer.py",
         "impl/purgatory_impl/notes.md",

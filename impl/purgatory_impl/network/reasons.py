@@ -1,0 +1,44 @@
+"""Why nothing is read from a channel, and why one was closed: names for users.
+
+This module is not compiled: the compiler takes the docstrings of enumerations away.
+"""
+
+import enum
+
+
+class Mute(enum.Enum):
+    """A reason for which nothing is read from a channel."""
+
+    MEMORY = "memory"
+    """Its request was refused memory."""
+
+    ORDER = "order"
+    """Its last request is being handled, or the response is not written to its end."""
+
+    THROTTLE = "throttle"
+    """The server has told it to slow down."""
+
+
+class CloseReason(enum.Enum):
+    """Why a channel was closed."""
+
+    PEER_ENDED = "peer_ended"
+    """The peer has ended before, between or within requests."""
+
+    PEER_RESET = "peer_reset"
+    """The connection is broken."""
+
+    INVALID_SIZE = "invalid_size"
+    """A request was announced with a negative size, or one above the largest."""
+
+    TLS_FAILED = "tls_failed"
+    """The handshake has failed, or a record was wrong."""
+
+    IDLE = "idle"
+    """Nothing was received, written or handled for the idle limit."""
+
+    SLOW = "slow"
+    """A request had its memory and was not complete within the receive limit."""
+
+    BY_US = "by_us"
+    """The server has closed it."""
