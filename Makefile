@@ -57,6 +57,7 @@ tla-large: $(VENV)/.ready  ## the TLA+ models that the tests leave out: large on
 	$(BIN)/purgatory tla check --large
 
 docs: $(VENV)/.ready  ## the documentation site, in site/
+	$(BIN)/python -m purgatory_assurance.site purgatory-work/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
