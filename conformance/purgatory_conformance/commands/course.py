@@ -16,6 +16,7 @@ from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.commands.options import WORK, opened
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.kits import Clock, Language, project, write
+from purgatory_conformance.playing.page import play_page
 from purgatory_conformance.reporting.terminal import print_results
 from purgatory_spec.profiles import Component
 
@@ -61,6 +62,24 @@ EXERCISES = {
 _SOLUTION = "solution.py"
 
 
+_OUT = click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file."
+)
+
+
+def _write(out: Path, page: str) -> None:
+    """Write a page, and say where.
+
+    Raises:
+        Problem: the file cannot be written.
+    """
+    try:
+        out.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise Problem(f"{out}: {error.strerror}", EXIT_USAGE) from error
+    click.echo(f"written {out}")
+
+
 @click.group()
 def course() -> None:
     """Exercises of the course: list them, and have a solution graded."""
@@ -71,6 +90,13 @@ def list_() -> None:
     """List the exercises that can be graded."""
     for number, exercise in EXERCISES.items():
         click.echo(f"{number}  {exercise.task}")
+
+
+@course.command("play")
+@_OUT
+def play_(out: Path) -> None:
+    """Write the page to play on: a wheel to change, and a hunt for a defect; it loads nothing."""
+    _write(out, play_page())
 
 
 @course.command("check")
