@@ -54,9 +54,8 @@ def play_style() -> Markup:
 
 def play_script() -> Markup:
     """The scripts of both parts, behind them: the viewer, the timer, its frames, the page's own."""
-    scripts = (*timer_scripts(), _text("play.js"))
-    made = (Markup("<script>\n{}</script>\n").format(Markup(each)) for each in scripts)
-    return viewer_script() + Markup("").join(made)
+    scripts = "".join((*timer_scripts(), _text("play.js")))
+    return viewer_script() + Markup("<script>\n{{\n{}}}\n</script>\n").format(Markup(scripts))
 
 
 def timer_scripts() -> tuple[str, str]:

@@ -60,7 +60,7 @@
         if (wrong) throw new Error(`${wrong.parentElement.textContent.trim()}: ${wrong.validationMessage}`);
         const configuration = { tick_ms: of("tick_ms"), wheel_size: of("wheel_size") };
         const { seen, ways } = played(configuration, delays_of(form.elements.delays.value), of("every_ms"));
-        figure.show_run(seen, delays.length);
+        figure.show_run(seen, ways.size);
         const lines = [...ways].map(([name, way]) => {
           const early_ms = way.delay_ms - way.expired_ms;
           const off = early_ms > 0 ? `, ${early_ms} ms early` : early_ms < 0 ? `, ${-early_ms} ms late` : "";
