@@ -155,6 +155,7 @@ _KITS = {
 
 _DECLARED = {
     "naive-server": "python-server/purgatory.toml",
+    "javascript-wheel": "javascript/purgatory.toml",
     **{word: path for word, (path, _) in PROJECTS.items()},
 }
 """The words for adapters that come with the suite, and their declarations."""

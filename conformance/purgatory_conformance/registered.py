@@ -55,6 +55,7 @@ REGISTERED: tuple[Registered, ...] = (
         "a naive purgatory and memory pool, as a child process, by purgatory init --lang python",
     ),
     Registered("naive-server", "a naive server that only has ports: the adapter template"),
+    Registered("javascript-wheel", "the timer of the course's page to play on (needs Node)"),
     *(Registered(word, summary) for word, (_, summary) in PROJECTS.items()),
     Registered("kafka", "Apache Kafka's classes, virtual clock (needs Java 17 and Maven)"),
     Registered("kafka-leak-tracking", "Apache Kafka's pool that detects leaks"),

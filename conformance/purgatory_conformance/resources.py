@@ -1,4 +1,4 @@
-"""Where the adapters are: in the wheel as package data, in the source tree beside the package."""
+"""Where adapters and lessons are: in a wheel as package data, in a checkout in their folders."""
 
 from pathlib import Path
 
@@ -14,6 +14,12 @@ def adapters_folder() -> Path:
 def adapter_folder(name: str) -> Path:
     """The folder of one adapter, for example ``kafka``."""
     return adapters_folder() / name
+
+
+def course_folder() -> Path:
+    """The folder of the lessons, in Markdown."""
+    packaged = _PACKAGE / "data" / "course"
+    return packaged if packaged.is_dir() else _PACKAGE.parents[1] / "docs" / "course"
 
 
 def model_template(component: str) -> str:

@@ -42,7 +42,7 @@ def viewer(run: Run) -> Markup:
         steps=Markup("\n").join(
             _STEP.format(says=frame.says, state=frame.state) for frame in run.frames
         ),
-        frames=Markup(_inside_a_script(frames)),
+        frames=Markup(inside_a_script(frames)),
     )
 
 
@@ -58,17 +58,22 @@ def viewer_script() -> Markup:
 
 def viewer_page(runs: tuple[Run, ...]) -> Markup:
     """A page of its own with the figures of these runs."""
+    title = runs[0].title if runs else "no runs"
+    figures = Markup("").join(viewer(run) for run in runs)
+    return page_of(title, viewer_style(), figures, viewer_script())
+
+
+def page_of(title: str, style: Markup, body: Markup, script: Markup) -> Markup:
+    """A page of its own, for light and dark."""
     head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
     head += '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     head += '<meta name="color-scheme" content="light dark"><title>{}</title>\n'
-    title = runs[0].title if runs else "no runs"
-    figures = Markup("").join(viewer(run) for run in runs)
-    body = Markup("</head><body><main>\n{}</main>\n{}</body></html>\n")
-    return Markup(head).format(title) + viewer_style() + body.format(figures, viewer_script())
+    rest = Markup("</head><body><main>\n{}</main>\n{}</body></html>\n")
+    return Markup(head).format(title) + style + rest.format(body, script)
 
 
-def _inside_a_script(text: str) -> str:
-    """JSON without the letters that could end the script element or open a comment."""
+def inside_a_script(text: str) -> str:
+    """The JSON without the letters that could end the script element or open a comment."""
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

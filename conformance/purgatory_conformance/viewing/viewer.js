@@ -178,14 +178,14 @@
   }
 
   function view(figure) {
-    const run = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-    const last = run.frames.length - 1;
+    let run = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+    let last = run.frames.length - 1;
     const svg = figure.querySelector("svg");
     const says = figure.querySelector(".viewer-says");
     const [back, play, forward] = figure.querySelectorAll("button");
     const slider = figure.querySelector("input");
-    const steps = run.frames[last].step;
-    const told = ({ step, says }) => (step ? `Step ${step} of ${steps}: ${says}` : says);
+    const told = ({ step, says }) =>
+      (step ? `Step ${step} of ${run.frames[last].step}: ${says}` : says);
     let at = 0, timer = null;
 
     function draw(moving) {
@@ -258,6 +258,26 @@
         if (at === last) stop();
       }, PLAY_MS);
     }
+
+    // For a page that makes runs of its own: another run, at one of its frames.
+    figure.show_run = (other, to) => {
+      stop();
+      run = other;
+      last = run.frames.length - 1;
+      at = Math.min(last, to);
+      slider.max = last;
+      figure.setAttribute("aria-label", run.title);
+      figure.querySelector(".viewer-title").textContent = run.title;
+      figure.querySelector(".viewer-about").textContent = run.about;
+      const words = run.frames.map(({ says, state }) => {
+        const item = document.createElement("li");
+        item.append(Object.assign(document.createElement("strong"), { textContent: says }));
+        item.append(` ${state}`);
+        return item;
+      });
+      figure.querySelector("ol").replaceChildren(...words);
+      draw(false);
+    };
 
     back.addEventListener("click", () => { stop(); go(at - 1); });
     forward.addEventListener("click", () => { stop(); go(at + 1); });

@@ -1,0 +1,143 @@
+"""The lessons of the course, read from their Markdown: sections, blocks, exercises, solutions."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from purgatory_conformance.resources import course_folder
+
+_LISTED = re.compile(r"(?m)^\d+\. \[.*?\]\((?P<file>[a-z-]+\.md)\)")
+_LINK = re.compile(r"\[((?:[^\[\]]|`[^`]*`)+)\]\([^)]*\)")
+_EXERCISE = re.compile(r"(?m)^\*\*(?P<number>\d+)\.\*\* ")
+_SOLUTION = re.compile(
+    r"(?s)<details markdown>\n<summary>Solution</summary>\n(?P<text>.*?)\n</details>"
+)
+_SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*])")
+_VIEWER = "jsonl viewer"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a section: its kind, its first sentences or its lines, and all of it as HTML.
+
+    ``kind`` is ``text``, ``list``, ``table``, ``code`` or ``viewer``; ``points`` are the first
+    sentence of a paragraph or of each item, as HTML; ``lines`` are those of a fence.
+    """
+
+    kind: str
+    html: Markup
+    points: tuple[Markup, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a lesson."""
+
+    title: Markup
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise, ``LESSON.EXERCISE``, with its solution."""
+
+    number: str
+    task: tuple[Block, ...]
+    solution: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson: its number in the index, title, idea, sections and exercises."""
+
+    number: int
+    title: Markup
+    idea: Markup
+    sections: tuple[Section, ...]
+    exercises: tuple[Exercise, ...]
+
+
+def lessons() -> tuple[Lesson, ...]:
+    """All lessons in the order of the index."""
+    folder = course_folder()
+    files = _LISTED.findall((folder / "index.md").read_text(encoding="utf-8"))
+    return tuple(
+        lesson_of(number, (folder / file).read_text(encoding="utf-8"))
+        for number, file in enumerate(files, start=1)
+    )
+
+
+def lesson_of(number: int, text: str) -> Lesson:
+    """A lesson from its Markdown."""
+    body, _, rest = text.partition("\n## Exercises\n")
+    head, *parts = re.split(r"(?m)^## ", body)
+    title, _, head = head.partition("\n")
+    idea, *opening = blocks_of(head)
+    sections = [Section(Markup("Why"), tuple(opening))] if opening else []
+    for part in parts:
+        heading, _, content = part.partition("\n")
+        sections.append(Section(_inline(heading), tuple(blocks_of(content))))
+    exercises = tuple(_exercises(number, rest.partition("\n---\n")[0]))
+    heading = _inline(title.removeprefix("# "))
+    return Lesson(number, heading, idea.html, tuple(sections), exercises)
+
+
+def _exercises(lesson: int, text: str) -> Iterator[Exercise]:
+    _, *parts = _EXERCISE.split(text)
+    for number, part in zip(parts[::2], parts[1::2], strict=True):
+        solution = _SOLUTION.search(part)
+        task = part[: solution.start()] if solution else part
+        solved = blocks_of(solution["text"]) if solution else []
+        yield Exercise(f"{lesson}.{number}", tuple(blocks_of(task)), tuple(solved))
+
+
+def blocks_of(markdown: str) -> list[Block]:
+    """The blocks of a piece of Markdown; links are their words."""
+    reader = _reader()
+    tokens = reader.parse(_LINK.sub(r"\1", markdown))
+    return [_block(reader, group) for group in _groups(tokens)]
+
+
+def _groups(tokens: list[Token]) -> Iterator[list[Token]]:
+    """The tokens of each block at the top."""
+    group: list[Token] = []
+    depth = 0
+    for token in tokens:
+        group.append(token)
+        depth += token.nesting
+        if depth == 0:
+            yield group
+            group = []
+
+
+def _block(reader: MarkdownIt, group: list[Token]) -> Block:
+    first = group[0]
+    if first.type == "fence":
+        lines = tuple(first.content.rstrip("\n").split("\n"))
+        kind = "viewer" if first.info.startswith(_VIEWER) else "code"
+        code = Markup("<pre><code>{}</code></pre>").format("\n".join(lines))
+        return Block(kind, code, lines=lines)
+    html = Markup(reader.renderer.render(group, reader.options, {}))
+    if first.type == "table_open":
+        return Block("table", html)
+    points = tuple(
+        _inline(_SENTENCE.split(token.content)[0]) for token in group if token.type == "inline"
+    )
+    is_list = first.type in ("bullet_list_open", "ordered_list_open")
+    return Block("list" if is_list else "text", html, points)
+
+
+def _inline(markdown: str) -> Markup:
+    words = _LINK.sub(r"\1", markdown.replace("\n", " "))
+    return Markup(_reader().renderInline(words))
+
+
+@cache
+def _reader() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
