@@ -58,7 +58,7 @@ tla-large: $(VENV)/.ready  ## the TLA+ models that the tests leave out: large on
 
 docs: $(VENV)/.ready  ## the documentation site, in site/
 	$(BIN)/python -m purgatory_assurance.site purgatory-work/pages
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --strict
 	@echo "site/index.html"
 
 format: $(VENV)/.ready

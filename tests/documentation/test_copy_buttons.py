@@ -44,12 +44,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "docs" / "index.md").write_text(BLOCKS, encoding="utf-8")
     config = """
 site_name: blocks
-theme: {name: material, font: false, features: [content.code.copy]}
+theme: {font: false, features: [content.code.copy]}
 extra_javascript: [assets/copy-commands.js]
 markdown_extensions: [pymdownx.highlight, pymdownx.superfences]
 """
     (folder / "mkdocs.yml").write_text(config, encoding="utf-8")
-    done = build(folder / "mkdocs.yml", folder / "site")
+    done = build(folder)
     assert done.returncode == 0, done.stdout
     return folder / "site"
 

@@ -1,7 +1,6 @@
 """The site builds without a warning, holds every rule and function, and loads nothing."""
 
 import ast
-import os
 import re
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from purgatory_assurance.site.pages import write_pages
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import requirements
 
@@ -22,6 +22,9 @@ ANNOTATED = (
     *("purgatory", "purgatory_calls", "course", "purgatory_state", "watcher_lists"),
     *("memory_pool", "memory_pool_arithmetic", "claims/purgatory", "claims/memory_pool"),
 )
+PAGES = "purgatory-work/pages"
+"""Where ``mkdocs.yml`` says that the pages are."""
+
 LOADING = {
     ("img", "src"),
     ("script", "src"),
@@ -54,11 +57,11 @@ class Page(HTMLParser):
         self.text += data
 
 
-def build(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
+def build(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Build ``folder/site`` as ``folder/mkdocs.yml`` says."""
     return subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", config, "-d", site],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": "ignore"},
+        [Path(sys.executable).parent / "zensical", "build", "--strict"],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -67,12 +70,21 @@ def build(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    done = build(ROOT / "mkdocs.yml", folder)
-    assert done.returncode == 0, done.stdout
-    assert "WARNING" not in done.stdout
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages as Markdown."""
+    folder = tmp_path_factory.mktemp("project") / PAGES
+    write_pages(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def site(pages: Path) -> Path:
+    project = pages.parents[1]
+    (project / "mkdocs.yml").write_bytes((ROOT / "mkdocs.yml").read_bytes())
+    done = build(project)
+    assert done.returncode == 0, done.stdout
+    assert "Warning" not in done.stdout
+    return project / "site"
 
 
 @pytest.mark.parametrize("component", Component)
@@ -86,15 +98,19 @@ def test_every_rule_names_who_states_and_who_breaks_it(site: Path) -> None:
     sections = re.split(r'<h3 id="(TIMER-[A-Z-]+)"', text)[1:]
     by_rule = dict(zip(sections[::2], sections[1::2], strict=True))
     assert by_rule.keys() == {rule.id for rule in requirements(Component.TIMER)}
-    assert "<code>timing_wheel.TimingWheel.insert</code>" in by_rule["TIMER-SPAN"]
-    assert "<code>wheel.Wheel.place</code>" in by_rule["TIMER-SPAN"]
-    assert "<code>boundaries-of-level-one</code>" in by_rule["TIMER-SPAN"]
-    assert "<code>span-of-all-buckets</code>" in by_rule["TIMER-SPAN"]
+    for link, name in (
+        ("../model/timer/#timing_wheel.TimingWheel.insert", "timing_wheel.TimingWheel.insert"),
+        ("../implementation/timer/#wheel.Wheel.place", "wheel.Wheel.place"),
+        ("../vectors/timer/#boundaries-of-level-one", "boundaries-of-level-one"),
+        ("../mutants/#span-of-all-buckets", "span-of-all-buckets"),
+    ):
+        assert f'<a href="{link}"><code>{name}</code></a>' in by_rule["TIMER-SPAN"]
 
 
 def test_the_annotated_model_shows_every_function(site: Path) -> None:
-    page = Page(site / "reference" / "model" / "index.html")
-    text = re.sub(r"\s+", " ", page.text)
+    parts = sorted((site / "reference" / "model").rglob("*.html"))
+    assert len(parts) == 5
+    text = re.sub(r"\s+", " ", "".join(Page(path).text for path in parts))
     missing: list[str] = []
     for module in ANNOTATED:
         source = (ROOT / "model" / "purgatory_model" / f"{module}.py").read_text(encoding="utf-8")
@@ -108,11 +124,11 @@ def test_the_annotated_model_shows_every_function(site: Path) -> None:
 
 
 def test_the_annotated_model_shows_rules_beside_functions(site: Path) -> None:
-    text = (site / "reference" / "model" / "index.html").read_text(encoding="utf-8")
+    text = (site / "reference" / "model" / "timer" / "index.html").read_text(encoding="utf-8")
     (piece,) = re.findall(
         r'<strong class="piece-name" id="arithmetic.level_end".*?<pre>', text, re.S
     )
-    assert '<a href="../timer/#TIMER-SPAN">TIMER-SPAN</a>' in piece
+    assert '<a href="../../timer/#TIMER-SPAN">TIMER-SPAN</a>' in piece
     assert "a level covers its interval less the present tick" in piece
 
 
@@ -151,26 +167,27 @@ def test_no_style_sheet_loads_from_elsewhere(site: Path) -> None:
 
 
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    (docs / "index.md").write_text("[away](nowhere.md)\n", encoding="utf-8")
+    """The control: of a file, and of a heading."""
+    pages = tmp_path / PAGES
+    pages.mkdir(parents=True)
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     config = re.sub(r"(?s)\nnav:.*", "\n", config)
-    config = re.sub(
-        r"(?m)^(hooks|watch|exclude_docs|not_in_nav|extra_\w+):.*\n(?:  .*\n)*",
-        "",
-        config,
-    )
+    config = re.sub(r"(?m)^(not_in_nav|extra_\w+):.*\n(?:  .*\n)*", "", config)
     (tmp_path / "mkdocs.yml").write_text(config, encoding="utf-8")
-    done = build(tmp_path / "mkdocs.yml", tmp_path / "site")
-    assert done.returncode == 1
-    assert "nowhere.md" in done.stdout
+    for link in ("nowhere.md", "index.md#nowhere"):
+        (pages / "index.md").write_text(f"[away]({link})\n", encoding="utf-8")
+        done = build(tmp_path)
+        assert done.returncode == 1
+        assert "index.md:1:" in done.stdout
+    (pages / "index.md").write_text("# Here\n\n[away](index.md#here)\n", encoding="utf-8")
+    assert build(tmp_path).returncode == 0
 
 
 def test_every_run_of_a_lesson_is_a_figure_of_the_site(site: Path) -> None:
     figures = 0
     for lesson in sorted((ROOT / "docs" / "course").glob("*.md")):
-        runs = lesson.read_text(encoding="utf-8").count("```jsonl viewer ")
+        text = lesson.read_text(encoding="utf-8")
+        runs = len(re.findall('^```jsonl viewer |class="play-slot"', text, re.MULTILINE))
         name = "" if lesson.stem == "index" else lesson.stem
         page = (site / "course" / name / "index.html").read_text(encoding="utf-8")
         assert page.count('<figure class="purgatory-viewer"') == runs, lesson.name
@@ -178,3 +195,42 @@ def test_every_run_of_a_lesson_is_a_figure_of_the_site(site: Path) -> None:
         assert ("prefers-reduced-motion" in page) == (runs > 0)
         figures += runs
     assert figures > 0
+
+
+def unlisted(pages: Path) -> list[str]:
+    """The pages to which the index of their folder, if there is one, does not lead."""
+    found: list[str] = []
+    for index in sorted(pages.rglob("index.md")):
+        links = set(re.findall(r"\]\(([^)#]+)", index.read_text(encoding="utf-8")))
+        here = [page for page in index.parent.glob("*.md") if page != index]
+        below = [page for page in index.parent.glob("*/index.md") if index.parent != pages]
+        listed = [page.relative_to(index.parent).as_posix() for page in here + below]
+        found += [f"{index.parent.name}/{each}" for each in sorted(listed) if each not in links]
+    return found
+
+
+def test_the_index_of_a_folder_leads_to_every_page_of_it(pages: Path) -> None:
+    assert len(list(pages.rglob("index.md"))) >= 8
+    assert unlisted(pages) == []
+
+
+def test_a_page_that_no_index_lists_is_named(tmp_path: Path) -> None:
+    """The control."""
+    folder = tmp_path / "how-to"
+    folder.mkdir()
+    (folder / "index.md").write_text("[a](a.md)\n", encoding="utf-8")
+    for name in ("a.md", "b.md"):
+        (folder / name).touch()
+    assert unlisted(tmp_path) == ["how-to/b.md"]
+
+
+def test_a_page_leads_up_to_its_index(site: Path) -> None:
+    page = (site / "how-to" / "use-the-timer" / "index.html").read_text(encoding="utf-8")
+    assert re.search(r'<a class="way-up" href="\.\./">How to</a>', page)
+    page = (site / "reference" / "model" / "timer" / "index.html").read_text(encoding="utf-8")
+    assert re.search(r'<a class="way-up" href="\.\./">The annotated model</a>', page)
+
+
+def test_the_navigation_has_at_most_thirty_entries() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    assert 10 < len(re.findall(r"\.md$", nav, re.MULTILINE)) <= 30
