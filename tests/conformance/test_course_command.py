@@ -6,6 +6,7 @@ import pytest
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE
 from purgatory_conformance.kits import Clock, Language, project
+from purgatory_conformance.teaching.exercises import EXERCISES
 from purgatory_spec.profiles import Component
 from tests.conformance.command import purgatory
 
@@ -20,7 +21,7 @@ POOL = naive(Component.MEMORY_POOL, "naive_memory_pool.py")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "source"), [("1", TIMER), ("2", POOL)])
+@pytest.mark.parametrize(("number", "source"), [("4.3", TIMER), ("9.3", POOL)])
 def test_a_solution_is_solved(tmp_path: Path, number: str, source: str) -> None:
     """
     Given a right solution of an exercise
@@ -37,8 +38,8 @@ def test_a_solution_is_solved(tmp_path: Path, number: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("number", "source", "right", "wrong", "rule"),
     [
-        ("1", TIMER, "<= self.now_ms", "< self.now_ms", "TIMER-NOT-LATE"),
-        ("2", POOL, "size_bytes if self.strict else 1", "1", "POOL-STRICT"),
+        ("4.3", TIMER, "<= self.now_ms", "< self.now_ms", "TIMER-NOT-LATE"),
+        ("9.3", POOL, "size_bytes if self.strict else 1", "1", "POOL-STRICT"),
     ],
 )
 def test_a_wrong_solution_is_shown_where_it_goes_wrong(
@@ -67,7 +68,7 @@ def test_a_wrong_solution_is_shown_where_it_goes_wrong(
     [
         ("def broken(:\n", "mine.py is no Python: invalid syntax"),
         ("class Clock: ...\n", "mine.py defines no Timer; Write a timer"),
-        (None, "No such file"),
+        (None, "mine.py: there is no such file"),
     ],
 )
 def test_a_file_that_is_no_solution_is_told_why(
@@ -80,7 +81,7 @@ def test_a_file_that_is_no_solution_is_told_why(
     """
     if source is not None:
         (tmp_path / "mine.py").write_text(source, encoding="utf-8")
-    done = purgatory(tmp_path, "course", "check", "1", "mine.py")
+    done = purgatory(tmp_path, "course", "check", "4.3", "mine.py")
     assert done.returncode == EXIT_USAGE
     assert said in done.stderr
     assert not (tmp_path / "purgatory-work").exists()
@@ -94,7 +95,7 @@ def test_a_class_that_cannot_be_made_is_a_failure_of_its_own(tmp_path: Path) -> 
     Then its own error is told, and it is not called a broken rule
     """
     (tmp_path / "mine.py").write_text("class Timer: ...\n", encoding="utf-8")
-    done = purgatory(tmp_path, "course", "check", "1", "mine.py")
+    done = purgatory(tmp_path, "course", "check", "4.3", "mine.py")
     assert done.returncode == EXIT_SUBJECT_FAILED
     assert "TypeError: Timer() takes no arguments" in done.stdout
 
@@ -106,7 +107,50 @@ def test_exercises_are_listed_and_others_are_not_graded(tmp_path: Path) -> None:
     Then it is a usage error that names those there are
     """
     listed = purgatory(tmp_path, "course", "list").stdout
-    assert [line.split()[0] for line in listed.splitlines()] == ["1", "2"]
-    done = purgatory(tmp_path, "course", "check", "3", "mine.py")
+    assert [line.split()[0] for line in listed.splitlines()] == list(EXERCISES)
+    done = purgatory(tmp_path, "course", "check", "2.1", "mine.py")
     assert done.returncode == EXIT_USAGE
-    assert "there is no exercise 3 to grade; there are: 1, 2" in done.stderr
+    assert "there is no exercise 2.1 to grade; there are: 1.1, 1.2, 2.2, " in done.stderr
+
+
+def test_a_prediction_begins_with_a_file_without_outcomes(tmp_path: Path) -> None:
+    """
+    Given the file that an exercise begins with
+    When it is graded as it is, and then with wrong outcomes
+    Then the first step without an outcome is named, and then the first wrong one
+    """
+    begun = purgatory(tmp_path, "course", "begin", "5.2", "--out", "mine.jsonl")
+    assert begun.stdout == "written mine.jsonl\n"
+    file = tmp_path / "mine.jsonl"
+    done = purgatory(tmp_path, "course", "check", "5.2", "mine.jsonl")
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    assert "mine.jsonl: step 1 has no outcome yet" in done.stderr
+    file.write_text(file.read_text().replace("0}}\n", '0},"outcome":{}}\n', 2), encoding="utf-8")
+    done = purgatory(tmp_path, "course", "check", "5.2", "mine.jsonl")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0].startswith("  1  add a, delay 0 ms  ✗ TIMER-")
+    assert done.stdout.splitlines()[1].startswith("     expected    ")
+    assert done.stdout.endswith("Not solved yet: exercise 5.2, mine.jsonl.\n")
+    asked = purgatory(tmp_path, "course", "begin", "4.3", "--out", "other.jsonl")
+    assert asked.returncode == EXIT_USAGE
+    assert not (tmp_path / "other.jsonl").exists()
+
+
+def test_pages_of_chosen_lessons_are_written(tmp_path: Path) -> None:
+    """
+    Given lessons that are there, one that is not, and a folder that is not
+    When slides, a sheet and the page to play on are asked for
+    Then each is written as one page, or a sentence says why not
+    """
+    for words in (("slides", "--lesson", "3"), ("sheet", "--solutions"), ("play",)):
+        done = purgatory(tmp_path, "course", *words, "--out", f"{words[0]}.html")
+        assert done.stdout == f"written {words[0]}.html\n", done.stderr
+        page = (tmp_path / f"{words[0]}.html").read_text(encoding="utf-8")
+        assert page.startswith("<!DOCTYPE html>")
+        assert "One wheel" in page or words[0] == "play"
+    strange = purgatory(tmp_path, "course", "slides", "--lesson", "12", "--out", "s.html")
+    assert strange.returncode == EXIT_USAGE
+    assert "there is no lesson 12; there are 1 to 11" in strange.stderr
+    nowhere = purgatory(tmp_path, "course", "play", "--out", "no/where.html")
+    assert nowhere.returncode == EXIT_USAGE
+    assert "no/where.html: No such file or directory" in nowhere.stderr

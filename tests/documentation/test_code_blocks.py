@@ -9,6 +9,7 @@ from .code_blocks import ROOT, Block, PageRun, WrongBlock, blocks_of, pages
 pytestmark = pytest.mark.documentation
 
 NOT_RUN = {
+    ("docs/course/play.md", "$ purgatory check javascript-wheel"),
     (
         "README.md",
         "$ make conformance",

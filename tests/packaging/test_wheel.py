@@ -121,8 +121,14 @@ def test_adapters_are_in_it(names: set[str]) -> None:
     assert sum(name.endswith(".java") for name in kafka) >= 10
     assert sum(name.endswith(".jsonl") for name in kafka) >= 3
     assert server | kafka <= names
-    for folder in {path.partition("/")[0] for path, _ in PROJECTS.values()}:
+    for folder in {"javascript", *(path.partition("/")[0] for path, _ in PROJECTS.values())}:
         assert files_under(f"conformance/adapters/{folder}", f"{ADAPTERS}/{folder}") <= names
+
+
+def test_lessons_are_in_it(names: set[str]) -> None:
+    lessons = files_under("docs/course", "purgatory_conformance/data/course")
+    assert len(lessons) >= 12
+    assert lessons <= names
 
 
 def test_kits_are_in_it(names: set[str]) -> None:

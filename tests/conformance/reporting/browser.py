@@ -31,6 +31,11 @@ def open_page() -> Iterator[Page]:
 def faults(page: Page, html: str) -> list[str]:
     """The faults of a page at each width, light and dark, with every ``details`` open."""
     page.set_content(html)
+    return faults_of_what_is_shown(page)
+
+
+def faults_of_what_is_shown(page: Page) -> list[str]:
+    """The faults of a page as it stands, at each width, light and dark."""
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     found: list[str] = []
     for width in WIDTHS:
