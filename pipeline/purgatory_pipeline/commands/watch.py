@@ -1,5 +1,6 @@
 """``purgatory trace watch``: judge runs while they are being recorded."""
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from purgatory_pipeline.summary.words import grouped, lines_of, runs_of
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from purgatory_pipeline.streaming.arrivals import Arrivals
     from purgatory_pipeline.streaming.batches import Batches
 
 _SECONDS_BETWEEN_LOOKS = 1
@@ -73,34 +75,38 @@ def watch(
     most_held: int,
     master: str,
 ) -> None:
-    """Judge the files that appear in FOLDER, batch by batch, until Ctrl-C.
+    """Judge the files that appear and grow in FOLDER, batch by batch, until Ctrl-C.
 
-    A file is read once, when it appears: write files elsewhere and move only complete files into
-    FOLDER. After each batch the tables say of every run what `purgatory trace check` would say of
-    the lines so far. Started again with the same --out the watch goes on from its last batch, also
-    after a kill; each --out serves one FOLDER and lies outside of it.
+    *.jsonl files may grow, and may be renamed; move compressed files and Parquet into FOLDER when
+    they are complete. After each batch the tables say of every run what `purgatory trace check`
+    would say of the lines so far. Started again with the same --out the watch goes on from its last
+    batch, also after a kill; each --out serves one FOLDER and lies outside of it.
 
     Ends like `purgatory trace check`; after Ctrl-C with 130.
     """
     if not folder.is_dir():
         raise Problem(f"there is no folder {folder}: make it, then start again", EXIT_USAGE)
-    with foreseen("the watch"), own_folder(out, folder):
+    with foreseen("the watch"), own_folder(out, folder) as set_aside:
+        if set_aside:
+            click.echo(set_aside, err=True)
         from purgatory_pipeline.engines.spark.session import spark_session
+        from purgatory_pipeline.streaming.arrivals import Arrivals
         from purgatory_pipeline.streaming.batches import Batches
         from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
 
         batches = Batches(out / "batches")
-        tables = _Tables(out / "tables", batches)
-        watched = Watch(
-            folder=folder.absolute(),
+        arrivals = Arrivals(folder.absolute(), out.absolute(), files_per_order=files_per_batch)
+        tables = _Tables(out / "tables", batches, arrivals)
+        how = Watch(
             checkpoint=(out / "checkpoint").absolute(),
-            files_per_batch=files_per_batch,
             most_held=most_held,
             once=once,
             every_seconds=every,
         )
+        arrivals.look()
         with spark_session(master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA) as spark:
-            interrupted = _wait_for(start(spark, watched, batches, tables.after_batch))
+            query = start(spark, how, arrivals, batches, tables.after_batch)
+            interrupted = _wait_for(query, None if once else arrivals, every)
     if interrupted:
         click.echo("stopped; the same command goes on from here", err=True)
         context.exit(EXIT_INTERRUPTED)
@@ -108,17 +114,27 @@ def watch(
     context.exit(tables.summary.exit_code)
 
 
-def _wait_for(query: "StreamingQuery") -> bool:
+def _wait_for(query: "StreamingQuery", arrivals: "Arrivals | None", every: float) -> bool:
     """Wait for the stream to end; whether Ctrl-C has ended it.
+
+    Args:
+        query: The stream.
+        arrivals: What is to be looked for meanwhile.
+        every: How often that is, in seconds.
 
     Raises:
         PipelineError: it has failed.
     """
+    due = time.monotonic() + every
     with remembered_interrupt() as interrupted:
         try:
-            while not interrupted.is_set():
-                if query.awaitTermination(_SECONDS_BETWEEN_LOOKS):
+            while not interrupted.wait(min(every, _SECONDS_BETWEEN_LOOKS)):
+                if not query.isActive:
+                    query.awaitTermination()
                     return False
+                if arrivals is not None and time.monotonic() >= due:
+                    arrivals.look()
+                    due = time.monotonic() + every
         except Exception as error:
             raise job_failure(error) from error
         query.stop()
@@ -131,6 +147,7 @@ class _Tables:
 
     folder: Path
     batches: "Batches"
+    arrivals: "Arrivals"
     summary: Summary = field(default_factory=Summary)
     _results: Path | None = None
 
@@ -149,6 +166,7 @@ class _Tables:
         self.summary = Summary()
         with ResultWriter(self.folder) as writer:
             writer.write(row_of(record) for record in self.batches.standing())
+            writer.write(self.arrivals.told())
             writer.finish(self.summary.take)
             conclusion = Conclusion("spark", self.summary.exit_code, self.summary.verdicts)
             self._results = writer.commit(conclusion)

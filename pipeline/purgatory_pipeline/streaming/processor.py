@@ -15,9 +15,6 @@ from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.streaming.records import Record, Validity, record_of
 from purgatory_pipeline.traces.lines import Located
 
-LINE_COLUMNS = "run string, seq bigint, file string, number bigint, raw binary, reason string"
-"""A line of a trace on its way to its run; ``reason`` is given where it cannot be used."""
-
 RECORD_COLUMNS = "run string, table string, standing string, payload binary"
 """A ``Record``."""
 

@@ -22,8 +22,6 @@ class Validity(Enum):
     """Until a later batch tells of the run again."""
     FOR_GOOD = "for good"
     """It is never taken back."""
-    WHOLE_FILE = "whole file"
-    """It is never taken back, and every later batch tells it again: it stands once."""
 
 
 class Record(NamedTuple):
@@ -52,19 +50,15 @@ def still_standing(batches: Iterable[Iterable[Record]]) -> Iterator[Record]:
     Only the standing records are held in memory, no replaced records.
     """
     for_good: list[Record] = []
-    of_files: dict[Record, None] = {}
     latest: dict[str, list[Record]] = {}
     for batch in batches:
         told: dict[str, list[Record]] = {}
         for record in batch:
             if record.standing == Validity.FOR_GOOD.value:
                 for_good.append(record)
-            elif record.standing == Validity.WHOLE_FILE.value:
-                of_files[record] = None
             else:
                 told.setdefault(record.run, []).append(record)
         latest.update(told)
     yield from for_good
-    yield from of_files
     for records in latest.values():
         yield from records

@@ -205,6 +205,31 @@ def _read_damaged(
         return  # it was told
 
 
+def read_part(name: str, start: int, stop: int) -> Iterator[Located | QuarantineRow]:
+    """The lines of a file of JSON Lines from one byte to another, numbered as in the whole file.
+
+    Args:
+        name: The file.
+        start: Where a line begins, or the last line read before ended without a line feed.
+        stop: The byte behind the last line's end.
+    """
+    lines, at = _Lines(name), 0
+    try:
+        with closing(chunks_of(name)) as chunks:
+            for chunk in chunks:
+                lines.pass_over(chunk[: max(0, start - at)])
+                yield from lines.take(chunk[max(0, start - at) : max(0, stop - at)])
+                at += len(chunk)
+                if at >= stop:
+                    break
+            else:
+                raise Broken("it was cut off after it was looked at")
+    except Broken as problem:
+        yield from lines.broken(str(problem))
+        return
+    yield from lines.last()
+
+
 class _Lines:
     """Cuts the pieces of a file into lines, and says of each what can be made of it."""
 
@@ -218,9 +243,22 @@ class _Lines:
         """Empty lines just before, which may be those at the end."""
         self._told_of: set[str] = set()
         """Runs that have lines in the damaged data."""
+        self._is_read = False
+        """Whether the line under way was read already."""
+
+    def pass_over(self, chunk: bytes) -> None:
+        """Count the lines of a piece that was read before; its last line may lack its line feed."""
+        if chunk:
+            self._number += chunk.count(b"\n")
+            self._is_read = not chunk.endswith(b"\n")
 
     def take(self, chunk: bytes) -> Iterator[Located | QuarantineRow]:
         """The lines completed with the piece."""
+        if self._is_read and chunk:
+            # The line feed behind a line that was read before it had one.
+            self._is_read = False
+            if (behind := chunk.lstrip(b" \t\r")).startswith(b"\n"):
+                self._number, chunk = self._number + 1, behind[1:]
         *complete, self._rest = (self._rest + chunk).split(b"\n")
         for line in complete:
             self._number += 1

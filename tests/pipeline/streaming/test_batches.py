@@ -47,23 +47,6 @@ def standing(batches: Batches) -> list[Row]:
     return sorted((row_of(record) for record in batches.standing()), key=repr)
 
 
-def test_what_every_batch_tells_of_a_file_stands_once(tmp_path: Path) -> None:
-    """
-    Given batches each of which tells of an empty file, one more than the next
-    When they are read, and when they were merged
-    Then each file is told once, also the one that later batches do not tell of
-    """
-    batches = Batches(tmp_path, keep=1)
-    for number, lines in enumerate(((1, 2), (1, 3), (1, 3))):
-        of_files = [record_of("", aside(line), Validity.WHOLE_FILE) for line in lines]
-        add(batches, number, [*of_files, *for_good(9 - number)])
-    rows = [aside(line) for line in (1, 2, 3, 7, 8, 9)]
-    assert standing(batches) == rows
-    batches.merge()
-    assert [path.name for path in tmp_path.glob("merged=*")] == ["merged=000001"]
-    assert standing(batches) == rows
-
-
 def test_a_run_is_what_the_latest_batch_says_of_it(tmp_path: Path) -> None:
     batches = Batches(tmp_path)
     add(batches, 0, [*told("a", 1, 8, 9), *told("b", 1), *for_good(1)])
