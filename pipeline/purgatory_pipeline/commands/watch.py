@@ -1,7 +1,6 @@
 """``purgatory trace watch``: judge runs while they are being recorded."""
 
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_USAGE, Pro
 from purgatory_conformance.commands.options import WORK_FOLDER
 from purgatory_pipeline.commands.check import foreseen
 from purgatory_pipeline.engines.interrupts import remembered_interrupt
-from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
 from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.replay.reordered_run import MOST_HELD
 from purgatory_pipeline.results.rows import RunVerdict
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from purgatory_pipeline.streaming.arrivals import Arrivals
-    from purgatory_pipeline.streaming.batches import Batches
 
 _SECONDS_BETWEEN_LOOKS = 1
 _WITHOUT_JAVA = "`purgatory trace check` needs no Java"
@@ -91,12 +88,11 @@ def watch(
             click.echo(set_aside, err=True)
         from purgatory_pipeline.engines.spark.session import spark_session
         from purgatory_pipeline.streaming.arrivals import Arrivals
-        from purgatory_pipeline.streaming.batches import Batches
+        from purgatory_pipeline.streaming.tables import Tables
         from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
 
-        batches = Batches(out / "batches")
         arrivals = Arrivals(folder.absolute(), out.absolute(), files_per_order=files_per_batch)
-        tables = _Tables(out / "tables", batches, arrivals)
+        tables = Tables(out / "tables", folder.absolute())
         how = Watch(
             checkpoint=(out / "checkpoint").absolute(),
             most_held=most_held,
@@ -105,13 +101,16 @@ def watch(
         )
         arrivals.look()
         with spark_session(master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA) as spark:
-            query = start(spark, how, arrivals, batches, tables.after_batch)
+            query = start(spark, how, arrivals, tables, _tell)
             interrupted = _wait_for(query, None if once else arrivals, every)
     if interrupted:
         click.echo("stopped; the same command goes on from here", err=True)
         context.exit(EXIT_INTERRUPTED)
-    tables.conclude()
-    context.exit(tables.summary.exit_code)
+    tables.publish(arrivals.told())
+    summary = tables.summary()
+    head = f"{runs_of(summary.runs)}, {lines_of(summary.events)}; engine spark stream"
+    print_summary(Console(), summary, head=head, results=str(tables.results))
+    context.exit(summary.exit_code)
 
 
 def _wait_for(query: "StreamingQuery", arrivals: "Arrivals | None", every: float) -> bool:
@@ -141,38 +140,10 @@ def _wait_for(query: "StreamingQuery", arrivals: "Arrivals | None", every: float
     return True
 
 
-@dataclass
-class _Tables:
-    """The tables that stand, written anew after each batch."""
-
-    folder: Path
-    batches: "Batches"
-    arrivals: "Arrivals"
-    summary: Summary = field(default_factory=Summary)
-    _results: Path | None = None
-
-    def after_batch(self, number: int) -> None:
-        """Write the tables and say in a line what stands; called by Spark."""
-        self.write()
-        verdicts = self.summary.verdicts
-        counts = ", ".join(f"{grouped(verdicts[each.value])} {each.value}" for each in RunVerdict)
-        of_lines = lines_of(self.summary.events)
-        click.echo(f"batch {number}: {runs_of(self.summary.runs)}, {of_lines}: {counts}")
-
-    def write(self) -> None:
-        """Write the tables of what stands."""
-        from purgatory_pipeline.streaming.records import row_of
-
-        self.summary = Summary()
-        with ResultWriter(self.folder) as writer:
-            writer.write(row_of(record) for record in self.batches.standing())
-            writer.write(self.arrivals.told())
-            writer.finish(self.summary.take)
-            conclusion = Conclusion("spark", self.summary.exit_code, self.summary.verdicts)
-            self._results = writer.commit(conclusion)
-
-    def conclude(self) -> None:
-        """Print what stands; the tables are written even if no batch was needed."""
-        self.write()
-        head = f"{runs_of(self.summary.runs)}, {lines_of(self.summary.events)}; engine spark stream"
-        print_summary(Console(), self.summary, head=head, results=str(self._results))
+def _tell(number: int, counted: Summary) -> None:
+    """Say in a line what stands after a batch; called by Spark."""
+    counts = ", ".join(
+        f"{grouped(counted.verdicts[each.value])} {each.value}" for each in RunVerdict
+    )
+    of_lines = lines_of(counted.events)
+    click.echo(f"batch {number}: {runs_of(counted.runs)}, {of_lines}: {counts}")

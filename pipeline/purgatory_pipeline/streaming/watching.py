@@ -1,4 +1,4 @@
-"""The stream itself: from the orders to read files to the records of its batches."""
+"""The stream itself: from the orders to read files to the tables."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from purgatory_pipeline.replay.reordered_run import MOST_HELD
 from purgatory_pipeline.streaming.arrivals import Arrivals
-from purgatory_pipeline.streaming.batches import Batches
 from purgatory_pipeline.streaming.processor import RECORD_COLUMNS, RunProcessor
 from purgatory_pipeline.streaming.spans import LINE_COLUMNS, ReadSpans
+from purgatory_pipeline.streaming.tables import Tables
+from purgatory_pipeline.summary.summary import Summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,16 +46,15 @@ def start(
     spark: "SparkSession",
     watch: Watch,
     arrivals: Arrivals,
-    batches: Batches,
-    after: Callable[[int], None],
+    tables: Tables,
+    after: Callable[[int, Summary], None],
 ) -> "StreamingQuery":
-    """Start the stream; ``after`` is called with each batch's number once it has its place."""
+    """Start the stream; ``after`` is given each batch's number and the counts of all rows."""
 
     def keep(records: "DataFrame", number: int) -> None:
-        records.write.parquet(str(batches.staging(number)))
-        batches.take_place(number)
-        batches.merge()
-        after(number)
+        ordered = records.sortWithinPartitions("home")
+        ordered.write.mode("overwrite").parquet(str(tables.staging))
+        after(number, tables.take(number, arrivals.told()))
 
     # An order is a batch. Spark removes its file when the batch can no longer be done again.
     orders = (

@@ -25,9 +25,9 @@ AT_LEAST = 200_000
 
 
 def rows_of_stream(spark: "SparkSession", traces: Path, folder: Path) -> list[Row]:
-    """What stands when a stream has read all files, some in a first batch and some in a second."""
-    rows, numbers = watched(spark, traces, folder, files_per_order=3)
-    assert numbers == [0, 1]
+    """What stands when a stream has read all files, in several batches."""
+    rows, numbers = watched(spark, traces, folder, files_per_order=2)
+    assert len(numbers) > 1
     return rows
 
 
