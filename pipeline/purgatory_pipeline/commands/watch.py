@@ -1,6 +1,7 @@
 """``purgatory trace watch``: judge runs while they are being recorded."""
 
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,22 +92,27 @@ def watch(
         from purgatory_pipeline.streaming.tables import Tables
         from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
 
-        arrivals = Arrivals(folder.absolute(), out.absolute(), files_per_order=files_per_batch)
-        tables = Tables(out / "tables", folder.absolute())
+        tables = Tables(out / "tables")
         how = Watch(
             checkpoint=(out / "checkpoint").absolute(),
             most_held=most_held,
             once=once,
             every_seconds=every,
         )
-        arrivals.look()
-        with spark_session(master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA) as spark:
-            query = start(spark, how, arrivals, tables, _tell)
-            interrupted = _wait_for(query, None if once else arrivals, every)
+        with closing(
+            Arrivals(folder.absolute(), out.absolute(), files_per_order=files_per_batch)
+        ) as arrivals:
+            arrivals.look()
+            with spark_session(
+                master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA
+            ) as spark:
+                query = start(spark, how, arrivals, tables, _tell)
+                interrupted = _wait_for(query, None if once else arrivals, every)
+            told = arrivals.told()
     if interrupted:
         click.echo("stopped; the same command goes on from here", err=True)
         context.exit(EXIT_INTERRUPTED)
-    tables.publish(arrivals.told())
+    tables.publish(told)
     summary = tables.summary()
     head = f"{runs_of(summary.runs)}, {lines_of(summary.events)}; engine spark stream"
     print_summary(Console(), summary, head=head, results=str(tables.results))

@@ -102,15 +102,10 @@ class _List(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Tables:
     """The tables of one stream, on a local disk."""
 
-    def __init__(self, folder: Path, watched: Path) -> None:
-        """Go on with the tables of a folder, made if missing.
-
-        Args:
-            folder: Where the manifest is, which ``read_results`` reads.
-            watched: The folder that is watched.
-        """
+    def __init__(self, folder: Path) -> None:
+        """Go on with the tables of a folder, made if missing; ``read_results`` reads them."""
         self._folder = folder
-        self._inside = folder / (RESULTS + hashlib.sha256(str(watched).encode()).hexdigest()[:16])
+        self._inside = folder / f"{RESULTS}{0:016x}"
         self._inside.mkdir(parents=True, exist_ok=True)
         self.staging = folder / f"{STAGING}result"
         """Where the records of a batch are to be written as Parquet before it is taken."""

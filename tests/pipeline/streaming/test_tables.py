@@ -38,7 +38,7 @@ class Stream:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.tables = Tables(folder, Path("logs"))
+        self.tables = Tables(folder)
 
     def take(self, number: int, records: Iterable[Record], *files: int) -> None:
         write_records(self.tables.staging, records)

@@ -73,7 +73,7 @@ def test_a_kill_in_mid_batch_loses_nothing_and_counts_nothing_twice(
         assert watched
 
     # The control: the comparison sees a batch that is lost.
-    tables = Tables(out / "tables", corpus)
+    tables = Tables(out / "tables")
     write_records(tables.staging, [])
     tables.take(FILES - 1, [])
     left = rows_of(out / "tables")

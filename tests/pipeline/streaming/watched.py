@@ -28,7 +28,7 @@ def watched(
     for name, value in SETTINGS.items():
         spark.conf.set(name, value)
     numbers: list[int] = []
-    tables = Tables(out / "tables", folder)
+    tables = Tables(out / "tables")
     arrivals = Arrivals(folder, out, files_per_order=files_per_order)
     try:
         arrivals.look()
