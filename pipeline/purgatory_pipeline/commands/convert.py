@@ -12,7 +12,7 @@ from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.summary.words import files_in, lines_of, place_of_line
 from purgatory_pipeline.traces.parquet import TraceRow, write_parquet
-from purgatory_pipeline.traces.parsing import NOT_BELIEVED, place_of
+from purgatory_pipeline.traces.parsing import NOT_BELIEVED, NOT_COVERED, place_of
 from purgatory_pipeline.traces.sources import files_of, read_file
 
 
@@ -55,7 +55,7 @@ def _rows(files: Iterable[str], left: list[QuarantineRow]) -> Iterator[TraceRow]
     for file in files:
         for line in read_file(file):
             if not isinstance(line, QuarantineRow):
-                if line.raw == NOT_BELIEVED:
+                if line.raw in (NOT_BELIEVED, NOT_COVERED):
                     continue  # the file's damage is told
                 yield TraceRow(line.run, line.seq, line.raw)
             elif _says_the_same(line):

@@ -1,6 +1,7 @@
 """``purgatory trace watch``: judge runs while they are being recorded."""
 
-from dataclasses import dataclass, field
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_USAGE, Pro
 from purgatory_conformance.commands.options import WORK_FOLDER
 from purgatory_pipeline.commands.check import foreseen
 from purgatory_pipeline.engines.interrupts import remembered_interrupt
-from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
 from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.replay.reordered_run import MOST_HELD
 from purgatory_pipeline.results.rows import RunVerdict
@@ -23,7 +23,7 @@ from purgatory_pipeline.summary.words import grouped, lines_of, runs_of
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from purgatory_pipeline.streaming.batches import Batches
+    from purgatory_pipeline.streaming.arrivals import Arrivals
 
 _SECONDS_BETWEEN_LOOKS = 1
 _WITHOUT_JAVA = "`purgatory trace check` needs no Java"
@@ -73,88 +73,83 @@ def watch(
     most_held: int,
     master: str,
 ) -> None:
-    """Judge the files that appear in FOLDER, batch by batch, until Ctrl-C.
+    """Judge the files that appear and grow in FOLDER, batch by batch, until Ctrl-C.
 
-    A file is read once, when it appears: write files elsewhere and move only complete files into
-    FOLDER. After each batch the tables say of every run what `purgatory trace check` would say of
-    the lines so far. Started again with the same --out the watch goes on from its last batch, also
-    after a kill; each --out serves one FOLDER and lies outside of it.
+    *.jsonl files may grow, and may be renamed; move compressed files and Parquet into FOLDER when
+    they are complete. After each batch the tables say of every run what `purgatory trace check`
+    would say of the lines so far. Started again with the same --out the watch goes on from its last
+    batch, also after a kill; each --out serves one FOLDER and lies outside of it.
 
     Ends like `purgatory trace check`; after Ctrl-C with 130.
     """
     if not folder.is_dir():
         raise Problem(f"there is no folder {folder}: make it, then start again", EXIT_USAGE)
-    with foreseen("the watch"), own_folder(out, folder):
+    with foreseen("the watch"), own_folder(out, folder) as set_aside:
+        if set_aside:
+            click.echo(set_aside, err=True)
         from purgatory_pipeline.engines.spark.session import spark_session
-        from purgatory_pipeline.streaming.batches import Batches
+        from purgatory_pipeline.streaming.arrivals import Arrivals
+        from purgatory_pipeline.streaming.tables import Tables
         from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
 
-        batches = Batches(out / "batches")
-        tables = _Tables(out / "tables", batches)
-        watched = Watch(
-            folder=folder.absolute(),
+        tables = Tables(out / "tables")
+        how = Watch(
             checkpoint=(out / "checkpoint").absolute(),
-            files_per_batch=files_per_batch,
             most_held=most_held,
             once=once,
             every_seconds=every,
         )
-        with spark_session(master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA) as spark:
-            interrupted = _wait_for(start(spark, watched, batches, tables.after_batch))
+        with closing(
+            Arrivals(folder.absolute(), out.absolute(), files_per_order=files_per_batch)
+        ) as arrivals:
+            arrivals.look()
+            with spark_session(
+                master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA
+            ) as spark:
+                query = start(spark, how, arrivals, tables, _tell)
+                interrupted = _wait_for(query, None if once else arrivals, every)
+            told = arrivals.told()
     if interrupted:
         click.echo("stopped; the same command goes on from here", err=True)
         context.exit(EXIT_INTERRUPTED)
-    tables.conclude()
-    context.exit(tables.summary.exit_code)
+    tables.publish(told)
+    summary = tables.summary()
+    head = f"{runs_of(summary.runs)}, {lines_of(summary.events)}; engine spark stream"
+    print_summary(Console(), summary, head=head, results=str(tables.results))
+    context.exit(summary.exit_code)
 
 
-def _wait_for(query: "StreamingQuery") -> bool:
+def _wait_for(query: "StreamingQuery", arrivals: "Arrivals | None", every: float) -> bool:
     """Wait for the stream to end; whether Ctrl-C has ended it.
+
+    Args:
+        query: The stream.
+        arrivals: What is to be looked for meanwhile.
+        every: How often that is, in seconds.
 
     Raises:
         PipelineError: it has failed.
     """
+    due = time.monotonic() + every
     with remembered_interrupt() as interrupted:
         try:
-            while not interrupted.is_set():
-                if query.awaitTermination(_SECONDS_BETWEEN_LOOKS):
+            while not interrupted.wait(min(every, _SECONDS_BETWEEN_LOOKS)):
+                if not query.isActive:
+                    query.awaitTermination()
                     return False
+                if arrivals is not None and time.monotonic() >= due:
+                    arrivals.look()
+                    due = time.monotonic() + every
         except Exception as error:
             raise job_failure(error) from error
         query.stop()
     return True
 
 
-@dataclass
-class _Tables:
-    """The tables that stand, written anew after each batch."""
-
-    folder: Path
-    batches: "Batches"
-    summary: Summary = field(default_factory=Summary)
-    _results: Path | None = None
-
-    def after_batch(self, number: int) -> None:
-        """Write the tables and say in a line what stands; called by Spark."""
-        self.write()
-        verdicts = self.summary.verdicts
-        counts = ", ".join(f"{grouped(verdicts[each.value])} {each.value}" for each in RunVerdict)
-        of_lines = lines_of(self.summary.events)
-        click.echo(f"batch {number}: {runs_of(self.summary.runs)}, {of_lines}: {counts}")
-
-    def write(self) -> None:
-        """Write the tables of what stands."""
-        from purgatory_pipeline.streaming.records import row_of
-
-        self.summary = Summary()
-        with ResultWriter(self.folder) as writer:
-            writer.write(row_of(record) for record in self.batches.standing())
-            writer.finish(self.summary.take)
-            conclusion = Conclusion("spark", self.summary.exit_code, self.summary.verdicts)
-            self._results = writer.commit(conclusion)
-
-    def conclude(self) -> None:
-        """Print what stands; the tables are written even if no batch was needed."""
-        self.write()
-        head = f"{runs_of(self.summary.runs)}, {lines_of(self.summary.events)}; engine spark stream"
-        print_summary(Console(), self.summary, head=head, results=str(self._results))
+def _tell(number: int, counted: Summary) -> None:
+    """Say in a line what stands after a batch; called by Spark."""
+    counts = ", ".join(
+        f"{grouped(counted.verdicts[each.value])} {each.value}" for each in RunVerdict
+    )
+    of_lines = lines_of(counted.events)
+    click.echo(f"batch {number}: {runs_of(counted.runs)}, {of_lines}: {counts}")

@@ -13,9 +13,10 @@ Rows may come in any order. They are sorted, on disk where they do not fit into 
 same rows always give the same files, byte for byte.
 """
 
+import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -42,7 +43,7 @@ from purgatory_pipeline.results.manifest import (
     verify,
 )
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
-from purgatory_pipeline.results.schemas import TABLES, TableName, arrow_schema
+from purgatory_pipeline.results.schemas import TableName, arrow_schema
 from purgatory_pipeline.traces.parquet import needs_pyarrow
 from purgatory_pipeline.version import MODEL_VERSION
 
@@ -196,27 +197,35 @@ def _told(rows: Iterator[Row], take: Callable[[Row], None]) -> Iterator[Row]:
 
 def _write_table(path: Path, table: TableName, rows: Iterable[Row]) -> int:
     """Write a table as Parquet; how many rows it has."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = arrow_schema(table)
-    columns = TABLES[table]
     count, left = 0, iter(rows)
     with (
         path.open("wb") as opened,
-        pq.ParquetWriter(opened, schema, compression="zstd", write_page_checksum=True) as writer,
+        pq.ParquetWriter(
+            opened, arrow_schema(table), compression="zstd", write_page_checksum=True
+        ) as writer,
     ):
         while block := list(islice(left, _ROWS_AT_A_TIME)):
             count += len(block)
-            arrays = [
-                pa.array([getattr(row, column.name) for row in block], schema.field(place).type)
-                for place, column in enumerate(columns)
-            ]
-            for column, array in zip(columns, arrays, strict=True):
-                if array.null_count and not column.nullable:
-                    raise PipelineError(f"a row of {table.value} has no {column.name}")
-            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+            writer.write_batch(as_batch(table, block))
     return count
+
+
+def as_batch(table: TableName, rows: Sequence[Row]) -> "pa.RecordBatch":
+    """Rows of a table as columns.
+
+    Raises:
+        PipelineError: a row lacks a value.
+    """
+    import pyarrow as pa
+
+    schema = arrow_schema(table)
+    arrays = [pa.array([getattr(row, field.name) for row in rows], field.type) for field in schema]
+    for field, array in zip(schema, arrays, strict=True):
+        if array.null_count and not field.nullable:
+            raise PipelineError(f"a row of {table.value} has no {field.name}")
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _by_run(row: VerdictRow) -> Key:
@@ -229,6 +238,14 @@ def _by_run_and_rule(row: CoverageRow) -> Key:
 
 def _by_place(row: QuarantineRow) -> Key:
     return row.file, row.line, row.reason, row.run, -1 if row.seq is None else row.seq
+
+
+_ORDER: Mapping[TableName, tuple[str, ...]] = {
+    TableName.VERDICTS: ("run",),
+    TableName.COVERAGE: ("run", "rule"),
+    TableName.QUARANTINE: ("file", "line", "reason", "run", "seq"),
+}
+"""The columns that tables are sorted by, as the keys above sort their rows."""
 
 
 @dataclass(frozen=True)
@@ -245,10 +262,27 @@ class CheckResults:
 
     def table(self, name: TableName | str) -> "pa.Table":
         """One of the tables: ``verdicts``, ``coverage`` or ``quarantine``."""
-        import pyarrow.parquet as pq
+        import pyarrow as pa
 
-        with (self.folder / f"{TableName(name).value}.parquet").open("rb") as opened:
-            return pq.ParquetFile(opened, page_checksum_verification=True).read()
+        table = TableName(name)
+        parts = [arrow_schema(table).empty_table()]
+        for file in self.manifest.files:
+            if file.rows is not None and re.split("[-.]", file.name)[0] == table.value:
+                parts.append(read_table(self.folder / file.name))
+        keys = [(key, "ascending", "at_start") for key in _ORDER[table]]
+        return pa.concat_tables(parts).sort_by(keys)
+
+
+def read_table(path: Path) -> "pa.Table":
+    """A table, or a part of one, whose pages are as they were written.
+
+    Raises:
+        OSError: they are not, or the file cannot be read.
+    """
+    import pyarrow.parquet as pq
+
+    with path.open("rb") as opened:
+        return pq.ParquetFile(opened, page_checksum_verification=True).read()
 
 
 def read_results(folder: str | Path) -> CheckResults:

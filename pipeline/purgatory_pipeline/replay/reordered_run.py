@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from purgatory_pipeline.replay.run_replay import RunReplay
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.parsing import NOT_COVERED
 
 MOST_HELD = 100_000
 """How many lines of a run are held, unless told otherwise, before those missing are given up."""
@@ -55,7 +56,7 @@ class ReorderedRun:
             yield from self._pass_on(located)
             yield from self._release()
         else:
-            yield self._late(located)
+            yield from self._late(located)
 
     def _release(self) -> Iterator[QuarantineRow]:
         """Pass on what is held and has its turn now, in order."""
@@ -65,7 +66,7 @@ class ReorderedRun:
                 break
             released += 1
             if located.seq < self._turn:
-                yield self._late(located)
+                yield from self._late(located)
             else:
                 yield from self._pass_on(located)
         del self._held[:released]
@@ -78,10 +79,13 @@ class ReorderedRun:
         self._turn = first
         yield from self._release()
 
-    def _late(self, located: Located) -> QuarantineRow:
-        if any(located.seq in missing for missing in self._given_up):
-            return self._replay.too_late(located)
-        return self._replay.repeated(located)
+    def _late(self, located: Located) -> Iterator[QuarantineRow]:
+        if located.raw == NOT_COVERED:
+            self._replay.leave_uncovered()
+        elif any(located.seq in missing for missing in self._given_up):
+            yield self._replay.too_late(located)
+        else:
+            yield self._replay.repeated(located)
 
     def _pass_on(self, located: Located) -> Iterator[QuarantineRow]:
         self._turn = located.seq + 1

@@ -21,7 +21,7 @@ from purgatory_pipeline.replay.judge import Finding, TraceJudge, Unjudged
 from purgatory_pipeline.replay.judges import judge_of
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_pipeline.traces.lines import Begin, End, Located, Snapshot, TraceLine
-from purgatory_pipeline.traces.parsing import parse
+from purgatory_pipeline.traces.parsing import NOT_COVERED, WHY_NOT, parse
 from purgatory_pipeline.version import MODEL_VERSION
 
 
@@ -60,6 +60,9 @@ class RunReplay:
                 f"line {located.seq} of run {located.run!r} was handed over after line "
                 f"{self._latest}: the engine has to sort by run and seq"
             )
+        if located.raw == NOT_COVERED:
+            self.leave_uncovered()
+            return None
         if located.seq == self._latest:
             return self.repeated(located)
         self._events += 1
@@ -86,6 +89,10 @@ class RunReplay:
         if self._conflict is None:
             self._conflict = located.seq
         return _aside(located, "this number was given to another line of the run")
+
+    def leave_uncovered(self) -> None:
+        """No checksum covers the lines up to here of some file; the file's row tells of it."""
+        self._leave_hole(WHY_NOT[NOT_COVERED])
 
     def too_late(self, located: Located) -> QuarantineRow:
         """Set a line aside that comes after it was taken for missing."""

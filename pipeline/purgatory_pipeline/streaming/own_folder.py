@@ -3,25 +3,32 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import msgspec
 
 from purgatory_pipeline.errors import Refused
-from purgatory_pipeline.results.locking import only_one
+from purgatory_pipeline.results.locking import LOCK, only_one
 
 _WATCHED = "watched.json"
+_LAYOUT = 2
+"""What is kept in the folder, and how; raised where a stream cannot go on from what was kept."""
 
 
 class Watched(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What stands in the folder about the stream: the real path of what it watches."""
 
     folder: str
+    layout: int = 1
 
 
 @contextmanager
-def own_folder(out: Path, watched: Path) -> Iterator[None]:
+def own_folder(out: Path, watched: Path) -> Iterator[str]:
     """Lock the folder ``out`` for a stream that watches the folder ``watched``; make it if missing.
+
+    What a stream of another version has kept there is set aside in a folder of its own; the
+    sentence that says so is yielded, which is empty otherwise.
 
     Raises:
         Refused: the folder lies inside the watched folder, or belongs to a stream that watches a
@@ -35,25 +42,41 @@ def own_folder(out: Path, watched: Path) -> Iterator[None]:
             "traces: name a folder outside with --out"
         )
     with only_one(out):
-        _see_that_it_is_of(out, str(where))
-        yield
+        before = _before(out / _WATCHED)
+        if before is not None and before.folder != str(where):
+            raise Refused(
+                f"{out} is of a watch of {before.folder}, and the two would be mixed: name another "
+                "folder with --out"
+            )
+        told = "" if before is None or before.layout == _LAYOUT else _set_aside(out)
+        unfinished = out / f"{_WATCHED}.unfinished"
+        unfinished.write_bytes(msgspec.json.encode(Watched(str(where), _LAYOUT)))
+        unfinished.replace(out / _WATCHED)
+        yield told
 
 
-def _see_that_it_is_of(out: Path, watched: str) -> None:
-    path = out / _WATCHED
-    if not path.exists():
-        unfinished = path.with_suffix(".unfinished")
-        unfinished.write_bytes(msgspec.json.encode(Watched(watched)))
-        unfinished.replace(path)
-        return
+def _before(path: Path) -> Watched | None:
+    """What the last stream in the folder has written down of itself."""
     try:
-        before = msgspec.json.decode(path.read_bytes(), type=Watched).folder
+        return msgspec.json.decode(path.read_bytes(), type=Watched)
+    except FileNotFoundError:
+        return None
     except (msgspec.MsgspecError, ValueError):
         raise Refused(
             f"{path} does not say what was watched: name another folder with --out"
         ) from None
-    if before != watched:
-        raise Refused(
-            f"{out} is of a watch of {before}, and the two would be mixed: name another folder "
-            "with --out"
-        )
+
+
+def _set_aside(out: Path) -> str:
+    """Move what another version has kept into a folder of its own; a sentence that says so."""
+    aside = next(
+        place for number in count(1) if not (place := out / f"set-aside-{number}").exists()
+    )
+    aside.mkdir()
+    for kept in sorted(out.iterdir()):
+        if kept.name != LOCK and not kept.name.startswith("set-aside-"):
+            kept.rename(aside / kept.name)
+    return (
+        f"{out} is of a watch by another version: what it kept is now in {aside}, and all files "
+        "are read from their beginnings"
+    )

@@ -1,7 +1,13 @@
-"""The processor that Spark calls for each run in each batch: the replay of the run goes on."""
+"""The processor that Spark calls for each run in each batch: the replay of the run goes on.
+
+Its rows replace what earlier batches said of the run, but for lines that are set aside for good.
+Lines that are held when a batch ends would be set aside or judged if nothing came any more: what a
+check would say of them stands until the next batch that has lines of the run.
+"""
 
 import pickle
 from collections.abc import Iterator
+from zlib import crc32
 
 from pyspark.sql import Row as SparkRow
 from pyspark.sql.streaming.stateful_processor import (
@@ -11,19 +17,19 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from purgatory_pipeline.replay.reordered_run import ReorderedRun
-from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.streaming.records import Record, Validity, record_of
+from purgatory_pipeline.results.row_payloads import payload_of
+from purgatory_pipeline.results.rows import QuarantineRow, Row
 from purgatory_pipeline.traces.lines import Located
 
-LINE_COLUMNS = "run string, seq bigint, file string, number bigint, raw binary, reason string"
-"""A line of a trace on its way to its run; ``reason`` is given where it cannot be used."""
+RECORD_COLUMNS = "home bigint, run string, table string, for_good boolean, payload binary"
+"""A row of a table on its way there, with its run's home; see ``tables``."""
 
-RECORD_COLUMNS = "run string, table string, standing string, payload binary"
-"""A ``Record``."""
+_SHARES = 64
+"""Homes of one order: what begins together is spread over several parts where it is much."""
 
 
 class RunProcessor(StatefulProcessor):
-    """Follows one run from batch to batch; its state is a pickled ``ReorderedRun``."""
+    """Follows one run from batch to batch; its state is its home and a pickled ``ReorderedRun``."""
 
     def __init__(self, most_held: int) -> None:
         """How many lines of a run are held at the most for others that have not come."""
@@ -31,7 +37,7 @@ class RunProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Get hold of the state."""
-        self._state = handle.getValueState("run", "pickled binary")
+        self._state = handle.getValueState("run", "home bigint, pickled binary")
 
     def handleInputRows(  # noqa: N802 - Spark's name
         self,
@@ -41,42 +47,43 @@ class RunProcessor(StatefulProcessor):
     ) -> Iterator[SparkRow]:
         """Take in the lines of one run that a batch brings."""
         run = key[0]
-        for record in self._records(run, rows):
-            yield SparkRow(
-                run=record.run,
-                table=record.table,
-                standing=record.standing,
-                payload=bytearray(record.payload),
-            )
-
-    def _records(self, run: str, rows: Iterator[SparkRow]) -> Iterator[Record]:
         lines: list[Located] = []
+        aside: list[QuarantineRow] = []
+        order = 0
         for row in rows:
-            raw = bytes(row.raw)
+            order, raw = row.order, bytes(row.raw)
             if row.reason is None:
                 lines.append(Located(run, row.seq, row.file, row.number, raw))
             else:
                 text = raw.decode("utf-8", "backslashreplace")
-                aside = QuarantineRow(row.file, row.number, text, row.reason)
-                yield record_of(run, aside, Validity.FOR_GOOD)
+                aside.append(QuarantineRow(row.file, row.number, text, row.reason))
+        home, followed = self._followed(run, order)
+        for each in aside:
+            yield _record(home, run, each, for_good=True)
         if not lines:
             return
         lines.sort()
-        followed = self._followed(run)
         for line in lines:
             for late in followed.take(line):
-                yield record_of(run, late, Validity.FOR_GOOD)
-        self._state.update((pickle.dumps(followed, pickle.HIGHEST_PROTOCOL),))
+                yield _record(home, run, late, for_good=True)
+        self._state.update((home, pickle.dumps(followed, pickle.HIGHEST_PROTOCOL)))
         for told in followed.so_far():
-            yield record_of(run, told, Validity.UNTIL_NEXT)
+            yield _record(home, run, told, for_good=False)
 
-    def _followed(self, run: str) -> ReorderedRun:
+    def _followed(self, run: str, order: int) -> tuple[int, ReorderedRun]:
+        """The run's home and where its replay is; those of a new run where nothing is kept."""
         state = self._state.get() if self._state.exists() else None
         if state is None:
-            return ReorderedRun(run, self._most_held)
-        followed = pickle.loads(bytes(state[0]))
+            home = order * _SHARES + crc32(run.encode()) % _SHARES
+            return home, ReorderedRun(run, self._most_held)
+        followed = pickle.loads(bytes(state[1]))
         assert isinstance(followed, ReorderedRun)
-        return followed
+        return state[0], followed
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+def _record(home: int, run: str, row: Row, *, for_good: bool) -> SparkRow:
+    table, payload = payload_of(row)
+    return SparkRow(home=home, run=run, table=table, for_good=for_good, payload=bytearray(payload))

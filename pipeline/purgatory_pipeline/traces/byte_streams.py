@@ -8,8 +8,8 @@ may be believed. The alternative, to take back afterwards what was judged, would
 know of all runs which files they have lines in. The first pass costs less than a hundredth of a
 check, and a piece of memory.
 
-A file that breaks off is not damaged: the death of the writer changed no earlier byte. Its last
-member has no checksum, and is believed as a file is that is not compressed.
+A file that breaks off is not damaged: the death of the writer changed no earlier byte. But no
+checksum covers its last member: what is in there may be judged, and supports no good verdict.
 """
 
 import gzip
@@ -54,10 +54,14 @@ def chunks_of(name: str) -> Generator[bytes, None, None]:
 
 
 class Damage(NamedTuple):
-    """Where a compressed file is no longer what was written, and how that shows."""
+    """Where a compressed file is no longer what was written, or no checksum says that it is.
+
+    Attributes:
+        sound_bytes: So many decompressed bytes come before it.
+        problem: How it shows; empty where the file breaks off before a checksum.
+    """
 
     sound_bytes: int
-    """So many decompressed bytes come before it."""
     problem: str
 
 
@@ -75,6 +79,8 @@ def damage_of(name: str) -> Damage | None:
             while piece := packed.read(CHUNK_BYTES):
                 if not members.take(piece):
                     return Damage(members.sound_bytes, members.problem)
+            if members.breaks_off:
+                return Damage(members.sound_bytes, "")
     except OSError:
         pass  # the reader will say so
     return None
@@ -90,6 +96,11 @@ class _Members:
         self._member: zlib._Decompress | None = None
         self._bytes = 0
         """How much is in this member so far."""
+
+    @property
+    def breaks_off(self) -> bool:
+        """Whether a member has begun and not ended."""
+        return self._member is not None
 
     def take(self, piece: bytes) -> bool:
         """Take in the next piece of the file; whether all is well."""

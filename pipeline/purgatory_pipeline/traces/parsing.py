@@ -11,6 +11,7 @@ what is wrong.
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Final, TypeAlias, get_args
 
 import msgspec
@@ -29,6 +30,15 @@ LARGEST_SEQ: Final = 2**63 - 1
 
 NOT_BELIEVED: Final = b""
 """Stands for a line in damaged data: what it says may be something else than was written."""
+
+NOT_COVERED: Final = b"\n"
+"""Follows a run's last line in data that no checksum covers, with the number of that line."""
+
+WHY_NOT: Mapping[bytes, str] = {
+    NOT_BELIEVED: "the compressed data that it stands in is damaged: no line of it counts",
+    NOT_COVERED: "its compressed file breaks off: no checksum covers the lines of the run in it",
+}
+"""What is set aside where such a line stands, in words."""
 
 _ANY_LINE: type[TraceLine] = TraceLine  # type: ignore[assignment]
 
@@ -85,8 +95,8 @@ def parse(raw: bytes) -> TraceLine:
     Raises:
         Unusable: the text holds no such line; the message names the problem.
     """
-    if raw == NOT_BELIEVED:
-        raise Unusable("the compressed data that it stands in is damaged: no line of it counts")
+    if raw in WHY_NOT:
+        raise Unusable(WHY_NOT[raw])
     try:
         line = _LINES.decode(raw)
         plain: _Json = _PLAIN.decode(raw)

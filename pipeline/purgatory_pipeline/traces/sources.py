@@ -10,6 +10,8 @@ and can be called in any process that sees the files.
 Of compressed data that is damaged no line counts, since nobody knows which are as they were
 written. Its lines are read all the same, to see which runs it has to do with: the first of each
 comes out with ``NOT_BELIEVED`` in its place, which leaves a hole in the run where it is replayed.
+Of compressed data that breaks off before its checksum the lines count; each run that has lines in
+it gets a last one, ``NOT_COVERED``, which leaves a hole behind them, so that it does not conform.
 
 Lines end with a line feed, before which a carriage return is taken away. Empty lines at the end of
 a file are nothing; anywhere else each is set aside, since something was there.
@@ -18,9 +20,10 @@ a file are nothing; anywhere else each is set aside, since something was there.
 import glob
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from purgatory_pipeline.errors import PipelineError, Unusable
@@ -30,7 +33,7 @@ from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.traces.byte_streams import Broken, Damage, chunks_of, damage_of
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.parquet import read_parquet
-from purgatory_pipeline.traces.parsing import MOST_BYTES, NOT_BELIEVED, place_of
+from purgatory_pipeline.traces.parsing import MOST_BYTES, NOT_BELIEVED, NOT_COVERED, place_of
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 """Of the files that are taken from folders."""
@@ -174,7 +177,8 @@ def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
         damage = damage_of(name) if name.endswith(".gz") else None
         with closing(chunks_of(name)) as chunks:
             if damage is not None:
-                yield from _read_damaged(lines, chunks, damage)
+                reading = _read_damaged if damage.problem else _read_uncovered
+                yield from reading(lines, chunks, damage)
                 return
             for chunk in chunks:
                 yield from lines.take(chunk)
@@ -184,18 +188,33 @@ def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
     yield from lines.last()
 
 
+def _read_uncovered(
+    lines: "_Lines", chunks: Iterator[bytes], damage: Damage
+) -> Iterator[Located | QuarantineRow]:
+    """The lines of a file that breaks off; behind them, what says of which runs they are."""
+    uncovered: dict[str, Located] = {}
+    try:
+        rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
+        for chunk in chain([rest], chunks):
+            for line in lines.take(chunk):
+                yield line
+                if isinstance(line, QuarantineRow):
+                    continue
+                uncovered[line.run] = line
+                if len(uncovered) == _MOST_RUNS:
+                    yield from lines.not_covered(uncovered)
+    except Broken as problem:
+        yield from lines.broken(str(problem))
+        yield from lines.not_covered(uncovered)
+    else:
+        yield from lines.last()  # it is whole by now
+
+
 def _read_damaged(
     lines: "_Lines", chunks: Iterator[bytes], damage: Damage
 ) -> Iterator[Located | QuarantineRow]:
     """The lines before the damage, what is wrong, and which runs have lines behind it."""
-    left = damage.sound_bytes
-    rest = b""
-    while left:
-        chunk = next(chunks, b"")
-        if not chunk:
-            break  # it is another file by now
-        yield from lines.take(chunk[:left])
-        left, rest = max(0, left - len(chunk)), chunk[left:]
+    rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
     yield from lines.broken(f"the compressed data is damaged: {damage.problem}")
     try:
         yield from lines.runs_in(rest)
@@ -203,6 +222,45 @@ def _read_damaged(
             yield from lines.runs_in(chunk)
     except Broken:
         return  # it was told
+
+
+def read_part(name: str, start: int, stop: int) -> Iterator[Located | QuarantineRow]:
+    """The lines of a file of JSON Lines from one byte to another, numbered as in the whole file.
+
+    Args:
+        name: The file.
+        start: Where a line begins, or the last line read before ended without a line feed.
+        stop: The byte behind the last line's end.
+    """
+    lines, at = _Lines(name), 0
+    try:
+        with closing(chunks_of(name)) as chunks:
+            for chunk in chunks:
+                lines.pass_over(chunk[: max(0, start - at)])
+                yield from lines.take(chunk[max(0, start - at) : max(0, stop - at)])
+                at += len(chunk)
+                if at >= stop:
+                    break
+            else:
+                raise Broken("it was cut off after it was looked at")
+    except Broken as problem:
+        yield from lines.broken(str(problem))
+        return
+    yield from lines.last()
+
+
+def _read_sound(
+    lines: "_Lines", chunks: Iterator[bytes], left: int
+) -> Generator[Located | QuarantineRow, None, bytes]:
+    """The lines of so many bytes; what is left of the piece that they end in is returned."""
+    rest = b""
+    while left:
+        chunk = next(chunks, b"")
+        if not chunk:
+            break  # it is another file by now
+        yield from lines.take(chunk[:left])
+        left, rest = max(0, left - len(chunk)), chunk[left:]
+    return rest
 
 
 class _Lines:
@@ -218,9 +276,22 @@ class _Lines:
         """Empty lines just before, which may be those at the end."""
         self._told_of: set[str] = set()
         """Runs that have lines in the damaged data."""
+        self._is_read = False
+        """Whether the line under way was read already."""
+
+    def pass_over(self, chunk: bytes) -> None:
+        """Count the lines of a piece that was read before; its last line may lack its line feed."""
+        if chunk:
+            self._number += chunk.count(b"\n")
+            self._is_read = not chunk.endswith(b"\n")
 
     def take(self, chunk: bytes) -> Iterator[Located | QuarantineRow]:
         """The lines completed with the piece."""
+        if self._is_read and chunk:
+            # The line feed behind a line that was read before it had one.
+            self._is_read = False
+            if (behind := chunk.lstrip(b" \t\r")).startswith(b"\n"):
+                self._number, chunk = self._number + 1, behind[1:]
         *complete, self._rest = (self._rest + chunk).split(b"\n")
         for line in complete:
             self._number += 1
@@ -255,6 +326,12 @@ class _Lines:
                 self._told_of.clear()  # to be told twice does no harm
             self._told_of.add(line.run)
             yield line._replace(raw=NOT_BELIEVED)
+
+    def not_covered(self, latest: dict[str, Located]) -> Iterator[Located]:
+        """For each run one more line: no checksum covers those up to the latest; it is cleared."""
+        for line in latest.values():
+            yield line._replace(number=self._number + 1, raw=NOT_COVERED)
+        latest.clear()
 
     def _empty_lines(self) -> Iterator[QuarantineRow]:
         for before in range(self._empty, 0, -1):

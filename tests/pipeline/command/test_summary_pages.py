@@ -54,6 +54,22 @@ def test_what_is_wrong_with_a_line_is_told_in_full() -> None:
     assert "t.jsonl:5 (run a, seq 4)" in words
 
 
+def test_what_runs_left_open_stands_in_both() -> None:
+    """
+    Given runs that left expiries, calls and observables unjudged, and a control that left none
+    When they are told at a terminal and on a page
+    Then both have the same counts, and of the control neither has any
+    """
+    left = GOOD._replace(run="c", pending_expiries=2, open_calls=1, uncompared=("size",))
+    words = (
+        "Left open: 2 expiries were not overdue yet, 1 call was open, "
+        "size was not compared in 1 run"
+    )
+    assert words in printed(GOOD, left)
+    assert f"{words}." in page_of(GOOD, left)
+    assert "Left open" not in printed(GOOD) + page_of(GOOD)
+
+
 def test_where_lines_differ_the_first_is_told_in_full() -> None:
     aside = [QuarantineRow("t", n, "{", f"cut off in column {n}") for n in (3, 8)]
     short = GOOD._replace(verdict="incomplete", reason="line 2 is missing")

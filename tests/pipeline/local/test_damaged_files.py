@@ -119,3 +119,27 @@ def test_a_changed_digit_diverges_only_where_the_checksum_agrees(tmp_path: Path)
         ("", 0),
         ("timer", 1),
     ]
+
+
+@pytest.mark.parametrize("cut", range(1, 9))
+def test_a_run_without_its_checksum_does_not_conform(tmp_path: Path, cut: int) -> None:
+    """
+    Given a compressed run whose data is whole, and whose trailer is cut off
+    When it is checked
+    Then it is incomplete; the control, with its trailer, conforms, and so does a run before it
+    """
+    before, last = (
+        gzip.compress(b"".join(GOOD["purgatory"])),
+        gzip.compress(b"".join(GOOD["timer"])),
+    )
+    path = tmp_path / "t.jsonl.gz"
+    path.write_bytes(before + last)
+    assert verdicts_of(list(check_locally([path]))) == {
+        "purgatory": "conforms",
+        "timer": "conforms",
+    }
+    path.write_bytes(before + last[:-cut])
+    rows = list(check_locally([path]))
+    assert verdicts_of(rows) == {"purgatory": "conforms", "timer": "incomplete"}
+    (row,) = (row for row in rows if isinstance(row, VerdictRow) and row.run == "timer")
+    assert (row.events, row.reason[:30]) == (60, "its compressed file breaks off")

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.traces import byte_streams
+from purgatory_pipeline.traces import byte_streams, sources
 from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.parsing import LARGEST_SEQ, MOST_BYTES, NOT_BELIEVED
+from purgatory_pipeline.traces.parsing import LARGEST_SEQ, MOST_BYTES, NOT_BELIEVED, NOT_COVERED
 from purgatory_pipeline.traces.sources import SHOWN_BYTES, read_file
 
 
@@ -151,7 +151,7 @@ WHOLE = gzip.compress(b"\n".join(LINES) + b"\n")
 def test_a_gzip_file_that_breaks_off_is_used_so_far_and_told(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "trace.jsonl.gz"
     path.write_bytes(WHOLE[:kept])
-    *lines, aside = read_file(path)
+    *lines, aside = (each for each in read_file(path) if each[4:5] != (NOT_COVERED,))
     assert [each.raw for each in lines] == LINES[: len(lines)]
     assert isinstance(aside, QuarantineRow)
     assert "breaks off; nothing is read from here on" in aside.reason
@@ -159,6 +159,31 @@ def test_a_gzip_file_that_breaks_off_is_used_so_far_and_told(tmp_path: Path, kep
     assert all(aside.raw.encode() in next_line for next_line in LINES[len(lines) :][:1])
     if kept > len(WHOLE) // 3:
         assert len(lines) > 500, "what could be decompressed is not lost"
+
+
+@pytest.mark.parametrize("most", [1, 10_000])
+def test_each_run_that_no_checksum_covers_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """
+    Given a compressed file of two members, the second without its checksum
+    When it is read, with room for one run and for many
+    Then behind the lines of the second member comes one that says so for each of its runs
+    """
+    monkeypatch.setattr(sources, "_MOST_RUNS", most)
+    second = b'{"run":"a","seq":9}\n{"run":"b","seq":7}\n{"run":"b","seq":5}\n'
+    path = tmp_path / "trace.jsonl.gz"
+    path.write_bytes(gzip.compress(LINES[0] + b"\n") + gzip.compress(second)[:-4])
+    read = [each for each in read_file(path) if isinstance(each, Located)]
+    assert [each.raw for each in read if each.raw != NOT_COVERED] == [
+        LINES[0],
+        *second.splitlines(),
+    ]
+    last = {each.run: each for each in read if each.raw == NOT_COVERED}
+    assert sorted(last) == ["a", "b"]
+    assert [last[run].seq for run in "ab"] == [9, 5]
+    path.write_bytes(gzip.compress(LINES[0] + b"\n") + gzip.compress(second))
+    assert [each.raw for each in read_file(path)] == [LINES[0], *second.splitlines()]
 
 
 def test_what_is_no_gzip_is_told_and_what_comes_before_it_is_used(tmp_path: Path) -> None:

@@ -10,12 +10,10 @@ import pytest
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.spark.engine import check_on_spark
 from purgatory_pipeline.results.rows import QuarantineRow, Row, RunVerdict, VerdictRow
-from purgatory_pipeline.streaming.batches import Batches
-from purgatory_pipeline.streaming.records import row_of
-from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
 from purgatory_pipeline.traces.sources import files_of
 from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
+from tests.pipeline.streaming.watched import watched
 
 from .corpora import write_shuffled
 
@@ -27,23 +25,10 @@ AT_LEAST = 200_000
 
 
 def rows_of_stream(spark: "SparkSession", traces: Path, folder: Path) -> list[Row]:
-    """What stands when a stream has read all files, some in a first batch and some in a second."""
-    before = {name: spark.conf.get(name, None) for name in SETTINGS}
-    for name, value in SETTINGS.items():
-        spark.conf.set(name, value)
-    try:
-        batches = Batches(folder / "batches")
-        numbers: list[int] = []
-        watch = Watch(traces, folder / "checkpoint", files_per_batch=3, once=True)
-        start(spark, watch, batches, numbers.append).awaitTermination()
-        assert numbers == [0, 1]
-        return [row_of(record) for record in batches.standing()]
-    finally:
-        for name, earlier in before.items():
-            if earlier is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, earlier)
+    """What stands when a stream has read all files, in several batches."""
+    rows, numbers = watched(spark, traces, folder, files_per_order=2)
+    assert len(numbers) > 1
+    return rows
 
 
 def compared(row: Row) -> Row:

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.results.rows import Row
-from purgatory_pipeline.streaming.batches import Batches
-from purgatory_pipeline.streaming.records import row_of
-from purgatory_pipeline.streaming.watching import SETTINGS, Watch, start
 from purgatory_pipeline.traces.synthetic import write_corpus
+from tests.pipeline.streaming.watched import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,16 +16,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 A_YEAR_SECONDS = 365 * 24 * 3600
-
-
-def watched(spark: "SparkSession", folder: Path, out: Path) -> list[Row]:
-    """What stands when all files that are there have been read."""
-    for name, value in SETTINGS.items():
-        spark.conf.set(name, value)
-    batches = Batches(out / "batches")
-    query = start(spark, Watch(folder, out / "checkpoint", once=True), batches, lambda number: None)
-    query.awaitTermination()
-    return [row_of(record) for record in batches.standing()]
 
 
 def test_an_old_file_that_comes_late_is_read(spark: "SparkSession", tmp_path: Path) -> None:
@@ -42,9 +29,10 @@ def test_an_old_file_that_comes_late_is_read(spark: "SparkSession", tmp_path: Pa
     logs.mkdir()
     first, second = sorted(written.iterdir())
     first.rename(logs / first.name)
-    assert len(watched(spark, logs, tmp_path / "out")) == len(list(check_locally([logs])))
+    rows, _ = watched(spark, logs, tmp_path / "out")
+    assert len(rows) == len(list(check_locally([logs])))
     old = second.stat().st_mtime - A_YEAR_SECONDS
     os.utime(second, (old, old))
     second.rename(logs / second.name)
-    rows = watched(spark, logs, tmp_path / "out")
+    rows, _ = watched(spark, logs, tmp_path / "out")
     assert sorted(rows, key=repr) == sorted(check_locally([logs]), key=repr)

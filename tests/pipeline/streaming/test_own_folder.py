@@ -37,6 +37,27 @@ def test_a_later_start_goes_on_and_another_folder_is_refused(logs: Path, tmp_pat
         raise AssertionError("nobody knows of what")
 
 
+def test_what_another_version_kept_is_set_aside_and_told(logs: Path, tmp_path: Path) -> None:
+    """
+    Given the folder of a stream of the first layout, with its checkpoint
+    When a stream begins there that watches the same folder, and later another one
+    Then the first says in a sentence where all that was kept is now, and the second goes on
+    """
+    out = tmp_path / "out"
+    (out / "checkpoint").mkdir(parents=True)
+    (out / "watched.json").write_text(f'{{"folder":"{logs}"}}', encoding="utf-8")
+    with own_folder(out, logs) as told:
+        assert told.startswith(f"{out} is of a watch by another version: what it kept is now in")
+        assert str(out / "set-aside-1") in told
+        assert not (out / "checkpoint").exists()
+    assert sorted(each.name for each in (out / "set-aside-1").iterdir()) == [
+        "checkpoint",
+        "watched.json",
+    ]
+    with own_folder(out, logs) as told:
+        assert told == ""
+
+
 @pytest.mark.parametrize("inside", ["logs", "logs/out", "logs/a/../b/out", "link/out"])
 def test_results_among_the_traces_are_refused(logs: Path, tmp_path: Path, inside: str) -> None:
     (tmp_path / "link").symlink_to(logs)

@@ -1,7 +1,6 @@
 """The stream gives the rows of the batch, and a kill in mid-batch changes nothing."""
 
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -13,10 +12,10 @@ import pytest
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter, read_results
 from purgatory_pipeline.results.schemas import TableName
-from purgatory_pipeline.streaming.batches import Batches
-from purgatory_pipeline.streaming.records import row_of
+from purgatory_pipeline.streaming.tables import Tables
 from purgatory_pipeline.traces.synthetic import write_corpus
 from tests.pipeline.processes import PURGATORY
+from tests.pipeline.streaming.watched import rows_of, write_records
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -74,8 +73,10 @@ def test_a_kill_in_mid_batch_loses_nothing_and_counts_nothing_twice(
         assert watched
 
     # The control: the comparison sees a batch that is lost.
-    shutil.rmtree(out / "batches" / f"batch={FILES - 1:06d}")
-    left = [row_of(record) for record in Batches(out / "batches").standing()]
+    tables = Tables(out / "tables")
+    write_records(tables.staging, [])
+    tables.take(FILES - 1, [])
+    left = rows_of(out / "tables")
     assert Counter(left) != Counter(check_locally([corpus]))
 
 

@@ -2,7 +2,7 @@
 
 Its arguments are those of ``purgatory``::
 
-    spark-submit path/to/jobs.py trace check --engine spark /shared/traces --output /shared/result
+    spark-submit path/to/jobs.py trace check --engine spark /shared/traces --out /shared/result
 
 Spark is the one that spark-submit has started, with its master and its settings. The package has to
 be installed for the Python of the driver and of every worker. See

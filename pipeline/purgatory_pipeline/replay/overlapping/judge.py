@@ -24,7 +24,7 @@ from typing import Generic, Protocol, TypeVar
 from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding, JudgedLine, Unjudged
-from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
+from purgatory_pipeline.replay.overlapping.recent_names import MOST_NAMES
 from purgatory_pipeline.traces.lines import (
     Begin,
     Call,
@@ -42,6 +42,7 @@ from purgatory_spec.reasons import Reason
 
 NS_PER_MS = 1_000_000
 
+_WITHOUT_THREAD = (Snapshot, End)
 _EXPIRIES = (EventKind.EXPIRED, EventKind.RAN, EventKind.TIMED_OUT)
 
 Kept = TypeVar("Kept")
@@ -110,8 +111,8 @@ class OverlappingJudge(Generic[Kept]):
     begin: Begin
     follower: Follower[Kept]
     _calls: dict[str, list[_OpenCall[Kept]]] = field(default_factory=dict)
-    _latest_ns: RecentNames[int] = field(default_factory=RecentNames)
-    """By thread, the time of its latest line."""
+    _latest_ns: dict[str, int] = field(default_factory=dict)
+    """By thread, the time of its latest line; of ``MOST_NAMES`` threads at the most."""
     _now_ms: int | None = None
     _fresh: bool = True
     _saw_expiry: bool = False
@@ -190,19 +191,22 @@ class OverlappingJudge(Generic[Kept]):
 
     def _reject_clock_that_goes_back(self, line: JudgedLine, at_ns: int) -> None:
         """See that the lines of each thread are in the order of their times."""
-        if isinstance(line, Snapshot | End):
+        if isinstance(line, _WITHOUT_THREAD):
             return
         first_ns = at_ns
         if isinstance(line, Step) and line.called_ns is not None:
             first_ns = line.called_ns
-        before_ns = self._latest_ns.get(line.thread)
+        latest_ns = self._latest_ns
+        before_ns = latest_ns.get(line.thread, first_ns)
         if first_ns > at_ns:
             raise Unusable(f"the clock goes back: called at {first_ns}, over at {at_ns}")
-        if before_ns is not None and first_ns < before_ns:
+        if first_ns < before_ns:
             raise Unusable(
                 f"the clock goes back in thread {line.thread!r}: {first_ns} after {before_ns}"
             )
-        self._latest_ns.put(line.thread, at_ns)
+        latest_ns[line.thread] = at_ns
+        if len(latest_ns) > MOST_NAMES:
+            del latest_ns[next(iter(latest_ns))]
 
     def _called(self, thread: str, operation: Operation, at_ms: int) -> None:
         kept = self.follower.called(operation, at_ms)

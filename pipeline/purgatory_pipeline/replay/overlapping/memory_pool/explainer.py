@@ -139,6 +139,36 @@ class PoolExplainer:
             _check_number(len(after))
         return self._needed(after, others)
 
+    def may_answer_otherwise(self, call: PoolCall, request: Allocate, seen: PoolOutcome) -> bool:
+        """Whether a request may as well get the other answer, by what other calls may do first.
+
+        It looks at the most and the least that may be available, not at each order of the calls;
+        so it says yes a little too often.
+        """
+        if self.configuration.unbounded:
+            return False
+        for moment in self.moments:
+            outcome = moment.outcome_of(call.number)
+            if outcome is not None:
+                if outcome != seen:
+                    return True
+                continue
+            done = {number for number, _ in moment.done}
+            others = [each for each in self._others_than(call) if each.number not in done]
+            if seen == REFUSED:
+                available = moment.available_bytes + sum(each.size_bytes or 0 for each in others)
+            elif call.number in moment.refusable:
+                return True
+            else:
+                wanted = (each.operation for each in others)
+                available = moment.available_bytes - sum(
+                    max(0, each.size_bytes) for each in wanted if isinstance(each, Allocate)
+                )
+            grants = is_granted(available, request.size_bytes, self.configuration.strict)
+            if grants == (seen == REFUSED):
+                return True
+        return False
+
     def _others_than(self, call: PoolCall) -> list[PoolCall]:
         return [each for each in self.open.values() if each is not call]
 

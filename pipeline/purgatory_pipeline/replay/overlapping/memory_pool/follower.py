@@ -111,8 +111,8 @@ class MemoryPoolFollower:
                 return blame.of_credit(call)
             self.deviated.add(self._variants[_CREDITS])
             left = [each._replace(credits_wrongly=False) for each in left]
-        self._explainer.end(call, left)
         self._visit(call, seen)
+        self._explainer.end(call, left)
         if isinstance(call.operation, Allocate) and result is True:
             self._hold(call.operation.buffer, call.operation.size_bytes)
         return None
@@ -222,6 +222,8 @@ class MemoryPoolFollower:
         if not configuration.unbounded and (seen.rejected is not None or size_bytes == 0):
             self.visits[rule_of_illegal(size_bytes)] += 1
             return
+        if self._explainer.may_answer_otherwise(call, call.operation, seen):
+            return  # whatever it answers keeps the rules
         self.visits[rule_of_admission(configuration)] += 1
         if not configuration.unbounded:
             self.visits["POOL-BOUND"] += 1

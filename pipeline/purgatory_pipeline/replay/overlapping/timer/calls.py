@@ -94,7 +94,8 @@ def _added(
         followed.take_no_effect(call)
         return blame.of_add(delay_ms, allowed, rejected)
     if rejected is not None:
-        known.visits[blame.RULES_OF_REFUSALS[rejected]] += 1
+        if None not in allowed:  # or it could have been taken, and no rule was put to the test
+            known.visits[blame.RULES_OF_REFUSALS[rejected]] += 1
         followed.take_no_effect(call)
         return None
     if is_lost:

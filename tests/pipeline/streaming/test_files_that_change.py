@@ -1,0 +1,89 @@
+"""Files that are renamed, whose names are used again, and that grow: each line is judged once."""
+
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_pipeline.traces.synthetic_steps import Fault
+from purgatory_spec.profiles import Component
+from tests.pipeline.streaming.watched import watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    return tmp_path / "logs"
+
+
+def of_run(run: str, fault: Fault = Fault.NONE) -> bytes:
+    return b"".join(run_lines(run, Component.TIMER, 60, fault))
+
+
+def nameless(rows: list[Row]) -> list[Row]:
+    """The rows without the names of files: a watch knows a file by the name that it had then."""
+    left = [row if isinstance(row, CoverageRow) else row._replace(file="") for row in rows]
+    return sorted(left, key=repr)
+
+
+def verdicts(rows: list[Row]) -> dict[str, str]:
+    return {row.run: row.verdict for row in rows if isinstance(row, VerdictRow)}
+
+
+def test_a_name_that_is_used_again_is_read_again(
+    spark: "SparkSession", logs: Path, tmp_path: Path
+) -> None:
+    """
+    Given a file that was read
+    When it is renamed and its name is given to a file whose run diverges
+    Then that run diverges, and no line counts twice
+    """
+    (logs / "log.jsonl").write_bytes(of_run("a"))
+    rows, _ = watched(spark, logs, tmp_path / "out")
+    assert verdicts(rows) == {"a": "conforms"}
+    (logs / "log.jsonl").rename(logs / "log-1.jsonl")
+    (logs / "log.jsonl").write_bytes(of_run("b", Fault.TWICE))
+    rows, _ = watched(spark, logs, tmp_path / "out")
+    assert verdicts(rows) == {"a": "conforms", "b": "diverges"}
+    assert nameless(rows) == nameless(list(check_locally([logs])))
+
+
+def test_a_file_that_grows_is_read_on(spark: "SparkSession", logs: Path, tmp_path: Path) -> None:
+    """
+    Given a file that was read up to the middle of a line
+    When it grows, and the rest of its run diverges
+    Then the run diverges, in the right line of the file, and what was cut off is told no longer
+    """
+    whole, log = of_run("a", Fault.TWICE), logs / "log.jsonl"
+    log.write_bytes(whole[:1000])
+    rows, _ = watched(spark, logs, tmp_path / "out")
+    assert verdicts(rows) == {"a": "incomplete"}
+    assert sorted(rows, key=repr) == sorted(check_locally([logs]), key=repr)
+    assert [row.reason[:12] for row in rows if isinstance(row, QuarantineRow)] == ["not JSON, or"]
+    log.write_bytes(whole)
+    rows, _ = watched(spark, logs, tmp_path / "out")
+    assert verdicts(rows) == {"a": "diverges"}
+    assert sorted(rows, key=repr) == sorted(check_locally([logs]), key=repr)
+    assert watched(spark, logs, tmp_path / "out") == (rows, [])
+
+
+def test_a_file_that_is_renamed_is_not_read_again(
+    spark: "SparkSession", logs: Path, tmp_path: Path
+) -> None:
+    (logs / "log.jsonl").write_bytes(of_run("a"))
+    (logs / "log.jsonl.gz").write_bytes(gzip.compress(of_run("b")))
+    before, numbers = watched(spark, logs, tmp_path / "out")
+    assert numbers == [0]
+    (logs / "inner").mkdir()
+    for name in ("log.jsonl", "log.jsonl.gz"):
+        (logs / name).rename(logs / "inner" / f"old-{name}")
+    assert watched(spark, logs, tmp_path / "out") == (before, [])
