@@ -2,6 +2,7 @@
 
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from purgatory_pipeline.engines.spark.engine import (
     Plan,
     check_on_spark,
     in_order,
-    lines_of,
+    pieces_of,
     plan_of,
     replayed,
     rows_in,
@@ -38,6 +39,12 @@ def write_runs(path: Path, *runs: str) -> None:
     path.write_bytes(b"".join(b"".join(run_lines(run, Component.TIMER, 60)) for run in runs))
 
 
+def apart(files: Sequence[str | Path], partitions: int = 2) -> Plan:
+    """A plan in which each file is read by a task of its own."""
+    names = tuple(map(str, files))
+    return Plan(names, tuple((file,) for file in range(len(names))), partitions)
+
+
 def job(spark: "SparkSession", rows: "DataFrame", staging: Path) -> None:
     run_job(spark, rows, staging, tasks=2)
 
@@ -57,15 +64,15 @@ def test_the_sort_stands_directly_below_the_replay(
     plan = plan_of([tmp_path / "a.jsonl"])
     assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
 
-    rows = replayed(in_order(lines_of(spark, plan), plan), plan)
+    rows = replayed(in_order(pieces_of(spark, plan), plan))
 
     operators = [line for line in physical_plan(rows, capsys) if line]
     assert operators == [
         "AdaptiveSparkPlan isFinalPlan=false",
-        "MapInArrow ReplayRuns",
+        "MapInArrow replay_pieces",
         "Sort",
         "Exchange SinglePartition, REPARTITION_BY_NUM,",
-        "MapInArrow ReadFiles",
+        "MapInArrow ReadShares",
         "Range",
     ]
 
@@ -76,11 +83,11 @@ def test_lines_that_were_not_sorted_are_an_error_and_no_verdict(
     traces = tmp_path / "traces"
     traces.mkdir()
     write_shuffled(traces, runs=4, events=60, names=["a.jsonl", "b.jsonl"])
-    plan = plan_of(files_of([traces]))
-    lines = lines_of(spark, plan).repartition(1, "run")
+    plan = apart(files_of([traces]))
+    pieces = pieces_of(spark, plan).repartition(1, "run")
 
-    with pytest.raises(OutOfOrder, match="the engine has to sort by run and seq"):
-        job(spark, replayed(lines, plan), tmp_path / "staging")
+    with pytest.raises(OutOfOrder, match="the engine has to sort by run, kind and seq"):
+        job(spark, replayed(pieces), tmp_path / "staging")
     with pytest.raises(PipelineError, match="has left no result"):
         list(rows_in(tmp_path / "staging"))
 
@@ -89,11 +96,11 @@ def test_a_run_in_two_partitions_is_an_error_and_no_verdict(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
     write_runs(tmp_path / "a.jsonl", "a")
-    plan = plan_of([tmp_path / "a.jsonl"])
-    order = ("run", "seq", "file", "number")
-    lines = lines_of(spark, plan).repartition(2, "seq").sortWithinPartitions(*order)
+    write_runs(tmp_path / "b.jsonl", "a")
+    plan = apart([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
+    pieces = pieces_of(spark, plan)
 
-    job(spark, replayed(lines, plan), tmp_path / "staging")
+    job(spark, replayed(pieces), tmp_path / "staging")
     with pytest.raises(PipelineError, match="run 'a' was judged in two places"):
         list(rows_in(tmp_path / "staging"))
 
@@ -153,11 +160,11 @@ def test_a_second_run_gives_the_same_rows_in_the_same_order(
     traces.mkdir()
     write_shuffled(traces, runs=12, events=60)
     files = files_of([traces])
-    plan = Plan(tuple(files), tuple((file,) for file in range(len(files))), partitions=3)
+    plan = apart(files, partitions=3)
 
     first, second = tmp_path / "first", tmp_path / "second"
     for staging in (first, second):
-        job(spark, replayed(in_order(lines_of(spark, plan), plan), plan), staging)
+        job(spark, replayed(in_order(pieces_of(spark, plan), plan)), staging)
 
     rows = list(rows_in(first))
     assert rows == list(rows_in(second))

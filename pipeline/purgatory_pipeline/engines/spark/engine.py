@@ -2,14 +2,19 @@
 
 Theory of operation. One job, of two stages::
 
-    shares of files -> read (Python) -> by run -> sort by run, seq, file, number -> replay (Python)
+    shares of files -> read, replay whole runs -> by run -> sort -> replay the rest
 
 - Only the DataFrame API is used, so that it runs unchanged through Spark Connect.
 - Files are dealt out to shares of about equal size beforehand, one task for each: a range of
   numbers with as many partitions as shares needs no shuffle to spread them.
-- The sort stands directly below the replay, in the same task, so that nothing can come in between
-  and disturb the order; were it lost, the replay would say so and the job would fail. Spark changes
-  no number of partitions that is given, and splits none.
+- A run whose lines lie in one share is judged by the task that reads it, and its rows alone are
+  shuffled; of any other run the lines are, in compressed blocks (see ``pieces``).
+- The sort stands directly below the second replay, in the same task, so that nothing can come in
+  between and disturb the order; were it lost, the replay would say so and the job would fail. Spark
+  changes no number of partitions that is given, and splits none.
+- A run that was judged where it was read, and has lines elsewhere after all, as where a log was
+  shipped twice, gives no rows: a second job of the same form reads all files again for these runs
+  alone, and shuffles all their lines. Beyond ``MOST_AGAIN`` runs it does so for all.
 - The rows of all three tables leave the job together, as Parquet parts in a folder, so that the
   replay runs once; they are read from there one by one.
 - A task costs about 65 ms beyond its work, so that their number follows from the bytes.
@@ -35,8 +40,10 @@ if TYPE_CHECKING:
 
 BYTES_OF_A_SHARE = 16 << 20
 """About how many bytes of files one task reads, if there are files enough."""
-BYTES_OF_A_PARTITION = 4 << 20
+BYTES_OF_A_PARTITION = 16 << 20
 """About how many bytes of lines one task replays, if there are runs enough."""
+MOST_AGAIN = 10_000
+"""So many runs, at the most, are read again by their names."""
 _MOST_TASKS = 10_000
 _SECONDS_TO_CLEAR = 5
 
@@ -89,26 +96,34 @@ def _shares(sizes: Sequence[int], count: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(sorted(share)) for share in shares)
 
 
-def lines_of(spark: "SparkSession", plan: Plan) -> "DataFrame":
-    """All lines of the files, in no order."""
-    from purgatory_pipeline.engines.spark.transport import LINE_COLUMNS, ReadFiles
+def pieces_of(
+    spark: "SparkSession",
+    plan: Plan,
+    *,
+    judges: bool = True,
+    only: frozenset[str] | None = None,
+) -> "DataFrame":
+    """The pieces of the runs in the files, in no order; the rest is as in ``ReadShares``."""
+    from purgatory_pipeline.engines.spark.pieces import PIECE_COLUMNS
+    from purgatory_pipeline.engines.spark.reading import ReadShares
 
-    places = tuple(str(Path(name).absolute()) for name in plan.files)
+    files = tuple((name, str(Path(name).absolute())) for name in plan.files)
     shares = spark.range(0, len(plan.shares), 1, len(plan.shares))
-    return shares.mapInArrow(ReadFiles(places, plan.shares), LINE_COLUMNS)
+    return shares.mapInArrow(ReadShares(files, plan.shares, judges, only), PIECE_COLUMNS)
 
 
-def in_order(lines: "DataFrame", plan: Plan) -> "DataFrame":
-    """The lines of a run in one partition, and each partition in order."""
-    by_run = lines.repartition(plan.partitions, "run")
-    return by_run.sortWithinPartitions("run", "seq", "file", "number")
+def in_order(pieces: "DataFrame", plan: Plan) -> "DataFrame":
+    """The pieces of a run in one partition, and each partition in order."""
+    by_run = pieces.repartition(plan.partitions, "run")
+    return by_run.sortWithinPartitions("run", "kind", "seq")
 
 
-def replayed(lines: "DataFrame", plan: Plan) -> "DataFrame":
-    """The rows of all tables for lines that are in order."""
-    from purgatory_pipeline.engines.spark.transport import ROW_COLUMNS, ReplayRuns
+def replayed(pieces: "DataFrame") -> "DataFrame":
+    """The rows of all tables for pieces that are in order."""
+    from purgatory_pipeline.engines.spark.pieces import ROW_COLUMNS
+    from purgatory_pipeline.engines.spark.replaying import replay_pieces
 
-    return lines.mapInArrow(ReplayRuns(plan.files), ROW_COLUMNS)
+    return pieces.mapInArrow(replay_pieces, ROW_COLUMNS)
 
 
 def check_on_spark(
@@ -119,7 +134,7 @@ def check_on_spark(
     Args:
         spark: Where it runs; its workers must be able to read the files, and to write ``staging``.
         files: As ``purgatory_pipeline.traces.sources.files_of`` gives them; rows name them so.
-        staging: A folder that does not exist; the caller removes it.
+        staging: A folder that exists, or can be made; the caller removes it.
 
     Raises:
         OutOfOrder: lines did not arrive in order; a defect of the engine.
@@ -129,9 +144,26 @@ def check_on_spark(
     plan = plan_of(files)
     for name, value in _WORKER_SETTINGS.items():
         spark.conf.set(name, value)
-    rows = replayed(in_order(lines_of(spark, plan), plan), plan)
-    run_job(spark, rows, staging, tasks=plan.tasks)
-    yield from rows_in(staging)
+    first, second = staging / "first", staging / "second"
+    run_job(spark, replayed(in_order(pieces_of(spark, plan), plan)), first, tasks=plan.tasks)
+    again = _runs_to_read_again(spark, first)
+    if not again:
+        yield from rows_in(first)
+        return
+    only = again if len(again) <= MOST_AGAIN else None
+    pieces = pieces_of(spark, plan, judges=False, only=only)
+    run_job(spark, replayed(in_order(pieces, plan)), second, tasks=plan.tasks)
+    if only is not None:
+        yield from rows_in(first)
+    yield from rows_in(second)
+
+
+def _runs_to_read_again(spark: "SparkSession", staging: Path) -> frozenset[str]:
+    """The runs that were judged in one task and have lines in another; no more than are needed."""
+    from purgatory_pipeline.engines.spark.pieces import AGAIN
+
+    rows = spark.read.parquet(staging.absolute().as_uri()).where(f"table = '{AGAIN}'")
+    return frozenset(bytes(row.payload).decode() for row in rows.limit(MOST_AGAIN + 1).collect())
 
 
 def run_job(spark: "SparkSession", rows: "DataFrame", staging: Path, *, tasks: int) -> None:
@@ -165,6 +197,8 @@ def rows_in(staging: Path) -> Iterator[Row]:
     """
     import pyarrow.parquet as pq
 
+    from purgatory_pipeline.engines.spark.pieces import AGAIN
+
     if not (staging / "_SUCCESS").exists():
         raise PipelineError(
             f"Spark has left no result in {staging}: it has to lie where the workers can write "
@@ -177,6 +211,8 @@ def rows_in(staging: Path) -> Iterator[Row]:
                 tables = batch.column("table").to_pylist()
                 payloads = batch.column("payload").to_pylist()
                 for table, payload in zip(tables, payloads, strict=True):
+                    if table == AGAIN:
+                        continue
                     row = row_of(table, payload)
                     if isinstance(row, VerdictRow):
                         if row.run in judged:
