@@ -76,8 +76,9 @@ class Conclusion:
 class ResultWriter:
     """Writes the results of one check into a folder; to be used in a ``with`` statement.
 
-    First ``write`` rows, then ``finish`` the tables, then ``commit``. Where the statement is left
-    before that, nothing has changed in the folder.
+    First ``write`` rows, then ``finish`` the tables; or write files into ``whole`` by other means
+    and ``adopt`` them. Then ``commit``. Where the statement is left before that, nothing has
+    changed in the folder.
     """
 
     def __init__(self, folder: Path, *, chunk_bytes: int = CHUNK_BYTES) -> None:
@@ -114,8 +115,9 @@ class ResultWriter:
             inside = self._folder / f"{STAGING}{secrets.token_hex(8)}"
             inside.mkdir(0o700)
             opening.callback(shutil.rmtree, inside, ignore_errors=True)
-            self._whole = inside / "whole"
-            self._whole.mkdir()
+            self.whole = inside / "whole"
+            """The folder that ``commit`` makes the results."""
+            self.whole.mkdir()
             self.scratch = inside / "scratch"
             """A folder for what is not a result; it goes with the staging folder."""
             self.scratch.mkdir()
@@ -155,9 +157,13 @@ class ResultWriter:
             (TableName.QUARANTINE, self._quarantine),
         ):
             rows: Iterator[Row] = sorting.in_order()
-            path = self._whole / f"{table.value}.parquet"
+            path = self.whole / f"{table.value}.parquet"
             count = _write_table(path, table, rows if take is None else _told(rows, take))
             self._tables.append(described(path, count))
+
+    def adopt(self, files: Iterable[ResultFile]) -> None:
+        """Take files of tables for results that were written into ``whole`` by other means."""
+        self._tables.extend(files)
 
     def commit(self, conclusion: Conclusion, pages: Sequence[tuple[str, str]] = ()) -> Path:
         """Make what was written the results of the folder.
@@ -171,7 +177,7 @@ class ResultWriter:
         """
         files = [*self._tables]
         for name, text in pages:
-            path = self._whole / name
+            path = self.whole / name
             path.write_text(text, encoding="utf-8")
             files.append(described(path, None))
         manifest = Manifest(
@@ -185,7 +191,7 @@ class ResultWriter:
             inputs=conclusion.inputs,
             ignored=conclusion.ignored,
         )
-        return publish(self._whole, self._folder, manifest, self.scratch / MANIFEST)
+        return publish(self.whole, self._folder, manifest, self.scratch / MANIFEST)
 
 
 def _told(rows: Iterator[Row], take: Callable[[Row], None]) -> Iterator[Row]:
@@ -244,11 +250,47 @@ class CheckResults:
     folder: Path
 
     def table(self, name: TableName | str) -> "pa.Table":
-        """One of the tables: ``verdicts``, ``coverage`` or ``quarantine``."""
-        import pyarrow.parquet as pq
+        """One of the tables: ``verdicts``, ``coverage`` or ``quarantine``, in its order."""
+        table = TableName(name)
+        path = self.folder / f"{table.value}.parquet"
+        return _read_parts(path, table) if path.is_dir() else _read_part(path)
 
-        with (self.folder / f"{TableName(name).value}.parquet").open("rb") as opened:
-            return pq.ParquetFile(opened, page_checksum_verification=True).read()
+
+def _read_part(path: Path) -> "pa.Table":
+    import pyarrow.parquet as pq
+
+    with path.open("rb") as opened:
+        return pq.ParquetFile(opened, page_checksum_verification=True).read()
+
+
+def _read_parts(folder: Path, table: TableName) -> "pa.Table":
+    """A table that Spark has written, in folders that name the component of their rows."""
+    import pyarrow as pa
+
+    schema = arrow_schema(table)
+    parts = [schema.empty_table()]
+    for path in sorted(folder.rglob("*.parquet")):
+        part = _read_part(path)
+        component = path.parent.name.removeprefix(_COMPONENT)
+        known = "" if component == _NOT_KNOWN else component
+        columns = [
+            part.column(field.name)
+            if field.name in part.column_names
+            else pa.repeat(known, part.num_rows)
+            for field in schema
+        ]
+        arrays = [column.cast(field.type) for column, field in zip(columns, schema, strict=True)]
+        parts.append(pa.Table.from_arrays(arrays, schema=schema))
+    return pa.concat_tables(parts).sort_by([(column, "ascending") for column in _ORDER[table]])
+
+
+_COMPONENT = "component="
+_NOT_KNOWN = "__HIVE_DEFAULT_PARTITION__"
+_ORDER = {
+    TableName.VERDICTS: ("run",),
+    TableName.COVERAGE: ("run", "rule"),
+    TableName.QUARANTINE: ("file", "line", "reason", "run", "seq"),
+}
 
 
 def read_results(folder: str | Path) -> CheckResults:

@@ -1,6 +1,6 @@
 """The two halves of the engine, without Spark: what one puts into Arrow, the other takes out."""
 
-from collections.abc import Iterator
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,23 +13,25 @@ from purgatory_pipeline.engines.spark.pieces import (
     AGAIN,
     MOST_BYTES,
     MOST_LINES,
+    CarriedRow,
     Piece,
     PieceKind,
     lines_in,
     pieces_in,
     pieces_of,
 )
-from purgatory_pipeline.engines.spark.reading import ReadShares
-from purgatory_pipeline.engines.spark.replaying import replay_pieces
+from purgatory_pipeline.engines.spark.reading import ReadShares, TraceFile
+from purgatory_pipeline.engines.spark.replaying import ReplayPieces
 from purgatory_pipeline.errors import OutOfOrder
-from purgatory_pipeline.results.row_payloads import row_of
 from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.results.schemas import TableName
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
-from .corpora import write_shuffled
+from .corpora import row_with, write_shuffled
 
+DAY = 20_783
 ORDER = [(name, "ascending") for name in ("run", "kind", "seq")]
 
 
@@ -39,20 +41,33 @@ def read(
     judges: bool = True,
     only: frozenset[str] | None = None,
 ) -> list[pa.RecordBatch]:
-    names = tuple((str(file), str(file)) for file in files)
+    names = tuple(TraceFile(str(file), str(file), DAY) for file in files)
     shares = tuple((file,) for file in range(len(names))) if shares is None else shares
     asked = pa.RecordBatch.from_pydict({"id": list(range(len(shares)))})
     return list(ReadShares(names, shares, judges, only)([asked]))
 
 
-def carried(batches: list[pa.RecordBatch]) -> Iterator[tuple[str, bytes]]:
-    for batch in replay_pieces(batches):
-        columns = (batch.column(name).to_pylist() for name in ("table", "payload"))
-        yield from zip(*columns, strict=True)
+def carried(batches: list[pa.RecordBatch]) -> list[CarriedRow]:
+    columns = CarriedRow._fields
+    return [
+        CarriedRow(*each)
+        for batch in ReplayPieces()(batches)
+        for each in zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
+    ]
+
+
+def of_tables(found: list[CarriedRow]) -> list[Row]:
+    """The rows, without what is no row of a table."""
+    tables = {table.value for table in TableName}
+    return [
+        row_with(TableName(each.table), json.loads(each.payload).values())
+        for each in found
+        if each.table in tables
+    ]
 
 
 def rows(batches: list[pa.RecordBatch]) -> list[Row]:
-    return [row_of(*each) for each in carried(batches)]
+    return of_tables(carried(batches))
 
 
 def in_order(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
@@ -126,12 +141,12 @@ def test_a_run_that_was_judged_and_has_lines_elsewhere_is_read_again(tmp_path: P
     one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     one.write_bytes(whole("a") + whole("b"))
     two.write_bytes(whole("a").splitlines(keepends=True)[7])
-    first = list(carried(in_order(read(one, two))))
-    assert [payload for table, payload in first if table == AGAIN] == [b"a"]
+    first = carried(in_order(read(one, two)))
+    assert [each.payload for each in first if each.table == AGAIN] == [b"a"]
 
     only = frozenset(["a"])
     second = rows(in_order(read(one, two, judges=False, only=only)))
-    found = [row_of(*each) for each in first if each[0] != AGAIN] + second
+    found = of_tables(first) + second
     assert compared(found) == compared(list(check_locally([tmp_path])))
     assert [row.events for row in second if isinstance(row, VerdictRow)] == [61]
 
@@ -140,7 +155,8 @@ def test_a_run_that_was_judged_twice_is_read_again(tmp_path: Path) -> None:
     one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     for file in (one, two):
         file.write_bytes(whole("a"))
-    assert list(carried(in_order(read(one, two)))) == [(AGAIN, b"a")]
+    first, _ = carried(in_order(read(one, two)))
+    assert (first.table, first.payload) == (AGAIN, b"a")
 
 
 def test_blocks_that_overlap_are_sorted_on_disk_too(
@@ -184,8 +200,8 @@ def located(*numbered: tuple[str, int]) -> list[Located]:
     ],
 )
 def test_lines_come_out_of_a_block_as_they_went_in(lines: list[Located]) -> None:
-    (piece,) = pieces_of(lines[0].run, lines)
-    assert (piece.run, piece.seq, piece.lines) == (lines[0].run, lines[0].seq, len(lines))
+    (piece,) = pieces_of(lines[0].run, lines, DAY)
+    assert piece[:5] == (lines[0].run, PieceKind.LINES, lines[0].seq, len(lines), DAY)
     assert list(lines_in(piece)) == lines
 
 
@@ -207,7 +223,7 @@ def test_rows_leave_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     file.write_bytes(b"{\n" * 25)
     pieces = read(file)
     assert kinds(pieces) == [("0", PieceKind.ROWS, 0)] * 7
-    assert [batch.num_rows for batch in replay_pieces(pieces)] == [10, 10, 5]
+    assert [batch.num_rows for batch in ReplayPieces()(pieces)] == [10, 10, 6]
 
 
 def test_rows_of_no_run_do_not_mix_with_a_run_of_that_name(tmp_path: Path) -> None:

@@ -15,13 +15,14 @@ Theory of operation. One job, of two stages::
 - A run that was judged where it was read, and has lines elsewhere after all, as where a log was
   shipped twice, gives no rows: a second job of the same form reads all files again for these runs
   alone, and shuffles all their lines. Beyond ``MOST_AGAIN`` runs it does so for all.
-- The rows of all three tables leave the job together, as Parquet parts in a folder, so that the
-  replay runs once; they are read from there one by one.
+- The rows of all three tables leave the job together, as Parquet parts in a staging folder, so that
+  the replay runs once; from there Spark writes the tables (see ``tables``). This process sees a
+  summary for each task, and the names and checksums of files.
 - A task costs about 65 ms beyond its work, so that their number follows from the bytes.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
 from pathlib import Path
@@ -30,10 +31,10 @@ from typing import TYPE_CHECKING
 from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.engines.spark.progress import run_watched
 from purgatory_pipeline.engines.spark.session import is_connect
-from purgatory_pipeline.errors import PipelineError
-from purgatory_pipeline.results.row_payloads import row_of
-from purgatory_pipeline.results.rows import Row, VerdictRow
-from purgatory_pipeline.traces.file_sizes import bytes_of_lines
+from purgatory_pipeline.engines.spark.tables import files_below, summary_of, write_tables
+from purgatory_pipeline.results.manifest import ResultFile
+from purgatory_pipeline.summary.summary import Summary
+from purgatory_pipeline.traces.file_sizes import bytes_of_lines, day_of_change
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -105,9 +106,11 @@ def pieces_of(
 ) -> "DataFrame":
     """The pieces of the runs in the files, in no order; the rest is as in ``ReadShares``."""
     from purgatory_pipeline.engines.spark.pieces import PIECE_COLUMNS
-    from purgatory_pipeline.engines.spark.reading import ReadShares
+    from purgatory_pipeline.engines.spark.reading import ReadShares, TraceFile
 
-    files = tuple((name, str(Path(name).absolute())) for name in plan.files)
+    files = tuple(
+        TraceFile(name, str(Path(name).absolute()), day_of_change(name)) for name in plan.files
+    )
     shares = spark.range(0, len(plan.shares), 1, len(plan.shares))
     return shares.mapInArrow(ReadShares(files, plan.shares, judges, only), PIECE_COLUMNS)
 
@@ -118,62 +121,60 @@ def in_order(pieces: "DataFrame", plan: Plan) -> "DataFrame":
     return by_run.sortWithinPartitions("run", "kind", "seq")
 
 
-def replayed(pieces: "DataFrame") -> "DataFrame":
-    """The rows of all tables for pieces that are in order."""
+def replayed(pieces: "DataFrame", examples: int = 1) -> "DataFrame":
+    """The rows of all tables for pieces that are in order, with a summary for each task."""
     from purgatory_pipeline.engines.spark.pieces import ROW_COLUMNS
-    from purgatory_pipeline.engines.spark.replaying import replay_pieces
+    from purgatory_pipeline.engines.spark.replaying import ReplayPieces
 
-    return pieces.mapInArrow(replay_pieces, ROW_COLUMNS)
+    return pieces.mapInArrow(ReplayPieces(examples), ROW_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What this process knows of a check on Spark.
+
+    Attributes:
+        summary: What was found.
+        files: The files of the tables.
+    """
+
+    summary: Summary
+    files: tuple[ResultFile, ...]
 
 
 def check_on_spark(
-    spark: "SparkSession", files: Sequence[str | Path], staging: Path
-) -> Iterator[Row]:
-    """The rows of all runs in the files, when the job has run to its end.
+    spark: "SparkSession",
+    files: Sequence[str | Path],
+    whole: Path,
+    staging: Path,
+    examples: int = 1,
+) -> Checked:
+    """Judge all runs in the files, and write the tables.
 
     Args:
-        spark: Where it runs; its workers must be able to read the files, and to write ``staging``.
+        spark: Where it runs; its workers must be able to read the files, and to write the folders.
         files: As ``purgatory_pipeline.traces.sources.files_of`` gives them; rows name them so.
-        staging: A folder that exists, or can be made; the caller removes it.
+        whole: An empty folder, for the tables.
+        staging: A folder that can be made, for what is between; the caller removes it.
+        examples: How many runs of a cause the summary keeps as examples.
 
     Raises:
         OutOfOrder: lines did not arrive in order; a defect of the engine.
-        PipelineError: the job failed for another reason.
-        KeyboardInterrupt: Ctrl-C; the job is cancelled by then.
+        PipelineError: a job failed for another reason.
+        KeyboardInterrupt: Ctrl-C; the jobs are cancelled by then.
     """
     plan = plan_of(files)
     for name, value in _WORKER_SETTINGS.items():
         spark.conf.set(name, value)
-    first, second = staging / "first", staging / "second"
-    run_job(spark, replayed(in_order(pieces_of(spark, plan), plan)), first, tasks=plan.tasks)
-    again = _runs_to_read_again(spark, first)
-    if not again:
-        yield from rows_in(first)
-        return
-    only = again if len(again) <= MOST_AGAIN else None
-    pieces = pieces_of(spark, plan, judges=False, only=only)
-    run_job(spark, replayed(in_order(pieces, plan)), second, tasks=plan.tasks)
-    if only is not None:
-        yield from rows_in(first)
-    yield from rows_in(second)
 
-
-def _runs_to_read_again(spark: "SparkSession", staging: Path) -> frozenset[str]:
-    """The runs that were judged in one task and have lines in another; no more than are needed."""
-    from purgatory_pipeline.engines.spark.pieces import AGAIN
-
-    rows = spark.read.parquet(staging.absolute().as_uri()).where(f"table = '{AGAIN}'")
-    return frozenset(bytes(row.payload).decode() for row in rows.limit(MOST_AGAIN + 1).collect())
-
-
-def run_job(spark: "SparkSession", rows: "DataFrame", staging: Path, *, tasks: int) -> None:
-    """Write the rows as Parquet parts; the errors are those of ``check_on_spark``."""
-
-    def write() -> None:
-        rows.write.parquet(staging.absolute().as_uri())
+    def action() -> Checked:
+        staged = staged_rows(spark, plan, staging.absolute().as_uri(), examples)
+        base = whole.absolute().as_uri()
+        write_tables(staged, base)
+        return Checked(summary_of(staged, examples), tuple(files_below(spark, base)))
 
     try:
-        run_watched(spark, write, tasks=tasks, label="replaying on Spark")
+        return run_watched(spark, action, tasks=plan.tasks, label="replaying on Spark")
     except KeyboardInterrupt:
         if is_connect(spark):
             _wait_for_clearing(staging)
@@ -182,40 +183,31 @@ def run_job(spark: "SparkSession", rows: "DataFrame", staging: Path, *, tasks: i
         raise job_failure(error) from error
 
 
+def staged_rows(spark: "SparkSession", plan: Plan, staging: str, examples: int) -> "DataFrame":
+    """The rows of all runs, written to a staging folder."""
+    first, second = f"{staging}/first", f"{staging}/second"
+    replayed(in_order(pieces_of(spark, plan), plan), examples).write.parquet(first)
+    staged = spark.read.parquet(first)
+    again = runs_to_read_again(staged)
+    if not again:
+        return staged
+    only = again if len(again) <= MOST_AGAIN else None
+    pieces = pieces_of(spark, plan, judges=False, only=only)
+    replayed(in_order(pieces, plan), examples).write.parquet(second)
+    anew = spark.read.parquet(second)
+    return anew if only is None else staged.unionByName(anew)
+
+
+def runs_to_read_again(staged: "DataFrame") -> frozenset[str]:
+    """The runs that were judged in one task and have lines in another; no more than are needed."""
+    from purgatory_pipeline.engines.spark.pieces import AGAIN
+
+    rows = staged.where(f"table = '{AGAIN}'").limit(MOST_AGAIN + 1).collect()
+    return frozenset(bytes(row.payload).decode() for row in rows)
+
+
 def _wait_for_clearing(staging: Path) -> None:
     """Wait a little until a server, which does not wait for its tasks, has cleared away."""
     until = time.monotonic() + _SECONDS_TO_CLEAR
-    while (staging / "_temporary").exists() and time.monotonic() < until:
+    while any(staging.glob("*/_temporary")) and time.monotonic() < until:
         time.sleep(0.1)
-
-
-def rows_in(staging: Path) -> Iterator[Row]:
-    """The rows of the parts that a job has written, part by part.
-
-    Raises:
-        PipelineError: a run was judged in two places, or there are no parts.
-    """
-    import pyarrow.parquet as pq
-
-    from purgatory_pipeline.engines.spark.pieces import AGAIN
-
-    if not (staging / "_SUCCESS").exists():
-        raise PipelineError(
-            f"Spark has left no result in {staging}: it has to lie where the workers can write "
-            "and this process can read"
-        )
-    judged: set[str] = set()
-    for part in sorted(staging.glob("part-*.parquet")):
-        with pq.ParquetFile(part) as file:
-            for batch in file.iter_batches(batch_size=4096):
-                tables = batch.column("table").to_pylist()
-                payloads = batch.column("payload").to_pylist()
-                for table, payload in zip(tables, payloads, strict=True):
-                    if table == AGAIN:
-                        continue
-                    row = row_of(table, payload)
-                    if isinstance(row, VerdictRow):
-                        if row.run in judged:
-                            raise PipelineError(f"run {row.run!r} was judged in two places")
-                        judged.add(row.run)
-                    yield row

@@ -17,6 +17,7 @@ import msgspec
 import pyarrow as pa
 
 from purgatory_pipeline.results.arrow_columns import binaries, integers, texts
+from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.traces.lines import Located
 
 MOST_LINES = 2048
@@ -26,10 +27,13 @@ MOST_BYTES = 1 << 20
 SORTED_BYTES = 16 << 20
 """How many bytes of lines a worker sorts in memory at a time, about."""
 
-PIECE_COLUMNS = "run string, kind bigint, seq bigint, lines bigint, payload binary"
-ROW_COLUMNS = "table string, payload binary"
+PIECE_COLUMNS = "run string, kind bigint, seq bigint, lines bigint, day bigint, payload binary"
+ROW_COLUMNS = "table string, day bigint, component string, payload binary"
 AGAIN = "again"
 """In the place of a table's name: the payload is the name of a run that has to be read again."""
+SUMMARY = "summary"
+"""In the place of a table's name: the payload is the pickled summary of the task's rows."""
+UNKNOWN_DAY = -1
 
 _PIECES = pa.schema(
     [
@@ -37,10 +41,18 @@ _PIECES = pa.schema(
         ("kind", pa.int64()),
         ("seq", pa.int64()),
         ("lines", pa.int64()),
+        ("day", pa.int64()),
         ("payload", pa.binary()),
     ]
 )
-_ROWS = pa.schema([("table", pa.string()), ("payload", pa.binary())])
+_ROWS = pa.schema(
+    [
+        ("table", pa.string()),
+        ("day", pa.int64()),
+        ("component", pa.string()),
+        ("payload", pa.binary()),
+    ]
+)
 
 
 class PieceKind(IntEnum):
@@ -55,17 +67,34 @@ class PieceKind(IntEnum):
 
 
 class Piece(NamedTuple):
-    """A piece: its run, its first number, how many lines it stands for, and what is in it."""
+    """A piece: its run, its first number, how many lines it stands for, and what is in it.
+
+    ``day`` counts from 1970-01-01: that on which the file of its first line was last changed.
+    """
 
     run: str
     kind: int
     seq: int
     lines: int
+    day: int
     payload: bytes
 
 
-CarriedRow = tuple[str, bytes]
-"""A row as bytes, behind the name of its table."""
+class CarriedRow(NamedTuple):
+    """A row as JSON, with its table, and the day and component of its run."""
+
+    table: str
+    day: int
+    component: str
+    payload: bytes
+
+
+class _Rows(msgspec.Struct, array_like=True):
+    """Rows, by their tables."""
+
+    verdicts: list[VerdictRow] = []
+    coverage: list[CoverageRow] = []
+    quarantine: list[QuarantineRow] = []
 
 
 class _Block(msgspec.Struct, array_like=True):
@@ -81,35 +110,46 @@ class _Block(msgspec.Struct, array_like=True):
 
 _ENCODER = msgspec.msgpack.Encoder()
 _BLOCKS = msgspec.msgpack.Decoder(_Block)
-_CARRIED = msgspec.msgpack.Decoder(list[CarriedRow])
+_ROWS_OF_TABLES = msgspec.msgpack.Decoder(_Rows)
 _LENGTH = 4
 
 
-def rows_piece(run: str, kind: PieceKind, lines: int, rows: list[CarriedRow]) -> Piece:
+def rows_piece(run: str, kind: PieceKind, lines: int, day: int, rows: Iterable[Row]) -> Piece:
     """A piece of rows."""
-    return Piece(run, kind, 0, lines, _packed(_ENCODER.encode(rows)))
+    tables = _Rows()
+    for row in rows:
+        if isinstance(row, VerdictRow):
+            tables.verdicts.append(row)
+        elif isinstance(row, CoverageRow):
+            tables.coverage.append(row)
+        else:
+            tables.quarantine.append(row)
+    return Piece(run, kind, 0, lines, day, _packed(_ENCODER.encode(tables)))
 
 
-def rows_in(piece: Piece) -> list[CarriedRow]:
-    """The rows that a piece holds."""
-    return _CARRIED.decode(_unpacked(piece.payload))
+def rows_in(piece: Piece) -> Iterator[Row]:
+    """The rows that a piece holds, the verdict first."""
+    tables = _ROWS_OF_TABLES.decode(_unpacked(piece.payload))
+    yield from tables.verdicts
+    yield from tables.coverage
+    yield from tables.quarantine
 
 
-def pieces_of(run: str, lines: Iterable[Located]) -> Iterator[Piece]:
-    """The lines of a run, which are in order, in blocks."""
+def pieces_of(run: str, lines: Iterable[Located], day: int) -> Iterator[Piece]:
+    """The lines of a run, which are in order, in blocks; ``day`` is that of the first."""
     waiting: list[Located] = []
     size = 0
     for line in lines:
         waiting.append(line)
         size += len(line.raw)
         if len(waiting) >= MOST_LINES or size >= MOST_BYTES:
-            yield _lines_piece(run, waiting)
+            yield _lines_piece(run, waiting, day)
             waiting, size = [], 0
     if waiting:
-        yield _lines_piece(run, waiting)
+        yield _lines_piece(run, waiting, day)
 
 
-def _lines_piece(run: str, lines: list[Located]) -> Piece:
+def _lines_piece(run: str, lines: list[Located], day: int) -> Piece:
     files = {line.file: place for place, line in enumerate(lines)}
     names = {file: place for place, file in enumerate(files)}
     block = _Block(
@@ -121,7 +161,7 @@ def _lines_piece(run: str, lines: list[Located]) -> Piece:
         b"".join(line.raw for line in lines),
     )
     packed = _packed(_ENCODER.encode(block))
-    return Piece(run, PieceKind.LINES, lines[0].seq, len(lines), packed)
+    return Piece(run, PieceKind.LINES, lines[0].seq, len(lines), day, packed)
 
 
 def lines_in(piece: Piece) -> Iterator[Located]:
@@ -153,8 +193,8 @@ def _unpacked(packed: bytes) -> bytes:
 def piece_batches(pieces: Iterable[Piece]) -> Iterator[pa.RecordBatch]:
     """Pieces as Spark takes them from a worker."""
     for batch in _batches(pieces):
-        runs, kinds, seqs, lines, payloads = zip(*batch, strict=True)
-        columns = [texts(runs), integers(kinds), integers(seqs), integers(lines)]
+        runs, kinds, seqs, lines, days, payloads = zip(*batch, strict=True)
+        columns = [texts(runs), *map(integers, (kinds, seqs, lines, days))]
         yield pa.RecordBatch.from_arrays([*columns, binaries(payloads)], schema=_PIECES)
 
 
@@ -168,8 +208,9 @@ def pieces_in(batches: Iterable[pa.RecordBatch]) -> Iterator[Piece]:
 def row_batches(rows: Iterable[CarriedRow]) -> Iterator[pa.RecordBatch]:
     """Rows as Spark takes them from a worker."""
     for batch in _batches(rows):
-        tables, payloads = zip(*batch, strict=True)
-        yield pa.RecordBatch.from_arrays([texts(tables), binaries(payloads)], schema=_ROWS)
+        tables, days, components, payloads = zip(*batch, strict=True)
+        columns = [texts(tables), integers(days), texts(components), binaries(payloads)]
+        yield pa.RecordBatch.from_arrays(columns, schema=_ROWS)
 
 
 def _batches(items: Iterable[tuple[object, ...]]) -> Iterator[list[tuple[object, ...]]]:

@@ -7,16 +7,17 @@ rows are all that leaves the task. The lines of any other run leave in blocks. W
 was judged here has lines elsewhere, such as copies, is seen where the pieces of a run meet.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from purgatory_pipeline.engines.external_sort import ExternalSort, itself
 from purgatory_pipeline.engines.spark.pieces import (
     SORTED_BYTES,
-    CarriedRow,
+    UNKNOWN_DAY,
     Piece,
     PieceKind,
     piece_batches,
@@ -25,7 +26,6 @@ from purgatory_pipeline.engines.spark.pieces import (
     scratch_folder,
 )
 from purgatory_pipeline.replay import replay
-from purgatory_pipeline.results.row_payloads import payload_of
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.sources import read_file
@@ -36,18 +36,26 @@ _MOST_RUNS = 50_000
 _LAST = b'"end"'
 
 
+class TraceFile(NamedTuple):
+    """A file: its name as rows tell it, where it is, and the day when it was last changed."""
+
+    name: str
+    place: str
+    day: int
+
+
 @dataclass(frozen=True)
 class ReadShares:
     """Turns the numbers of shares into pieces.
 
     Attributes:
-        files: The names of all files, as rows tell them, and where each is.
+        files: All files.
         shares: Which of them a task reads, by their numbers, for each share.
         judges: Whether a run that seems to lie whole in a share is judged here.
         only: The runs that are asked for; None for all, and for what is of no run.
     """
 
-    files: tuple[tuple[str, str], ...]
+    files: tuple[TraceFile, ...]
     shares: tuple[tuple[int, ...], ...]
     judges: bool = True
     only: frozenset[str] | None = None
@@ -59,35 +67,46 @@ class ReadShares:
                 yield from piece_batches(self._pieces(share))
 
     def _pieces(self, share: int) -> Iterator[Piece]:
+        days = {self.files[each].name: self.files[each].day for each in self.shares[share]}
         with ExternalSort(Located, itself, scratch_folder(), SORTED_BYTES) as sorting:
             extents: dict[str, _Extent] = {}
-            aside: list[CarriedRow] = []
+            aside: list[QuarantineRow] = []
             for line in self._lines(share):
                 if isinstance(line, QuarantineRow):
                     if self.only is None:
-                        aside.append(payload_of(line))
+                        aside.append(line)
                 elif self.only is None or line.run in self.only:
                     sorting.add(line)
                     if line.run in extents or len(extents) < _MOST_RUNS:
                         extents.setdefault(line.run, _Extent()).take(line)
                 if len(aside) >= _ROWS_AT_A_TIME:
-                    yield rows_piece(str(share), PieceKind.ROWS, 0, aside)
+                    yield rows_piece(str(share), PieceKind.ROWS, 0, UNKNOWN_DAY, aside)
                     aside = []
             if aside:
-                yield rows_piece(str(share), PieceKind.ROWS, 0, aside)
+                yield rows_piece(str(share), PieceKind.ROWS, 0, UNKNOWN_DAY, aside)
             for run, lines in groupby(sorting.in_order(), key=lambda line: line.run):
-                extent = extents.get(run)
-                if self.judges and extent is not None and extent.is_whole:
-                    rows = [payload_of(row) for row in replay(lines)]
-                    yield rows_piece(run, PieceKind.JUDGED, extent.lines, rows)
-                else:
-                    yield from pieces_of(run, lines)
+                yield from self._of_run(run, lines, extents.get(run), days)
+
+    def _of_run(
+        self,
+        run: str,
+        lines: Iterator[Located],
+        extent: "_Extent | None",
+        days: Mapping[str, int],
+    ) -> Iterator[Piece]:
+        """The pieces of a run whose lines are given in order."""
+        first = next(lines)
+        day, of_run = days[first.file], chain([first], lines)
+        if self.judges and extent is not None and extent.is_whole:
+            yield rows_piece(run, PieceKind.JUDGED, extent.lines, day, replay(of_run))
+        else:
+            yield from pieces_of(run, of_run, day)
 
     def _lines(self, share: int) -> Iterator[Located | QuarantineRow]:
         for number in self.shares[share]:
-            name, place = self.files[number]
-            for line in read_file(place):
-                yield line._replace(file=name)
+            file = self.files[number]
+            for line in read_file(file.place):
+                yield line._replace(file=file.name)
 
 
 @dataclass(slots=True)
