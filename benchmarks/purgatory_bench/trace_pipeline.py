@@ -99,9 +99,12 @@ def measure(engine: str, folder: Path) -> Measured:
         spark_session() as spark,
         _sampled() as processes,
     ):
-        verdicts, events = _drain(check_on_spark(spark, files, Path(scratch) / "staging"))
+        whole, staging = Path(scratch) / "whole", Path(scratch) / "staging"
+        whole.mkdir()
+        found = check_on_spark(spark, files, whole, staging).summary
         processes.look()
-        return _measured(engine, began, processes, processes.worker_mib, verdicts, events)
+        verdicts = Counter({verdict: runs for verdict, runs in found.verdicts.items() if runs})
+        return _measured(engine, began, processes, processes.worker_mib, verdicts, found.events)
 
 
 def _drain(rows: Iterator[Row]) -> tuple[Counter[str], int]:

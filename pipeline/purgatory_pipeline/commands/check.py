@@ -22,7 +22,6 @@ from purgatory_pipeline.engines.local_progress import CheckProgress
 from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
 from purgatory_pipeline.errors import MissingExtra, PipelineError, Refused
 from purgatory_pipeline.results.manifest import input_file
-from purgatory_pipeline.results.rows import Row
 from purgatory_pipeline.summary.html import PAGE, render_page
 from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.summary.terminal import print_summary
@@ -85,15 +84,11 @@ def check(
         sources = sources_of(paths)
         choice = choose(engine, sources.files, elsewhere=master or remote)
         tell(choice)
-        summary = Summary(most_examples=runs)
         with ResultWriter(out) as writer:
             if choice.engine is Engine.SPARK:
-                _write_by_spark(writer, sources, master, remote)
+                summary = _write_by_spark(writer, sources, runs, master, remote)
             else:
-                with CheckProgress(estimated_lines(sources.files)) as progress:
-                    scratch = writer.scratch
-                    writer.write(check_locally(sources.files, scratch=scratch, progress=progress))
-            writer.finish(summary.take)
+                summary = _write_locally(writer, sources, runs)
             head = _head(summary, sources, choice)
             page = [(PAGE, render_page(summary, head))] if html else []
             folder = writer.commit(_conclusion(summary, sources, choice), page)
@@ -133,13 +128,25 @@ def _in_words(problem: OSError) -> str:
     return why if problem.filename is None else f"{problem.filename} cannot be used: {why}"
 
 
-def _write_by_spark(writer: ResultWriter, sources: Sources, master: str, remote: str) -> None:
+def _write_locally(writer: ResultWriter, sources: Sources, examples: int) -> Summary:
+    summary = Summary(most_examples=examples)
+    with CheckProgress(estimated_lines(sources.files)) as progress:
+        writer.write(check_locally(sources.files, scratch=writer.scratch, progress=progress))
+    writer.finish(summary.take)
+    return summary
+
+
+def _write_by_spark(
+    writer: ResultWriter, sources: Sources, examples: int, master: str, remote: str
+) -> Summary:
     from purgatory_pipeline.engines.spark.engine import check_on_spark
     from purgatory_pipeline.engines.spark.session import spark_session
 
     with spark_session(master=master, remote=remote) as spark:
-        rows: Iterator[Row] = check_on_spark(spark, sources.files, writer.scratch / "spark")
-        writer.write(rows)
+        staging = writer.scratch / "spark"
+        checked = check_on_spark(spark, sources.files, writer.whole, staging, examples)
+    writer.adopt(checked.files)
+    return checked.summary
 
 
 def _conclusion(summary: Summary, sources: Sources, choice: Choice) -> Conclusion:

@@ -28,6 +28,12 @@ Item = TypeVar("Item", bound=tuple[object, ...])
 Key: TypeAlias = "SupportsRichComparison"
 """What items are compared by."""
 
+
+def itself(item: tuple[object, ...]) -> Key:
+    """The key of items that are compared as they are."""
+    return item
+
+
 CHUNK_BYTES = 64 << 20
 """How much is sorted in memory at a time, about."""
 _MOST_FILES = 64

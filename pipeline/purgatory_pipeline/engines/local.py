@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from purgatory_pipeline.engines.external_sort import CHUNK_BYTES, ExternalSort, Key
+from purgatory_pipeline.engines.external_sort import CHUNK_BYTES, ExternalSort, itself
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import QuarantineRow, Row
 from purgatory_pipeline.traces.lines import Located
@@ -64,7 +64,7 @@ def check_locally(
     """
     news: LocalProgress = _NobodyAsks() if progress is None else progress
     lines = 0
-    with ExternalSort(Located, _by_place, scratch, chunk_bytes) as sorting:
+    with ExternalSort(Located, itself, scratch, chunk_bytes) as sorting:
         for file in files_of(paths):
             for line in read_file(file):
                 if isinstance(line, QuarantineRow):
@@ -75,10 +75,6 @@ def check_locally(
                 if lines % _LINES_BETWEEN_NEWS == 0:
                     news.read(lines)
         yield from replay(_counted(sorting.in_order(), lines, news))
-
-
-def _by_place(located: Located) -> Key:
-    return located
 
 
 def _counted(ordered: Iterator[Located], lines: int, news: LocalProgress) -> Iterator[Located]:

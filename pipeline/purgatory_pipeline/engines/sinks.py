@@ -77,8 +77,9 @@ class Conclusion:
 class ResultWriter:
     """Writes the results of one check into a folder; to be used in a ``with`` statement.
 
-    First ``write`` rows, then ``finish`` the tables, then ``commit``. Where the statement is left
-    before that, nothing has changed in the folder.
+    First ``write`` rows, then ``finish`` the tables; or write files into ``whole`` by other means
+    and ``adopt`` them. Then ``commit``. Where the statement is left before that, nothing has
+    changed in the folder.
     """
 
     def __init__(self, folder: Path, *, chunk_bytes: int = CHUNK_BYTES) -> None:
@@ -115,8 +116,9 @@ class ResultWriter:
             inside = self._folder / f"{STAGING}{secrets.token_hex(8)}"
             inside.mkdir(0o700)
             opening.callback(shutil.rmtree, inside, ignore_errors=True)
-            self._whole = inside / "whole"
-            self._whole.mkdir()
+            self.whole = inside / "whole"
+            """The folder that ``commit`` makes the results."""
+            self.whole.mkdir()
             self.scratch = inside / "scratch"
             """A folder for what is not a result; it goes with the staging folder."""
             self.scratch.mkdir()
@@ -156,9 +158,13 @@ class ResultWriter:
             (TableName.QUARANTINE, self._quarantine),
         ):
             rows: Iterator[Row] = sorting.in_order()
-            path = self._whole / f"{table.value}.parquet"
+            path = self.whole / f"{table.value}.parquet"
             count = _write_table(path, table, rows if take is None else _told(rows, take))
             self._tables.append(described(path, count))
+
+    def adopt(self, files: Iterable[ResultFile]) -> None:
+        """Take files of tables for results that were written into ``whole`` by other means."""
+        self._tables.extend(files)
 
     def commit(self, conclusion: Conclusion, pages: Sequence[tuple[str, str]] = ()) -> Path:
         """Make what was written the results of the folder.
@@ -172,7 +178,7 @@ class ResultWriter:
         """
         files = [*self._tables]
         for name, text in pages:
-            path = self._whole / name
+            path = self.whole / name
             path.write_text(text, encoding="utf-8")
             files.append(described(path, None))
         manifest = Manifest(
@@ -186,7 +192,7 @@ class ResultWriter:
             inputs=conclusion.inputs,
             ignored=conclusion.ignored,
         )
-        return publish(self._whole, self._folder, manifest, self.scratch / MANIFEST)
+        return publish(self.whole, self._folder, manifest, self.scratch / MANIFEST)
 
 
 def _told(rows: Iterator[Row], take: Callable[[Row], None]) -> Iterator[Row]:
@@ -261,14 +267,18 @@ class CheckResults:
     folder: Path
 
     def table(self, name: TableName | str) -> "pa.Table":
-        """One of the tables: ``verdicts``, ``coverage`` or ``quarantine``."""
+        """One of the tables: ``verdicts``, ``coverage`` or ``quarantine``, in its order."""
         import pyarrow as pa
 
         table = TableName(name)
         parts = [arrow_schema(table).empty_table()]
-        for file in self.manifest.files:
-            if file.rows is not None and re.split("[-.]", file.name)[0] == table.value:
-                parts.append(read_table(self.folder / file.name))
+        whole = self.folder / f"{table.value}.parquet"
+        if whole.is_dir():
+            parts += [_read_part(path, table) for path in sorted(whole.rglob("*.parquet"))]
+        else:
+            for file in self.manifest.files:
+                if file.rows is not None and re.split("[-.]", file.name)[0] == table.value:
+                    parts.append(read_table(self.folder / file.name))
         keys = [(key, "ascending", "at_start") for key in _ORDER[table]]
         return pa.concat_tables(parts).sort_by(keys)
 
@@ -283,6 +293,28 @@ def read_table(path: Path) -> "pa.Table":
 
     with path.open("rb") as opened:
         return pq.ParquetFile(opened, page_checksum_verification=True).read()
+
+
+def _read_part(path: Path, table: TableName) -> "pa.Table":
+    """A part that Spark has written; its folder names the component of its rows."""
+    import pyarrow as pa
+
+    schema = arrow_schema(table)
+    part = read_table(path)
+    component = path.parent.name.removeprefix(_COMPONENT)
+    known = "" if component == _NOT_KNOWN else component
+    columns = [
+        part.column(field.name)
+        if field.name in part.column_names
+        else pa.repeat(known, part.num_rows)
+        for field in schema
+    ]
+    arrays = [column.cast(field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+_COMPONENT = "component="
+_NOT_KNOWN = "__HIVE_DEFAULT_PARTITION__"
 
 
 def read_results(folder: str | Path) -> CheckResults:

@@ -5,17 +5,16 @@ from collections.abc import Mapping
 import msgspec
 
 from purgatory_pipeline.results.rows import Row
-from purgatory_pipeline.results.schemas import ROW_TYPES
+from purgatory_pipeline.results.schemas import ROW_TYPES, TABLE_OF_ROW
 
-_TABLES = {kind: table.value for table, kind in ROW_TYPES.items()}
 _DECODERS: Mapping[str, msgspec.json.Decoder[Row]] = {
-    table: msgspec.json.Decoder(kind) for kind, table in _TABLES.items()
+    table.value: msgspec.json.Decoder(kind) for table, kind in ROW_TYPES.items()
 }
 
 
 def payload_of(row: Row) -> tuple[str, bytes]:
     """The name of the table that the row belongs to, and the row in JSON."""
-    return _TABLES[type(row)], msgspec.json.encode(row)
+    return TABLE_OF_ROW[type(row)].value, msgspec.json.encode(row)
 
 
 def row_of(table: str, payload: bytes) -> Row:

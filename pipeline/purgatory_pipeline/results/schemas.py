@@ -96,6 +96,9 @@ ROW_TYPES: Mapping[TableName, type[Row]] = {
 }
 """The rows of each table."""
 
+TABLE_OF_ROW: Mapping[type[Row], TableName] = {kind: table for table, kind in ROW_TYPES.items()}
+"""The table of each sort of row."""
+
 
 def arrow_schema(table: TableName) -> "pa.Schema":
     """The schema of a table; needs pyarrow."""

@@ -5,7 +5,7 @@ sort of row, not by that of rows.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
@@ -34,7 +34,7 @@ class Alike(Generic[AnyRow]):
 
     Attributes:
         reason: Why, without what is particular.
-        example: The first of them.
+        example: The first of them, in the order of their table.
         rows: How many there are.
         differ: Whether another of them has other words than the first.
     """
@@ -61,11 +61,29 @@ class Reasons(Generic[AnyRow]):
         key = sort, general(row.reason)
         if len(self._found) >= MOST_REASONS and key not in self._found:
             key = sort, _OTHER
-        alike = self._found.setdefault(key, Alike(key[1], row))
-        alike.rows += 1
-        alike.differ = alike.differ or row.reason != alike.example.reason
+        self._add(key, Alike(key[1], row, 1))
+
+    def merge(self, other: "Reasons[AnyRow]") -> None:
+        """Count what another has counted, too."""
+        for key, alike in other._found.items():
+            if len(self._found) >= MOST_REASONS and key not in self._found:
+                key = key[0], _OTHER
+            self._add(key, replace(alike, reason=key[1]))
+
+    def _add(self, key: tuple[str, str], more: Alike[AnyRow]) -> None:
+        alike = self._found.setdefault(key, more)
+        if alike is more:
+            return
+        alike.rows += more.rows
+        alike.differ |= more.differ or more.example.reason != alike.example.reason
+        alike.example = min(alike.example, more.example, key=_place)
 
     def commonest(self) -> list[Alike[AnyRow]]:
         """What was found, the commonest first."""
         found = sorted(self._found.items(), key=lambda each: (-each[1].rows, each[0]))
         return [alike for _, alike in found]
+
+
+def _place(row: VerdictRow | QuarantineRow) -> tuple[str, int]:
+    """Where a row stands in its table, as far as examples are concerned."""
+    return (row.run, 0) if isinstance(row, VerdictRow) else (row.file, row.line)

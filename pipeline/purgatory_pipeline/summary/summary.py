@@ -118,6 +118,36 @@ class Summary:
             self.files_aside += 1
             self._aside.take(row, "file")
 
+    def merge(self, other: "Summary") -> None:
+        """Take in what another summary, of other runs, has taken in."""
+        for verdict, runs in other.verdicts.items():
+            self.verdicts[verdict] += runs
+        self.events += other.events
+        self.judged += other.judged
+        self.pending_expiries += other.pending_expiries
+        self.open_calls += other.open_calls
+        self.lines_aside += other.lines_aside
+        self.files_aside += other.files_aside
+        for mine, more in (
+            (self.components, other.components),
+            (self.deviated, other.deviated),
+            (self.visits, other.visits),
+            (self.broken, other.broken),
+            (self.uncompared, other.uncompared),
+        ):
+            mine.update(more)
+        for subject, runs in sorted(other.subjects.items()):
+            if subject in self.subjects or len(self.subjects) < _MOST_SUBJECTS:
+                self.subjects[subject] += runs
+        self._runs.update(other._runs)
+        for key, cause in other._causes.items():
+            examples = self._causes.setdefault(key, Cause(*key)).examples
+            examples += cause.examples
+            examples.sort(key=lambda row: row.run)
+            del examples[self.most_examples :]
+        self._unfinished.merge(other._unfinished)
+        self._aside.merge(other._aside)
+
     @property
     def runs(self) -> int:
         """How many runs there are."""

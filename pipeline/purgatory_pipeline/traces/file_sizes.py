@@ -1,10 +1,11 @@
-"""How many bytes of lines files hold, about, by their sizes alone."""
+"""What a file's entry in its folder tells: its size in lines, about, and its day."""
 
 from pathlib import Path
 from typing import Final
 
 _GROWTH: Final = {".gz": 10, ".parquet": 6}
 """How many bytes of lines a byte of such a file holds, about."""
+_SECONDS_OF_A_DAY: Final = 86_400
 
 
 def bytes_of_lines(name: str) -> int:
@@ -14,3 +15,11 @@ def bytes_of_lines(name: str) -> int:
     except OSError:
         return 0
     return size * _GROWTH.get(Path(name).suffix, 1)
+
+
+def day_of_change(name: str) -> int:
+    """The day of a file's last change, UTC, from 1970-01-01; -1 where it cannot be asked."""
+    try:
+        return int(Path(name).stat().st_mtime) // _SECONDS_OF_A_DAY
+    except OSError:
+        return -1

@@ -1,21 +1,32 @@
 """Traces for the tests of the engines."""
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, cycle
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from purgatory_pipeline.engines.sinks import CheckResults
+from purgatory_pipeline.engines.spark.engine import check_on_spark
 from purgatory_pipeline.errors import Unusable
+from purgatory_pipeline.results.manifest import MANIFEST_FORMAT, Manifest
+from purgatory_pipeline.results.rows import Row
+from purgatory_pipeline.results.schemas import ROW_TYPES, TableName
 from purgatory_pipeline.traces.lines import TRACED
 from purgatory_pipeline.traces.parsing import place_of
 from purgatory_pipeline.traces.synthetic import Expected, expected_of, faults_of, run_lines
 from purgatory_pipeline.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+UNREAD = Manifest(MANIFEST_FORMAT, "", "spark", "", 0, {}, (), ())
 NAMES = ("a.jsonl", "b.jsonl", "c.jsonl.gz", "d.parquet", "e.parquet")
 
 
@@ -68,3 +79,22 @@ def _place(line: bytes) -> tuple[str | None, int | None]:
         return place_of(line)
     except Unusable:
         return None, None
+
+
+def rows_on_spark(spark: "SparkSession", files: Sequence[str | Path], folder: Path) -> list[Row]:
+    """The rows that a check on Spark gives: written to folders in this one, and read from there."""
+    whole = folder / "whole"
+    whole.mkdir(parents=True)
+    check_on_spark(spark, files, whole, folder / "staging")
+    results = CheckResults(UNREAD, whole)
+    return [row for table in TableName for row in rows_of(results, table)]
+
+
+def rows_of(results: CheckResults, table: TableName) -> list[Row]:
+    """The rows of a table of results."""
+    return [row_with(table, row.values()) for row in results.table(table).to_pylist()]
+
+
+def row_with(table: TableName, values: Iterable[object]) -> Row:
+    """The row of a table that has these values."""
+    return msgspec.convert(list(values), ROW_TYPES[table])

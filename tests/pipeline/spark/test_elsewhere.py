@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from purgatory_conformance.command_line import EXIT_INTERRUPTED, EXIT_SUBJECT_FAILED
+from purgatory_pipeline.engines.sinks import read_results
+from purgatory_pipeline.results.schemas import TableName
 from purgatory_pipeline.traces.synthetic import Expected, write_corpus
 from tests.pipeline.processes import may_be_interrupted
 
@@ -27,7 +28,6 @@ PURGATORY = [sys.executable, "-c", "from purgatory_conformance.command_line impo
 CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 SECONDS = 240
 ROOT = Path(__file__).resolve().parents[3]
-TABLES = ("verdicts", "coverage", "quarantine")
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -66,9 +66,9 @@ def run(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str
     return done.returncode, (folder / "output").read_text("utf-8")
 
 
-def tables(out: Path) -> dict[str, list[dict[str, object]]]:
-    (results,) = out.glob("results-*")
-    return {name: pq.read_table(results / f"{name}.parquet").to_pylist() for name in TABLES}
+def tables(out: Path) -> dict[TableName, list[dict[str, object]]]:
+    results = read_results(out)
+    return {table: results.table(table).to_pylist() for table in TableName}
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def assert_as_local(tmp_path: Path, expected: list[Expected]) -> None:
     assert code == 1, said
     found = tables(tmp_path / "out")
     assert found == tables(tmp_path / "local")
-    verdicts = [(row["run"], row["verdict"], row["seq"]) for row in found["verdicts"]]
+    verdicts = [(row["run"], row["verdict"], row["seq"]) for row in found[TableName.VERDICTS]]
     assert verdicts == [(run.run, run.verdict, run.seq) for run in expected]
 
 
@@ -196,7 +196,7 @@ def test_ctrl_c_cancels_the_job_on_the_server(tmp_path: Path, connect_server: st
     ) as process:
         try:
             until = time.monotonic() + SECONDS
-            while not any(out.glob("staging-*/scratch/spark/_temporary")):
+            while not any(out.glob("staging-*/scratch/spark/*/_temporary")):
                 assert process.poll() is None, process.communicate()
                 assert time.monotonic() < until, "no job"
                 time.sleep(0.05)

@@ -76,7 +76,7 @@ def test_ctrl_c_leaves_the_previous_result_and_no_process(tmp_path: Path) -> Non
         preexec_fn=may_be_interrupted,
     )
     try:
-        wait_for(out, "staging-*/scratch/spark/_temporary", process)
+        wait_for(out, "staging-*/scratch/spark/*/_temporary", process)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the Java machine, too
         said = process.communicate(timeout=SECONDS_TO_STOP)
     finally:

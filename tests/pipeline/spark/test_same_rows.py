@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.spark.engine import check_on_spark
 from purgatory_pipeline.results.rows import QuarantineRow, Row, RunVerdict, VerdictRow
 from purgatory_pipeline.traces.sources import files_of
 from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 from tests.pipeline.streaming.watched import watched
 
-from .corpora import write_shuffled
+from .corpora import rows_on_spark, write_shuffled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +47,7 @@ def test_rows_of_all_engines_are_the_same_and_as_planted(
     expected = write_shuffled(traces, RUNS, EVENTS)
 
     here = list(check_locally([traces]))
-    there = list(check_on_spark(spark, files_of([traces]), tmp_path / "staging"))
+    there = rows_on_spark(spark, files_of([traces]), tmp_path / "found")
 
     assert Counter(there) == Counter(here)
     assert max(Counter(there).values()) == 1
@@ -97,7 +96,7 @@ def test_damaged_and_empty_files_are_told_alike(spark: "SparkSession", tmp_path:
     empty = [row.file for row in aside if row.reason == "the file is empty"]
     assert sorted(empty) == [str(traces / "empty.jsonl"), str(traces / "inner/empty.jsonl.gz")]
 
-    there = list(check_on_spark(spark, files_of([traces]), tmp_path / "staging"))
+    there = rows_on_spark(spark, files_of([traces]), tmp_path / "found")
     assert Counter(there) == Counter(here)
     streamed = rows_of_stream(spark, traces, tmp_path / "stream")
     assert Counter(streamed) == Counter(here)

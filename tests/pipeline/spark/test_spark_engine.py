@@ -1,5 +1,6 @@
 """What the engine on Spark promises beyond the rows of ordinary traces."""
 
+import os
 import threading
 from collections import Counter
 from pathlib import Path
@@ -8,24 +9,27 @@ from typing import TYPE_CHECKING
 import pytest
 
 from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.sinks import ResultWriter
+from purgatory_pipeline.engines.spark import engine
 from purgatory_pipeline.engines.spark.engine import (
-    Plan,
     check_on_spark,
     in_order,
-    lines_of,
+    pieces_of,
     plan_of,
     replayed,
-    rows_in,
-    run_job,
 )
-from purgatory_pipeline.errors import OutOfOrder, PipelineError
-from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
+from purgatory_pipeline.errors import OutOfOrder
+from purgatory_pipeline.results.manifest import described
+from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
+from purgatory_pipeline.results.schemas import TABLES, TableName
+from purgatory_pipeline.summary.html import render_page
+from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.traces.parsing import MOST_BYTES
 from purgatory_pipeline.traces.sources import files_of
 from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
-from .corpora import write_lines, write_shuffled
+from .corpora import rows_on_spark, write_lines, write_shuffled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,10 +40,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 def write_runs(path: Path, *runs: str) -> None:
     """Whole runs that conform."""
     path.write_bytes(b"".join(b"".join(run_lines(run, Component.TIMER, 60)) for run in runs))
-
-
-def job(spark: "SparkSession", rows: "DataFrame", staging: Path) -> None:
-    run_job(spark, rows, staging, tasks=2)
 
 
 def physical_plan(rows: "DataFrame", capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -57,45 +57,94 @@ def test_the_sort_stands_directly_below_the_replay(
     plan = plan_of([tmp_path / "a.jsonl"])
     assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
 
-    rows = replayed(in_order(lines_of(spark, plan), plan), plan)
+    rows = replayed(in_order(pieces_of(spark, plan), plan))
 
     operators = [line for line in physical_plan(rows, capsys) if line]
     assert operators == [
         "AdaptiveSparkPlan isFinalPlan=false",
-        "MapInArrow ReplayRuns",
+        "MapInArrow ReplayPieces",
         "Sort",
         "Exchange SinglePartition, REPARTITION_BY_NUM,",
-        "MapInArrow ReadFiles",
+        "MapInArrow ReadShares",
         "Range",
     ]
 
 
 def test_lines_that_were_not_sorted_are_an_error_and_no_verdict(
-    spark: "SparkSession", tmp_path: Path
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     traces = tmp_path / "traces"
     traces.mkdir()
     write_shuffled(traces, runs=4, events=60, names=["a.jsonl", "b.jsonl"])
-    plan = plan_of(files_of([traces]))
-    lines = lines_of(spark, plan).repartition(1, "run")
+    monkeypatch.setattr(engine, "BYTES_OF_A_SHARE", 1)
+    monkeypatch.setattr(engine, "in_order", lambda pieces, plan: pieces.repartition(1, "run"))
 
-    with pytest.raises(OutOfOrder, match="the engine has to sort by run and seq"):
-        job(spark, replayed(lines, plan), tmp_path / "staging")
-    with pytest.raises(PipelineError, match="has left no result"):
-        list(rows_in(tmp_path / "staging"))
+    with pytest.raises(OutOfOrder, match="the engine has to sort by run, kind and seq"):
+        rows_on_spark(spark, files_of([traces]), tmp_path / "found")
+    assert not any((tmp_path / "found" / "whole").iterdir())
 
 
-def test_a_run_in_two_partitions_is_an_error_and_no_verdict(
-    spark: "SparkSession", tmp_path: Path
+def test_tables_lie_in_folders_by_date_and_component(spark: "SparkSession", tmp_path: Path) -> None:
+    """
+    Given runs of two components in a file of one day, and a cut run in a file of another
+    When they are checked
+    Then Spark reads the tables with the types that are declared, and the folders are those of the
+        days and components; what is not known is null
+    """
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    write_runs(old, "a")
+    old.write_bytes(old.read_bytes() + b"".join(run_lines("b", Component.PURGATORY, 60)))
+    new.write_bytes(b'{"kind":"end","run":"c","seq":7}\n')
+    os.utime(old, (0, 86_400))
+    os.utime(new, (0, 20_000 * 86_400))
+    whole = tmp_path / "whole"
+    whole.mkdir()
+
+    checked = check_on_spark(spark, [old, new], whole, tmp_path / "staging")
+
+    verdicts = spark.read.parquet(str(whole / "verdicts.parquet"))
+    assert dict(verdicts.dtypes) == {
+        **{each.name: each.kind.value for each in TABLES[TableName.VERDICTS]},
+        "date": "date",
+    }
+    found = {(row.run, str(row.date), row.component) for row in verdicts.collect()}
+    assert found == {
+        ("a", "1970-01-02", "timer"),
+        ("b", "1970-01-02", "purgatory"),
+        ("c", "2024-10-04", None),
+    }
+    coverage = spark.read.parquet(str(whole / "coverage.parquet")).where("component = 'timer'")
+    assert {row.run for row in coverage.collect()} == {"a"}
+    names = {str(Path(file.name).parent) for file in checked.files}
+    assert names == {
+        "verdicts.parquet/date=1970-01-02/component=timer",
+        "verdicts.parquet/date=1970-01-02/component=purgatory",
+        "verdicts.parquet/date=2024-10-04/component=__HIVE_DEFAULT_PARTITION__",
+        "coverage.parquet/date=1970-01-02/component=timer",
+        "coverage.parquet/date=1970-01-02/component=purgatory",
+        "quarantine.parquet",
+    }
+    assert [described(whole / file.name, None, whole) for file in checked.files] == [*checked.files]
+
+
+def test_the_summary_of_all_tasks_is_that_of_the_local_engine(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_runs(tmp_path / "a.jsonl", "a")
-    plan = plan_of([tmp_path / "a.jsonl"])
-    order = ("run", "seq", "file", "number")
-    lines = lines_of(spark, plan).repartition(2, "seq").sortWithinPartitions(*order)
+    traces, whole = tmp_path / "traces", tmp_path / "whole"
+    traces.mkdir()
+    whole.mkdir()
+    write_shuffled(traces, runs=24, events=60)
+    monkeypatch.setattr(engine, "BYTES_OF_A_PARTITION", 50_000)
+    assert plan_of(files_of([traces])).partitions > 2
 
-    job(spark, replayed(lines, plan), tmp_path / "staging")
-    with pytest.raises(PipelineError, match="run 'a' was judged in two places"):
-        list(rows_in(tmp_path / "staging"))
+    checked = check_on_spark(spark, files_of([traces]), whole, tmp_path / "staging", examples=2)
+
+    with ResultWriter(tmp_path / "local") as writer:
+        summary = Summary(most_examples=2)
+        writer.write(check_locally([traces]))
+        writer.finish(summary.take)
+    assert checked.summary == summary
+    assert render_page(checked.summary, "") == render_page(summary, "")
 
 
 def test_odd_lines_and_names_and_files(spark: "SparkSession", tmp_path: Path) -> None:
@@ -112,7 +161,7 @@ def test_odd_lines_and_names_and_files(spark: "SparkSession", tmp_path: Path) ->
     write_lines(traces / "numbers.jsonl", [number % ((1 << 63) - 1), number % (1 << 63)])
 
     here = list(check_locally([traces]))
-    there = list(check_on_spark(spark, files_of([traces]), tmp_path / "staging"))
+    there = rows_on_spark(spark, files_of([traces]), tmp_path / "found")
 
     assert Counter(there) == Counter(here)
     runs = {row.run for row in there if isinstance(row, VerdictRow)}
@@ -125,7 +174,7 @@ def test_a_file_that_is_gone_is_set_aside(spark: "SparkSession", tmp_path: Path)
     write_runs(tmp_path / "a.jsonl", "a")
     files = [tmp_path / "a.jsonl", tmp_path / "gone.jsonl"]
 
-    rows = list(check_on_spark(spark, files, tmp_path / "staging"))
+    rows = rows_on_spark(spark, files, tmp_path / "found")
 
     (gone,) = (row for row in rows if isinstance(row, QuarantineRow))
     assert (gone.file, gone.line) == (str(files[1]), 0)
@@ -138,31 +187,12 @@ def test_relative_names_stay_as_they_were_given(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").write_bytes(b"{\n")
-    (row,) = check_on_spark(spark, ["a.jsonl"], Path("staging"))
+    (row,) = rows_on_spark(spark, ["a.jsonl"], Path("found"))
     assert row == QuarantineRow("a.jsonl", 1, "{", row.reason)  # type: ignore[union-attr]
 
 
 def test_nothing_to_read_gives_no_rows(spark: "SparkSession", tmp_path: Path) -> None:
-    assert list(check_on_spark(spark, [], tmp_path / "staging")) == []
-
-
-def test_a_second_run_gives_the_same_rows_in_the_same_order(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
-    traces = tmp_path / "traces"
-    traces.mkdir()
-    write_shuffled(traces, runs=12, events=60)
-    files = files_of([traces])
-    plan = Plan(tuple(files), tuple((file,) for file in range(len(files))), partitions=3)
-
-    first, second = tmp_path / "first", tmp_path / "second"
-    for staging in (first, second):
-        job(spark, replayed(in_order(lines_of(spark, plan), plan), plan), staging)
-
-    rows = list(rows_in(first))
-    assert rows == list(rows_in(second))
-    assert len([row for row in rows if isinstance(row, VerdictRow)]) == 12
-    assert any(isinstance(row, CoverageRow) for row in rows)
+    assert rows_on_spark(spark, [], tmp_path / "found") == []
 
 
 def test_it_runs_in_a_thread_that_is_not_the_main_one(
@@ -172,7 +202,7 @@ def test_it_runs_in_a_thread_that_is_not_the_main_one(
     found: list[object] = []
 
     def check() -> None:
-        found.extend(check_on_spark(spark, [tmp_path / "a.jsonl"], tmp_path / "staging"))
+        found.extend(rows_on_spark(spark, [tmp_path / "a.jsonl"], tmp_path / "found"))
 
     thread = threading.Thread(target=check)
     thread.start()

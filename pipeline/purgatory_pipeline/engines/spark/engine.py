@@ -2,21 +2,27 @@
 
 Theory of operation. One job, of two stages::
 
-    shares of files -> read (Python) -> by run -> sort by run, seq, file, number -> replay (Python)
+    shares of files -> read, replay whole runs -> by run -> sort -> replay the rest
 
 - Only the DataFrame API is used, so that it runs unchanged through Spark Connect.
 - Files are dealt out to shares of about equal size beforehand, one task for each: a range of
   numbers with as many partitions as shares needs no shuffle to spread them.
-- The sort stands directly below the replay, in the same task, so that nothing can come in between
-  and disturb the order; were it lost, the replay would say so and the job would fail. Spark changes
-  no number of partitions that is given, and splits none.
-- The rows of all three tables leave the job together, as Parquet parts in a folder, so that the
-  replay runs once; they are read from there one by one.
+- A run whose lines lie in one share is judged by the task that reads it, and its rows alone are
+  shuffled; of any other run the lines are, in compressed blocks (see ``pieces``).
+- The sort stands directly below the second replay, in the same task, so that nothing can come in
+  between and disturb the order; were it lost, the replay would say so and the job would fail. Spark
+  changes no number of partitions that is given, and splits none.
+- A run that was judged where it was read, and has lines elsewhere after all, as where a log was
+  shipped twice, gives no rows: a second job of the same form reads all files again for these runs
+  alone, and shuffles all their lines. Beyond ``MOST_AGAIN`` runs it does so for all.
+- The rows of all three tables leave the job together, as Parquet parts in a staging folder, so that
+  the replay runs once; from there Spark writes the tables (see ``tables``). This process sees a
+  summary for each task, and the names and checksums of files.
 - A task costs about 65 ms beyond its work, so that their number follows from the bytes.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
 from pathlib import Path
@@ -25,18 +31,20 @@ from typing import TYPE_CHECKING
 from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.engines.spark.progress import run_watched
 from purgatory_pipeline.engines.spark.session import is_connect
-from purgatory_pipeline.errors import PipelineError
-from purgatory_pipeline.results.row_payloads import row_of
-from purgatory_pipeline.results.rows import Row, VerdictRow
-from purgatory_pipeline.traces.file_sizes import bytes_of_lines
+from purgatory_pipeline.engines.spark.tables import files_below, summary_of, write_tables
+from purgatory_pipeline.results.manifest import ResultFile
+from purgatory_pipeline.summary.summary import Summary
+from purgatory_pipeline.traces.file_sizes import bytes_of_lines, day_of_change
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 BYTES_OF_A_SHARE = 16 << 20
 """About how many bytes of files one task reads, if there are files enough."""
-BYTES_OF_A_PARTITION = 4 << 20
+BYTES_OF_A_PARTITION = 16 << 20
 """About how many bytes of lines one task replays, if there are runs enough."""
+MOST_AGAIN = 10_000
+"""So many runs, at the most, are read again by their names."""
 _MOST_TASKS = 10_000
 _SECONDS_TO_CLEAR = 5
 
@@ -89,59 +97,84 @@ def _shares(sizes: Sequence[int], count: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(sorted(share)) for share in shares)
 
 
-def lines_of(spark: "SparkSession", plan: Plan) -> "DataFrame":
-    """All lines of the files, in no order."""
-    from purgatory_pipeline.engines.spark.transport import LINE_COLUMNS, ReadFiles
+def pieces_of(
+    spark: "SparkSession",
+    plan: Plan,
+    *,
+    judges: bool = True,
+    only: frozenset[str] | None = None,
+) -> "DataFrame":
+    """The pieces of the runs in the files, in no order; the rest is as in ``ReadShares``."""
+    from purgatory_pipeline.engines.spark.pieces import PIECE_COLUMNS
+    from purgatory_pipeline.engines.spark.reading import ReadShares, TraceFile
 
-    places = tuple(str(Path(name).absolute()) for name in plan.files)
+    files = tuple(
+        TraceFile(name, str(Path(name).absolute()), day_of_change(name)) for name in plan.files
+    )
     shares = spark.range(0, len(plan.shares), 1, len(plan.shares))
-    return shares.mapInArrow(ReadFiles(places, plan.shares), LINE_COLUMNS)
+    return shares.mapInArrow(ReadShares(files, plan.shares, judges, only), PIECE_COLUMNS)
 
 
-def in_order(lines: "DataFrame", plan: Plan) -> "DataFrame":
-    """The lines of a run in one partition, and each partition in order."""
-    by_run = lines.repartition(plan.partitions, "run")
-    return by_run.sortWithinPartitions("run", "seq", "file", "number")
+def in_order(pieces: "DataFrame", plan: Plan) -> "DataFrame":
+    """The pieces of a run in one partition, and each partition in order."""
+    by_run = pieces.repartition(plan.partitions, "run")
+    return by_run.sortWithinPartitions("run", "kind", "seq")
 
 
-def replayed(lines: "DataFrame", plan: Plan) -> "DataFrame":
-    """The rows of all tables for lines that are in order."""
-    from purgatory_pipeline.engines.spark.transport import ROW_COLUMNS, ReplayRuns
+def replayed(pieces: "DataFrame", examples: int = 1) -> "DataFrame":
+    """The rows of all tables for pieces that are in order, with a summary for each task."""
+    from purgatory_pipeline.engines.spark.pieces import ROW_COLUMNS
+    from purgatory_pipeline.engines.spark.replaying import ReplayPieces
 
-    return lines.mapInArrow(ReplayRuns(plan.files), ROW_COLUMNS)
+    return pieces.mapInArrow(ReplayPieces(examples), ROW_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What this process knows of a check on Spark.
+
+    Attributes:
+        summary: What was found.
+        files: The files of the tables.
+    """
+
+    summary: Summary
+    files: tuple[ResultFile, ...]
 
 
 def check_on_spark(
-    spark: "SparkSession", files: Sequence[str | Path], staging: Path
-) -> Iterator[Row]:
-    """The rows of all runs in the files, when the job has run to its end.
+    spark: "SparkSession",
+    files: Sequence[str | Path],
+    whole: Path,
+    staging: Path,
+    examples: int = 1,
+) -> Checked:
+    """Judge all runs in the files, and write the tables.
 
     Args:
-        spark: Where it runs; its workers must be able to read the files, and to write ``staging``.
+        spark: Where it runs; its workers must be able to read the files, and to write the folders.
         files: As ``purgatory_pipeline.traces.sources.files_of`` gives them; rows name them so.
-        staging: A folder that does not exist; the caller removes it.
+        whole: An empty folder, for the tables.
+        staging: A folder that can be made, for what is between; the caller removes it.
+        examples: How many runs of a cause the summary keeps as examples.
 
     Raises:
         OutOfOrder: lines did not arrive in order; a defect of the engine.
-        PipelineError: the job failed for another reason.
-        KeyboardInterrupt: Ctrl-C; the job is cancelled by then.
+        PipelineError: a job failed for another reason.
+        KeyboardInterrupt: Ctrl-C; the jobs are cancelled by then.
     """
     plan = plan_of(files)
     for name, value in _WORKER_SETTINGS.items():
         spark.conf.set(name, value)
-    rows = replayed(in_order(lines_of(spark, plan), plan), plan)
-    run_job(spark, rows, staging, tasks=plan.tasks)
-    yield from rows_in(staging)
 
-
-def run_job(spark: "SparkSession", rows: "DataFrame", staging: Path, *, tasks: int) -> None:
-    """Write the rows as Parquet parts; the errors are those of ``check_on_spark``."""
-
-    def write() -> None:
-        rows.write.parquet(staging.absolute().as_uri())
+    def action() -> Checked:
+        staged = staged_rows(spark, plan, staging.absolute().as_uri(), examples)
+        base = whole.absolute().as_uri()
+        write_tables(staged, base)
+        return Checked(summary_of(staged, examples), tuple(files_below(spark, base)))
 
     try:
-        run_watched(spark, write, tasks=tasks, label="replaying on Spark")
+        return run_watched(spark, action, tasks=plan.tasks, label="replaying on Spark")
     except KeyboardInterrupt:
         if is_connect(spark):
             _wait_for_clearing(staging)
@@ -150,36 +183,31 @@ def run_job(spark: "SparkSession", rows: "DataFrame", staging: Path, *, tasks: i
         raise job_failure(error) from error
 
 
+def staged_rows(spark: "SparkSession", plan: Plan, staging: str, examples: int) -> "DataFrame":
+    """The rows of all runs, written to a staging folder."""
+    first, second = f"{staging}/first", f"{staging}/second"
+    replayed(in_order(pieces_of(spark, plan), plan), examples).write.parquet(first)
+    staged = spark.read.parquet(first)
+    again = runs_to_read_again(staged)
+    if not again:
+        return staged
+    only = again if len(again) <= MOST_AGAIN else None
+    pieces = pieces_of(spark, plan, judges=False, only=only)
+    replayed(in_order(pieces, plan), examples).write.parquet(second)
+    anew = spark.read.parquet(second)
+    return anew if only is None else staged.unionByName(anew)
+
+
+def runs_to_read_again(staged: "DataFrame") -> frozenset[str]:
+    """The runs that were judged in one task and have lines in another; no more than are needed."""
+    from purgatory_pipeline.engines.spark.pieces import AGAIN
+
+    rows = staged.where(f"table = '{AGAIN}'").limit(MOST_AGAIN + 1).collect()
+    return frozenset(bytes(row.payload).decode() for row in rows)
+
+
 def _wait_for_clearing(staging: Path) -> None:
     """Wait a little until a server, which does not wait for its tasks, has cleared away."""
     until = time.monotonic() + _SECONDS_TO_CLEAR
-    while (staging / "_temporary").exists() and time.monotonic() < until:
+    while any(staging.glob("*/_temporary")) and time.monotonic() < until:
         time.sleep(0.1)
-
-
-def rows_in(staging: Path) -> Iterator[Row]:
-    """The rows of the parts that a job has written, part by part.
-
-    Raises:
-        PipelineError: a run was judged in two places, or there are no parts.
-    """
-    import pyarrow.parquet as pq
-
-    if not (staging / "_SUCCESS").exists():
-        raise PipelineError(
-            f"Spark has left no result in {staging}: it has to lie where the workers can write "
-            "and this process can read"
-        )
-    judged: set[str] = set()
-    for part in sorted(staging.glob("part-*.parquet")):
-        with pq.ParquetFile(part) as file:
-            for batch in file.iter_batches(batch_size=4096):
-                tables = batch.column("table").to_pylist()
-                payloads = batch.column("payload").to_pylist()
-                for table, payload in zip(tables, payloads, strict=True):
-                    row = row_of(table, payload)
-                    if isinstance(row, VerdictRow):
-                        if row.run in judged:
-                            raise PipelineError(f"run {row.run!r} was judged in two places")
-                        judged.add(row.run)
-                    yield row

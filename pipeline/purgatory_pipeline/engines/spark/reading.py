@@ -1,0 +1,129 @@
+"""The tasks that read: a share of the files goes in, pieces of runs come out.
+
+Theory of operation. A task reads the files of its share and sorts their lines, in memory or on
+disk, as the local engine does. A run that seems to lie whole in the share (it begins with number 0,
+ends with the run's last line, and has as many lines as that number says) is judged at once, and its
+rows are all that leaves the task. The lines of any other run leave in blocks. Whether a run that
+was judged here has lines elsewhere, such as copies, is seen where the pieces of a run meet.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, groupby
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from purgatory_pipeline.engines.external_sort import ExternalSort, itself
+from purgatory_pipeline.engines.spark.pieces import (
+    SORTED_BYTES,
+    UNKNOWN_DAY,
+    Piece,
+    PieceKind,
+    piece_batches,
+    pieces_of,
+    rows_piece,
+    scratch_folder,
+)
+from purgatory_pipeline.replay import replay
+from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.sources import read_file
+
+_ROWS_AT_A_TIME = 512
+_MOST_RUNS = 50_000
+"""The extents of so many runs of a share are kept in memory; any other run leaves as lines."""
+_LAST = b'"end"'
+
+
+class TraceFile(NamedTuple):
+    """A file: its name as rows tell it, where it is, and the day when it was last changed."""
+
+    name: str
+    place: str
+    day: int
+
+
+@dataclass(frozen=True)
+class ReadShares:
+    """Turns the numbers of shares into pieces.
+
+    Attributes:
+        files: All files.
+        shares: Which of them a task reads, by their numbers, for each share.
+        judges: Whether a run that seems to lie whole in a share is judged here.
+        only: The runs that are asked for; None for all, and for what is of no run.
+    """
+
+    files: tuple[TraceFile, ...]
+    shares: tuple[tuple[int, ...], ...]
+    judges: bool = True
+    only: frozenset[str] | None = None
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Read the files of the batches' shares; called by Spark in its workers."""
+        for batch in batches:
+            for share in batch.column("id").to_pylist():
+                yield from piece_batches(self._pieces(share))
+
+    def _pieces(self, share: int) -> Iterator[Piece]:
+        days = {self.files[each].name: self.files[each].day for each in self.shares[share]}
+        with ExternalSort(Located, itself, scratch_folder(), SORTED_BYTES) as sorting:
+            extents: dict[str, _Extent] = {}
+            aside: list[QuarantineRow] = []
+            for line in self._lines(share):
+                if isinstance(line, QuarantineRow):
+                    if self.only is None:
+                        aside.append(line)
+                elif self.only is None or line.run in self.only:
+                    sorting.add(line)
+                    if line.run in extents or len(extents) < _MOST_RUNS:
+                        extents.setdefault(line.run, _Extent()).take(line)
+                if len(aside) >= _ROWS_AT_A_TIME:
+                    yield rows_piece(str(share), PieceKind.ROWS, 0, UNKNOWN_DAY, aside)
+                    aside = []
+            if aside:
+                yield rows_piece(str(share), PieceKind.ROWS, 0, UNKNOWN_DAY, aside)
+            for run, lines in groupby(sorting.in_order(), key=lambda line: line.run):
+                yield from self._of_run(run, lines, extents.get(run), days)
+
+    def _of_run(
+        self,
+        run: str,
+        lines: Iterator[Located],
+        extent: "_Extent | None",
+        days: Mapping[str, int],
+    ) -> Iterator[Piece]:
+        """The pieces of a run whose lines are given in order."""
+        first = next(lines)
+        day, of_run = days[first.file], chain([first], lines)
+        if self.judges and extent is not None and extent.is_whole:
+            yield rows_piece(run, PieceKind.JUDGED, extent.lines, day, replay(of_run))
+        else:
+            yield from pieces_of(run, of_run, day)
+
+    def _lines(self, share: int) -> Iterator[Located | QuarantineRow]:
+        for number in self.shares[share]:
+            file = self.files[number]
+            for line in read_file(file.place):
+                yield line._replace(file=file.name)
+
+
+@dataclass(slots=True)
+class _Extent:
+    """What of a run a share has."""
+
+    lines: int = 0
+    latest: int = -1
+    ends: bool = False
+    """Whether the line with the largest number seems to be the run's last one."""
+
+    def take(self, line: Located) -> None:
+        self.lines += 1
+        if line.seq >= self.latest:
+            self.latest = line.seq
+            self.ends = _LAST in line.raw
+
+    @property
+    def is_whole(self) -> bool:
+        return self.ends and self.lines > self.latest

@@ -1,0 +1,131 @@
+"""The tasks that replay: pieces in the order of their runs go in, rows come out.
+
+Theory of operation. The pieces of a run come together here. A single piece that is judged already
+gives its rows. Blocks of lines are put in order, in memory where they do not overlap, as those of a
+log that is rotated, and replayed. A run that was judged in one share and has lines in another, or
+was judged in two, has to be read again: its name is given in the place of its rows.
+"""
+
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, groupby
+
+import msgspec
+import pyarrow as pa
+
+from purgatory_pipeline.engines.external_sort import ExternalSort, itself
+from purgatory_pipeline.engines.spark.pieces import (
+    AGAIN,
+    SORTED_BYTES,
+    SUMMARY,
+    UNKNOWN_DAY,
+    CarriedRow,
+    Piece,
+    PieceKind,
+    lines_in,
+    pieces_in,
+    row_batches,
+    rows_in,
+    scratch_folder,
+)
+from purgatory_pipeline.errors import OutOfOrder
+from purgatory_pipeline.replay import replay
+from purgatory_pipeline.results.rows import Row, VerdictRow
+from purgatory_pipeline.results.schemas import TABLE_OF_ROW
+from purgatory_pipeline.summary.summary import Summary
+from purgatory_pipeline.traces.lines import Located
+
+
+@dataclass(frozen=True)
+class ReplayPieces:
+    """Turns the pieces of a partition into rows, and a summary of them.
+
+    Attributes:
+        examples: How many runs of a cause the summary keeps as examples.
+    """
+
+    examples: int = 1
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Replay the runs of one partition; called by Spark in its workers."""
+        yield from row_batches(self._carried(pieces_in(batches)))
+
+    def _carried(self, pieces: Iterable[Piece]) -> Iterator[CarriedRow]:
+        summary = Summary(most_examples=self.examples)
+        before: str | None = None
+        for run, of_run in groupby(pieces, key=lambda piece: piece.run):
+            if before is not None and run <= before:
+                raise OutOfOrder(
+                    f"run {run!r} was handed over after run {before!r}: "
+                    "the engine has to sort by run, kind and seq"
+                )
+            before = run
+            component = ""
+            for row, day in _rows_of_run(run, of_run):
+                if isinstance(row, str):
+                    yield CarriedRow(AGAIN, day, "", row.encode())
+                    continue
+                summary.take(row)
+                if isinstance(row, VerdictRow):
+                    component = row.component
+                payload = msgspec.json.encode(row._asdict())
+                yield CarriedRow(TABLE_OF_ROW[type(row)].value, day, component, payload)
+        if before is not None:
+            yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps(summary))
+
+
+def _rows_of_run(run: str, pieces: Iterator[Piece]) -> Iterator[tuple[Row | str, int]]:
+    """Rows with the day of their run; in the place of those of a run to be read again, its name."""
+    judged: Piece | None = None
+    for piece in pieces:
+        if piece.kind == PieceKind.ROWS:
+            for row in rows_in(piece):
+                yield row, piece.day
+        elif judged is not None:
+            yield run, piece.day
+            return
+        elif piece.kind == PieceKind.JUDGED:
+            judged = piece
+        else:
+            for row in replay(_in_order(chain([piece], pieces))):
+                yield row, piece.day
+    if judged is not None:
+        for row in rows_in(judged):
+            yield row, judged.day
+
+
+def _in_order(pieces: Iterable[Piece]) -> Iterator[Located]:
+    """The lines of a run, from blocks that are in the order of their first lines.
+
+    Blocks that overlap are sorted together, on disk where they do not fit into memory.
+
+    Raises:
+        OutOfOrder: the blocks are not in order.
+    """
+    pending = iter(pieces)
+    first = next(pending, None)
+    while first is not None:
+        with ExternalSort(Located, itself, scratch_folder(), SORTED_BYTES) as sorting:
+            latest = _add(sorting, first, first.seq)
+            followed = None
+            for piece in pending:
+                if piece.seq < first.seq:
+                    raise OutOfOrder(
+                        f"lines from {piece.seq} on of run {piece.run!r} were handed over after "
+                        f"those from {first.seq} on: the engine has to sort by run, kind and seq"
+                    )
+                if piece.seq > latest:
+                    followed = piece
+                    break
+                latest = _add(sorting, piece, latest)
+            yield from sorting.in_order()
+        first = followed
+
+
+def _add(sorting: ExternalSort[Located], piece: Piece, latest: int) -> int:
+    """Add the lines of a piece; the largest number so far."""
+    for line in lines_in(piece):
+        sorting.add(line)
+        latest = max(latest, line.seq)
+    return latest

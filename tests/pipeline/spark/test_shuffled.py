@@ -1,0 +1,102 @@
+"""What goes from task to task: rows of runs that lie whole in a share, blocks of all others."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.spark import engine
+from purgatory_pipeline.engines.spark.engine import plan_of, staged_rows
+from purgatory_pipeline.engines.spark.tables import summary_of
+from purgatory_pipeline.results.rows import VerdictRow
+from purgatory_pipeline.summary.summary import Summary
+from purgatory_pipeline.traces.sources import files_of
+from purgatory_pipeline.traces.synthetic import run_lines, write_corpus
+from purgatory_spec.profiles import Component
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+FILES, RUNS, EVENTS = 4, 40, 500
+
+
+class Shuffled(NamedTuple):
+    """What a stage of Spark has written for the next, by Spark's own count."""
+
+    records: int
+    bytes: int
+
+
+def stages(spark: "SparkSession") -> int:
+    """How many stages the session has had."""
+    return int(spark.sparkContext._jsc.sc().dagScheduler().nextStageId())
+
+
+def shuffled(spark: "SparkSession", folder: Path) -> list[Shuffled]:
+    """What the jobs shuffle, when they give the verdicts of the local engine."""
+    since = stages(spark)
+    plan = plan_of(files_of(["traces"]))
+    staged = staged_rows(spark, plan, (folder / "staged").as_uri(), 1)
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    data = [context.statusStore().lastStageAttempt(each) for each in range(since, stages(spark))]
+    found = [Shuffled(each.shuffleWriteRecords(), each.shuffleWriteBytes()) for each in data]
+    local = [row for row in check_locally(["traces"]) if isinstance(row, VerdictRow)]
+    assert summary_of(staged, 1).verdicts == {**Summary().verdicts, "conforms": len(local)}
+    return [each for each in found if each.records]
+
+
+@pytest.fixture(autouse=True)
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a name of one length, since names of files are shuffled; a file to a share."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(engine, "BYTES_OF_A_SHARE", 1)
+    return Path("traces")
+
+
+def test_of_runs_that_lie_whole_in_a_share_the_rows_alone_are_shuffled(
+    spark: "SparkSession", tmp_path: Path, traces: Path
+) -> None:
+    """One record for each run; the control below, with the same lines, shuffles lines."""
+    write_corpus(traces, RUNS, EVENTS, faulty=0, files=FILES)
+    assert shuffled(spark, tmp_path) == [Shuffled(RUNS, 3_520)]
+
+
+def test_of_runs_that_are_cut_compact_blocks_are_shuffled(
+    spark: "SparkSession", tmp_path: Path, traces: Path
+) -> None:
+    """
+    Given runs each line of which is in another file than the line before
+    When they are checked
+    Then a block for each run and file is shuffled, of fewer bytes a line than the line has
+    """
+    write_shuffled(traces, RUNS, EVENTS)
+    files = [file.read_bytes() for file in sorted(traces.iterdir())]
+    (found,) = shuffled(spark, tmp_path)
+    assert found == Shuffled(RUNS * FILES, 43_778)
+    lines, size = sum(file.count(b"\n") for file in files), sum(map(len, files))
+    assert found.bytes * 10 < size, f"{found.bytes / lines:.1f} bytes a line of {size / lines:.1f}"
+
+
+def test_of_logs_that_were_shipped_twice_all_lines_are_shuffled_once(
+    spark: "SparkSession", tmp_path: Path, traces: Path
+) -> None:
+    write_corpus(traces, RUNS, EVENTS, faulty=0, files=1)
+    shutil.copy(traces / "part-00000.jsonl", traces / "again.jsonl")
+    first, second = shuffled(spark, tmp_path)
+    assert (first.records, second.records) == (2 * RUNS, 2 * RUNS)
+
+
+def write_shuffled(folder: Path, runs: int, events: int) -> None:
+    """Runs each of which has every line in another file than the line before."""
+    folder.mkdir()
+    files: list[list[bytes]] = [[] for _ in range(FILES)]
+    for run in range(runs):
+        for number, line in enumerate(run_lines(f"run-{run:04d}", Component.TIMER, events)):
+            files[number % FILES].append(line)
+    for which, lines in enumerate(files):
+        (folder / f"part-{which}.jsonl").write_bytes(b"".join(lines))
