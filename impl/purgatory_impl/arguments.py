@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from operator import index
+from types import FunctionType, MethodType
 from typing import Final, SupportsIndex, TypeAlias
 
 from purgatory_impl.errors import InvalidConfiguration, InvalidDelay
@@ -45,6 +46,17 @@ def see_kind(name: str, value: object, kind: type) -> None:
     """
     if not isinstance(value, kind):
         raise TypeError(f"{name} is {value!r}; it must be a {kind.__name__}")
+
+
+# Compiled, a final name is read in one step, and an imported one looked up in a dictionary.
+_FUNCTION: Final = FunctionType
+_METHOD: Final = MethodType
+
+
+def can_be_called(given: object) -> bool:
+    """Whether something can be called; told of functions and methods without a call."""
+    kind = type(given)
+    return kind is _FUNCTION or kind is _METHOD or callable(given)
 
 
 def whole_ms(delay_ms: Delay) -> int:

@@ -37,6 +37,16 @@ class Bucket(Cell):
         last._next = task
         self._previous = task
 
+    def is_empty(self) -> bool:
+        """Whether no task is in the ring."""
+        return self._next is self
+
+    def ring(self) -> Cell:
+        """The first cell behind the bucket: a task, or the bucket itself where it is empty."""
+        first = self._next
+        assert first is not None
+        return first
+
     def first(self) -> Task | None:
         """The first task; None in an empty bucket."""
         return self.behind(self)

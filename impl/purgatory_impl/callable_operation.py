@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CoroutineType, FunctionType
+from types import CoroutineType
 from typing import final
 
-from purgatory_impl.arguments import Delay
+from purgatory_impl.arguments import Delay, can_be_called
 from purgatory_impl.delayed_operation import DelayedOperation
 from purgatory_impl.errors import InvalidConfiguration
 
@@ -59,6 +59,8 @@ class CallableOperation(DelayedOperation):
         holds = self._condition()
         if holds is False:
             return False
+        if holds is True:
+            return self.force_complete()
         if isinstance(holds, CoroutineType):
             holds.close()
             raise TypeError(
@@ -77,6 +79,5 @@ class CallableOperation(DelayedOperation):
 
 
 def _see_callable(name: str, given: object) -> None:
-    # To look at the type first costs a tenth of asking whether it can be called.
-    if type(given) is not FunctionType and not callable(given):
+    if not can_be_called(given):
         raise InvalidConfiguration(f"{name} is {given!r}, which cannot be called")

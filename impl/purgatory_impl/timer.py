@@ -25,10 +25,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from types import FunctionType, TracebackType
+from types import TracebackType
 from typing import Final, SupportsIndex, cast
 
-from purgatory_impl.arguments import Delay, configured, see_kind, whole_ms
+from purgatory_impl.arguments import Delay, can_be_called, configured, see_kind, whole_ms
 from purgatory_impl.clocks import Clock, MonotonicClock, VirtualClock, monotonic_ms
 from purgatory_impl.compiler import mypyc_attr
 from purgatory_impl.errors import (
@@ -78,6 +78,7 @@ class Timer(TaskOwner):
         "_reaper",
         "_sleep",
         "_token",
+        "_virtual",
         "_wheel",
         "name",
     )
@@ -115,8 +116,9 @@ class Timer(TaskOwner):
         self.name = name
         self._clock: Clock = MonotonicClock() if clock is None else clock
         self._wheel = Wheel(tick, size, self._clock.now_ms())
-        # The usual clock is read without a call of a method.
+        # The library's own clocks are read without a search for the method.
         self._is_monotonic = type(self._clock) is MonotonicClock
+        self._virtual = self._clock if type(self._clock) is VirtualClock else None
         self._lock = SectionLock() if COMPILED else pure(threading.Lock())
         self._token = refused_after_fork(self, self._lock)
         self._closed = False
@@ -189,10 +191,11 @@ class Timer(TaskOwner):
             armed = task
             _, waits = self._add_quietly(task, delay, isinstance(task, OneShotTask))
         else:
-            # To look at the type first costs a tenth of asking whether it can be called.
-            if type(task) is not FunctionType and not callable(task):
+            if not can_be_called(task):
                 raise NotATask(f"{task!r} is neither a task nor anything that can be called")
             armed = OneShotTask(task)
+            # Nobody else has it yet, so that it need not be adopted under a lock.
+            armed._timer = self
             _, waits = self._add_quietly(armed, delay)
         if not waits:
             self._executor.wake()
@@ -337,7 +340,12 @@ class Timer(TaskOwner):
             Whether the task was pending here before, so that it was moved, and whether it waits in
             a bucket. Where it does not, it was handed over and the executor is to be woken.
         """
-        now_ms = monotonic_ms() if self._is_monotonic else self._clock.now_ms()
+        if self._is_monotonic:
+            now_ms = monotonic_ms()
+        elif self._virtual is not None:
+            now_ms = self._virtual.now_ms()
+        else:
+            now_ms = self._clock.now_ms()
         expiry_ms = now_ms + delay_ms
         was_pending = waits = is_armed = is_earlier = False
         try:

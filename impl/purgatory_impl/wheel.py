@@ -10,8 +10,9 @@ level below. A task waits on the lowest level that reaches as far as its expiry:
 Nothing turns while nothing is due. Each bucket that has received a task waits in the *delay queue*,
 and popping the one that expires first moves the wheel's *own clock* to that expiry. One number is
 the clock of every level, since a level's clock is the own clock rounded down to the level's tick.
-The tasks of a popped bucket expire or *cascade*: they are put again, now nearer to their expiry,
-and so on a lower level.
+The tasks of a popped bucket expire or *cascade*: they move to a lower level, where their expiry is
+within reach now. A bucket is emptied in one pass: each task of its ring is linked to where it goes,
+and at the end the bucket is linked, once, to what is left of its ring.
 
 Why a slot never serves two expiries at a time: level ``i`` takes expiries from its clock plus one
 of its ticks to its clock plus ``n`` of its ticks, so ``n - 1`` of its ``n`` buckets. No pending
@@ -27,7 +28,7 @@ The wheel knows no lock, no thread and no real time. Whoever uses it holds a loc
 
 from __future__ import annotations
 
-from typing import final
+from typing import cast, final
 
 from purgatory_impl.bucket import Bucket, remove
 from purgatory_impl.task import Task
@@ -43,6 +44,7 @@ class Level:
         limit_ms: Expiries below it are within reach: the level's clock plus its interval.
         turn_ms: When the level's clock, and so the limit, changes next.
         above: The next coarser level; None for the coarsest.
+        below: The next finer level; None for the finest.
         queued: One bit for each slot whose bucket is in the delay queue.
         first_slot: The queued slot that expires first; meaningless while ``queued`` is 0.
         first_ms: The expiry of the bucket in ``first_slot``.
@@ -50,6 +52,7 @@ class Level:
 
     __slots__ = (
         "above",
+        "below",
         "buckets",
         "first_ms",
         "first_slot",
@@ -60,11 +63,14 @@ class Level:
         "turn_ms",
     )
 
-    def __init__(self, tick_ms: int, wheel_size: int, clock_ms: int) -> None:
+    def __init__(
+        self, tick_ms: int, wheel_size: int, clock_ms: int, below: Level | None = None
+    ) -> None:
         self.tick_ms = tick_ms
         self.interval_ms = tick_ms * wheel_size
         self.buckets = [Bucket() for _ in range(wheel_size)]
         self.above: Level | None = None
+        self.below = below
         self.queued = 0
         self.first_slot = 0
         self.first_ms = 0
@@ -124,6 +130,7 @@ class Wheel:
     """
 
     __slots__ = (
+        "_below",
         "_emptying",
         "_finest",
         "_wheel_size",
@@ -138,7 +145,9 @@ class Wheel:
         self._wheel_size = wheel_size
         self.clock_ms = start_ms - start_ms % tick_ms
         self._finest = Level(tick_ms, wheel_size, self.clock_ms)
+        # The bucket that is being emptied, and the level below the bucket's own.
         self._emptying: Bucket | None = None
+        self._below: Level | None = None
         self.levels = 1
         self.popped_buckets = 0
         self.queued_buckets = 0
@@ -187,7 +196,7 @@ class Wheel:
 
         Rules: TIMER-OVERFLOW-ON-DEMAND.
         """
-        level = Level(highest.interval_ms, self._wheel_size, self.clock_ms)
+        level = Level(highest.interval_ms, self._wheel_size, self.clock_ms, highest)
         highest.above = level
         self.levels += 1
         return level
@@ -223,25 +232,81 @@ class Wheel:
 
         Rules: TIMER-NOT-EARLY, TIMER-NOT-LATE, TIMER-TICK-ORDER, TIMER-CASCADE, TIMER-BUCKET-REUSE.
         """
-        bucket = self._emptying
         # Counted by hand: compiled, a variable named by an underscore is an object for each turn.
         left = steps
         while left > 0:
-            left -= 1
+            bucket = self._emptying
             if bucket is None:
-                bucket = self._pop_due(now_ms)
-                if bucket is None:
+                left -= 1
+                if not self._pop_due(now_ms):
                     return False
+            elif bucket.is_empty():
+                left -= 1
+                self._emptying = None
             else:
-                task = bucket.first()
-                if task is None:
-                    bucket = self._emptying = None
-                else:
-                    remove(task)
-                    self.size -= 1
-                    if not self.place(task, task._expiry_ms):
-                        expired.append(task)
+                left -= self._empty(bucket, left, expired)
         return True
+
+    def _empty(self, bucket: Bucket, steps: int, expired: list[Task]) -> int:
+        """Take tasks out of the popped bucket in one pass, no more than a number of steps.
+
+        No task is unlinked by itself: the bucket gets what is left of its ring at the end, also
+        where the pass is interrupted.
+
+        Returns:
+            How many were taken, at least one.
+
+        Rules: TIMER-CASCADE.
+        """
+        due_before_ms = self._finest.turn_ms
+        below = self._below
+        taken = gone = 0
+        cell = after = bucket.ring()
+        try:
+            while taken < steps and cell is not bucket:
+                task = cast("Task", cell)
+                behind = task._next
+                assert behind is not None
+                after = behind
+                if below is None or task._expiry_ms < due_before_ms:
+                    task._previous = task._next = None
+                    gone += 1
+                    expired.append(task)
+                else:
+                    self._move_down(task, below)
+                cell = after
+                taken += 1
+        finally:
+            # No call here, at which a second interrupt could come. The task at hand has left the
+            # ring where another cell is next to it.
+            if cell._next is not after:
+                cell = after
+            bucket._next = cell
+            cell._previous = bucket
+            self.size -= gone
+        return taken
+
+    def _move_down(self, task: Task, level: Level) -> None:
+        """Move a task of the popped bucket to the lowest level that reaches as far as its expiry.
+
+        Args:
+            task: Not due by the own clock; still linked to its old neighbours, which forget it.
+            level: The one below the popped bucket's, which reaches as far in any case.
+
+        The own clock, the popped bucket's expiry, is a multiple of the level's interval, so that
+        slots count from there.
+        """
+        expiry_ms = task._expiry_ms
+        below = level.below
+        while below is not None and expiry_ms < below.limit_ms:
+            level = below
+            below = level.below
+        slot = (expiry_ms - self.clock_ms) // level.tick_ms
+        bucket = level.buckets[slot]
+        if not bucket.queued:
+            level.queue(slot, self.clock_ms + slot * level.tick_ms)
+            self.queued_buckets += 1
+        bucket.append(task)
 
     def _first_level(self) -> Level | None:
         """The level with the first bucket of the delay queue: of equal expiries the lowest."""
@@ -253,16 +318,17 @@ class Wheel:
             level = level.above
         return first
 
-    def _pop_due(self, now_ms: int) -> Bucket | None:
+    def _pop_due(self, now_ms: int) -> bool:
         """Pop the first bucket if it is due, and move the own clock to its expiry."""
         first = self._first_level()
         if first is None or first.first_ms > now_ms:
-            return None
+            return False
         self._turn(first.first_ms)
-        bucket = self._emptying = first.pop()
+        self._emptying = first.pop()
+        self._below = first.below
         self.queued_buckets -= 1
         self.popped_buckets += 1
-        return bucket
+        return True
 
     def _turn(self, clock_ms: int) -> None:
         """Set the own clock, and turn the levels whose clocks change with it."""

@@ -24,7 +24,7 @@ TICK_MS, WHEEL_SIZE = 1, 20
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often lists and queue have been changed, by what was done to them."""
     counts: Counter[str] = Counter()
-    append, first = Bucket.append, Bucket.first
+    append, empty = Bucket.append, Wheel._empty
     queue, pop_bucket, polls = Level.queue, Level.pop, Wheel._pop_due
 
     def counted_append(bucket: Bucket, task: Task) -> None:
@@ -35,10 +35,11 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts["remove"] += 1
         remove(task)
 
-    def counted_first(bucket: Bucket) -> Task | None:
-        task = first(bucket)
-        counts["first"] += task is not None
-        return task
+    def counted_pass(wheel: Wheel, bucket: Bucket, steps: int, expired: list[Task]) -> int:
+        taken = empty(wheel, bucket, steps, expired)
+        counts["pass"] += 1
+        counts["taken"] += taken
+        return taken
 
     def counted_queue(level: Level, slot: int, expiry_ms: int) -> None:
         counts["queue"] += 1
@@ -48,13 +49,13 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts["unqueue"] += 1
         return pop_bucket(level)
 
-    def counted_polls(wheel: Wheel, now_ms: int) -> Bucket | None:
+    def counted_polls(wheel: Wheel, now_ms: int) -> bool:
         counts["poll"] += 1
         return polls(wheel, now_ms)
 
     monkeypatch.setattr(Bucket, "append", counted_append)
     monkeypatch.setattr(wheel_module, "remove", counted_remove)
-    monkeypatch.setattr(Bucket, "first", counted_first)
+    monkeypatch.setattr(Wheel, "_empty", counted_pass)
     monkeypatch.setattr(Level, "queue", counted_queue)
     monkeypatch.setattr(Level, "pop", counted_pop_bucket)
     monkeypatch.setattr(Wheel, "_pop_due", counted_polls)
@@ -118,7 +119,7 @@ def test_a_task_comes_down_one_level_at_a_time(counts: Counter[str]) -> None:
     """Given a task on each of five levels, on the last millisecond before the next.
 
     When the clock is led past them.
-    Then each is put again once for each level below its own, and no more.
+    Then each is put again once for each level below its own, and no more; none is unlinked alone.
     """
     timer, clock, executor = quiet_timer()
     delays_ms = [WHEEL_SIZE**level - 1 for level in range(1, 6)]
@@ -128,7 +129,8 @@ def test_a_task_comes_down_one_level_at_a_time(counts: Counter[str]) -> None:
     clock.set_ms(WHEEL_SIZE**5)
     timer.advance()
     again = sum(level_of(delay_ms) - 1 for delay_ms in delays_ms)
-    assert (counts["append"], counts["remove"], executor.queued) == (5 + again, 5 + again, 5)
+    assert (counts["append"], counts["taken"], executor.queued) == (5 + again, 5 + again, 5)
+    assert counts["remove"] == 0
 
 
 def test_a_thousand_random_timers_cost_what_their_expiries_say(counts: Counter[str]) -> None:
@@ -136,7 +138,8 @@ def test_a_thousand_random_timers_cost_what_their_expiries_say(counts: Counter[s
 
     When the clock is led to the end in one go, and in steps of a millisecond.
     Then both touch the same: a task is put again once for each level below its own, at most; a
-    bucket is popped once for each time that it was queued; and nothing is polled twice.
+    bucket is popped once for each time that it was queued, and emptied in one pass, in which no
+    task is unlinked alone; and nothing is polled twice.
     """
     delays_ms = [random.Random(7).randrange(1, 60_000) for _ in range(1000)]
     in_one_go = led_to_end(delays_ms, counts, 60_000)
@@ -144,11 +147,15 @@ def test_a_thousand_random_timers_cost_what_their_expiries_say(counts: Counter[s
     in_steps = led_to_end(delays_ms, counts, 1)
     assert in_one_go["poll"] == in_one_go["unqueue"] + 1
     assert in_steps["poll"] == in_steps["unqueue"] + 60_000
+    assert in_steps["pass"] == in_steps["unqueue"]
+    # A pass ends with its hold, in the middle of a bucket.
+    assert in_one_go["pass"] <= in_one_go["unqueue"] + in_one_go["taken"] // 500
     for seen in (in_one_go, in_steps):
         assert seen["queue"] == seen["unqueue"]
-        assert seen["append"] == seen["first"] == seen["remove"]
+        assert seen["append"] == seen["taken"]
+        assert seen["remove"] == 0
         assert seen["append"] <= sum(level_of(delay_ms) for delay_ms in delays_ms)
-        del seen["poll"]
+        del seen["poll"], seen["pass"]
     assert in_one_go == in_steps
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from purgatory_impl.bucket import Bucket, remove
 from purgatory_impl.task import Cell, Task, TimerTask
-from purgatory_impl.wheel import Wheel
+from purgatory_impl.wheel import Level, Wheel
 
 ENOUGH = 1_000_000
 
@@ -153,3 +153,60 @@ def test_dropping_all_leaves_nothing_behind() -> None:
     assert expired == [tasks[0]]
     assert wheel.place(tasks[1], 6)
     assert (wheel.size, wheel.queued_buckets, wheel.next_expiry_ms) == (1, 1, 6)
+
+
+def test_a_pass_that_ends_in_the_middle_of_a_bucket_leaves_a_whole_ring() -> None:
+    """Given five tasks in one bucket of the second level, which belong to three buckets below.
+
+    When it is emptied two steps at a time.
+    Then at each end the tasks that are left are linked both ways, and those moved lie where they
+    belong, linked both ways.
+    """
+    wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=0)
+    tasks = [TimerTask() for _ in range(5)]
+    for task, expiry_ms in zip(tasks, [21, 22, 21, 20, 22], strict=True):
+        wheel.place(task, expiry_ms)
+    finest, second = wheel.all_levels()
+    expired: list[Task] = []
+    assert wheel.advance(20, 3, expired) is True
+    assert tasks_of(second.buckets[1]) == tasks[2:]
+    assert (tasks_of(finest.buckets[1]), tasks_of(finest.buckets[2])) == ([tasks[0]], [tasks[1]])
+    assert wheel.remove(tasks[2])
+    assert wheel.advance(20, 2, expired) is True
+    assert (expired, wheel.size) == ([tasks[3]], 3)
+    assert tasks_of(second.buckets[1]) == []
+    assert tasks_of(finest.buckets[2]) == [tasks[1], tasks[4]]
+    assert wheel.advance(22, ENOUGH, expired) is False
+    assert expired == [tasks[3], tasks[0], tasks[1], tasks[4]]
+    assert wheel.size == 0
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("moved", [False, True], ids=["before", "behind"])
+def test_an_interrupted_pass_loses_no_task(moved: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given four tasks in a bucket of the second level.
+
+    When an interrupt ends the pass just before, or just behind, the move of the second one.
+    Then those that have not moved are still in the bucket, linked both ways, and all expire.
+    """
+    wheel = Wheel(tick_ms=1, wheel_size=20, start_ms=0)
+    tasks = [TimerTask() for _ in range(4)]
+    for task in tasks:
+        wheel.place(task, 25)
+    move_down = Wheel._move_down
+
+    def interrupted(self: Wheel, task: Task, level: Level) -> None:
+        if moved or task is not tasks[1]:
+            move_down(self, task, level)
+        if task is tasks[1]:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Wheel, "_move_down", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            wheel.advance(25, ENOUGH, [])
+    second = wheel.all_levels()[1]
+    assert tasks_of(second.buckets[1]) == tasks[2 if moved else 1 :]
+    expired: list[Task] = []
+    assert wheel.advance(25, ENOUGH, expired) is False
+    assert (expired, wheel.size) == (tasks, 0)

@@ -276,7 +276,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "Timer.add",
         _MISUSE,
         'raise NotATask("a delayed operation is armed by the purgatory that watches it")',
-        "if type(task) is not FunctionType and not callable(task):",
+        "if not can_be_called(task):",
         'raise NotATask(f"{task!r} is neither a task nor anything that can be called")',
     ),
     *_lines(

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from purgatory_bench.bench import results as files
 from purgatory_bench.bench.catalogue import FULL, MEASURES, QUICK, Sizes, settings
 from purgatory_bench.bench.checkout import find_checkout
+from purgatory_bench.bench.kept import keep
 from purgatory_bench.bench.page import publish
 from purgatory_bench.bench.plots import draw_plots
 from purgatory_bench.bench.report import gate_problem, report
@@ -137,14 +138,22 @@ def bench(
 
 
 @bench.command("report")
-@click.argument("paths", type=_FILE, nargs=-1, required=True, metavar="FILE...")
-@click.option("--write", type=_FOLDER, help="Write tables and plots into this folder of the site.")
+@click.argument("paths", type=_FILE, nargs=-1, metavar="[FILE...]")
+@click.option(
+    "--write", type=_FOLDER, help="Keep the FILEs in this folder of the site; make its page anew."
+)
 @click.option("--plots", type=_FOLDER, help="Draw the plots into this folder.")
 @_GATE
 def report_files(
     paths: tuple[Path, ...], write: Path | None, plots: Path | None, gate: bool
 ) -> None:
-    """Report what FILEs tell, that `bench` and `bench workload` have written."""
+    """Report what FILEs tell, that `bench` and `bench workload` have written.
+
+    With --write each part of the FILEs takes the place of the one that was kept of this machine;
+    without FILEs the page follows from what is kept.
+    """
+    if not paths and write is None:
+        raise Problem("name the files of results that are to be reported", EXIT_USAGE)
     read = [files.read_results(path) for path in paths]
     try:
         if plots is not None:
@@ -152,12 +161,13 @@ def report_files(
                 for path in drawn:
                     say(str(path))
         if write is not None:
-            for path in publish(write, read):
+            for path in (*keep(write, read), *publish(write)):
                 say(str(path))
     except MissingExtra as problem:
         raise Problem(str(problem), EXIT_MISSING_TOOL) from problem
-    click.echo(report(read))
-    close_gate(read, gate)
+    if read:
+        click.echo(report(read))
+        close_gate(read, gate)
 
 
 @bench.command("schema")

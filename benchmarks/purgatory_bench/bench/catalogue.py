@@ -8,6 +8,8 @@ from purgatory_bench.bench.results import Setting
 
 THREAD: Final = "thread_cpu_ns"
 PROCESS: Final = "process_cpu_ns"
+OWN: Final = "own_ns"
+READY_MADE: Final = "ready-made"
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,15 @@ MEASURES: Final = (
         for clock in _CLOCKS
         for pattern in _PATTERNS
     ),
-    Measure("purgatory", "watch an operation under three keys, complete it", (_THREAD_NS,), "keys"),
+    Measure(
+        "purgatory",
+        "watch an operation under three keys, complete it",
+        (
+            _THREAD_NS,
+            Quantity(OWN, "without the loop, the making of operations and their tries", "ns"),
+        ),
+        "keys",
+    ),
     Measure(
         "event",
         "one event that completes an operation",
@@ -166,9 +176,10 @@ def pending_label(pending: int) -> str:
     return f"{pending:,}"
 
 
-def purgatory_label(keys: int, operations: int) -> str:
-    """How settings of ``purgatory`` are told apart."""
-    return f"{keys:,} keys, {operations:,} operations"
+def purgatory_label(keys: int, operations: int, kind: str = "") -> str:
+    """How settings of ``purgatory`` are told apart; of interpreted operations nothing is said."""
+    said = f"{keys:,} keys, {operations:,} operations"
+    return f"{said}, {kind}" if kind else said
 
 
 def payload_label(payload: int) -> str:
@@ -184,7 +195,7 @@ def _settings_of(measure: str, sizes: Sizes) -> Sequence[Setting]:
             for each in sizes.pending
         ]
     if kind == "purgatory":
-        return [
+        interpreted = [
             _setting(
                 measure,
                 purgatory_label(keys, each),
@@ -196,6 +207,19 @@ def _settings_of(measure: str, sizes: Sizes) -> Sequence[Setting]:
             for keys in (3, 1000)
             for each in sizes.waiting
         ]
+        ready_made = [
+            _setting(
+                measure,
+                purgatory_label(3, each, READY_MADE),
+                pending=0,
+                operations=each,
+                keys=3,
+                payload=0,
+                operation=READY_MADE,
+            )
+            for each in sizes.waiting
+        ]
+        return [*interpreted, *ready_made]
     if kind == "event":
         return [
             _setting(measure, pending_label(keys), pending=0, operations=count, keys=keys)
@@ -233,6 +257,6 @@ def _settings_of(measure: str, sizes: Sizes) -> Sequence[Setting]:
     ]
 
 
-def _setting(measure: str, label: str, **request: int) -> Setting:
+def _setting(measure: str, label: str, **request: int | str) -> Setting:
     name = setting_name(measure, label)
     return Setting(name, measure, label, {"measure": measure, **request})

@@ -55,15 +55,22 @@ class Figures:
         values = self.values(setting, peer, source)
         return summary(list(values.values())) if values else None
 
-    def ratio(self, above: tuple[str, str], below: tuple[str, str], source: str) -> Summary | None:
+    def ratio(
+        self,
+        above: tuple[str, str],
+        below: tuple[str, str],
+        source: str,
+        source_below: str = "",
+    ) -> Summary | None:
         """Of ratios that are formed within one round.
 
         Args:
             above: Setting and peer of the numerator.
             below: The same of the denominator.
             source: What is taken from an answer.
+            source_below: The same of the denominator, where it is another figure.
         """
-        found = ratios(self.values(*above, source), self.values(*below, source))
+        found = ratios(self.values(*above, source), self.values(*below, source_below or source))
         return summary(found) if found else None
 
     def peers_of(self, setting: str) -> Iterable[str]:

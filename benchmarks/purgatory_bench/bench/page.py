@@ -1,14 +1,15 @@
-"""The page of the documentation: tables between marks, and plots beside it."""
+"""The page of the documentation, out of the kept files: tables between marks, plots beside it."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from purgatory_bench.bench.figures import Figures
+from purgatory_bench.bench.goals import judge
+from purgatory_bench.bench.kept import KeptMachine, read_kept, stated_medians
 from purgatory_bench.bench.measure_tables import measure_tables
 from purgatory_bench.bench.plots import draw_plots
-from purgatory_bench.bench.report import circumstances, goals_text
-from purgatory_bench.bench.results import Results
+from purgatory_bench.bench.report import Column, circumstances, goals_text
 from purgatory_bench.bench.workload_tables import workload_tables
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_conformance.reporting.marked_pages import between_marks
@@ -17,30 +18,32 @@ PAGE: Final = Path("reference") / "performance.md"
 PLOTS: Final = Path("assets") / "performance"
 
 
-def publish(docs: Path, files: Sequence[Results]) -> list[Path]:
-    """Write what files tell into the folder of the site; a kind that is not there stays as it was.
+def publish(docs: Path) -> list[Path]:
+    """Make the page of the site from the files that are kept beside it.
 
-    The table of goals is of these files alone, so that all files belong into one call.
+    The table of goals has a column for each machine. All other tables and the plots are of the
+    machine with the most files.
 
     Args:
         docs: Folder of the site.
-        files: What was measured.
 
     Returns:
         The files that were written.
 
     Raises:
-        Problem: the page is not there, or lacks a mark.
+        Problem: the page is not there, or lacks a mark, or no file is kept.
         MissingExtra: matplotlib is not installed.
     """
     page = docs / PAGE
     if not page.is_file():
         raise Problem(f"{docs} has no page {PAGE.as_posix()}", EXIT_USAGE)
     text = page.read_text(encoding="utf-8")
-    drawn = draw_plots(files, docs / PLOTS)
-    figures = Figures(files)
+    machines = read_kept(docs)
+    shown = max(machines, key=lambda each: len(each.files)).files
+    drawn = draw_plots(shown, docs / PLOTS)
+    figures = Figures(shown)
     try:
-        text = between_marks(text, "goals", f"{goals_text(files)}\n\n{circumstances(files)}")
+        text = between_marks(text, "goals", _goals(machines))
         for region, found in (
             ("measures", measure_tables(figures)),
             ("workload", workload_tables(figures)),
@@ -51,6 +54,19 @@ def publish(docs: Path, files: Sequence[Results]) -> list[Path]:
         raise Problem(f"{page} {problem}", EXIT_USAGE) from None
     page.write_text(text, encoding="utf-8")
     return [page, *(plot for plots in drawn.values() for plot in plots)]
+
+
+def _goals(machines: Sequence[KeptMachine]) -> str:
+    columns = [
+        Column(each.name, judge(Figures(each.files), stated_medians(each))) for each in machines
+    ]
+    texts = [goals_text(columns)]
+    for each in machines:
+        if each.stated is not None:
+            texts.append(f"{each.name}: {each.stated.source}")
+        if each.files:
+            texts.append(circumstances(each.files))
+    return "\n\n".join(texts)
 
 
 def _with_plots(text: str, plots: Sequence[Path]) -> str:

@@ -1,9 +1,12 @@
 """What a run has found, in Markdown, out of its files alone."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
 
 from purgatory_bench.bench.figures import Figures
-from purgatory_bench.bench.goals import Goal, GoalVerdict, Judged, Part, judge
+from purgatory_bench.bench.goals import Goal, GoalVerdict, Judged, Part, judge, together
 from purgatory_bench.bench.measure_tables import measure_tables
 from purgatory_bench.bench.noise import noise_of
 from purgatory_bench.bench.results import Results
@@ -14,10 +17,19 @@ from purgatory_bench.bench.workload_tables import workload_tables
 _KINDS = {"measures": "The measures", "workload": "The workload"}
 
 
+@dataclass(frozen=True)
+class Column:
+    """What one machine's figures say of every goal, for a table with a column for each machine."""
+
+    name: str
+    judged: Sequence[Judged]
+
+
 def report(files: Sequence[Results]) -> str:
     """Everything."""
     figures = Figures(files)
-    parts = ["## Goals", goals_text(files), circumstances(files)]
+    column = Column("measured: median [least to most]", judge(figures))
+    parts = ["## Goals", goals_text([column]), circumstances(files)]
     if measures := measure_tables(figures):
         parts += ["## Measures", measures]
     if workload := workload_tables(figures):
@@ -25,16 +37,17 @@ def report(files: Sequence[Results]) -> str:
     return "\n\n".join(parts)
 
 
-def goals_text(files: Sequence[Results]) -> str:
+def goals_text(columns: Sequence[Column]) -> str:
     """The table of goals, and what was not measured of them."""
-    judged = judge(Figures(files))
-    head = ["goal", "reach", "aim", "measured: median [least to most]", "verdict"]
-    rows = [_goal_row(each) for each in judged]
+    head = ["goal", "reach", "aim", *(column.name for column in columns), "verdict"]
+    rows = [_goal_row(list(row)) for row in zip(*(each.judged for each in columns), strict=True)]
     text = table(head, rows, left=1)
     notes = [
         f"{each.goal.title}: not measured: {'; '.join(_reasons(each.parts))}"
-        for each in judged
+        for column in columns
+        for each in column.judged
         if any(part.measured is None for part in each.parts)
+        and not (len(columns) > 1 and _has_nothing(each))
     ]
     return "\n\n".join([text, bullets(notes)]) if notes else text
 
@@ -48,15 +61,27 @@ def gate_problem(files: Sequence[Results]) -> str:
     missed = [each.goal.title for each in judged if each.verdict is GoalVerdict.MISSED]
     if missed:
         return f"missed: {'; '.join(missed)}"
-    if all(each.verdict is GoalVerdict.NOT_MEASURED for each in judged):
+    if all(each.verdict in (GoalVerdict.NOT_MEASURED, GoalVerdict.NO_BOUND) for each in judged):
         return "no goal was measured"
     return ""
 
 
 def circumstances(files: Sequence[Results]) -> str:
     """What it was measured on and how, how noisy that was, and the peers, each once."""
-    texts = [text for file in files for text in _circumstances(file)]
+    runs: dict[tuple[str, str], list[Results]] = {}
+    for file in files:
+        runs.setdefault((file.kind, file.began), []).append(file)
+    texts = [text for of_run in runs.values() for text in _circumstances(_joined(of_run))]
     return "\n\n".join([*texts, _peers(files)])
+
+
+def _joined(files: Sequence[Results]) -> Results:
+    """The parts of one run, which were kept as files of their own, as one again."""
+    return msgspec.structs.replace(
+        files[0],
+        settings=[each for file in files for each in file.settings],
+        samples=[each for file in files for each in file.samples],
+    )
 
 
 def _circumstances(file: Results) -> Iterator[str]:
@@ -92,15 +117,20 @@ def _lasted(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
-def _goal_row(judged: Judged) -> list[str]:
-    goal = judged.goal
+def _goal_row(row: Sequence[Judged]) -> list[str]:
+    goal = row[0].goal
+    verdict = together([each.verdict for each in row if not _has_nothing(each)])
     return [
         goal.title,
         _bound(goal, goal.reach),
         _bound(goal, goal.aim),
-        _all_measured(judged),
-        f"**{judged.verdict.value}**",
+        *(_all_measured(each) for each in row),
+        f"**{verdict.value}**",
     ]
+
+
+def _has_nothing(judged: Judged) -> bool:
+    return all(part.measured is None for part in judged.parts)
 
 
 def _bound(goal: Goal, bound: float | None) -> str:
@@ -113,6 +143,8 @@ def _bound(goal: Goal, bound: float | None) -> str:
 
 def _all_measured(judged: Judged) -> str:
     """One line for each figure that there is; the others are explained below the table."""
+    if _has_nothing(judged):
+        return NONE
     lines = [
         _measured(judged.goal, part.label, part.measured)
         for part in judged.parts

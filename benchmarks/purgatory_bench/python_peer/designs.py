@@ -40,6 +40,9 @@ class CountedRequest(Protocol):
     ready: bool
     completions: int
 
+    def try_complete(self) -> bool:
+        """Complete the request if it is ready."""
+
 
 class ForcedRequest(Protocol):
     """An operation of a user's own class that no event completes."""
@@ -74,8 +77,11 @@ class Design:
         request: Makes an operation of a delay in ms that holds so many bytes.
         numbered_request: Makes a request that only force and time-out complete, and that marks its
             number in a record.
+        ready_made: Makes an operation of a delay in ms, of a condition and of a callback, where the
+            design has such operations.
     """
 
     purgatory: MakesPurgatory
     request: Callable[[int, int], CountedRequest]
     numbered_request: Callable[[int, int, int, Record], ForcedRequest]
+    ready_made: Callable[[int, Callable[[], bool], Callable[[], None]], object] | None = None

@@ -33,6 +33,7 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         keys: How many keys there are; of ``event``, keys that an operation waits under.
         payload: Bytes that each operation holds.
         bytes: Of ``pool``, the size of a buffer.
+        operation: Of ``purgatory``: of a user's interpreted class, or ready-made of callables.
         purge_interval: Of ``workload``, that of the purgatory.
         rate: Of ``workload``, requests a second that are aimed at; 0 for as fast as it goes.
         case: Of ``workload``, how many requests time out.
@@ -46,6 +47,7 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keys: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 3
     payload: Count = 0
     bytes: Count = 100
+    operation: Literal["interpreted", "ready-made"] = "interpreted"
     purge_interval: Count = 1000
     rate: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     case: Literal["low", "high"] = "low"

@@ -1,10 +1,11 @@
 """Our purgatory and a user's operations in it."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from purgatory_bench.python_peer.designs import Design, Record
-from purgatory_impl import DelayedOperation, Purgatory
+from purgatory_impl import CallableOperation, DelayedOperation, Purgatory
 
 
 class Request(DelayedOperation):
@@ -51,8 +52,17 @@ class NumberedRequest(DelayedOperation):
         self.record.expired += 1
 
 
-EXACT: Final = Design(Purgatory, Request, NumberedRequest)
+def ready_made(
+    delay_ms: int, condition: Callable[[], bool], on_complete: Callable[[], None]
+) -> CallableOperation:
+    """An operation that is no class of the user's."""
+    return CallableOperation(condition, delay_ms, on_complete=on_complete)
+
+
+EXACT: Final = Design(Purgatory, Request, NumberedRequest, ready_made)
 """With the accounting that is the default."""
 
-PROPOSAL: Final = Design(partial(Purgatory, accounting="proposal"), Request, NumberedRequest)
+PROPOSAL: Final = Design(
+    partial(Purgatory, accounting="proposal"), Request, NumberedRequest, ready_made
+)
 """With the accounting as published."""

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_bench.bench.bench_command import bench
+from purgatory_bench.bench.kept import keep
 from purgatory_bench.bench.noise import noise_of
 from purgatory_bench.bench.page import publish
 from purgatory_bench.bench.plots import draw_plots
@@ -186,7 +187,8 @@ def test_the_page_is_filled_between_its_marks(tmp_path: Path) -> None:
     page = tmp_path / "reference" / "performance.md"
     page.parent.mkdir()
     page.write_text(f"# Words\n{MARKS}\nMore words.\n", encoding="utf-8")
-    written = publish(tmp_path, [measured()])
+    assert [each.name for each in keep(tmp_path, [measured()])] == ["hot-virtual.json"]
+    written = publish(tmp_path)
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# Words\n<!-- goals: begin -->\n\n| goal |")
     assert text.endswith("<!-- workload: begin -->old<!-- workload: end -->\nMore words.\n")
@@ -196,7 +198,8 @@ def test_the_page_is_filled_between_its_marks(tmp_path: Path) -> None:
     drawn = plot.read_text(encoding="utf-8")
     assert ">compiled</text>" in drawn
     assert ">pure</text>" not in drawn
-    publish(tmp_path, [measured(), swept()])
+    keep(tmp_path, [swept()])
+    publish(tmp_path)
     assert ">old<" not in page.read_text(encoding="utf-8")
     names = {each.name for each in plot.parent.iterdir()}
     assert {"workload-rate-3-keys.svg", "workload-memory-over-time.svg"} <= names
@@ -204,9 +207,10 @@ def test_the_page_is_filled_between_its_marks(tmp_path: Path) -> None:
 
 def test_a_page_without_marks_is_a_problem(tmp_path: Path) -> None:
     with pytest.raises(Problem, match="has no page"):
-        publish(tmp_path, [measured()])
+        publish(tmp_path)
     page = tmp_path / "reference" / "performance.md"
     page.parent.mkdir()
     page.write_text("<!-- goals: begin --> and no end", encoding="utf-8")
+    keep(tmp_path, [measured()])
     with pytest.raises(Problem, match=r"performance\.md lacks the marks <!-- goals: begin -->"):
-        publish(tmp_path, [measured()])
+        publish(tmp_path)
