@@ -234,3 +234,14 @@ def test_a_page_leads_up_to_its_index(site: Path) -> None:
 def test_the_navigation_has_at_most_thirty_entries() -> None:
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     assert 10 < len(re.findall(r"\.md$", nav, re.MULTILINE)) <= 30
+
+
+def test_every_plot_has_a_caption_in_words(site: Path) -> None:
+    plots = 0
+    for page in ("reference/performance", "explanation/workload-studies"):
+        text = (site / page / "index.html").read_text(encoding="utf-8")
+        captions = re.findall(r"<figcaption>([^<]+)</figcaption>", text)
+        assert len(captions) == len(re.findall(r"<img[^>]+\.svg", text))
+        assert [each for each in captions if " " not in each] == []
+        plots += len(captions)
+    assert plots > 20

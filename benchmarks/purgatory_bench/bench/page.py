@@ -17,6 +17,18 @@ from purgatory_conformance.reporting.marked_pages import between_marks
 PAGE: Final = Path("reference") / "performance.md"
 PLOTS: Final = Path("assets") / "performance"
 
+_CAPTIONS: Final = {
+    "timer-virtual": "Timers, the caller leads the clock: time for each operation, every peer",
+    "timer-system": "Timers on the real clock: time for each operation, every peer",
+    "purgatory": "Purgatories: operations, one event, memory, pauses, every peer",
+    "workload-memory-over-time": "Resident memory while the workload runs",
+    "workload-rate": "Requests achieved over requests asked for, a second",
+    "workload-processor": "Processor time for each request over the rate achieved",
+    "workload-lag": "How late requests are handled over the target rate, 99th percentile",
+    "workload-pause": "The longest pause over the target rate",
+    "workload-memory": "The peak of resident memory over the target rate",
+}
+
 
 def publish(docs: Path) -> list[Path]:
     """Make the page of the site from the files that are kept beside it.
@@ -69,6 +81,14 @@ def _goals(machines: Sequence[KeptMachine]) -> str:
     return "\n\n".join(texts)
 
 
+def caption(stem: str) -> str:
+    """What a plot shows, by the name of its file: the kind, then the conditions."""
+    if stem in _CAPTIONS:
+        return _CAPTIONS[stem]
+    kind = "-".join(stem.split("-")[:2])
+    return f"{_CAPTIONS[kind]}; {stem.removeprefix(f'{kind}-').replace('-', ' ')}"
+
+
 def _with_plots(text: str, plots: Sequence[Path]) -> str:
-    shown = [f"![{plot.stem}](../{PLOTS.as_posix()}/{plot.name})" for plot in plots]
+    shown = [f"![{caption(plot.stem)}](../{PLOTS.as_posix()}/{plot.name})" for plot in plots]
     return "\n\n".join([*shown, text])

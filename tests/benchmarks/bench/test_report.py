@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from purgatory_bench.bench.bench_command import bench
 from purgatory_bench.bench.kept import keep
 from purgatory_bench.bench.noise import noise_of
-from purgatory_bench.bench.page import publish
+from purgatory_bench.bench.page import caption, publish
 from purgatory_bench.bench.plots import draw_plots
 from purgatory_bench.bench.report import report
 from purgatory_bench.bench.results import (
@@ -192,7 +192,7 @@ def test_the_page_is_filled_between_its_marks(tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# Words\n<!-- goals: begin -->\n\n| goal |")
     assert text.endswith("<!-- workload: begin -->old<!-- workload: end -->\nMore words.\n")
-    assert "![timer-virtual](../assets/performance/timer-virtual.svg)" in text
+    assert f"![{caption('timer-virtual')}](../assets/performance/timer-virtual.svg)" in text
     plot = tmp_path / "assets" / "performance" / "timer-virtual.svg"
     assert written == [page, plot]
     drawn = plot.read_text(encoding="utf-8")
