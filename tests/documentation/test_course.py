@@ -27,7 +27,7 @@ FEWEST_EXERCISES = 2
 def faults(text: str, lesson: Path) -> list[str]:
     """What a lesson lacks, or has too much of."""
     found: list[str] = []
-    words = len(re.sub(r"(?ms)^```jsonl.*?^```$", "", text).split())
+    words = len(re.sub(r"(?ms)^```(?:jsonl|tla).*?^```$", "", text).split())
     if words > MOST_WORDS:
         found.append(f"{words} words")
     exercises, _, end = text.partition("## Exercises")[2].partition("\n---\n")
