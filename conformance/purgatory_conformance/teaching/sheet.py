@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from purgatory_conformance.teaching.exercises import EXERCISES
+from purgatory_conformance.teaching.exercises import EXERCISES, Predicted
 from purgatory_conformance.teaching.lessons import Block, Lesson
 from purgatory_conformance.viewing.markup import page_of
 
@@ -32,16 +32,23 @@ def sheet_page(chosen: Sequence[Lesson], *, solutions: bool) -> Markup:
 def _of(lesson: Lesson, solutions: bool) -> Iterator[Markup]:
     yield Markup("<h2>{}. {}</h2>\n").format(lesson.number, lesson.title)
     for exercise in lesson.exercises:
-        graded = Markup("")
-        if exercise.number in EXERCISES:
-            words = Markup(
-                '<p class="graded">Graded: <code>purgatory course check {} FILE</code></p>'
-            )
-            graded = words.format(exercise.number)
+        graded = _graded(exercise.number)
         part = Markup("<section><h3>{}</h3>\n{}{}</section>\n")
         yield part.format(exercise.number, _html(exercise.task), graded)
         if solutions:
             yield Markup('<div class="solution">{}</div>\n').format(_html(exercise.solution))
+
+
+def _graded(number: str) -> Markup:
+    """How the answer is graded, and what it begins with; nothing for an answer on paper."""
+    if number not in EXERCISES:
+        return Markup("")
+    command = Markup("<code>purgatory course {}</code>")
+    words = Markup("Graded: {}").format(command.format(f"check {number} FILE"))
+    if isinstance(EXERCISES[number], Predicted):
+        begin = command.format(f"begin {number} --out FILE")
+        words += Markup(", which {} writes without its outcomes").format(begin)
+    return Markup('<p class="graded">{}.</p>').format(words)
 
 
 def _html(blocks: Sequence[Block]) -> Markup:

@@ -11,10 +11,10 @@ import pytest
 from purgatory_conformance.playing.page import timer_scripts
 
 needs_node = pytest.mark.skipif(
-    shutil.which("node") is None and os.environ.get("REQUIRE_TOOLCHAINS") != "1",
+    shutil.which("node") is None and os.environ.get("REQUIRE_NODE") != "1",
     reason="node is not installed (for conformance/adapters/javascript)",
 )
-"""Under REQUIRE_TOOLCHAINS=1 the tests fail instead."""
+"""Under REQUIRE_NODE=1 the tests fail instead."""
 
 
 def in_node(expression: str, given: object) -> Any:

@@ -1,5 +1,6 @@
 """The page's timer is right, its defects are found, and par is what the suite needs."""
 
+import msgspec
 import pytest
 
 from purgatory_conformance.knowledge import vectors
@@ -61,6 +62,50 @@ def test_the_kept_steps_show_the_defect_in_the_last_of_them(hunt: Hunt) -> None:
         assert len(run.steps) == len(hunt.steps)
     with defective_timer("") as right:
         assert run_case(right, "right", hunt.configuration, hunt.steps).divergence is None
+
+
+FEWEST = """
+(() => {
+  const { name, configuration, steps } = given, moves = [{ op: "run_one" }];
+  const most = Math.max(6, ...steps.map(each => each.delay_ms ?? 0));
+  for (const task of ["a", "b"]) {
+    moves.push({ op: "cancel", task });
+    for (let delay_ms = 0; delay_ms <= most; delay_ms += 1)
+      moves.push({ op: "add", task, delay_ms });
+  }
+  for (let to_ms = 0; to_ms <= 6; to_ms += 1)
+    moves.push({ op: "advance", to_ms }, { op: "elapse", to_ms });
+  const differs = run => {
+    const right = purgatory_timer.make("", configuration);
+    const wrong = purgatory_timer.make(name, configuration);
+    return run.some(move => JSON.stringify(right.do(move)) !== JSON.stringify(wrong.do(move)));
+  };
+  const goes_back = run => {
+    const times = run.map(move => move.to_ms).filter(time => time !== undefined);
+    return times.some((time, at) => at > 0 && time < times[at - 1]);
+  };
+  let runs = [[]];
+  for (let length = 1; length < 4; length += 1) {
+    runs = runs.flatMap(run => moves.map(move => [...run, move])).filter(run => !goes_back(run));
+    if (runs.some(differs)) return length;
+  }
+  return null;
+})()
+"""
+"""The length of the shortest run of small steps that shows a defect; null for more than three."""
+
+BEATEN = {"last-in-first-out": 3}
+"""The suite's shrunk case has a step more: tasks with a delay of 0 expire as they are added."""
+
+
+@pytest.mark.parametrize("hunt", hunts(), ids=lambda hunt: hunt.name)
+def test_no_run_of_small_steps_is_shorter_than_par(hunt: Hunt) -> None:
+    """
+    Given every run of up to three small steps
+    Then the shortest that shows the defect has as many as are par, or is known to have fewer
+    """
+    fewest = in_node(FEWEST, msgspec.to_builtins(hunt))
+    assert fewest == BEATEN.get(hunt.name, len(hunt.steps))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Slides in a headless browser: each fits, keys turn them, a figure keeps its own keys."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -130,9 +131,11 @@ def test_a_figure_with_the_focus_keeps_its_keys(page: Page) -> None:
 def test_every_slide_is_printed(page: Page) -> None:
     """
     Given the slides as they are printed
-    Then every slide is there, and the bar is not
+    Then every slide is there on a sheet of its own, and the bar is not
     """
     page.emulate_media(media="print")
     assert page.locator(".slide:visible").count() == page.locator(".slide").count()
     assert not page.locator(".bar").is_visible()
+    printed = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == page.locator(".slide").count()
     page.emulate_media(media="screen")
