@@ -60,6 +60,7 @@ _KINDS: Mapping[str, TableName] = {
 quarantine that a later batch may take back."""
 
 _LIST = "parts.json"
+_ROWS_AT_A_TIME = 8192
 
 Item = TypeVar("Item")
 
@@ -163,7 +164,7 @@ class Tables:
         results = CheckResults(self._manifest, self.results)
         for table in (TableName.VERDICTS, _QUARANTINE):
             kind: type[Row] = ROW_TYPES[table]
-            for batch in results.table(table).to_batches():
+            for batch in results.table(table).to_batches(_ROWS_AT_A_TIME):
                 columns = [column.to_pylist() for column in batch.columns]
                 for values in zip(*columns, strict=True):
                     whole.take(msgspec.convert(values, kind))
