@@ -193,8 +193,8 @@ def _seen(file: _File, known: _File | None) -> tuple[int, _File]:
     """Where reading of a file begins, and the file with how far it goes and what is told of it.
 
     Args:
-        file: The file as it is now: what it is called, and its size.
-        known: What was known of it, or of another file that had its inode before.
+        file: The file with its present name and size.
+        known: The row of the last look about this inode, perhaps of an earlier file.
 
     Raises:
         FileNotFoundError: it is gone.

@@ -36,7 +36,7 @@ class Span(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         order: The number of the order that it is in, from 0.
         name: The file, as it was called when it was looked at.
-        inode: The number that its file system knows it by.
+        inode: The number of the file in its file system.
         head: A digest of its first ``head_bytes``.
         head_bytes: At most ``HEAD_BYTES``.
         start: The first byte.

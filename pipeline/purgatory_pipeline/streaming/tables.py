@@ -56,10 +56,11 @@ _KINDS: Mapping[str, TableName] = {
     **{table.value: table for table in TableName},
     _HELD: _QUARANTINE,
 }
-"""What a part has, by the beginnings of its files' names: the tables, and of quarantine the rows
-that a later batch may take back."""
+"""The tables of a part, by the beginnings of the files' names; ``quarantine-held`` has the rows of
+quarantine that a later batch may take back."""
 
 _LIST = "parts.json"
+_ROWS_AT_A_TIME = 8192
 
 Item = TypeVar("Item")
 
@@ -163,7 +164,7 @@ class Tables:
         results = CheckResults(self._manifest, self.results)
         for table in (TableName.VERDICTS, _QUARANTINE):
             kind: type[Row] = ROW_TYPES[table]
-            for batch in results.table(table).to_batches():
+            for batch in results.table(table).to_batches(_ROWS_AT_A_TIME):
                 columns = [column.to_pylist() for column in batch.columns]
                 for values in zip(*columns, strict=True):
                     whole.take(msgspec.convert(values, kind))
@@ -190,7 +191,7 @@ class Tables:
         return summary
 
     def _changed(self, before: Sequence[Part]) -> Iterator[Part]:
-        """The parts after the batch: those that it leaves alone, those rewritten, and new ones."""
+        """The parts after the batch: untouched parts, rewritten parts and new parts."""
         staged = pq.read_table(self.staging, columns=["home", "table"])
         is_run = pc.equal(staged["table"], TableName.VERDICTS.value)
         runs = Counter(staged["home"].filter(is_run).to_pylist())
@@ -217,7 +218,7 @@ class Tables:
         return self._part(part.first, part.last, tables)
 
     def _merged(self, parts: list[Part]) -> list[Part]:
-        """The parts, where small ones are many with those merged that lie side by side."""
+        """The parts; neighbours are merged where small parts are many."""
         small = sum(part.totals.runs <= MOST_RUNS // 2 for part in parts)
         if small <= MOST_SMALL:
             return parts
