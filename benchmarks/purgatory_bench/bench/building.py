@@ -111,7 +111,8 @@ def build_compiled(checkout: Path, work: Path, log: Path) -> Path:
     _run(wheel, work, log, {"PURGATORY_COMPILED": "1"})
     constraints: list[str | Path] = ["--constraint", checkout / "constraints.txt"]
     (built,) = wheels.glob("purgatory_spec-*.whl")
-    _run([*pip, "install", "--quiet", *constraints, built], work, log)
+    # The library alone needs no package; a peer reads and writes JSON.
+    _run([*pip, "install", "--quiet", *constraints, f"{built}[conformance]"], work, log)
     made_of.write_text(sources, encoding="utf-8")
     return python
 

@@ -99,7 +99,7 @@ def machine_name(machine: Machine) -> str:
 
 def slug(words: str) -> str:
     """As the name of a file."""
-    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", words.lower().replace(",", "")).strip("-")
 
 
 def in_lines(results: Results) -> str:

@@ -97,6 +97,8 @@ def _circumstances(file: Results) -> Iterator[str]:
         f"{machine.processor or 'unknown processor'}, {machine.cores} processors{memory}; "
         f"{machine.system}; {machine.python}; version {machine.package}{built}{loads}."
     )
+    if restored := file.options.get("restored"):
+        yield f"Not as it was written: {restored}."
     if problems := noise_of(file):
         yield "**Noisy:** " + "; ".join(problems) + "."
 

@@ -1,6 +1,7 @@
 """What cannot be built says why, and its peer is not measured."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,23 @@ def test_a_checkout_is_where_its_peers_are(tmp_path: Path) -> None:
     assert find_checkout(ROOT) == ROOT
     with pytest.raises(Problem, match=r"is no checkout: it has no benchmarks/peers/README\.md"):
         find_checkout(tmp_path)
+
+
+def test_the_compiled_environment_gets_what_a_peer_imports(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log: Path
+) -> None:
+    """The wheel by itself brings no package, and a peer without ``msgspec`` is not measured."""
+    asked: list[list[str]] = []
+
+    def run(command: Sequence[str | Path], *_: object) -> None:
+        asked.append([str(word) for word in command])
+        if "wheel" in asked[-1]:
+            folder = Path(asked[-1][asked[-1].index("--wheel-dir") + 1])
+            folder.mkdir(parents=True)
+            (folder / "purgatory_spec-1-py3-none-any.whl").touch()
+        (tmp_path / "compiled").mkdir(exist_ok=True)
+
+    monkeypatch.setattr(building, "_run", run)
+    build_compiled(ROOT, tmp_path, log)
+    (install,) = (words for words in asked if "install" in words)
+    assert install[-1].endswith(".whl[conformance]")
