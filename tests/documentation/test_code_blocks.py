@@ -33,6 +33,11 @@ NOT_RUN = {
     ),
     (
         "docs/how-to/check-traces-on-a-cluster.md",
+        "$ spark-submit --master spark://host:7077"
+        " --packages org.apache.hadoop:hadoop-aws:3.5.0 \\",
+    ),
+    (
+        "docs/how-to/check-traces-on-a-cluster.md",
         "$ PYSPARK_PYTHON=/opt/purgatory/bin/python $SPARK_HOME/sbin/start-connect-server.sh",
     ),
     (

@@ -104,11 +104,10 @@ def refuse_foreign(folder: Path, *, of_a_check: bool) -> None:
     """
     path = folder / MANIFEST
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=_AnyManifest)
-        is_ours = is_own(found.folder) and (found.engine is not None) is of_a_check
+        is_ours = is_a_checks(path.read_bytes(), of_a_check)
     except (FileNotFoundError, NotADirectoryError):
         return
-    except (OSError, msgspec.MsgspecError, ValueError):
+    except OSError:
         is_ours = False
     if not is_ours:
         whose = "check" if of_a_check else "campaign"
@@ -116,6 +115,15 @@ def refuse_foreign(folder: Path, *, of_a_check: bool) -> None:
             f"{path} is there, and is none that a {whose} has written: name another folder with "
             "--out, or move the file away"
         )
+
+
+def is_a_checks(manifest: bytes, of_a_check: bool = True) -> bool:
+    """Whether this is the manifest of a check, or of a campaign."""
+    try:
+        found = msgspec.json.decode(manifest, type=_AnyManifest)
+    except (msgspec.MsgspecError, ValueError):
+        return False
+    return is_own(found.folder) and (found.engine is not None) is of_a_check
 
 
 def described(path: Path, rows: int | None, folder: Path | None = None) -> ResultFile:

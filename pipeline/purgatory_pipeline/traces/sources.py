@@ -169,7 +169,7 @@ def read_file(path: str | Path) -> Iterator[Located | QuarantineRow]:
 
 
 def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
-    lines = _Lines(name)
+    lines = LinesOfFile(name)
     try:
         damage = damage_of(name) if name.endswith(".gz") else None
         with closing(chunks_of(name)) as chunks:
@@ -185,7 +185,7 @@ def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
 
 
 def _read_damaged(
-    lines: "_Lines", chunks: Iterator[bytes], damage: Damage
+    lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
 ) -> Iterator[Located | QuarantineRow]:
     """The lines before the damage, what is wrong, and which runs have lines behind it."""
     left = damage.sound_bytes
@@ -205,16 +205,16 @@ def _read_damaged(
         return  # it was told
 
 
-class _Lines:
+class LinesOfFile:
     """Cuts the pieces of a file into lines, and says of each what can be made of it."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._number = 0
+        self.name = name
+        self.lines = 0
         """Lines that are complete."""
         self._rest = b""
         self._too_long = False
-        self._empty = 0
+        self.empty = 0
         """Empty lines just before, which may be those at the end."""
         self._told_of: set[str] = set()
         """Runs that have lines in the damaged data."""
@@ -223,27 +223,31 @@ class _Lines:
         """The lines completed with the piece."""
         *complete, self._rest = (self._rest + chunk).split(b"\n")
         for line in complete:
-            self._number += 1
-            if not line or line.isspace():
-                self._empty += 1
-                continue
-            if self._empty:
-                yield from self._empty_lines()
-            yield self._made_of(line)
+            yield from self.take_line(line)
         if len(self._rest) > MOST_BYTES:
             self._too_long = True
             self._rest = self._rest[:SHOWN_BYTES]
+
+    def take_line(self, line: bytes) -> Iterator[Located | QuarantineRow]:
+        """What can be said when a line is complete."""
+        self.lines += 1
+        if not line or line.isspace():
+            self.empty += 1
+            return
+        if self.empty:
+            yield from self._empty_lines()
+        yield self._made_of(line)
 
     def last(self) -> Iterator[Located | QuarantineRow]:
         """What is left when the file has ended as it should."""
         if self._rest:
             yield from self.take(b"\n")
-        if self._number == self._empty:
-            yield QuarantineRow(self._name, 0, "", "the file is empty")
+        if self.lines == self.empty:
+            yield QuarantineRow(self.name, 0, "", "the file is empty")
 
     def broken(self, problem: str) -> Iterator[QuarantineRow]:
         """What is left where the file could not be read any further."""
-        number = self._number + 1 if self._number or self._rest else 0
+        number = self.lines + 1 if self.lines or self._rest else 0
         yield self._aside(number, self._rest, f"{problem}; nothing is read from here on")
 
     def runs_in(self, chunk: bytes) -> Iterator[Located]:
@@ -257,24 +261,24 @@ class _Lines:
             yield line._replace(raw=NOT_BELIEVED)
 
     def _empty_lines(self) -> Iterator[QuarantineRow]:
-        for before in range(self._empty, 0, -1):
-            yield self._aside(self._number - before, b"", "the line is empty")
-        self._empty = 0
+        for before in range(self.empty, 0, -1):
+            yield self._aside(self.lines - before, b"", "the line is empty")
+        self.empty = 0
 
     def _made_of(self, line: bytes) -> Located | QuarantineRow:
         if self._too_long or len(line) > MOST_BYTES:
             self._too_long = False
             reason = f"the line is longer than {MOST_BYTES} bytes; this is how it begins"
-            return self._aside(self._number, line[:SHOWN_BYTES], reason)
+            return self._aside(self.lines, line[:SHOWN_BYTES], reason)
         raw = line[:-1] if line[-1] == _CARRIAGE_RETURN else line
         try:
             run, seq = place_of(raw)
         except Unusable as problem:
-            return self._aside(self._number, raw, str(problem))
-        return Located(run, seq, self._name, self._number, raw)
+            return self._aside(self.lines, raw, str(problem))
+        return Located(run, seq, self.name, self.lines, raw)
 
     def _aside(self, number: int, raw: bytes, reason: str) -> QuarantineRow:
-        return QuarantineRow(self._name, number, raw.decode("utf-8", "backslashreplace"), reason)
+        return QuarantineRow(self.name, number, raw.decode("utf-8", "backslashreplace"), reason)
 
 
 _CARRIAGE_RETURN = ord("\r")

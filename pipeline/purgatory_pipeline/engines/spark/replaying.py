@@ -18,6 +18,7 @@ from purgatory_pipeline.engines.external_sort import ExternalSort, itself
 from purgatory_pipeline.engines.spark.pieces import (
     AGAIN,
     SORTED_BYTES,
+    SPLIT,
     SUMMARY,
     UNKNOWN_DAY,
     CarriedRow,
@@ -29,6 +30,7 @@ from purgatory_pipeline.engines.spark.pieces import (
     rows_in,
     scratch_folder,
 )
+from purgatory_pipeline.engines.spark.splits import Split
 from purgatory_pipeline.errors import OutOfOrder
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import Row, VerdictRow
@@ -66,6 +68,9 @@ class ReplayPieces:
                 if isinstance(row, str):
                     yield CarriedRow(AGAIN, day, "", row.encode())
                     continue
+                if isinstance(row, Split):
+                    yield CarriedRow(SPLIT, day, "", msgspec.json.encode(row))
+                    continue
                 summary.take(row)
                 if isinstance(row, VerdictRow):
                     component = row.component
@@ -75,7 +80,7 @@ class ReplayPieces:
             yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps(summary))
 
 
-def _rows_of_run(run: str, pieces: Iterator[Piece]) -> Iterator[tuple[Row | str, int]]:
+def _rows_of_run(run: str, pieces: Iterator[Piece]) -> Iterator[tuple[Row | Split | str, int]]:
     """Rows with the day of their run; in the place of those of a run to be read again, its name."""
     judged: Piece | None = None
     for piece in pieces:
