@@ -15,6 +15,7 @@ NOT_RUN = {
     ),
     ("CONTRIBUTING.md", "$ make check          # what a change needs to know: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
+    ("docs/how-to/check-traces.md", "$ purgatory trace check traces --out monday"),
     ("docs/findings.md", "$ python -m purgatory_assurance.verdicts --write docs"),
     ("docs/findings.md", "$ python -m purgatory_bench.kafka_mass_expiry"),
     ("docs/findings.md", "$ python -m purgatory_bench.kafka_muting --whole-broker"),

@@ -31,7 +31,7 @@ from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.local_progress import CheckProgress
 from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
 from purgatory_pipeline.errors import MissingExtra, PipelineError, Refused
-from purgatory_pipeline.results.manifest import InputFile, encoded, input_file
+from purgatory_pipeline.results.manifest import InputFile, encoded, input_file, read_manifest
 from purgatory_pipeline.results.metrics import CheckMetrics, StageMetrics
 from purgatory_pipeline.summary.as_json import summary_as_json
 from purgatory_pipeline.summary.html import PAGE, render_page
@@ -39,7 +39,7 @@ from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.summary.terminal import print_summary
 from purgatory_pipeline.summary.words import files_in, lines_of, runs_of
 from purgatory_pipeline.traces.addresses import is_address
-from purgatory_pipeline.traces.sources import NothingThere, Sources, sources_of
+from purgatory_pipeline.traces.sources import NothingThere, sources_of
 
 _MOST_NAMES = 5
 _NUMBER = re.compile(r"\[errno \d+\] ", re.IGNORECASE)
@@ -71,6 +71,13 @@ _NUMBER = re.compile(r"\[errno \d+\] ", re.IGNORECASE)
 @click.option("--master", default="", metavar="MASTER", help="Where Spark runs, if not here.")
 @click.option("--remote", default="", metavar="URL", help="A Spark Connect server, sc://host:port.")
 @click.option(
+    "--since",
+    default="",
+    metavar="FOLDER",
+    help="Judge the runs alone that have lines in files which the check with these results has "
+    "not read, or which have changed.",
+)
+@click.option(
     "--conf",
     "settings",
     multiple=True,
@@ -101,6 +108,7 @@ def check(
     runs: int,
     master: str,
     remote: str,
+    since: str,
     settings: tuple[str, ...],
     as_format: str,
     metrics: Path | None,
@@ -118,20 +126,25 @@ def check(
     """
     if engine == Engine.LOCAL.value and (master or remote):
         raise click.UsageError("--master and --remote are of Spark; --engine local has none")
-    asked = Asked(paths, out, runs, html, master, remote, _settings_in(settings))
+    asked = Asked(paths, out, runs, html, master, remote, since, _settings_in(settings))
     began = time.perf_counter()
     with foreseen():
-        sources = None if asked.reads_addresses else sources_of(paths)
+        sources = None if asked.reads_addresses else _sources_on_paths(asked)
         if sources is None or is_address(out):
             choice = choose_for_addresses(engine, master or remote)
         else:
-            choice = choose(engine, sources.files, elsewhere=master or remote)
+            choice = choose(engine, sources.new, elsewhere=master or remote)
         tell(choice)
-        if choice.engine is Engine.SPARK:
+        if sources is not None and since and not sources.new:
+            done = None
+        elif choice.engine is Engine.SPARK:
             done = _check_by_spark(asked, choice, sources)
         else:
             assert sources is not None
             done = _check_locally(asked, choice, sources)
+        if done is None:
+            click.echo(f"nothing is new since {since}")
+            return
         if metrics is not None:
             _write_metrics(metrics, done, choice, time.perf_counter() - began)
     report = f"{done.folder}/{PAGE}" if html else ""
@@ -156,6 +169,7 @@ class Asked(NamedTuple):
     html: bool
     master: str
     remote: str
+    since: str
     settings: Mapping[str, str]
 
     @property
@@ -212,21 +226,52 @@ def _write_metrics(target: Path, done: Done, choice: Choice, seconds: float) -> 
     target.write_bytes(encoded(found))
 
 
-def _check_locally(asked: Asked, choice: Choice, sources: Sources) -> Done:
+class _Files(NamedTuple):
+    """The files on paths: those to be judged, those that were judged before, and others."""
+
+    new: tuple[str, ...]
+    earlier: tuple[str, ...]
+    inputs: tuple[InputFile, ...]
+    ignored: tuple[str, ...]
+
+
+def _sources_on_paths(asked: Asked) -> _Files:
+    sources = sources_of(asked.paths)
+    inputs = tuple(map(input_file, sources.files))
+    known: set[InputFile] = set()
+    if asked.since:
+        if is_address(asked.since):
+            raise Refused(f"{asked.since} is an address: the traces are on paths, name a path")
+        known.update(read_manifest(Path(asked.since)).inputs)
+    new = tuple(each.file for each in inputs if each not in known)
+    earlier = tuple(each.file for each in inputs if each in known)
+    return _Files(new, earlier, inputs, sources.ignored)
+
+
+def _check_locally(asked: Asked, choice: Choice, sources: _Files) -> Done:
     summary = Summary(most_examples=asked.examples)
     with ResultWriter(Path(asked.out)) as writer:
-        with CheckProgress(estimated_lines(sources.files)) as progress:
-            writer.write(check_locally(sources.files, scratch=writer.scratch, progress=progress))
+        with CheckProgress(estimated_lines(sources.new)) as progress:
+            rows = check_locally(
+                sources.new, scratch=writer.scratch, progress=progress, earlier=sources.earlier
+            )
+            writer.write(rows)
         writer.finish(summary.take)
-        inputs = tuple(map(input_file, sources.files))
-        return _committed(writer, asked, choice, summary, inputs, sources.ignored)
+        return _committed(writer, asked, choice, summary, sources.inputs, sources.ignored)
 
 
-def _check_by_spark(asked: Asked, choice: Choice, sources: Sources | None) -> Done:
-    """Check by Spark; where there are no sources, the paths are addresses."""
+def _check_by_spark(asked: Asked, choice: Choice, sources: _Files | None) -> Done | None:
+    """Check by Spark; where there are no sources, the paths are addresses.
+
+    Nothing comes of it where nothing is new.
+    """
     from purgatory_pipeline.engines.spark.engine import Input, check_on_spark, plan_of
     from purgatory_pipeline.engines.spark.hadoop import hadoop_files
-    from purgatory_pipeline.engines.spark.hadoop_results import HadoopResults, hadoop_results
+    from purgatory_pipeline.engines.spark.hadoop_results import (
+        HadoopResults,
+        hadoop_results,
+        manifest_at,
+    )
     from purgatory_pipeline.engines.spark.metrics import stage_count, stages_since
     from purgatory_pipeline.engines.spark.session import spark_session
 
@@ -240,13 +285,22 @@ def _check_by_spark(asked: Asked, choice: Choice, sources: Sources | None) -> Do
         if is_address(asked.out):
             results = stack.enter_context(hadoop_results(spark, asked.out))
         given: Input
+        everything: Input | None = None
         if sources is None:
             given = hadoop_files(spark, asked.paths)
             inputs, ignored = given.inputs, given.ignored
+            if asked.since:
+                everything = given
+                given = given.without(manifest_at(spark, asked.since).inputs)
+                if not given.found:
+                    return None
         else:
-            given = plan_of(sources.files)
-            inputs, ignored = tuple(map(input_file, sources.files)), sources.ignored
-        found = check_on_spark(spark, given, results.address, results.staging, asked.examples)
+            given = plan_of(sources.new)
+            inputs, ignored = sources.inputs, sources.ignored
+            if sources.earlier:
+                everything = plan_of([*sources.new, *sources.earlier])
+        places = results.address, results.staging
+        found = check_on_spark(spark, given, *places, asked.examples, everything=everything)
         results.adopt(found.files)
         done = _committed(results, asked, choice, found.summary, inputs, ignored)
         return done._replace(stages=tuple(stages_since(spark, before)))

@@ -50,10 +50,14 @@ class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InputFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file that was read; ``bytes`` is null where the size could not be found out."""
+    """A file that was read, by its name, size, and time of change since 1970-01-01, UTC.
+
+    The last two are null where they could not be found out.
+    """
 
     file: str
     bytes: int | None
+    modified_ms: int | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -179,7 +183,8 @@ def _is_whole(folder: Path, manifest: Manifest | CampaignManifest) -> bool:
 def input_file(name: str) -> InputFile:
     """A file that is read, as the manifest describes it."""
     try:
-        return InputFile(name, Path(name).stat().st_size)
+        found = Path(name).stat()
+        return InputFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
     except OSError:
         return InputFile(name, None)
 
@@ -192,10 +197,23 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        content = path.read_bytes()
     except FileNotFoundError:
         raise PipelineError(f"there are no results in {folder}: it has no {MANIFEST}") from None
-    except (OSError, msgspec.MsgspecError) as problem:
+    except OSError as problem:
+        raise PipelineError(f"{path} cannot be read: {problem}") from None
+    return decoded(content, str(path))
+
+
+def decoded(content: bytes, path: str) -> Manifest:
+    """The manifest that a file at a path holds.
+
+    Raises:
+        PipelineError: it holds none.
+    """
+    try:
+        manifest = msgspec.json.decode(content, type=Manifest)
+    except msgspec.MsgspecError as problem:
         raise PipelineError(f"{path} cannot be read: {problem}") from None
     if manifest.format != MANIFEST_FORMAT:
         raise PipelineError(f"{path} has format {manifest.format}, not {MANIFEST_FORMAT}")

@@ -432,3 +432,47 @@ def test_a_path_that_looks_like_an_address_is_a_path(
     assert result.exit_code != 0  # there is no nightly:1
     assert run("s3a://in", "--out", "nightly:1").exit_code == 0
     assert (tmp_path / "nightly:1" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize(
+    "engine", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])]
+)
+def test_a_second_check_judges_what_is_new(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """
+    Given a folder that was checked, which then gets a whole run, and the rest of one that was cut
+    When it is checked since then
+    Then these two runs are judged, as in a check of all, and a third check finds nothing new
+    """
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    traces, first, second = (tmp_path / name for name in ("traces", "first", "second"))
+    traces.mkdir()
+    lines = {run: list(run_lines(run, Component.TIMER, 60)) for run in ("cut", "new", "old")}
+    (traces / "a.jsonl").write_bytes(b"".join([*lines["old"], *lines["cut"][:30]]))
+    asked = ("--engine", engine, "--out")
+    assert run(traces, *asked, first).exit_code == 4
+    (traces / "b.jsonl").write_bytes(b"".join([*lines["cut"][30:], *lines["new"]]))
+
+    assert run(traces, *asked, second, "--since", first).exit_code == 0
+
+    verdicts = read_results(second).table("verdicts").to_pylist()
+    assert [(row["run"], row["verdict"], row["events"]) for row in verdicts] == [
+        ("cut", "conforms", 60),
+        ("new", "conforms", 60),
+    ]
+    assert run(traces, *asked, tmp_path / "all").exit_code == 0
+    whole = read_results(tmp_path / "all").table("verdicts").to_pylist()
+    assert [row for row in whole if row["run"] != "old"] == verdicts
+    third = run(traces, *asked, tmp_path / "third", "--since", second)
+    assert (third.exit_code, third.stdout) == (0, f"nothing is new since {second}\n")
+    assert not (tmp_path / "third" / "manifest.json").exists()
+
+
+def test_a_file_that_has_changed_is_new(tmp_path: Path, one_run: Path) -> None:
+    assert run(one_run, "--out", tmp_path / "first").exit_code == 0
+    one_run.write_bytes(one_run.read_bytes().replace(b'"delay_ms":3', b'"delay_ms":4', 1))
+    os.utime(one_run, (1, 1))
+    since = ("--since", tmp_path / "first")
+    assert run(one_run, "--out", tmp_path / "second", *since).exit_code == 1

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def environment(folder: Path) -> dict[str, str]:
     """Python of these tests for the workers, loopback, and no log."""
-    (folder / "conf").mkdir()
+    (folder / "conf").mkdir(exist_ok=True)
     logging = "status = OFF\nrootLogger.level = OFF\n"
     (folder / "conf" / "log4j2.properties").write_text(logging, encoding="utf-8")
     return {

@@ -144,3 +144,8 @@ def test_a_check_from_bucket_to_bucket(tmp_path: Path, store: str, jars: Path) -
         assert [
             str(row).replace("s3a://traces/in/", "traces/in/") for row in rows_of(there, table)
         ] == [str(row) for row in rows_of(here, table)]
+
+    # A second check, of what is new since then: nothing is.
+    places = [f"s3a://{BUCKET}/in", "--out", f"s3a://{BUCKET}/more"]
+    code, said = submitted(store, jars, tmp_path, *places, "--since", f"s3a://{BUCKET}/out")
+    assert (code, "nothing is new since s3a://traces/out" in said) == (0, True), said

@@ -145,12 +145,15 @@ def in_order(pieces: "DataFrame", plan: Input) -> "DataFrame":
     return by_run.sortWithinPartitions("run", "kind", "seq")
 
 
-def replayed(pieces: "DataFrame", examples: int = 1) -> "DataFrame":
-    """The rows of all tables for pieces that are in order, with a summary for each task."""
+def replayed(pieces: "DataFrame", examples: int = 1, *, replays: bool = True) -> "DataFrame":
+    """The rows of all tables for pieces that are in order, with a summary for each task.
+
+    The arguments are those of ``ReplayPieces``.
+    """
     from purgatory_pipeline.engines.spark.pieces import ROW_COLUMNS
     from purgatory_pipeline.engines.spark.replaying import ReplayPieces
 
-    return pieces.mapInArrow(ReplayPieces(examples), ROW_COLUMNS)
+    return pieces.mapInArrow(ReplayPieces(examples, replays), ROW_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,13 @@ class Checked:
 
 
 def check_on_spark(
-    spark: "SparkSession", given: Input, whole: str, staging: str, examples: int = 1
+    spark: "SparkSession",
+    given: Input,
+    whole: str,
+    staging: str,
+    examples: int = 1,
+    *,
+    everything: Input | None = None,
 ) -> Checked:
     """Judge all runs in the files, and write the tables.
 
@@ -177,6 +186,8 @@ def check_on_spark(
         whole: The address of an empty folder, for the tables.
         staging: That of a folder that can be made, for what is between; the caller removes it.
         examples: How many runs of a cause the summary keeps as examples.
+        everything: The files with those that were judged before; of these no more is judged than
+            runs that have lines in the others and do not lie whole in one share of them.
 
     Raises:
         OutOfOrder: lines did not arrive in order; a defect of the engine.
@@ -187,7 +198,7 @@ def check_on_spark(
         spark.conf.set(name, value)
 
     def action() -> Checked:
-        staged = staged_rows(spark, given, staging, examples)
+        staged = staged_rows(spark, given, staging, examples, everything)
         describe(spark, "fetch summaries")
         summary = summary_of(staged, examples)
         if isinstance(given, Plan):
@@ -212,26 +223,30 @@ def check_on_spark(
         raise job_failure(error) from error
 
 
-def staged_rows(spark: "SparkSession", given: Input, staging: str, examples: int) -> "DataFrame":
+def staged_rows(
+    spark: "SparkSession",
+    given: Input,
+    staging: str,
+    examples: int,
+    everything: Input | None = None,
+) -> "DataFrame":
     """The rows of all runs, written to a staging folder."""
     describe(spark, "judge runs")
     first, second = f"{staging}/first", f"{staging}/second"
-    replayed(in_order(given.pieces(spark), given), examples).write.parquet(first)
-    staged = spark.read.parquet(first)
+    rows = replayed(in_order(given.pieces(spark), given), examples, replays=everything is None)
+    rows.write.parquet(first)
     describe(spark, "find runs to be read again")
+    staged = spark.read.parquet(first)
     again = runs_to_read_again(staged)
     if not again:
         return staged
     describe(spark, "read runs again")
     only = again if len(again) <= MOST_AGAIN else None
-    pieces = given.pieces(spark, judges=False, only=only)
-    replayed(in_order(pieces, given), examples).write.parquet(second)
+    source = everything or given
+    pieces = source.pieces(spark, judges=False, only=only)
+    replayed(in_order(pieces, source), examples).write.parquet(second)
     anew = spark.read.parquet(second)
-    if only is not None:
-        from purgatory_pipeline.engines.spark.pieces import SPLIT
-
-        return staged.unionByName(anew.where(f"table != '{SPLIT}'"))
-    return anew
+    return anew if only is None else staged.unionByName(anew)
 
 
 def runs_to_read_again(staged: "DataFrame") -> frozenset[str]:

@@ -34,17 +34,22 @@ MOST_COMPRESSED_BYTES = 64 << 20
 """A larger gzip file is set aside: one worker would have to hold it."""
 _BYTES_OF_A_TASK = 16 << 20
 _MOST_TASKS = 10_000
-_SECONDS_OF_A_DAY = 86_400
+_MS_OF_A_DAY = 86_400_000
 _COLUMNS = ("file", "start", "row", "run", "seq", "raw")
 
 
 class HadoopFile(NamedTuple):
-    """A file: its address, the number that rows bear for it, its bytes and its day."""
+    """A file: its address, the number that rows bear for it, its bytes and its time of change."""
 
     address: str
     number: int
     bytes: int
-    day: int
+    modified_ms: int
+
+    @property
+    def as_input(self) -> InputFile:
+        """The file as a manifest names it."""
+        return InputFile(self.address, self.bytes, self.modified_ms)
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,13 @@ class HadoopFiles:
     @property
     def inputs(self) -> tuple[InputFile, ...]:
         """The files as a manifest names them."""
-        return tuple(InputFile(each.address, each.bytes) for each in self.found)
+        return tuple(each.as_input for each in self.found)
+
+    def without(self, known: Iterable[InputFile]) -> "HadoopFiles":
+        """The files without those that a manifest names, and that are as they were."""
+        before = set(known)
+        left = tuple(each for each in self.found if each.as_input not in before)
+        return HadoopFiles(left, self.ignored)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -151,29 +162,30 @@ def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles
     """
     from pyspark.errors import AnalysisException
 
-    files = (
-        spark.read.format("binaryFile")
-        .option("recursiveFileLookup", "true")
-        .load([*addresses])
-        .selectExpr(
+    files = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    try:
+        frame = files.load([*addresses])
+        rows = frame.selectExpr(
             "_metadata.file_path as address",
             "xxhash64(_metadata.file_path) as number",
             "length",
-            f"cast(floor(unix_timestamp(modificationTime) / {_SECONDS_OF_A_DAY}) as bigint) as day",
-        )
-    )
-    try:
-        rows = files.collect()
+            "unix_millis(modificationTime) as modified_ms",
+        ).collect()
     except AnalysisException as problem:
         why = str(problem).splitlines()[0]
         raise NothingThere(f"no file can be found: {why}") from None
+    listed = [HadoopFile(*row) for row in rows]
+    full = {each.address for each in listed}
+    # Of a file without a byte Spark gives no row.
+    empty = sorted(set(frame.inputFiles()) - full)
+    listed += [HadoopFile(address, number, 0, 0) for number, address in enumerate(empty)]
     found, ignored = [], []
-    for row in sorted(rows):
-        parts = PurePosixPath(row.address).parts
-        if any(map(is_own, parts)) or not row.address.endswith(SUFFIXES):
-            ignored.append(row.address)
+    for file in sorted(listed):
+        parts = PurePosixPath(file.address).parts
+        if any(map(is_own, parts)) or not file.address.endswith(SUFFIXES):
+            ignored.append(file.address)
         else:
-            found.append(HadoopFile(*row))
+            found.append(file)
     return HadoopFiles(tuple(found), tuple(ignored))
 
 
@@ -194,7 +206,7 @@ class ReadRows:
         splits: list[Split] = []
         task = TaskContext.get()
         share = "" if task is None else str(task.partitionId())
-        days = {each.address: each.day for each in self.files.values()}
+        days = {each.address: each.modified_ms // _MS_OF_A_DAY for each in self.files.values()}
         lines = self._located(_rows_in(batches), splits)
         yield from piece_batches(self.then.pieces(share, lines, days, splits))
 

@@ -11,22 +11,27 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from purgatory_conformance.command_line import EXIT_USAGE, Problem
 from purgatory_pipeline.engines.sinks import Conclusion
 from purgatory_pipeline.engines.spark.session import is_connect
-from purgatory_pipeline.errors import Refused
+from purgatory_pipeline.errors import PipelineError, Refused
 from purgatory_pipeline.results.manifest import (
     MANIFEST,
     RESULTS,
     STAGING,
+    Manifest,
     ResultFile,
+    decoded,
     encoded,
     is_a_checks,
     is_own,
+    read_manifest,
 )
+from purgatory_pipeline.traces.addresses import is_address
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,20 +115,24 @@ class HadoopResults:
                 files.delete(status.getPath(), True)
 
     def _refuse_foreign(self) -> None:
-        path = self._path(f"{self.top}/{MANIFEST}")
+        content = self.read(MANIFEST)
+        if content is not None and not is_a_checks(content):
+            raise Refused(
+                f"{self.top}/{MANIFEST} is there, and is none that a check has written: name "
+                "another folder with --out, or move the file away"
+            )
+
+    def read(self, name: str) -> bytes | None:
+        """The contents of a file in the folder; nothing where there is none."""
+        path = self._path(f"{self.top}/{name}")
         files = path.getFileSystem(self._configuration)
         if not files.exists(path):
-            return
+            return None
         stream = files.open(path)
         try:
-            content = bytes(self._java.org.apache.commons.io.IOUtils.toByteArray(stream))
+            return bytes(self._java.org.apache.commons.io.IOUtils.toByteArray(stream))
         finally:
             stream.close()
-        if not is_a_checks(content):
-            raise Refused(
-                f"{path} is there, and is none that a check has written: name another folder "
-                "with --out, or move the file away"
-            )
 
     @property
     def _java(self) -> Any:
@@ -162,3 +171,17 @@ def hadoop_results(spark: "SparkSession", address: str) -> Iterator[HadoopResult
     finally:
         staging = results._path(results.staging)
         staging.getFileSystem(results._configuration).delete(staging, True)
+
+
+def manifest_at(spark: "SparkSession", folder: str) -> Manifest:
+    """The manifest of the results in a folder that a path or an address names.
+
+    Raises:
+        PipelineError: there is none.
+    """
+    if not is_address(folder):
+        return read_manifest(Path(folder))
+    content = HadoopResults(spark, folder.rstrip("/")).read(MANIFEST)
+    if content is None:
+        raise PipelineError(f"there are no results in {folder}: it has no {MANIFEST}")
+    return decoded(content, f"{folder}/{MANIFEST}")

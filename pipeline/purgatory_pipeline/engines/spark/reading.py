@@ -28,13 +28,13 @@ from purgatory_pipeline.engines.spark.pieces import (
 from purgatory_pipeline.engines.spark.splits import Split, file_of
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces.extents import Extent
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.sources import read_file
 
 _ROWS_AT_A_TIME = 512
 _MOST_RUNS = 50_000
 """The extents of so many runs of a share are kept in memory; any other run leaves as lines."""
-_LAST = b'"end"'
 
 
 class TraceFile(NamedTuple):
@@ -73,7 +73,7 @@ class JudgeOrCut:
             splits: The splits that were read, when the lines have come to their end.
         """
         with ExternalSort(Located, itself, scratch_folder(), SORTED_BYTES) as sorting:
-            extents: dict[str, _Extent] = {}
+            extents: dict[str, Extent] = {}
             aside: list[QuarantineRow] = []
             for line in lines:
                 if isinstance(line, QuarantineRow):
@@ -82,7 +82,7 @@ class JudgeOrCut:
                 elif self.only is None or line.run in self.only:
                     sorting.add(line)
                     if line.run in extents or len(extents) < _MOST_RUNS:
-                        extents.setdefault(line.run, _Extent()).take(line)
+                        extents.setdefault(line.run, Extent()).take(line)
                 if len(aside) >= _ROWS_AT_A_TIME:
                     yield rows_piece(share, PieceKind.ROWS, 0, UNKNOWN_DAY, aside)
                     aside = []
@@ -95,7 +95,7 @@ class JudgeOrCut:
         self,
         run: str,
         lines: Iterator[Located],
-        extent: "_Extent | None",
+        extent: Extent | None,
         days: Mapping[str, int],
     ) -> Iterator[Piece]:
         """The pieces of a run whose lines are given in order."""
@@ -134,23 +134,3 @@ def _lines_of(files: Iterable[TraceFile]) -> Iterator[Located | QuarantineRow]:
     for file in files:
         for line in read_file(file.place):
             yield line._replace(file=file.name)
-
-
-@dataclass(slots=True)
-class _Extent:
-    """What of a run a share has."""
-
-    lines: int = 0
-    latest: int = -1
-    ends: bool = False
-    """Whether the line with the largest number seems to be the run's last one."""
-
-    def take(self, line: Located) -> None:
-        self.lines += 1
-        if line.seq >= self.latest:
-            self.latest = line.seq
-            self.ends = _LAST in line.raw
-
-    @property
-    def is_whole(self) -> bool:
-        return self.ends and self.lines > self.latest

@@ -78,10 +78,11 @@ def aside_of(files: Iterable[str], splits: Iterable[Split]) -> Iterator[Quaranti
 
     Empty lines at the end of a file are nothing, as everywhere.
     """
-    found = sorted(splits)
+    wanted = set(files)
+    found = sorted(each for each in splits if file_of(each.name) in wanted)
     places = places_of(found)
     full = {places[each.name].file for each in found if each.lines > each.empty}
-    for file in sorted(set(files) - full):
+    for file in sorted(wanted - full):
         yield QuarantineRow(file, 0, "", "the file is empty")
     followed: set[str] = set()
     for split in reversed(found):
