@@ -16,6 +16,7 @@ NOT_RUN = {
     ),
     ("CONTRIBUTING.md", "$ make check          # what a change needs to know: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
+    ("docs/how-to/check-traces.md", "$ purgatory trace check traces --out monday"),
     ("docs/findings.md", "$ python -m purgatory_assurance.verdicts --write docs"),
     ("docs/findings.md", "$ python -m purgatory_bench.kafka_mass_expiry"),
     ("docs/findings.md", "$ python -m purgatory_bench.kafka_muting --whole-broker"),
@@ -31,6 +32,11 @@ NOT_RUN = {
         "docs/how-to/check-traces-on-a-cluster.md",
         "$ export PYSPARK_PYTHON=/opt/purgatory/bin/python "
         "PYSPARK_DRIVER_PYTHON=/opt/purgatory/bin/python",
+    ),
+    (
+        "docs/how-to/check-traces-on-a-cluster.md",
+        "$ spark-submit --master spark://host:7077"
+        " --packages org.apache.hadoop:hadoop-aws:3.5.0 \\",
     ),
     (
         "docs/how-to/check-traces-on-a-cluster.md",
