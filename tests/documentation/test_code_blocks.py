@@ -63,6 +63,14 @@ NOT_RUN = {
     ("docs/reference/performance.md", "$ purgatory bench"),
     (
         "docs/reference/performance.md",
+        "$ purgatory bench --only expire/virtual --rounds 3 --peer kafka --peer compiled",
+    ),
+    (
+        "docs/reference/performance.md",
+        "$ python -m purgatory_bench.counters --few 40000 --many 100000",
+    ),
+    (
+        "docs/reference/performance.md",
         "$ purgatory bench workload --part rates --case high --keys 3 --rate 75000 --rate 105000"
         " --rounds 3 \\",
     ),
