@@ -61,9 +61,7 @@ class Annotated:
 
 def _beside(piece: Piece) -> str:
     rules = [f"- {link_to_rule(rule, '../')}: {requirement(rule).title}" for rule in piece.rules]
-    words = "\n".join(
-        [piece_name(piece.anchor, piece.name.rpartition(".")[2]), "", *rules]
-    )
+    words = "\n".join([piece_name(piece.anchor, piece.name.rpartition(".")[2]), "", *rules])
     left = f'<div class="piece-rules" markdown>\n\n{words}\n\n</div>'
     right = f'<div class="piece-source" markdown>\n\n```python\n{piece.source}\n```\n\n</div>'
     return f'<div class="piece" markdown>\n{left}\n{right}\n</div>\n'

@@ -63,7 +63,10 @@ def mutants_page() -> str:
             for each in mutants()
             if each.component is component
         ]
-        parts += [f"\n## The {noun(component)}\n", table(("mutant", "what it does", "breaks"), rows)]
+        parts += [
+            f"\n## The {noun(component)}\n",
+            table(("mutant", "what it does", "breaks"), rows),
+        ]
     return "\n".join([*parts, ""])
 
 
