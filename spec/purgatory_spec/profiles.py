@@ -49,6 +49,11 @@ class Executor(Enum):
     THREAD = "thread"
     THREADS = "threads"
 
+    @property
+    def has_threads(self) -> bool:
+        """Whether an expired task runs in a thread of the executor."""
+        return self in (Executor.THREAD, Executor.THREADS)
+
 
 class Structure(Enum):
     """What the implementation is built as, so far as its behaviour shows it.

@@ -23,7 +23,7 @@ from purgatory_spec.profiles import (
     TimerProfile,
 )
 
-_THREADS = frozenset({Executor.THREAD, Executor.THREADS})
+_THREADS = frozenset(each for each in Executor if each.has_threads)
 
 _ACTIONS = frozenset({Feature.SCRIPT_ADD, Feature.SCRIPT_CANCEL, Feature.SCRIPT_ADVANCE})
 

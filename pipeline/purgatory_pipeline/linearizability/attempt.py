@@ -6,25 +6,14 @@ whole, whatever is not decided; of the others only what stands before that line 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
 
 from purgatory_pipeline.linearizability.budget import Budget, OutOfAllowance, OutOfConfigurations
 from purgatory_pipeline.linearizability.decision import Undecided
-from purgatory_pipeline.linearizability.share import ShareFound
+from purgatory_pipeline.linearizability.share import AnyShare, ShareFound
 
 _FIRST_ALLOWANCE = 1_000
 _MOST_WHEN_REFUTED = 10_000
 """So much a share is allowed at the most for a line before one that nothing explains."""
-
-
-class Explainable(Protocol):
-    """A share, whatever its rules remember."""
-
-    def until(self, seq: int) -> "Explainable":
-        """The share before the line of this number."""
-
-    def explained(self, budget: Budget, allowance: int | None = None) -> ShareFound:
-        """Look for an order."""
 
 
 class Attempt:
@@ -38,7 +27,7 @@ class Attempt:
     def __init__(
         self,
         names: Sequence[str],
-        share_of: Callable[[str], Explainable],
+        share_of: Callable[[str], AnyShare],
         budget: Budget,
         words: str = "",
     ) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
 from purgatory_model.overlapping.parts import Part
-from purgatory_model.overlapping.sequential_rules import Effect
+from purgatory_model.overlapping.sequential_rules import Effect, Rules
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event
 
@@ -59,6 +59,21 @@ class CallRules(Protocol[Rule]):
     def changes_nothing(self, call: RecordedCall) -> bool:
         """Whether a call with this answer is one part that leaves any state as it is."""
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRules(CallRules[Rule]):
+    """Sequential rules of ``purgatory_model``: those of a call, whatever it showed."""
+
+    rules: Rules[Rule]
+
+    def initial(self) -> Rule:
+        """Where they begin."""
+        return self.rules.initial()
+
+    def effects(self, state: Rule, call: RecordedCall, part: Part) -> Iterable[Effect[Rule]]:
+        """The ways in which a part of a call may take effect."""
+        return self.rules.effects(state, call.operation, part)
 
 
 def thread_inside(thread: str, depth: int) -> str:

@@ -1,9 +1,7 @@
 """Whether the overlapping calls of one run are allowed: the verdict, and what led to it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import partial
 from math import inf
 
 import msgspec
@@ -12,21 +10,18 @@ from purgatory_model.overlapping.interleaving import Called
 from purgatory_model.overlapping.sequential_rules import sequential
 from purgatory_model.purgatory import purgatory_model
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.linearizability.attempt import Attempt, Explainable
+from purgatory_pipeline.linearizability.attempt import Attempt
 from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS, Budget
-from purgatory_pipeline.linearizability.calls import Entry, NoHistory
+from purgatory_pipeline.linearizability.calls import Entry, ModelRules, NoHistory
 from purgatory_pipeline.linearizability.executor_calls import with_executor_calls
-from purgatory_pipeline.linearizability.model_rules import ModelRules
 from purgatory_pipeline.linearizability.operation_shares import OperationShares
-from purgatory_pipeline.linearizability.purgatory_rules import Statement, statements
+from purgatory_pipeline.linearizability.purgatory_rules import statements
 from purgatory_pipeline.linearizability.real_clock_rules import NoTime
 from purgatory_pipeline.linearizability.refutation import Refutation
 from purgatory_pipeline.linearizability.share import Share, ShareFound
 from purgatory_pipeline.linearizability.shares import shares_of
-from purgatory_pipeline.linearizability.time_outs import TimeOuts
 from purgatory_pipeline.linearizability.traced_history import TracedHistory
-from purgatory_pipeline.traces.lines import Begin, PurgatoryInstance, WallClock
-from purgatory_spec.profiles import Executor, PurgatoryProfile
+from purgatory_pipeline.traces.lines import PurgatoryInstance
 
 
 class Answered(Enum):
@@ -83,7 +78,14 @@ def check_run(history: TracedHistory, most_configurations: int = MOST_CONFIGURAT
         if history.begin is None:
             finding.answered, finding.reason = Answered.INCONCLUSIVE, history.hole
             return finding
-        _explain(finding, history.begin, budget)
+        instance = history.begin.instance
+        if isinstance(instance, PurgatoryInstance):
+            _explain_purgatory(finding, instance, budget)
+        else:
+            shares = {each.name: each for each in shares_of(history)}
+            attempt = Attempt(tuple(shares), shares.__getitem__, budget)
+            attempt.finish()
+            _judge(finding, attempt)
     except NoTime as problem:
         finding.answered = Answered.INCONCLUSIVE
         finding.reason = f"{history.place(problem.seq)} says no time, and the clock is a real one"
@@ -93,16 +95,6 @@ def check_run(history: TracedHistory, most_configurations: int = MOST_CONFIGURAT
     if finding.answered is Answered.LINEARIZABLE and history.hole:
         finding.answered, finding.reason = Answered.INCONCLUSIVE, history.hole
     return finding
-
-
-def _explain(finding: Finding, begin: Begin, budget: Budget) -> None:
-    if isinstance(begin.instance, PurgatoryInstance):
-        _explain_purgatory(finding, begin, begin.instance, budget)
-        return
-    shares: dict[str, Explainable] = {each.name: each for each in shares_of(finding.history)}
-    attempt = Attempt(tuple(shares), shares.__getitem__, budget)
-    attempt.finish()
-    _judge(finding, attempt)
 
 
 def _judge(finding: Finding, attempt: Attempt) -> None:
@@ -125,28 +117,21 @@ def _goes_to(share: ShareFound) -> tuple[bool, int]:
     return last is None, -1 if last is None else last.seq
 
 
-def _explain_purgatory(
-    finding: Finding, begin: Begin, instance: PurgatoryInstance, budget: Budget
-) -> None:
+def _explain_purgatory(finding: Finding, instance: PurgatoryInstance, budget: Budget) -> None:
     """Operation by operation, by one statement of the rules for all of them."""
-    real_clock = isinstance(begin.clock, WallClock)
     entries = with_executor_calls(finding.history.entries)
-    operations, stray = _operations(finding.history, begin, instance, entries)
+    try:
+        operations = OperationShares(finding.history, entries)
+        stray = operations.miscounted()
+    except NoHistory as problem:
+        operations = OperationShares(finding.history, entries[: problem.place])
+        stray = entries[problem.place]
     if operations.beyond:
-        _explain_whole(finding, instance, operations, budget, real_clock=real_clock)
+        _explain_whole(finding, instance, operations, budget)
         return
     attempts: list[Attempt] = []
-    for statement in statements(
-        instance.profile,
-        real_clock=real_clock,
-        any_key_takes_time_out=any(
-            each.rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT" for each in begin.deviations
-        ),
-        snapshot=finding.history.snapshot,
-        time_outs=operations.time_outs,
-    ):
-        share_of = partial(_share_of, statement, operations)
-        attempts.append(Attempt(operations.names, share_of, budget, statement.words))
+    for statement in statements(instance.profile, operations):
+        attempts.append(Attempt(operations.names, statement.share_of, budget, statement.words))
         if not attempts[-1].until_refuted():
             break
     else:
@@ -157,33 +142,6 @@ def _explain_purgatory(
         place = next(place for place, entry in enumerate(entries) if entry is stray)
         finding.answered, finding.reason = Answered.NOT_LINEARIZABLE, ""
         finding.shares = [ShareFound("", entries, refutation=Refutation(place))]
-
-
-def _operations(
-    history: TracedHistory, begin: Begin, instance: PurgatoryInstance, entries: Sequence[Entry]
-) -> tuple[OperationShares, Entry | None]:
-    """The shares, and the first line that by itself cannot be right, if there is one."""
-    real_clock = isinstance(begin.clock, WallClock)
-    waiting = () if history.snapshot is None else history.snapshot.operations
-    has_threads = real_clock or instance.profile.executor in (Executor.THREAD, Executor.THREADS)
-    broken_off = has_threads and bool(history.hole)
-    time_outs = TimeOuts(instance if real_clock else None, waiting)
-    shares = partial(
-        OperationShares,
-        keeps_names=begin.keeps_names,
-        broken_off=broken_off,
-        waiting=waiting,
-        time_outs=time_outs,
-    )
-    try:
-        operations = shares(entries)
-    except NoHistory as problem:
-        return shares(entries[: problem.place]), entries[problem.place]
-    return operations, operations.miscounted()
-
-
-def _share_of(statement: Statement, operations: OperationShares, name: str) -> Explainable:
-    return statement.share_of(name, operations.of(name))
 
 
 def _fails_at(attempt: Attempt) -> float:
@@ -203,13 +161,12 @@ def _explain_whole(
     instance: PurgatoryInstance,
     operations: OperationShares,
     budget: Budget,
-    *,
-    real_clock: bool,
 ) -> None:
     """By the sequential model, every call one effect; that none does so proves nothing."""
-    if real_clock or finding.history.snapshot is not None:
+    if finding.history.is_on_real_clock or finding.history.snapshot is not None:
         raise ValueError(f"{operations.beyond}, which the rules for calls in parts do not speak of")
-    model = purgatory_model(instance.configuration, _showing_nothing(instance))
+    showing_nothing = msgspec.structs.replace(instance.profile, observables=frozenset())
+    model = purgatory_model(instance.configuration, showing_nothing)
     share = Share("", finding.history.entries, ModelRules(sequential(model)))
     attempt = Attempt(("",), lambda _: share, budget, "every call one effect")
     if attempt.until_refuted():
@@ -218,8 +175,3 @@ def _explain_whole(
             "and no order of whole calls is allowed"
         )
     _judge(finding, attempt)
-
-
-def _showing_nothing(instance: PurgatoryInstance) -> PurgatoryProfile:
-    """The profile without observables, which are no part of a history."""
-    return msgspec.structs.replace(instance.profile, observables=frozenset())

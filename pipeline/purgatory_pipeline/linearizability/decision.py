@@ -23,9 +23,13 @@ from purgatory_pipeline.linearizability.calls import (
     Rule,
     calls_of,
 )
-from purgatory_pipeline.linearizability.configurations import Reached
-from purgatory_pipeline.linearizability.order import Taken, in_order
-from purgatory_pipeline.linearizability.search import Piece, PieceSearch
+from purgatory_pipeline.linearizability.search import (
+    Piece,
+    PieceSearch,
+    Reached,
+    Taken,
+    in_order,
+)
 
 ALLOWANCE = 100
 """So many configurations are spent to find all ends of a piece, before some have to do."""
@@ -157,26 +161,21 @@ class _Cut(Generic[Rule]):
 def _pieces(entries: Sequence[Entry]) -> Iterator[tuple[tuple[int, int], Piece]]:
     """The pieces of a history, each with the places where it begins and ends."""
     calls = calls_of(entries)
+    ends = {id(call.ended) for call in calls if call.ended is not None}
     unreturned: tuple[RecordedCall, ...] = ()
-    begun = first = began = 0
-    order: list[int] = []
-    opened: dict[str, RecordedCall] = {}
+    begun = first = began = opened = 0
     for place, entry in enumerate(entries):
         if isinstance(entry.event, Called):
-            call = calls[begun]
+            opened += calls[begun].returned is not None
             begun += 1
-            order.append(call.number)
-            if call.returned is not None:
-                opened[call.thread] = call
-        elif opened.get(entry.event.thread) is not None and (
-            opened[entry.event.thread].ended is entry
-        ):
-            order.append(~opened.pop(entry.event.thread).number)
-            if not opened:
-                yield (began, place + 1), Piece(first, unreturned, calls[first:begun], order)
+        elif id(entry) in ends:
+            opened -= 1
+            if opened == 0:
+                piece = _piece(entries[began : place + 1], calls[first:begun], first, unreturned)
+                yield (began, place + 1), piece
                 left = (call for call in calls[first:begun] if call.returned is None)
                 unreturned = (*unreturned, *left)
-                first, began, order = begun, place + 1, []
+                first, began = begun, place + 1
 
 
 def piece_of(
@@ -189,7 +188,15 @@ def piece_of(
         first: The number of the first call in it.
         unreturned: The calls before it that never return.
     """
-    calls = calls_of(entries, first)
+    return _piece(entries, calls_of(entries, first), first, unreturned)
+
+
+def _piece(
+    entries: Sequence[Entry],
+    calls: Sequence[RecordedCall],
+    first: int,
+    unreturned: tuple[RecordedCall, ...],
+) -> Piece:
     numbers = {id(call.called): call.number for call in calls}
     numbers |= {id(call.ended): ~call.number for call in calls if call.ended is not None}
     order = [numbers[id(entry)] for entry in entries if id(entry) in numbers]

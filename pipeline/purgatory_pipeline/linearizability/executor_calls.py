@@ -78,6 +78,26 @@ def _callbacks(entries: Sequence[Entry], inside: set[str]) -> Iterator[tuple[str
                 yield thread, event.task, event.kind
 
 
+def with_runs(entries: Sequence[Entry]) -> list[Entry]:
+    """A history of a timer in which a task that runs is a call of its own, over at once."""
+    found: list[Entry] = []
+    for entry in entries:
+        is_run = isinstance(entry.event, Happened) and entry.event.event.kind is EventKind.RAN
+        found += run_of(entry) if is_run else (entry,)
+    return found
+
+
+def run_of(entry: Entry) -> tuple[Entry, Entry, Entry]:
+    """A run that is seen, as a call of its own at that instant."""
+    assert isinstance(entry.event, Happened)
+    thread = f"{entry.event.thread}, running"
+    return (
+        entry._replace(event=Called(thread, RunOne())),
+        entry._replace(event=Happened(thread, entry.event.event)),
+        entry._replace(event=Returned(thread)),
+    )
+
+
 def runs_named_operation(call: RecordedCall) -> bool:
     """Whether a call ran one time-out, and showed which: it has to do with no other operation."""
     completed = any(event.kind is EventKind.COMPLETED for event in call.events)

@@ -22,13 +22,13 @@ from purgatory_pipeline.linearizability.calls import (
 )
 from purgatory_pipeline.linearizability.executor_calls import runs_named_operation
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, begin_late
-from purgatory_pipeline.traces.lines import WaitingOperation
+from purgatory_pipeline.linearizability.traced_history import TracedHistory
+from purgatory_pipeline.traces.lines import PurgatoryInstance
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
     Check,
     Force,
-    Operation,
     RunOne,
     Satisfy,
     Script,
@@ -66,20 +66,14 @@ class OperationShares:
     """The run of a purgatory, looked through.
 
     Attributes:
-        entries: The history, with calls of their own for what the executor's threads did.
-        keeps_names: Whether a name that is watched again stands for the same operation, finished
-            or not.
-        broken_off: Whether lines are missing behind the last one, and the executor has threads.
-        waiting: The operations that are live where the history begins.
-        time_outs: When operations may time out at the earliest.
+        history: The run.
+        entries: The same with calls of their own for what the executor's threads did; none of it
+            outside a call.
         beyond: Why the rules of calls that overlap do not speak of it; empty where they do.
     """
 
+    history: TracedHistory
     entries: Sequence[Entry]
-    keeps_names: bool = False
-    broken_off: bool = False
-    waiting: Sequence[WaitingOperation] = ()
-    time_outs: TimeOuts = field(default_factory=TimeOuts)
     beyond: str = ""
     _calls: list[RecordedCall] = field(default_factory=list)
     _places: dict[int, int] = field(default_factory=dict)
@@ -90,7 +84,7 @@ class OperationShares:
     _shares: dict[str, Sequence[Entry]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for operation in self.waiting:
+        for operation in self.history.waiting:
             self._found[operation.operation] = _Watched(
                 list(operation.entries), completed=operation.completed, began_before=True
             )
@@ -116,7 +110,9 @@ class OperationShares:
         match call.operation:
             case Watch(operation=name, keys=keys, script=script):
                 watched = self._named(name, call)
-                if watched.keys and watched.completed and not self.keeps_names:
+                begin = self.history.begin
+                keeps_names = begin is not None and begin.keeps_names
+                if watched.keys and watched.completed and not keeps_names:
                     self.beyond = f"the name {name!r} is given to a further operation"
                 watched.keys += keys
                 self._look_at_script(name, script)
@@ -164,14 +160,14 @@ class OperationShares:
 
     def _concerns(self, name: str) -> Sequence[Entry]:
         watched = self._found[name]
-        chosen = sorted({*watched.calls, *self._concerning(watched)})
+        projection = Projection(name, frozenset(watched.keys))
+        chosen = sorted({*watched.calls, *self._concerning(watched, projection)})
         found = [entry for number in chosen for entry in _entries_of(self._calls[number])]
         found.sort(key=lambda entry: self._places[id(entry)])
-        projection = Projection(name, frozenset(watched.keys))
         opened: OpenCalls = Map()
         kept: list[Entry] = []
         begins: list[Entry] = []
-        if self.broken_off and not watched.completed and self.entries:
+        if self._is_broken_off() and not watched.completed and self.entries:
             # A thread of the executor may be completing it, and not have told anybody yet.
             begins.append(self.entries[0]._replace(event=Called("the executor", RunOne())))
         for entry in found:
@@ -179,12 +175,20 @@ class OperationShares:
             kept += (entry._replace(event=event) for event in events)
             if isinstance(entry.event, Called) and is_executing(entry.event.thread):
                 begins.append(kept[-1])
-        earliest_ms = self.time_outs.earliest_ms(name, kept)
+        earliest_ms = TimeOuts(self.history).earliest_ms(name, kept)
         for begin in begins:
             begin_late(kept, begin, earliest_ms, began_before=watched.began_before)
         return kept
 
-    def _concerning(self, watched: _Watched) -> Iterator[int]:
+    def _is_broken_off(self) -> bool:
+        """Whether lines are missing behind the last one, and the executor has threads."""
+        if self.history.begin is None or not self.history.hole:
+            return False
+        instance = self.history.begin.instance
+        assert isinstance(instance, PurgatoryInstance)
+        return self.history.is_on_real_clock or instance.profile.executor.has_threads
+
+    def _concerning(self, watched: _Watched, projection: Projection) -> Iterator[int]:
         """The calls about its keys, and those about any operation, as long as they can matter."""
         first = 0 if watched.began_before else self._oldest_call_beside(watched)
         last = _NEVER if watched.may_wait else self._last_place(watched)
@@ -201,7 +205,7 @@ class OperationShares:
         # What does not return may have done anything, and not shown it yet.
         for number in self._unreturned:
             call = self._calls[number]
-            if self._is_about(call.operation, watched) and not runs_named_operation(call):
+            if projection.concerns(call.operation) and not runs_named_operation(call):
                 yield number
         if not watched.completed:
             for number in self._by_key.get(_FOR_ALL, []):
@@ -230,12 +234,6 @@ class OperationShares:
             numbers, place, key=lambda number: self._places[id(self._calls[number].called)]
         )
         return self._calls[numbers[behind]] if behind < len(numbers) else None
-
-    def _is_about(self, operation: Operation, watched: _Watched) -> bool:
-        """Whether a call may do something to an operation that it does not name."""
-        if isinstance(operation, Check | CancelForKey):
-            return operation.key in watched.keys
-        return isinstance(operation, Advance | RunOne | Shutdown)
 
     def _last_place(self, watched: _Watched) -> int:
         ends = [self._calls[number].ended for number in watched.calls]

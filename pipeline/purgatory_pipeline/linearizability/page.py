@@ -70,7 +70,6 @@ def _rows(layout: Layout) -> list[_Row]:
     for mark in layout.marks:
         part = f" ({mark.words})" if mark.words else ""
         numbers.setdefault(mark.bar.call.number, []).append(f"{mark.number}{part}")
-    failing = None if layout.unexplained is None else layout.entries[layout.unexplained]
     return [
         _Row(
             line=bar.call.called.seq,
@@ -79,8 +78,7 @@ def _rows(layout: Layout) -> list[_Row]:
             answer=bar.answer,
             events=", ".join(said for _, said in bar.events),
             effects=", ".join(numbers.get(bar.call.number, [])),
-            fails=failing is not None
-            and (bar.call.ended is failing or any(each is failing for each in bar.call.shown)),
+            fails=layout.fails(bar),
         )
         for bar in layout.bars
     ]

@@ -12,18 +12,19 @@ all the same (TIMER-CANCEL-TOO-LATE). Where the executor runs in the caller's th
 hands over also runs.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping.parts import WHOLE, Part, Stage
 from purgatory_model.overlapping.sequential_rules import Effect
-from purgatory_pipeline.linearizability.calls import CallRules, Entry, RecordedCall
+from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall
+from purgatory_pipeline.linearizability.operation_shares import OperationShares
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
 from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
-from purgatory_pipeline.traces.lines import Snapshot, WaitingOperation
+from purgatory_pipeline.traces.lines import WaitingOperation
 from purgatory_spec.operations import CancelForKey, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import (
@@ -44,11 +45,11 @@ class Statement:
 
     Attributes:
         words: It in words.
-        share_of: The share of an operation, by its name and what of a history concerns it.
+        share_of: The share of an operation, by its name.
     """
 
     words: str
-    share_of: Callable[[str, Sequence[Entry]], OperationShare]
+    share_of: Callable[[str], OperationShare]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,38 +144,41 @@ class OperationCalls(CallRules[OverlappedOperation]):
             yield replace(effect, then=after)
 
 
-def statements(
-    profile: PurgatoryProfile,
-    *,
-    real_clock: bool,
-    any_key_takes_time_out: bool,
-    snapshot: Snapshot | None = None,
-    time_outs: TimeOuts = TimeOuts(),  # noqa: B008
-) -> tuple[Statement, ...]:
+def statements(profile: PurgatoryProfile, operations: OperationShares) -> tuple[Statement, ...]:
     """The statements of the rules that a run may be explained by, the likeliest first.
 
     Args:
         profile: What the purgatory declares.
-        real_clock: Whether the run is on one.
-        any_key_takes_time_out: Whether that deviation is declared.
-        snapshot: What is live where the run begins, if it begins in the middle.
-        time_outs: When operations may time out at the earliest.
+        operations: The run.
     """
-    leaves_lists = profile.check_drops is CheckDrops.EVERYWHERE
-    tries_first = profile.first_try is FirstTry.BEFORE_WATCHING
-    cancels_live = profile.cancel_result is CancelResult.LIVE
-    closed = snapshot is not None and snapshot.closed
-    waiting = {} if snapshot is None else {each.operation: each for each in snapshot.operations}
+    history = operations.history
+    snapshot = history.snapshot
+    deviations = () if history.begin is None else history.begin.deviations
+    any_key_takes_time_out = any(
+        each.rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT" for each in deviations
+    )
+    waiting = {each.operation: each for each in history.waiting}
 
     def statement(words: str, *, arms_first: bool) -> Statement:
-        def share_of(name: str, entries: Sequence[Entry]) -> OperationShare:
+        def share_of(name: str) -> OperationShare:
+            entries = operations.of(name)
             rules = OverlappingCalls(
-                name, arms_first, any_key_takes_time_out, tries_first, cancels_live
+                name,
+                arms_first=arms_first,
+                any_key_takes_time_out=any_key_takes_time_out,
+                tries_first=profile.first_try is FirstTry.BEFORE_WATCHING,
+                cancels_live=profile.cancel_result is CancelResult.LIVE,
             )
-            first = delayed_operation(waiting.get(name, WaitingOperation(name)), closed=closed)
-            earliest_ms = time_outs.earliest_ms(name, entries)
             calls = OperationCalls(
-                rules, profile.executor, real_clock, leaves_lists, first, earliest_ms
+                rules,
+                profile.executor,
+                real_clock=history.is_on_real_clock,
+                leaves_lists=profile.check_drops is CheckDrops.EVERYWHERE,
+                first=delayed_operation(
+                    waiting.get(name, WaitingOperation(name)),
+                    closed=snapshot is not None and snapshot.closed,
+                ),
+                earliest_ms=TimeOuts(history).earliest_ms(name, entries),
             )
             return Share(name, entries, calls)
 

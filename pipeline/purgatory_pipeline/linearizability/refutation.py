@@ -5,15 +5,14 @@ halving. Behind it stands the line that cannot be explained. What the calls that
 could answer is read off from all orders of that beginning.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
 from purgatory_pipeline.linearizability.calls import CallRules, Entry, RecordedCall, Rule
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide, piece_of
-from purgatory_pipeline.linearizability.order import Taken, in_order
-from purgatory_pipeline.linearizability.search import PieceSearch
+from purgatory_pipeline.linearizability.search import PieceSearch, Taken, in_order
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.reasons import Reason
 
@@ -55,22 +54,34 @@ def refute(
     entries: Sequence[Entry], rules: CallRules[Rule], budget: Budget, stuck: Stuck[Rule]
 ) -> Refutation:
     """How far a history is explained in which ``decide`` was stuck."""
-    began, high = stuck.places
-    low = began
+    began, behind = stuck.places
     if any(entry.seq >= entries[began].seq for c in stuck.piece.unreturned for entry in c.shown):
-        return _without_cutting(entries, rules, budget, high)
+        return _without_cutting(entries, rules, budget, behind)
+
+    def is_explained(until: int) -> bool:
+        search = _search(entries, rules, budget, stuck, until)
+        found = search.more(0)
+        budget.forget(len(search.visited))
+        return bool(found)
+
+    explained, failing = _halved(began, behind, is_explained)
+    if failing - explained > 1:
+        return Refutation(failing - 1, is_exact=False, all_answers=False)
+    return _told(entries, rules, stuck, explained)
+
+
+def _halved(low: int, high: int, is_explained: Callable[[int], bool]) -> tuple[int, int]:
+    """The ends of the longest beginning that is explained, and of the next one, which is not.
+
+    They are more than one entry apart where the budget was used up before that was known.
+    """
     try:
         while high - low > 1:
             middle = (low + high) // 2
-            search = _search(entries, rules, budget, stuck, middle)
-            if search.more(0):
-                low = middle
-            else:
-                high = middle
-            budget.forget(len(search.visited))
+            low, high = (middle, high) if is_explained(middle) else (low, middle)
     except OutOfBudget:
-        return Refutation(high - 1, is_exact=False, all_answers=False)
-    return _told(entries, rules, stuck, low)
+        pass
+    return low, high
 
 
 def _search(
@@ -124,19 +135,18 @@ def _without_cutting(
     What it shows later must not count against an earlier line, so that each beginning is decided
     anew.
     """
-    low = 0
-    stuck: Stuck[Rule] | None = None
-    order: list[Taken] = []
-    try:
-        while high - low > 1:
-            middle = (low + high) // 2
-            decided = decide(entries[:middle], rules, budget)
-            if isinstance(decided, Explained):
-                low, order = middle, decided.order
-            else:
-                high, stuck = middle, decided
-    except OutOfBudget:
+    latest: dict[bool, Explained | Stuck[Rule]] = {}
+
+    def is_explained(until: int) -> bool:
+        decided = decide(entries[:until], rules, budget)
+        explained = isinstance(decided, Explained)
+        latest[explained] = decided
+        return explained
+
+    low, high = _halved(0, high, is_explained)
+    if high - low > 1:
         return Refutation(high - 1, is_exact=False, all_answers=False)
-    if stuck is not None and stuck.places[0] <= low and stuck.places[1] == high:
+    stuck, order = latest.get(False), latest.get(True)
+    if isinstance(stuck, Stuck) and stuck.places[0] <= low and stuck.places[1] == high:
         return _told(entries, rules, stuck, low)
-    return Refutation(low, order, all_answers=False)
+    return Refutation(low, order.order if isinstance(order, Explained) else [], all_answers=False)

@@ -17,25 +17,64 @@ Rules may divide a call into parts. A call of which some parts took effect stays
 how far it is belongs to the configuration. So does how far a call is that never returns: it has no
 end in the list, and none of its parts need take effect.
 
-Events of a call have to be those of its parts, in their order; when exactly they happen inside the
-call is not asked. ``purgatory_model.overlapping.linearizability`` says the same and follows all
-explanations side by side instead; the tests hold the two together.
+Which parts may follow one another, with what was seen of a call, is said by ``Call`` of
+``purgatory_model.overlapping.linearizability``. The explainer there follows all explanations side
+by side instead; the tests hold the two together.
 """
 
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple
+from typing import Generic, NamedTuple, TypeAlias
 
+from immutables import Map
+
+from purgatory_model.overlapping.linearizability import Call
+from purgatory_model.overlapping.parts import Part
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall, Rule
-from purgatory_pipeline.linearizability.configurations import (
-    BEGUN,
-    Calls,
-    Configuration,
-    Reached,
-)
-from purgatory_pipeline.linearizability.order import Order, Taken
+
+Calls: TypeAlias = Map[int, Call]
+"""How far calls are of which parts took effect, by number: those that are not over."""
+
+
+class Taken(NamedTuple):
+    """A part of a call that took effect; ``call`` is the call's number."""
+
+    call: int
+    part: Part
+
+
+class Order(NamedTuple):
+    """An order of effects: an earlier one, and what took effect after it."""
+
+    before: "Order | None"
+    taken: tuple[Taken, ...]
+
+
+def in_order(order: Order | None) -> list[Taken]:
+    """What took effect, first to last."""
+    blocks: list[tuple[Taken, ...]] = []
+    while order is not None:
+        blocks.append(order.taken)
+        order = order.before
+    return [taken for block in reversed(blocks) for taken in block]
+
+
+class Configuration(NamedTuple, Generic[Rule]):
+    """What the rest of a search depends on: calls that are over, the state, calls half done."""
+
+    over: int
+    state: Rule
+    calls: Calls
+
+
+class Reached(NamedTuple, Generic[Rule]):
+    """A state in which a piece of a history may leave the rules, and an order that leads to it."""
+
+    state: Rule
+    calls: Calls
+    order: Order | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,18 +268,18 @@ class PieceSearch(Generic[Rule]):
     ) -> Iterator[_Move[Rule]]:
         """The ways in which the next part of one call may take effect."""
         over, state, calls = configuration
-        progress = calls.get(call.number, BEGUN)
-        if progress.part is None:
+        before = calls.get(call.number) or Call(call.operation, seen=call.events)
+        if before.part is None:
             return
-        for effect in self.rules.effects(state, call, progress.part):
-            after = progress.after(effect, call)
-            if after is None:
-                continue
-            taken = Taken(call.number, progress.part)
+        for effect in self.rules.effects(state, call, before.part):
+            after = before.after(effect)
+            if after is None or (after.owed and call.returned is not None):
+                continue  # all that a call shows before its return is seen
+            taken = Taken(call.number, before.part)
             if after.part is not None or call.returned is None:
                 half = calls.set(call.number, after)
                 yield _Move(taken, Configuration(over, effect.state, half), False)
-            elif after.answers(call):
+            elif after.may_return(call.returned):
                 rest = calls.delete(call.number) if call.number in calls else calls
                 bit = 1 << (call.number - self.piece.first)
                 yield _Move(taken, Configuration(over | bit, effect.state, rest), True)

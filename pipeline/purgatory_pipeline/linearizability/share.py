@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic
+from typing import Any, Generic, TypeAlias
 
 from purgatory_model.overlapping.interleaving import Called
 from purgatory_pipeline.linearizability.budget import Budget
 from purgatory_pipeline.linearizability.calls import CallRules, Entry, NoHistory, Rule
 from purgatory_pipeline.linearizability.decision import Explained, Undecided, decide
-from purgatory_pipeline.linearizability.order import Taken
 from purgatory_pipeline.linearizability.refutation import Refutation, refute
+from purgatory_pipeline.linearizability.search import Taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +104,7 @@ class Share(Generic[Rule]):
         if stray is None:
             return ShareFound(self.name, self.entries, decided.order)
         return ShareFound(self.name, self.entries, refutation=Refutation(stray, decided.order))
+
+
+AnyShare: TypeAlias = Share[Any]
+"""A share, whatever its rules remember."""

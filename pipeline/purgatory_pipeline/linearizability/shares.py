@@ -11,29 +11,23 @@ purgatory is completed some time before its callback is seen: the call begins wi
 of that thread (``executor_calls``), and not before the time-out is due (``time_outs``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
-from purgatory_pipeline.linearizability import timer_rules
 from purgatory_pipeline.linearizability.calls import Entry
+from purgatory_pipeline.linearizability.executor_calls import run_of, with_runs
 from purgatory_pipeline.linearizability.pool_rules import pool_rules
 from purgatory_pipeline.linearizability.real_clock_rules import (
     END,
-    TaskOnRealClock,
     real_clock_rules,
 )
-from purgatory_pipeline.linearizability.share import Share
+from purgatory_pipeline.linearizability.share import AnyShare, Share
 from purgatory_pipeline.linearizability.timer_rules import timer_calls
 from purgatory_pipeline.linearizability.traced_history import TracedHistory
 from purgatory_pipeline.traces.lines import MemoryPoolInstance, TimerInstance, WallClock
-from purgatory_spec.operations import Add, Cancel, Operation, RunOne, Shutdown
+from purgatory_spec.operations import Add, Cancel, Operation, Shutdown
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import Executor
-
-AnyShare: TypeAlias = Share[MemoryPoolState] | Share[timer_rules.State] | Share[TaskOnRealClock]
 
 
 def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
@@ -43,8 +37,7 @@ def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
         ValueError: it is the run of a purgatory, see ``operation_shares``.
     """
     assert history.begin is not None
-    instance = history.begin.instance
-    clock = history.begin.clock
+    instance, clock = history.begin.instance, history.begin.clock
     if isinstance(instance, MemoryPoolInstance):
         events = (entry.event for entry in history.entries)
         operations = [event.operation for event in events if isinstance(event, Called)]
@@ -57,29 +50,9 @@ def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
             yield Share(task, entries, rules)
     else:
         entries = history.entries
-        if instance.profile.executor in (Executor.THREAD, Executor.THREADS):
-            entries = list(_with_runs(entries))
+        if instance.profile.executor.has_threads:
+            entries = with_runs(entries)
         yield Share("", entries, timer_calls(instance, history.snapshot))
-
-
-def _with_runs(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """The history, in which a task that runs is a call of its own, which is over at once."""
-    for entry in entries:
-        if isinstance(entry.event, Happened) and entry.event.event.kind is EventKind.RAN:
-            yield from run_of(entry)
-        else:
-            yield entry
-
-
-def run_of(entry: Entry) -> tuple[Entry, Entry, Entry]:
-    """A run that is seen, as a call of its own at that instant."""
-    assert isinstance(entry.event, Happened)
-    thread = f"{entry.event.thread}, running"
-    return (
-        entry._replace(event=Called(thread, RunOne())),
-        entry._replace(event=Happened(thread, entry.event.event)),
-        entry._replace(event=Returned(thread)),
-    )
 
 
 @dataclass(slots=True)

@@ -7,27 +7,22 @@ its return was read: what returned before the earliest time came before the time
 PURGATORY-TIME-OUT, TIMER-NOT-EARLY.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from purgatory_conformance.judging.expiry_interval import ExpiryInterval
 from purgatory_model.overlapping.interleaving import Called, Returned
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall
-from purgatory_pipeline.traces.lines import PurgatoryInstance, WaitingOperation
+from purgatory_pipeline.linearizability.traced_history import TracedHistory
+from purgatory_pipeline.traces.lines import PurgatoryInstance
 from purgatory_spec.operations import RunOne, Watch
 
 
 @dataclass(frozen=True, slots=True)
 class TimeOuts:
-    """The time-outs of the operations of one run.
+    """The time-outs of the operations of one run; time is left out on a manual clock."""
 
-    Attributes:
-        instance: The purgatory; None where time is left out, as on a manual clock.
-        waiting: The operations that are live where the history begins.
-    """
-
-    instance: PurgatoryInstance | None = None
-    waiting: Sequence[WaitingOperation] = ()
+    history: TracedHistory
 
     def earliest_ms(self, name: str, entries: Iterable[Entry]) -> int | None:
         """The time from which on an operation may be handed over, ms; None where it is unknown.
@@ -36,10 +31,14 @@ class TimeOuts:
             name: The operation.
             entries: What concerns it.
         """
-        if self.instance is None:
+        begin = self.history.begin
+        if begin is None or not self.history.is_on_real_clock:
+            return None
+        instance = begin.instance
+        if not isinstance(instance, PurgatoryInstance):
             return None
         times: list[int] = []
-        for operation in self.waiting:
+        for operation in self.history.waiting:
             if operation.operation == name:
                 if operation.early_ms is None:
                     return None
@@ -52,8 +51,8 @@ class TimeOuts:
                 times.append(entry.at_ms + event.operation.delay_ms)
         if not times:
             return None
-        tick_ms, rounding = self.instance.configuration.tick_ms, self.instance.profile.rounding
-        return ExpiryInterval(tick_ms, rounding).early(min(times))
+        interval = ExpiryInterval(instance.configuration.tick_ms, instance.profile.rounding)
+        return interval.early(min(times))
 
 
 def is_before(entry: Entry, earliest_ms: int | None) -> bool:

@@ -91,7 +91,7 @@ class _Drawing:
         began, y = self.x(bar.began), self.y(bar)
         is_open = bar.ended is None
         ended = self.x(len(self._layout.entries) if bar.ended is None else bar.ended)
-        fails = self._fails(bar)
+        fails = self._layout.fails(bar)
         group = element(self._picture, "g", cls="call unexplained" if fails else "call")
         words = f"{bar.operation}: {bar.answer}"
         titled(group, f"{bar.thread}, from seq {bar.call.called.seq}: {words}")
@@ -166,10 +166,3 @@ class _Drawing:
         wall.set("id", WALL)
         anchor = "end" if x - self._left > text_width(words) else "start"
         text(self._picture, words, x, 13, cls="wall-words", anchor=anchor)
-
-    def _fails(self, bar: Bar) -> bool:
-        place = self._layout.unexplained
-        if place is None:
-            return False
-        entry = self._layout.entries[place]
-        return bar.call.ended is entry or any(shown is entry for shown in bar.call.shown)

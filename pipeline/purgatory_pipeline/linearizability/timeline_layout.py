@@ -7,10 +7,10 @@ behind which they may have come at the earliest and the next line.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from purgatory_conformance.drawing.time_axis import LETTER_WIDTH, TimeAxis, time_axis
-from purgatory_model.overlapping.interleaving import Called
+from purgatory_model.overlapping.interleaving import Called, Returned
 from purgatory_model.overlapping.parts import WHOLE
 from purgatory_pipeline.linearizability.calls import (
     Entry,
@@ -18,8 +18,8 @@ from purgatory_pipeline.linearizability.calls import (
     is_executing,
     thread_of_line,
 )
-from purgatory_pipeline.linearizability.order import Taken
 from purgatory_pipeline.linearizability.refutation import ShownAnswer
+from purgatory_pipeline.linearizability.search import Taken
 from purgatory_pipeline.linearizability.share import ShareFound
 from purgatory_pipeline.linearizability.words import Words, calls_of_share
 
@@ -50,12 +50,16 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A part of a call that takes effect; its number counts all effects from the first line on."""
+    """A part of a call that takes effect, behind a place of the window.
+
+    Its number counts all effects from the first line on; ``x`` follows from the axis.
+    """
 
     number: int
     bar: Bar
     words: str
-    x: float
+    behind: int
+    x: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,13 @@ class Layout:
         """The place of the last line."""
         return self.axis.places[-1]
 
+    def fails(self, bar: Bar) -> bool:
+        """Whether the entry that cannot be explained is the call's return or one of its events."""
+        if self.unexplained is None:
+            return False
+        entry = self.entries[self.unexplained]
+        return any(each is entry for each in (bar.call.ended, *bar.call.shown))
+
     def x(self, place: int) -> float:
         """Where a line stands."""
         return self.axis.x(place)
@@ -126,17 +137,17 @@ def _window(share: ShareFound) -> tuple[int, int]:
     """
     if share.refutation is not None:
         last = share.refutation.explained + 1
-        return _calls_back(share.entries, last, MOST_CALLS), last
+        return _calls_back(share.entries[:last], MOST_CALLS), last
     if share.undecided is not None:
         last = share.undecided.explained
-        return _calls_back(share.entries, last, MOST_CALLS), last
+        return _calls_back(share.entries[:last], MOST_CALLS), last
     opened = most = 0
     middle = 0
     for place, entry in enumerate(share.entries):
-        opened += _change(entry)
+        opened += isinstance(entry.event, Called) - isinstance(entry.event, Returned)
         if opened > most:
             most, middle = opened, place
-    first = _calls_back(share.entries, middle + 1, MOST_CALLS // 2)
+    first = _calls_back(share.entries[: middle + 1], MOST_CALLS // 2)
     last = first
     calls = 0
     while last < len(share.entries) and calls <= MOST_CALLS:
@@ -145,18 +156,10 @@ def _window(share: ShareFound) -> tuple[int, int]:
     return first, last
 
 
-def _change(entry: Entry) -> int:
-    """By how much an entry changes the number of open calls."""
-    return {"Called": 1, "Returned": -1}.get(type(entry.event).__name__, 0)
-
-
-def _calls_back(entries: Sequence[Entry], place: int, most: int) -> int:
-    """The place so many calls before another one."""
-    calls = 0
-    while place > 0 and calls < most:
-        place -= 1
-        calls += isinstance(entries[place].event, Called)
-    return place
+def _calls_back(entries: Sequence[Entry], most: int) -> int:
+    """Where the last calls of a history begin, so many at the most."""
+    begun = [place for place, entry in enumerate(entries) if isinstance(entry.event, Called)]
+    return begun[-most] if len(begun) >= most else 0
 
 
 def _inside_time_outs(calls: Sequence[RecordedCall]) -> frozenset[int]:
@@ -198,19 +201,9 @@ def _bar(
     return Bar(call, thread, depth, began, ended, operation, answer, events)
 
 
-@dataclass(frozen=True, slots=True)
-class _Effect:
-    """An effect before its place is known: the line behind which it comes."""
-
-    number: int
-    bar: Bar
-    words: str
-    behind: int
-
-
-def _effects(order: Sequence[Taken], bars: Sequence[Bar]) -> list[_Effect]:
+def _effects(order: Sequence[Taken], bars: Sequence[Bar]) -> list[Mark]:
     by_number = {bar.call.number: bar for bar in bars}
-    found: list[_Effect] = []
+    found: list[Mark] = []
     behind = 0
     for number, taken in enumerate(order, start=1):
         bar = by_number.get(taken.call)
@@ -218,11 +211,11 @@ def _effects(order: Sequence[Taken], bars: Sequence[Bar]) -> list[_Effect]:
             continue
         behind = max(behind, bar.began)
         part = "" if taken.part == WHOLE else str(taken.part)
-        found.append(_Effect(number, bar, part, behind))
+        found.append(Mark(number, bar, part, behind))
     return found
 
 
-def _axis(entries: Sequence[Entry], bars: Sequence[Bar], effects: Sequence[_Effect]) -> TimeAxis:
+def _axis(entries: Sequence[Entry], bars: Sequence[Bar], effects: Sequence[Mark]) -> TimeAxis:
     """As wide as the words and the numbers need."""
     count = len(entries)
     rooms: list[tuple[int, int, float]] = []
@@ -244,9 +237,9 @@ def _axis(entries: Sequence[Entry], bars: Sequence[Bar], effects: Sequence[_Effe
     )
 
 
-def _marks(effects: Sequence[_Effect], axis: TimeAxis) -> list[Mark]:
+def _marks(effects: Sequence[Mark], axis: TimeAxis) -> list[Mark]:
     """The effects behind one line are spread evenly up to the next one."""
-    inside: dict[int, list[_Effect]] = {}
+    inside: dict[int, list[Mark]] = {}
     for effect in effects:
         inside.setdefault(effect.behind, []).append(effect)
     marks: list[Mark] = []
@@ -254,6 +247,5 @@ def _marks(effects: Sequence[_Effect], axis: TimeAxis) -> list[Mark]:
         left, right = axis.x(place), axis.x(place + 1)
         step = (right - left) / (len(those) + 1)
         for count, effect in enumerate(those, start=1):
-            x = left + count * step
-            marks.append(Mark(effect.number, effect.bar, effect.words, x))
+            marks.append(replace(effect, x=left + count * step))
     return marks

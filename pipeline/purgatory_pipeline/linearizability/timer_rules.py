@@ -58,7 +58,7 @@ class TimerCalls(CallRules[State]):
     ) -> Iterator[Effect[State]]:
         """What the model says, in the orders that agree with what the call has shown."""
         executor = self.model.profile.executor
-        if executor in (Executor.THREAD, Executor.THREADS) and isinstance(operation, RunOne):
+        if executor.has_threads and isinstance(operation, RunOne):
             state = _with_first(state, call.events)
         for expectation in self.model.expectations(state, operation):
             if executor is Executor.STEPPED or isinstance(operation, RunOne):

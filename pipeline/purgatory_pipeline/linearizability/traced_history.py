@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.linearizability.calls import Entry, thread_inside
-from purgatory_pipeline.traces.lines import Begin, Call, End, Located, Return, Snapshot, Step
+from purgatory_pipeline.traces.lines import (
+    Begin,
+    Call,
+    End,
+    Located,
+    Return,
+    Snapshot,
+    Step,
+    WaitingOperation,
+    WallClock,
+)
 from purgatory_pipeline.traces.lines import Happened as HappenedLine
 from purgatory_pipeline.traces.parsing import parse
 from purgatory_spec.outcomes import Event
@@ -42,6 +52,16 @@ class TracedHistory:
     hole: str = ""
     _depths: dict[str, int] = field(default_factory=dict)
     _ended: bool = False
+
+    @property
+    def is_on_real_clock(self) -> bool:
+        """Whether the clock moves by itself."""
+        return self.begin is not None and isinstance(self.begin.clock, WallClock)
+
+    @property
+    def waiting(self) -> tuple[WaitingOperation, ...]:
+        """The operations of a purgatory that are live where the history begins."""
+        return () if self.snapshot is None else tuple(self.snapshot.operations)
 
     def take(self, located: Located) -> None:
         """Take in the next line. A line after a gap, or after the end, changes nothing.

@@ -13,13 +13,18 @@ from purgatory_conformance.describing.words import (
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Support
 from purgatory_model.overlapping.interleaving import Called, Happened
-from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, calls_of, thread_of_line
+from purgatory_pipeline.linearizability.calls import (
+    Entry,
+    NoHistory,
+    RecordedCall,
+    calls_of,
+    thread_of_line,
+)
 from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.linearizability.real_clock_rules import END
 from purgatory_pipeline.linearizability.refutation import Refutation, ShownAnswer
 from purgatory_pipeline.linearizability.share import ShareFound
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, is_before
-from purgatory_pipeline.traces.lines import PurgatoryInstance, WallClock
 from purgatory_spec.operations import Operation, RunOne
 from purgatory_spec.outcomes import Outcome
 from purgatory_spec.profiles import Component, component_of
@@ -152,15 +157,9 @@ class Words:
 
     def _comes_early(self, share: ShareFound, call: RecordedCall) -> str:
         """A remark about a time-out before its earliest time; empty without such a time-out."""
-        begin = self.finding.history.begin
-        instance = None if begin is None else begin.instance
-        if not isinstance(instance, PurgatoryInstance) or not isinstance(call.operation, RunOne):
+        if not isinstance(call.operation, RunOne) or not call.shown:
             return ""
-        if begin is None or not isinstance(begin.clock, WallClock) or not call.shown:
-            return ""
-        snapshot = self.finding.history.snapshot
-        time_outs = TimeOuts(instance, () if snapshot is None else snapshot.operations)
-        earliest_ms = time_outs.earliest_ms(share.name, share.entries)
+        earliest_ms = TimeOuts(self.finding.history).earliest_ms(share.name, share.entries)
         if not is_before(call.shown[0], earliest_ms):
             return ""
         return f"; it was told at {call.shown[0].at_ms} ms, and is due from {earliest_ms} ms on"
@@ -187,8 +186,7 @@ def _why_no_answer(call: RecordedCall, refutation: Refutation) -> str:
 
 def calls_of_share(share: ShareFound) -> list[RecordedCall]:
     """The calls of a share, as far as it can be read as calls."""
-    stray = share.refutation is not None and not share.refutation.open_calls
-    entries = share.entries
-    if stray and share.refutation is not None:
-        entries = entries[: share.refutation.explained]
-    return calls_of(entries)
+    try:
+        return calls_of(share.entries)
+    except NoHistory as problem:
+        return calls_of(share.entries[: problem.place])

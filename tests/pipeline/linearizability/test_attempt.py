@@ -9,10 +9,9 @@ from purgatory_model.overlapping.interleaving import Called, History, HistoryEve
 from purgatory_model.overlapping.sequential_rules import Rule, sequential
 from purgatory_pipeline.linearizability.attempt import Attempt
 from purgatory_pipeline.linearizability.budget import Budget
-from purgatory_pipeline.linearizability.calls import CallRules
+from purgatory_pipeline.linearizability.calls import CallRules, ModelRules
 from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Undecided, decide
-from purgatory_pipeline.linearizability.model_rules import ModelRules
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.traces.lines import TraceLine
 from purgatory_spec.operations import Allocate, Check, Operation, Release, Satisfy, Watch

@@ -11,10 +11,9 @@ from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability import decision
 from purgatory_pipeline.linearizability.budget import Budget
-from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall
+from purgatory_pipeline.linearizability.calls import CallRules, ModelRules, RecordedCall
 from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
-from purgatory_pipeline.linearizability.model_rules import ModelRules
 from purgatory_pipeline.traces.lines import Located, MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release, ReleaseForeign
 from purgatory_spec.outcomes import EventKind

@@ -16,11 +16,10 @@ from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability.budget import Budget
-from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall, calls_of
+from purgatory_pipeline.linearizability.calls import CallRules, ModelRules, RecordedCall, calls_of
 from purgatory_pipeline.linearizability.decision import Explained, decide
-from purgatory_pipeline.linearizability.model_rules import ModelRules
-from purgatory_pipeline.linearizability.order import Taken
 from purgatory_pipeline.linearizability.pool_rules import PoolRules, pool_rules
+from purgatory_pipeline.linearizability.search import Taken
 from purgatory_pipeline.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Operation, Release
 from purgatory_spec.outcomes import Value
