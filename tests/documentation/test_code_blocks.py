@@ -48,6 +48,10 @@ NOT_RUN = {
     ),
     ("docs/explanation/workload-studies.md", "$ purgatory study run all --workers 2"),
     ("docs/reference/trace-figures.md", "$ python -m purgatory_bench.trace_pipeline"),
+    (
+        "docs/reference/trace-figures.md",
+        "$ python -m purgatory_bench.trace_pipeline --one spark --folder traces",
+    ),
     ("docs/how-to/install.md", "$ make conformance            # the suite, in .venv: 50 MB"),
     ("docs/how-to/install.md", "$ .venv/bin/python -m pip install build"),
     (

@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn
 
 Item = TypeVar("Item")
 
@@ -53,23 +53,26 @@ class SeededSource:
 class HypothesisSource:
     """Choices drawn from Hypothesis, which can shrink them."""
 
-    def __init__(self, draw: DrawFn) -> None:
+    def __init__(self, draw: "DrawFn") -> None:
         """Draw by the function that a composite strategy receives."""
+        from hypothesis import strategies  # 13 MiB, which no worker of a check needs
+
         self._draw = draw
+        self._strategies = strategies
 
     def integer(self, low: int, high: int) -> int:
         """An integer from ``low`` to ``high``, both included; shrinks towards zero."""
-        return self._draw(st.integers(low, high))
+        return self._draw(self._strategies.integers(low, high))
 
     def item(self, items: Sequence[Item]) -> Item:
         """One of the items; shrinks towards the first."""
-        return self._draw(st.sampled_from(items))
+        return self._draw(self._strategies.sampled_from(items))
 
     def weighted(self, weights: Sequence[int]) -> int:
         """An index of positive weight; shrinks towards the first. Weights only repeat indices."""
         indices = [index for index, weight in enumerate(weights) for _ in range(min(weight, 8))]
-        return self._draw(st.sampled_from(indices))
+        return self._draw(self._strategies.sampled_from(indices))
 
     def more(self, taken: int, most: int) -> bool:
         """Shrinks towards stopping."""
-        return taken < most and self._draw(st.integers(0, 15)) > 0
+        return taken < most and self._draw(self._strategies.integers(0, 15)) > 0

@@ -40,13 +40,13 @@ def shuffled(spark: "SparkSession", folder: Path) -> list[Shuffled]:
     """What the jobs shuffle, when they give the verdicts of the local engine."""
     since = stages(spark)
     plan = plan_of(files_of(["traces"]))
-    staged = staged_rows(spark, plan, (folder / "staged").as_uri(), 1)
+    staged, tasks = staged_rows(spark, plan, (folder / "staged").as_uri(), 1)
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     data = [context.statusStore().lastStageAttempt(each) for each in range(since, stages(spark))]
     found = [Shuffled(each.shuffleWriteRecords(), each.shuffleWriteBytes()) for each in data]
     local = [row for row in check_locally(["traces"]) if isinstance(row, VerdictRow)]
-    assert summary_of(staged, 1).verdicts == {**Summary().verdicts, "conforms": len(local)}
+    assert summary_of(staged, tasks, 1).verdicts == {**Summary().verdicts, "conforms": len(local)}
     return [each for each in found if each.records]
 
 

@@ -12,11 +12,13 @@ from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.sinks import ResultWriter
 from purgatory_pipeline.engines.spark import engine
 from purgatory_pipeline.engines.spark.engine import (
+    Plan,
     in_order,
     plan_of,
     replayed,
 )
-from purgatory_pipeline.errors import OutOfOrder
+from purgatory_pipeline.engines.spark.tables import summary_of
+from purgatory_pipeline.errors import OutOfOrder, PipelineError
 from purgatory_pipeline.results.manifest import described
 from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
 from purgatory_pipeline.results.schemas import TABLES, TableName
@@ -141,6 +143,25 @@ def test_the_summary_of_all_tasks_is_that_of_the_local_engine(
         writer.finish(summary.take)
     assert checked.summary == summary
     assert render_page(checked.summary, "") == render_page(summary, "")
+
+
+def test_rows_that_a_task_has_written_elsewhere_are_missed(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    """
+    Given the rows of three tasks, one of which finds no run, as they are on a shared file system
+    When those of one task are gone, as where its machine wrote to a disk of its own
+    Then that is an error, and no summary
+    """
+    write_runs(tmp_path / "a.jsonl", "a", "b")
+    plan = Plan((str(tmp_path / "a.jsonl"),), ((0,),), partitions=3)
+    staging = tmp_path / "staging"
+    rows, tasks = engine.staged_rows(spark, plan, staging.as_uri(), 1)
+    assert summary_of(rows, tasks, 1).verdicts["conforms"] == 2
+
+    sorted((staging / "first").glob("part-*"))[0].unlink()
+    with pytest.raises(PipelineError, match="of 3 tasks 2 have left their rows"):
+        summary_of(spark.read.parquet(str(staging / "first")), tasks, 1)
 
 
 def test_odd_lines_and_names_and_files(spark: "SparkSession", tmp_path: Path) -> None:

@@ -198,9 +198,9 @@ def check_on_spark(
         spark.conf.set(name, value)
 
     def action() -> Checked:
-        staged = staged_rows(spark, given, staging, examples, everything)
+        staged, tasks = staged_rows(spark, given, staging, examples, everything)
         describe(spark, "fetch summaries")
-        summary = summary_of(staged, examples)
+        summary = summary_of(staged, tasks, examples)
         if isinstance(given, Plan):
             write_tables(staged, whole)
         else:
@@ -229,8 +229,8 @@ def staged_rows(
     staging: str,
     examples: int,
     everything: Input | None = None,
-) -> "DataFrame":
-    """The rows of all runs, written to a staging folder."""
+) -> tuple["DataFrame", int]:
+    """The rows of all runs, written to a staging folder, and how many tasks have left a summary."""
     describe(spark, "judge runs")
     first, second = f"{staging}/first", f"{staging}/second"
     rows = replayed(in_order(given.pieces(spark), given), examples, replays=everything is None)
@@ -239,14 +239,16 @@ def staged_rows(
     staged = spark.read.parquet(first)
     again = runs_to_read_again(staged)
     if not again:
-        return staged
+        return staged, given.partitions
     describe(spark, "read runs again")
     only = again if len(again) <= MOST_AGAIN else None
     source = everything or given
     pieces = source.pieces(spark, judges=False, only=only)
     replayed(in_order(pieces, source), examples).write.parquet(second)
     anew = spark.read.parquet(second)
-    return anew if only is None else staged.unionByName(anew)
+    if only is None:
+        return anew, source.partitions
+    return staged.unionByName(anew), given.partitions + source.partitions
 
 
 def runs_to_read_again(staged: "DataFrame") -> frozenset[str]:

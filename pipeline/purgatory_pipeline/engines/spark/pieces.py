@@ -25,7 +25,7 @@ MOST_LINES = 2048
 """Lines in a block, and pieces or rows in a batch, at the most."""
 MOST_BYTES = 1 << 20
 """A block or batch that holds so many bytes is sent on."""
-SORTED_BYTES = 16 << 20
+SORTED_BYTES = 8 << 20
 """How many bytes of lines a worker sorts in memory at a time, about."""
 
 PIECE_COLUMNS = "run string, kind bigint, seq bigint, lines bigint, day bigint, payload binary"

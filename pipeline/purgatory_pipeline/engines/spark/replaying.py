@@ -41,7 +41,7 @@ from purgatory_pipeline.traces.lines import Located
 
 @dataclass(frozen=True)
 class ReplayPieces:
-    """Turns the pieces of a partition into rows, and a summary of them.
+    """Turns the pieces of a partition into rows, and a summary of them, also where there are none.
 
     Attributes:
         examples: How many runs of a cause the summary keeps as examples.
@@ -78,8 +78,7 @@ class ReplayPieces:
                     component = row.component
                 payload = msgspec.json.encode(row._asdict())
                 yield CarriedRow(TABLE_OF_ROW[type(row)].value, day, component, payload)
-        if before is not None:
-            yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps(summary))
+        yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps(summary))
 
 
 def _rows_of_run(

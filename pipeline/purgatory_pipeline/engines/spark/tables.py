@@ -18,6 +18,7 @@ import msgspec
 
 from purgatory_pipeline.engines.spark.progress import describe
 from purgatory_pipeline.engines.spark.splits import Place, Split
+from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.results.manifest import ResultFile
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.results.schemas import TABLES, TableName
@@ -30,12 +31,22 @@ PARTITIONS = ("date", "component")
 """The columns that the folders of a table are named after; ``quarantine`` has none."""
 
 
-def summary_of(staged: "DataFrame", examples: int) -> Summary:
-    """The summary of all tasks; no other rows are fetched."""
+def summary_of(staged: "DataFrame", tasks: int, examples: int) -> Summary:
+    """The summary of all tasks; no other rows are fetched.
+
+    Raises:
+        PipelineError: there are not as many as tasks: some have written where nobody sees it.
+    """
     from purgatory_pipeline.engines.spark.pieces import SUMMARY
 
     summary = Summary(most_examples=examples)
-    for row in staged.where(f"table = '{SUMMARY}'").select("payload").collect():
+    rows = staged.where(f"table = '{SUMMARY}'").select("payload").collect()
+    if len(rows) != tasks:
+        raise PipelineError(
+            f"of {tasks} tasks {len(rows)} have left their rows where Spark finds them: name with "
+            "--out a folder that all machines share, or an address"
+        )
+    for row in rows:
         summary.merge(pickle.loads(row.payload))
     return summary
 
