@@ -424,7 +424,7 @@ class MemoryPoolModel:
         rejected: Reason | None = None,
         granted_bytes: int | None = None,
     ) -> Expectation[MemoryPoolState]:
-        """A way to go; ``rule`` is that of the effect, where it has one of its own.
+        """An allowed outcome; ``rule`` is the rule of the effect, if the effect has its own rule.
 
         Rules: POOL-CONSERVATION, POOL-UNBOUNDED-GRANTS.
         """

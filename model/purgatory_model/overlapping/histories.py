@@ -59,7 +59,7 @@ class _Clouds(Generic[State]):
         return any(not untold and self.programmed.is_over(progress) for progress, untold in cloud)
 
     def _closed(self, places: set[_Place[State]]) -> _Cloud[State]:
-        """The places, and those that steps lead to which begin from them."""
+        """The given places, and every place that steps from them reach."""
         found = set(places)
         fresh = list(places)
         while fresh:

@@ -9,11 +9,11 @@ operation keeps
 - ``Check`` of each of its keys. The result becomes the operation's share: the result less the
   completions of others that the call shows. It is 1 where the check completed the operation, 0
   where not; a check that counts wrongly leaves another number, which nothing explains;
-- ``CancelForKey`` of each of its keys. The result becomes the operation's places in it;
-- ``Advance`` and ``RunOne``, whichever operation they concern: what they do with this one is told
-  by its events;
-- of the events those that name the operation. Where the hand-over to the executor (``expired``)
-  is shown outside every call, it becomes a call ``Advance(0)`` of its own: time is left out;
+- ``CancelForKey`` of each of its keys. The result becomes the operation's places in the list;
+- ``Advance`` and ``RunOne``, whichever operation they concern: the operation's events show their
+  effect on this operation;
+- the events that name the operation. If the hand-over to the executor (``expired``) is shown
+  outside every call, it becomes a separate call ``Advance(0)``: time is left out;
 - ``Shutdown``, as it is.
 
 An event of the operation in a call that does not concern it, a check of somebody else's key or

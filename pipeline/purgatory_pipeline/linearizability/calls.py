@@ -1,8 +1,8 @@
-"""Calls as a search needs them: where they begin and end, what they showed, what they answered.
+"""Calls in the form for a search: beginning, end, events and answer of each call.
 
-A *share* is what of a run one search has to explain: the whole of it, or what concerns one task or
-one delayed operation. Its entries are the calls, events and returns of a history, each with its
-place in the run.
+A *share* is the part of a run that one search explains: the whole run, or the part that concerns
+one task or one delayed operation. Its entries are the calls, events and returns of a history, each
+with its place in the run.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -45,7 +45,7 @@ class RecordedCall:
 
 
 class CallRules(Protocol[Rule]):
-    """Sequential rules that know the recorded call: its events, its answer, and their times."""
+    """Sequential rules that know the recorded call: the events, the answer, and the times."""
 
     def initial(self) -> Rule:
         """Where they begin."""

@@ -43,9 +43,9 @@ class Finding:
         history: The run.
         answered: The verdict.
         reason: Why it is inconclusive; empty otherwise.
-        shares: What was explained, each apart; of a run that is not linearizable those that fail,
-            the one that fails first in front; of one that could not be decided those that were
-            not, the one that is explained least far in front.
+        shares: The explained shares. If the run is not linearizable: the failing shares, sorted by
+            the line at which a share fails. If the run is undecided: the undecided shares,
+            sorted by the line up to which a share is explained.
         undecided: How many shares could not be decided.
         configurations: How many configurations were looked at.
         statement: Which statement of the rules explains the run, or comes furthest.

@@ -46,7 +46,7 @@ class Arming(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TaskOnRealClock:
-    """What the future of one task depends on: its arming, and those that were handed over."""
+    """The state of one task: the present arming, and the armings handed over to the executor."""
 
     armed: Arming | None = None
     queued: tuple[Arming, ...] = ()
@@ -125,9 +125,9 @@ def _armings(state: TaskOnRealClock) -> Iterator[Arming]:
 
 
 def _ended(state: TaskOnRealClock, call: RecordedCall) -> Iterator[TaskOnRealClock]:
-    """With its arming ended, and where that may have been handed over before, with that.
+    """The states after the arming ended: by the call, or by an earlier hand-over, if possible.
 
-    One that was overdue when the call began must have been handed over.
+    An arming that was overdue when the call began must have been handed over.
     """
     armed = state.armed
     if armed is None or not armed.is_over(_time_of(call.called)):

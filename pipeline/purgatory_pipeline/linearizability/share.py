@@ -1,4 +1,4 @@
-"""A share of a run, which one search explains, and what was found of it."""
+"""A share of a run, which one search explains, and the search's finding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

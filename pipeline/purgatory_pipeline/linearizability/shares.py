@@ -4,8 +4,8 @@ A memory pool, and a timer on a manual clock, are explained as a whole. On a rea
 a timer have nothing to do with each other: there each task is a share of its own. So is each
 delayed operation of a purgatory (``projection``).
 
-What an executor's thread does happens outside every call. It becomes a call of its own, which
-nobody made: ``RunOne``. A task of a timer is taken up when it is seen to run, at the latest, and
+The work of an executor's thread happens outside every call. It becomes an extra call ``RunOne``,
+which no program made. A task of a timer is taken up when it is seen to run, at the latest, and
 what matters before is when it was handed over; so the call is that instant. An operation of a
 purgatory is completed some time before its callback is seen: the call begins with the line before
 of that thread (``executor_calls``), and not before the time-out is due (``time_outs``).

@@ -87,7 +87,7 @@ class _Drawing:
                 text(self._picture, thread, right + _LABEL, middle + 4, cls="thread")
 
     def bar(self, bar: Bar) -> None:
-        """A call: what was asked above it, what it answered below, callbacks as marks in it."""
+        """Draw a call as a bar: operation above, answer below, callbacks as marks inside."""
         began, y = self.x(bar.began), self.y(bar)
         is_open = bar.ended is None
         ended = self.x(len(self._layout.entries) if bar.ended is None else bar.ended)

@@ -43,7 +43,7 @@ class Words:
     """The words for one run.
 
     Attributes:
-        finding: What was found of it.
+        finding: The finding to describe.
     """
 
     def __init__(self, finding: Finding) -> None:

@@ -191,7 +191,7 @@ def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
 def _read_uncovered(
     lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
 ) -> Iterator[Located | QuarantineRow]:
-    """The lines of a file that breaks off, and behind them a mark for each of their runs."""
+    """The lines of a file that breaks off, followed by rows that name the affected runs."""
     uncovered: dict[str, Located] = {}
     try:
         rest = yield from _read_sound(lines, chunks, damage.sound_bytes)

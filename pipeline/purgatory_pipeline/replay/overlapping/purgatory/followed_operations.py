@@ -40,10 +40,10 @@ class FollowedOperation:
             with it that the rules for overlapping calls do not speak of. It is still not completed
             twice, nor too early by its time-out.
         keys: The keys that it was watched under, each with its number.
-        early_ms: Before this it does not time out; None where it has no time-out yet.
-        late_ms: After this it has; None while that is open.
+        early_ms: The earliest reading of the time-out; None without a time-out.
+        late_ms: The latest reading of the time-out; None while unknown.
         is_due: Whether the memory was told that ``early_ms`` is reached.
-        completed_in: The call that has completed it; its own run where that was its time-out.
+        completed_in: The call that has completed the operation, or the run of the time-out.
     """
 
     name: str

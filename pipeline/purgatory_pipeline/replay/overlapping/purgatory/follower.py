@@ -5,8 +5,8 @@ to another, so each is followed by itself, by what the model says of calls that 
 (``operation_monitor``). A call is told to every operation that it concerns: a check or cancellation
 of a key to those watched under it, the others to the one they name. Two things are judged here:
 that a check counts what it has completed, and the time. An operation's time-out comes neither
-before its due tick nor later than the lateness allows, as a timer's tasks do. When it is completed
-outside of every call that concerns it, that is its time-out, which ``on_expiration`` follows.
+before its due tick nor later than the lateness allows, as a timer's tasks do. If an operation is
+completed outside every call that concerns it, the time-out completed it; ``on_expiration`` follows.
 """
 
 from collections import Counter

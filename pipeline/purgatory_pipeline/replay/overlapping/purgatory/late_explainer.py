@@ -93,10 +93,10 @@ class LateExplainer:
         )
 
     def _ways_so_far(self, state: Standing, operation: Operation) -> Ways:
-        """How a call may stand that changed nothing, neither now nor when it began.
+        """The possible positions of a call that has changed nothing since it began.
 
-        What it has tried it may have tried when that was not satisfied, and what it has passed it
-        may have passed before that was there. A try that was seen may still have its effect.
+        The call may have tried the operation before the condition held, and may have passed the
+        operation's list before the operation was in the list. A seen try may still take effect.
         """
         found, fresh = {_begun(operation)}, [_begun(operation)]
         states = (state, replace(state, satisfied=False), self.rules.initial())

@@ -97,12 +97,12 @@ class _Explainers:
 
 
 class Memory:
-    """What is known of one operation; memories that are equal are one object, mostly.
+    """The knowledge about one operation; equal memories are mostly the same object.
 
     Attributes:
-        system: Of what purgatory.
-        moments: For each of the rules that may explain it, its explanations; none where these
-            rules do not explain it any more.
+        system: The operation's purgatory.
+        moments: The explanations under each set of rules; empty if these rules no longer
+            explain the operation.
     """
 
     __slots__ = ("_next", "_settled", "is_strict", "moments", "system")

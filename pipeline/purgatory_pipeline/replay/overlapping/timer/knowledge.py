@@ -1,7 +1,7 @@
-"""What is known of a timer on a real clock, and of each of its tasks.
+"""The knowledge about a timer on a real clock, and about each task.
 
-A task is followed from the first call that names it until nothing more can come of it. Then it is
-forgotten, but for what became of it.
+A task is followed from the first call that names the task until no further event is possible. Then
+only the task's fate is kept.
 """
 
 from collections import Counter
