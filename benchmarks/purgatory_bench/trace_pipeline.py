@@ -31,7 +31,7 @@ import click
 from purgatory_bench.bench.machine import in_words
 from purgatory_conformance.reporting.marked_pages import write_between_marks
 from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.spark.engine import check_on_spark
+from purgatory_pipeline.engines.spark.engine import check_on_spark, plan_of
 from purgatory_pipeline.engines.spark.session import spark_session
 from purgatory_pipeline.results.rows import Row, VerdictRow
 from purgatory_pipeline.traces.sources import files_of
@@ -99,9 +99,9 @@ def measure(engine: str, folder: Path) -> Measured:
         spark_session() as spark,
         _sampled() as processes,
     ):
-        whole, staging = Path(scratch) / "whole", Path(scratch) / "staging"
+        whole, staging = (Path(scratch).absolute() / name for name in ("whole", "staging"))
         whole.mkdir()
-        found = check_on_spark(spark, files, whole, staging).summary
+        found = check_on_spark(spark, plan_of(files), whole.as_uri(), staging.as_uri()).summary
         processes.look()
         verdicts = Counter({verdict: runs for verdict, runs in found.verdicts.items() if runs})
         return _measured(engine, began, processes, processes.worker_mib, verdicts, found.events)

@@ -54,5 +54,6 @@ class GuardedTask(TimerTask):
         # Thin locks lie in the task itself: whose the own lock is, how often, and the word's.
         self._holder = 0
         self._depth: i32 = 0
-        self._word_held = False
         self._owed: i32 = 0
+        # Last, so that the flags and the count of a delayed operation share a machine word with it.
+        self._word_held = False

@@ -16,6 +16,7 @@ NOT_RUN = {
     ),
     ("CONTRIBUTING.md", "$ make check          # what a change needs to know: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
+    ("docs/how-to/check-traces.md", "$ purgatory trace check traces --out monday"),
     ("docs/findings.md", "$ python -m purgatory_assurance.verdicts --write docs"),
     ("docs/findings.md", "$ python -m purgatory_bench.kafka_mass_expiry"),
     ("docs/findings.md", "$ python -m purgatory_bench.kafka_muting --whole-broker"),
@@ -31,6 +32,11 @@ NOT_RUN = {
         "docs/how-to/check-traces-on-a-cluster.md",
         "$ export PYSPARK_PYTHON=/opt/purgatory/bin/python "
         "PYSPARK_DRIVER_PYTHON=/opt/purgatory/bin/python",
+    ),
+    (
+        "docs/how-to/check-traces-on-a-cluster.md",
+        "$ spark-submit --master spark://host:7077"
+        " --packages org.apache.hadoop:hadoop-aws:3.5.0 \\",
     ),
     (
         "docs/how-to/check-traces-on-a-cluster.md",
@@ -55,6 +61,14 @@ NOT_RUN = {
     ("docs/how-to/emit-traces.md", "$ python -m purgatory_bench.record_corpora"),
     ("docs/how-to/emit-traces.md", "$ python -m purgatory_bench.trace_recording"),
     ("docs/reference/performance.md", "$ purgatory bench"),
+    (
+        "docs/reference/performance.md",
+        "$ purgatory bench --only expire/virtual --rounds 3 --peer kafka --peer compiled",
+    ),
+    (
+        "docs/reference/performance.md",
+        "$ python -m purgatory_bench.counters --few 40000 --many 100000",
+    ),
     (
         "docs/reference/performance.md",
         "$ purgatory bench workload --part rates --case high --keys 3 --rate 75000 --rate 105000"

@@ -234,6 +234,6 @@ GOALS: Final = (
     ),
     Goal("processor time per request there", 1.25, 1.0, _cpu),
     Goal("growth from 10,000 to 1,000,000 pending", 1.03, None, _growth, share=True),
-    Goal("bytes of a pending operation without payload", 0.94, 0.8, _bytes),
+    Goal("bytes of a pending operation without payload", 0.95, 0.8, _bytes),
 )
 """In the order of the table."""

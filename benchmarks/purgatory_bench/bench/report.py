@@ -92,13 +92,12 @@ def _circumstances(file: Results) -> Iterator[str]:
         loads = f"; load average {machine.load_begin[0]:.1f} at the begin"
         loads += f" and {machine.load_end[0]:.1f} at the end"
     built = f", commit {machine.commit}" if machine.commit else ""
+    restored = f"; restored {said}" if (said := file.options.get("restored")) else ""
     yield (
         f"{_KINDS[file.kind]}: {file.began}, {_lasted(file.seconds)}; "
         f"{machine.processor or 'unknown processor'}, {machine.cores} processors{memory}; "
-        f"{machine.system}; {machine.python}; version {machine.package}{built}{loads}."
+        f"{machine.system}; {machine.python}; version {machine.package}{built}{loads}{restored}."
     )
-    if restored := file.options.get("restored"):
-        yield f"Not as it was written: {restored}."
     if problems := noise_of(file):
         yield "**Noisy:** " + "; ".join(problems) + "."
 

@@ -63,6 +63,25 @@ def choose(asked: str, files: Sequence[str], *, elsewhere: str = "") -> Choice:
         preflight()
     if (choice := asked_for(asked, elsewhere)) is not None:
         return choice
+    return by_size(files)
+
+
+def choose_for_addresses(asked: str, elsewhere: str = "") -> Choice:
+    """The engine where an address of one of Hadoop's file systems is named.
+
+    Raises:
+        UsageError: the local engine is asked for, which reads and writes paths alone.
+        Problem: something that Spark needs is missing (exit code 5).
+    """
+    if asked == Engine.LOCAL.value:
+        raise click.UsageError("an address like s3a://bucket is of Spark; --engine local has paths")
+    if not elsewhere:
+        preflight()
+    return asked_for(asked, elsewhere) or Choice(Engine.SPARK, "an address is named")
+
+
+def by_size(files: Sequence[str]) -> Choice:
+    """The engine for these files where nobody asks for one."""
     lines = estimated_lines(files)
     about = f"about {lines:,} lines"
     if lines < MOST_LOCAL_LINES:

@@ -10,13 +10,15 @@ Memory is bounded by a chunk of the sort and by the judge of one run. Input that
 costs the sort little: it is written once and read once, and not merged.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from purgatory_pipeline.engines.external_sort import CHUNK_BYTES, ExternalSort, itself
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import QuarantineRow, Row
+from purgatory_pipeline.traces.extents import Extent
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.sources import files_of, read_file
 
@@ -47,6 +49,7 @@ def check_locally(
     scratch: Path | None = None,
     chunk_bytes: int = CHUNK_BYTES,
     progress: LocalProgress | None = None,
+    earlier: Sequence[str] = (),
 ) -> Iterator[Row]:
     """The rows of all runs in the files that paths stand for.
 
@@ -57,6 +60,8 @@ def check_locally(
         scratch: A folder for what does not fit into memory; the system's, if none is given.
         chunk_bytes: How many bytes of lines are held in memory at a time, about.
         progress: Is told how far the engine is.
+        earlier: Further files, which have been checked before: of them no more is read than the
+            lines of runs that do not lie whole in the others.
 
     Raises:
         NothingThere: a path stands for nothing.
@@ -64,6 +69,7 @@ def check_locally(
     """
     news: LocalProgress = _NobodyAsks() if progress is None else progress
     lines = 0
+    extents: defaultdict[str, Extent] = defaultdict(Extent)
     with ExternalSort(Located, itself, scratch, chunk_bytes) as sorting:
         for file in files_of(paths):
             for line in read_file(file):
@@ -71,9 +77,17 @@ def check_locally(
                     yield line
                     continue
                 sorting.add(line)
+                if earlier:
+                    extents[line.run].take(line)
                 lines += 1
                 if lines % _LINES_BETWEEN_NEWS == 0:
                     news.read(lines)
+        cut = {run for run, extent in extents.items() if not extent.is_whole}
+        for file in earlier if cut else ():
+            for line in read_file(file):
+                if isinstance(line, Located) and line.run in cut:
+                    sorting.add(line)
+                    lines += 1
         yield from replay(_counted(sorting.in_order(), lines, news))
 
 

@@ -73,6 +73,20 @@ class Conclusion:
     inputs: tuple[InputFile, ...] = ()
     ignored: tuple[str, ...] = ()
 
+    def manifest(self, folder: str, files: Iterable[ResultFile]) -> Manifest:
+        """The manifest of these files, in a folder of this name."""
+        return Manifest(
+            format=MANIFEST_FORMAT,
+            model_version=MODEL_VERSION,
+            engine=self.engine,
+            folder=folder,
+            exit_code=self.exit_code,
+            verdicts=self.verdicts,
+            files=tuple(files),
+            inputs=self.inputs,
+            ignored=self.ignored,
+        )
+
 
 class ResultWriter:
     """Writes the results of one check into a folder; to be used in a ``with`` statement.
@@ -162,6 +176,16 @@ class ResultWriter:
             count = _write_table(path, table, rows if take is None else _told(rows, take))
             self._tables.append(described(path, count))
 
+    @property
+    def address(self) -> str:
+        """The address of ``whole``."""
+        return self.whole.absolute().as_uri()
+
+    @property
+    def staging(self) -> str:
+        """The address of a folder that can be made, for what is no result."""
+        return (self.scratch / "spark").absolute().as_uri()
+
     def adopt(self, files: Iterable[ResultFile]) -> None:
         """Take files of tables for results that were written into ``whole`` by other means."""
         self._tables.extend(files)
@@ -181,17 +205,7 @@ class ResultWriter:
             path = self.whole / name
             path.write_text(text, encoding="utf-8")
             files.append(described(path, None))
-        manifest = Manifest(
-            format=MANIFEST_FORMAT,
-            model_version=MODEL_VERSION,
-            engine=conclusion.engine,
-            folder=folder_of(files),
-            exit_code=conclusion.exit_code,
-            verdicts=conclusion.verdicts,
-            files=tuple(files),
-            inputs=conclusion.inputs,
-            ignored=conclusion.ignored,
-        )
+        manifest = conclusion.manifest(folder_of(files), files)
         return publish(self.whole, self._folder, manifest, self.scratch / MANIFEST)
 
 

@@ -50,10 +50,14 @@ class ResultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InputFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file that was read; ``bytes`` is null where the size could not be found out."""
+    """A file that was read, by its name, size, and time of change since 1970-01-01, UTC.
+
+    The last two are null where they could not be found out.
+    """
 
     file: str
     bytes: int | None
+    modified_ms: int | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -104,11 +108,10 @@ def refuse_foreign(folder: Path, *, of_a_check: bool) -> None:
     """
     path = folder / MANIFEST
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=_AnyManifest)
-        is_ours = is_own(found.folder) and (found.engine is not None) is of_a_check
+        is_ours = is_a_checks(path.read_bytes(), of_a_check)
     except (FileNotFoundError, NotADirectoryError):
         return
-    except (OSError, msgspec.MsgspecError, ValueError):
+    except OSError:
         is_ours = False
     if not is_ours:
         whose = "check" if of_a_check else "campaign"
@@ -116,6 +119,15 @@ def refuse_foreign(folder: Path, *, of_a_check: bool) -> None:
             f"{path} is there, and is none that a {whose} has written: name another folder with "
             "--out, or move the file away"
         )
+
+
+def is_a_checks(manifest: bytes, of_a_check: bool = True) -> bool:
+    """Whether this is the manifest of a check, or of a campaign."""
+    try:
+        found = msgspec.json.decode(manifest, type=_AnyManifest)
+    except (msgspec.MsgspecError, ValueError):
+        return False
+    return is_own(found.folder) and (found.engine is not None) is of_a_check
 
 
 def described(path: Path, rows: int | None, folder: Path | None = None) -> ResultFile:
@@ -171,7 +183,8 @@ def _is_whole(folder: Path, manifest: Manifest | CampaignManifest) -> bool:
 def input_file(name: str) -> InputFile:
     """A file that is read, as the manifest describes it."""
     try:
-        return InputFile(name, Path(name).stat().st_size)
+        found = Path(name).stat()
+        return InputFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
     except OSError:
         return InputFile(name, None)
 
@@ -184,10 +197,23 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        content = path.read_bytes()
     except FileNotFoundError:
         raise PipelineError(f"there are no results in {folder}: it has no {MANIFEST}") from None
-    except (OSError, msgspec.MsgspecError) as problem:
+    except OSError as problem:
+        raise PipelineError(f"{path} cannot be read: {problem}") from None
+    return decoded(content, str(path))
+
+
+def decoded(content: bytes, path: str) -> Manifest:
+    """The manifest that a file at a path holds.
+
+    Raises:
+        PipelineError: it holds none.
+    """
+    try:
+        manifest = msgspec.json.decode(content, type=Manifest)
+    except msgspec.MsgspecError as problem:
         raise PipelineError(f"{path} cannot be read: {problem}") from None
     if manifest.format != MANIFEST_FORMAT:
         raise PipelineError(f"{path} has format {manifest.format}, not {MANIFEST_FORMAT}")

@@ -6,7 +6,7 @@ sort of row, not by that of rows.
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
 
@@ -17,6 +17,13 @@ _OTHER = "other reasons"
 _PARTICULAR = re.compile(r"'[^']*'|\"[^\"]*\"|(?<!\w)-[0-9]+|[0-9]+")
 
 AnyRow = TypeVar("AnyRow", VerdictRow, QuarantineRow)
+
+
+class Correction(Protocol):
+    """What puts another row in the place of one."""
+
+    def __call__(self, row: AnyRow, /) -> AnyRow:
+        """The row that is right."""
 
 
 def general(reason: str) -> str:
@@ -77,6 +84,11 @@ class Reasons(Generic[AnyRow]):
         alike.rows += more.rows
         alike.differ |= more.differ or more.example.reason != alike.example.reason
         alike.example = min(alike.example, more.example, key=_place)
+
+    def correct(self, row_of: Correction) -> None:
+        """Put others in the place of the examples."""
+        for alike in self._found.values():
+            alike.example = row_of(alike.example)
 
     def commonest(self) -> list[Alike[AnyRow]]:
         """What was found, the commonest first."""

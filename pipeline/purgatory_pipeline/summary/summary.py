@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from purgatory_conformance.command_line import EXIT_INCONCLUSIVE
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, RunVerdict, VerdictRow
-from purgatory_pipeline.summary.reasons import Alike, Reasons
+from purgatory_pipeline.summary.reasons import Alike, Correction, Reasons
 from purgatory_pipeline.summary.rules import never_tested
 from purgatory_spec.profiles import Component
 from purgatory_spec.requirements import Requirement, requirements
@@ -147,6 +147,13 @@ class Summary:
             del examples[self.most_examples :]
         self._unfinished.merge(other._unfinished)
         self._aside.merge(other._aside)
+
+    def correct(self, row_of: Correction) -> None:
+        """Put others in the place of the rows that are kept as examples."""
+        for cause in self._causes.values():
+            cause.examples[:] = [row_of(row) for row in cause.examples]
+        self._unfinished.correct(row_of)
+        self._aside.correct(row_of)
 
     @property
     def runs(self) -> int:

@@ -74,7 +74,7 @@ def read_parquet(name: str) -> Iterator[Located | QuarantineRow]:
                 columns = (batch.column(each).to_pylist() for each in ("run", "seq", "line"))
                 for run, seq, line in zip(*columns, strict=True):
                     number += 1
-                    yield _located(name, number, run, seq, line)
+                    yield located(name, number, run, seq, line)
     except (OSError, UnicodeDecodeError, pa.ArrowException) as problem:
         reason = " ".join(str(problem).split())
         yield QuarantineRow(
@@ -82,9 +82,10 @@ def read_parquet(name: str) -> Iterator[Located | QuarantineRow]:
         )
 
 
-def _located(
+def located(
     name: str, number: int, run: str | None, seq: int | None, line: str | bytes | None
 ) -> Located | QuarantineRow:
+    """The line that a row of a table holds; ``number`` counts rows from 1."""
     if line is None:
         return QuarantineRow(name, number, "", "the column line is null")
     raw = line.encode() if isinstance(line, str) else line

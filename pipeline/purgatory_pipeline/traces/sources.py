@@ -172,7 +172,7 @@ def read_file(path: str | Path) -> Iterator[Located | QuarantineRow]:
 
 
 def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
-    lines = _Lines(name)
+    lines = LinesOfFile(name)
     try:
         damage = damage_of(name) if name.endswith(".gz") else None
         with closing(chunks_of(name)) as chunks:
@@ -189,7 +189,7 @@ def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
 
 
 def _read_uncovered(
-    lines: "_Lines", chunks: Iterator[bytes], damage: Damage
+    lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
 ) -> Iterator[Located | QuarantineRow]:
     """The lines of a file that breaks off, and behind them a mark for each of their runs."""
     uncovered: dict[str, Located] = {}
@@ -211,7 +211,7 @@ def _read_uncovered(
 
 
 def _read_damaged(
-    lines: "_Lines", chunks: Iterator[bytes], damage: Damage
+    lines: "LinesOfFile", chunks: Iterator[bytes], damage: Damage
 ) -> Iterator[Located | QuarantineRow]:
     """The lines before the damage, what is wrong, and which runs have lines behind it."""
     rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
@@ -232,7 +232,7 @@ def read_part(name: str, start: int, stop: int) -> Iterator[Located | Quarantine
         start: Where a line begins, or the last line read before ended without a line feed.
         stop: The byte behind the last line's end.
     """
-    lines, at = _Lines(name), 0
+    lines, at = LinesOfFile(name), 0
     try:
         with closing(chunks_of(name)) as chunks:
             for chunk in chunks:
@@ -250,7 +250,7 @@ def read_part(name: str, start: int, stop: int) -> Iterator[Located | Quarantine
 
 
 def _read_sound(
-    lines: "_Lines", chunks: Iterator[bytes], left: int
+    lines: "LinesOfFile", chunks: Iterator[bytes], left: int
 ) -> Generator[Located | QuarantineRow, None, bytes]:
     """The lines of so many bytes; what is left of the piece that they end in is returned."""
     rest = b""
@@ -263,16 +263,16 @@ def _read_sound(
     return rest
 
 
-class _Lines:
+class LinesOfFile:
     """Cuts the pieces of a file into lines, and says of each what can be made of it."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._number = 0
+        self.name = name
+        self.lines = 0
         """Lines that are complete."""
         self._rest = b""
         self._too_long = False
-        self._empty = 0
+        self.empty = 0
         """Empty lines just before, which may be those at the end."""
         self._told_of: set[str] = set()
         """Runs that have lines in the damaged data."""
@@ -282,7 +282,7 @@ class _Lines:
     def pass_over(self, chunk: bytes) -> None:
         """Count the lines of a piece that was read before; its last line may lack its line feed."""
         if chunk:
-            self._number += chunk.count(b"\n")
+            self.lines += chunk.count(b"\n")
             self._is_read = not chunk.endswith(b"\n")
 
     def take(self, chunk: bytes) -> Iterator[Located | QuarantineRow]:
@@ -291,30 +291,34 @@ class _Lines:
             # The line feed behind a line that was read before it had one.
             self._is_read = False
             if (behind := chunk.lstrip(b" \t\r")).startswith(b"\n"):
-                self._number, chunk = self._number + 1, behind[1:]
+                self.lines, chunk = self.lines + 1, behind[1:]
         *complete, self._rest = (self._rest + chunk).split(b"\n")
         for line in complete:
-            self._number += 1
-            if not line or line.isspace():
-                self._empty += 1
-                continue
-            if self._empty:
-                yield from self._empty_lines()
-            yield self._made_of(line)
+            yield from self.take_line(line)
         if len(self._rest) > MOST_BYTES:
             self._too_long = True
             self._rest = self._rest[:SHOWN_BYTES]
+
+    def take_line(self, line: bytes) -> Iterator[Located | QuarantineRow]:
+        """What can be said when a line is complete."""
+        self.lines += 1
+        if not line or line.isspace():
+            self.empty += 1
+            return
+        if self.empty:
+            yield from self._empty_lines()
+        yield self._made_of(line)
 
     def last(self) -> Iterator[Located | QuarantineRow]:
         """What is left when the file has ended as it should."""
         if self._rest:
             yield from self.take(b"\n")
-        if self._number == self._empty:
-            yield QuarantineRow(self._name, 0, "", "the file is empty")
+        if self.lines == self.empty:
+            yield QuarantineRow(self.name, 0, "", "the file is empty")
 
     def broken(self, problem: str) -> Iterator[QuarantineRow]:
         """What is left where the file could not be read any further."""
-        number = self._number + 1 if self._number or self._rest else 0
+        number = self.lines + 1 if self.lines or self._rest else 0
         yield self._aside(number, self._rest, f"{problem}; nothing is read from here on")
 
     def runs_in(self, chunk: bytes) -> Iterator[Located]:
@@ -330,28 +334,28 @@ class _Lines:
     def not_covered(self, latest: dict[str, Located]) -> Iterator[Located]:
         """For each run one more line: no checksum covers those up to the latest; it is cleared."""
         for line in latest.values():
-            yield line._replace(number=self._number + 1, raw=NOT_COVERED)
+            yield line._replace(number=self.lines + 1, raw=NOT_COVERED)
         latest.clear()
 
     def _empty_lines(self) -> Iterator[QuarantineRow]:
-        for before in range(self._empty, 0, -1):
-            yield self._aside(self._number - before, b"", "the line is empty")
-        self._empty = 0
+        for before in range(self.empty, 0, -1):
+            yield self._aside(self.lines - before, b"", "the line is empty")
+        self.empty = 0
 
     def _made_of(self, line: bytes) -> Located | QuarantineRow:
         if self._too_long or len(line) > MOST_BYTES:
             self._too_long = False
             reason = f"the line is longer than {MOST_BYTES} bytes; this is how it begins"
-            return self._aside(self._number, line[:SHOWN_BYTES], reason)
+            return self._aside(self.lines, line[:SHOWN_BYTES], reason)
         raw = line[:-1] if line[-1] == _CARRIAGE_RETURN else line
         try:
             run, seq = place_of(raw)
         except Unusable as problem:
-            return self._aside(self._number, raw, str(problem))
-        return Located(run, seq, self._name, self._number, raw)
+            return self._aside(self.lines, raw, str(problem))
+        return Located(run, seq, self.name, self.lines, raw)
 
     def _aside(self, number: int, raw: bytes, reason: str) -> QuarantineRow:
-        return QuarantineRow(self._name, number, raw.decode("utf-8", "backslashreplace"), reason)
+        return QuarantineRow(self.name, number, raw.decode("utf-8", "backslashreplace"), reason)
 
 
 _CARRIAGE_RETURN = ord("\r")

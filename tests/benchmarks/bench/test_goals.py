@@ -173,7 +173,7 @@ def test_growth(many: float, verdict: GoalVerdict) -> None:
 
 @pytest.mark.parametrize(
     ("ours", "verdict"),
-    [(160.0, GoalVerdict.AIM), (188.0, GoalVerdict.MET), (189.0, GoalVerdict.MISSED)],
+    [(160.0, GoalVerdict.AIM), (190.0, GoalVerdict.MET), (191.0, GoalVerdict.MISSED)],
 )
 def test_bytes(ours: float, verdict: GoalVerdict) -> None:
     name = "memory/purgatory, none"

@@ -1,18 +1,20 @@
 """The files beside the page: one for each machine and part, from which the page follows."""
 
+import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from purgatory_bench.bench.kept import KEPT, Stated, StatedFigure, keep, machine_name, read_kept
-from purgatory_bench.bench.page import publish
+from purgatory_bench.bench.page import PAGE, publish
 from purgatory_bench.bench.report import report
 from purgatory_bench.bench.results import Results, Sample
 from purgatory_conformance.command_line import Problem
 
 from .written import MACHINE, in_rounds, results, setting, timed
 
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 HOT, MORE, EXPIRE = "hot/virtual, 100,000", "hot/virtual, 1,000,000", "expire/virtual, 100,000"
 
 
@@ -78,6 +80,25 @@ def test_the_page_has_a_column_for_each_machine(tmp_path: Path) -> None:
     other.write_text("{}", encoding="utf-8")
     with pytest.raises(Problem, match="states no figures"):
         read_kept(tmp_path)
+
+
+def test_the_page_of_the_site_follows_from_the_kept_files(tmp_path: Path) -> None:
+    """
+    Given: the page, and the files that are kept beside it
+    When:  the page is made of them
+    Then:  it is what it was; of a file with another figure it is not
+    """
+    docs = tmp_path / "docs"
+    shutil.copytree(DOCS / KEPT, docs / KEPT)
+    page = docs / PAGE
+    shutil.copy(DOCS / PAGE, page)
+    publish(docs)
+    assert page.read_text(encoding="utf-8") == (DOCS / PAGE).read_text(encoding="utf-8")
+    stated = docs / KEPT / "amd-epyc" / "stated.json"
+    changed = stated.read_text(encoding="utf-8").replace("1.47", "1.48")
+    stated.write_text(changed, encoding="utf-8")
+    publish(docs)
+    assert page.read_text(encoding="utf-8") != (DOCS / PAGE).read_text(encoding="utf-8")
 
 
 def test_nothing_kept_is_a_problem(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """``purgatory trace check``, as a person uses it."""
 
+import json
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ from purgatory_pipeline.engines import sinks
 from purgatory_pipeline.engines.choice import Engine, choose, estimated_lines
 from purgatory_pipeline.engines.sinks import read_results
 from purgatory_pipeline.errors import OutOfOrder
+from purgatory_pipeline.results.rows import RunVerdict
 from purgatory_pipeline.results.schemas import TableName
 from purgatory_pipeline.traces import parquet as parquet_traces
 from purgatory_pipeline.traces.synthetic import Expected, run_lines, write_corpus
@@ -352,3 +354,125 @@ def test_the_command_on_spark_gives_the_same_tables(
     assert (one.manifest.engine, other.manifest.engine) == ("local", "spark")
     assert all(one.table(table).equals(other.table(table)) for table in TableName)
     assert one.manifest.verdicts == other.manifest.verdicts
+
+
+def test_the_summary_in_json_says_what_the_tables_say(
+    corpus: tuple[Path, list[Expected]], tmp_path: Path
+) -> None:
+    traces, expected = corpus
+    result = run(traces, "--out", tmp_path, "--format", "json", "--metrics", tmp_path / "m.json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert found["verdicts"] == {
+        verdict.value: sum(each.verdict == verdict.value for each in expected)
+        for verdict in RunVerdict
+    }
+    causes = Counter(each.rule for each in expected if each.rule)
+    told: Counter[str] = Counter()
+    for cause in found["causes"]:
+        told[cause["rule"]] += cause["runs"]
+        (example,) = cause["examples"]
+        (planted,) = (each for each in expected if each.run == example["run"])
+        assert (example["seq"], cause["rule"]) == (planted.seq, planted.rule)
+    assert told == causes
+    assert found["results"] == str(read_results(tmp_path).folder)
+    metrics = json.loads((tmp_path / "m.json").read_bytes())
+    assert metrics["bytes"] == sum(path.stat().st_size for path in traces.glob("*.jsonl"))
+    assert (metrics["engine"], metrics["stages"]) == ("local", [])
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_stages_of_spark_are_counted(
+    corpus: tuple[Path, list[Expected]], tmp_path: Path, spark: object
+) -> None:
+    """The shuffle of the first stage is that of the runs; the last ones write the tables."""
+    target = tmp_path / "m.json"
+    assert (
+        run(corpus[0], "--out", tmp_path, "--engine", "spark", "--metrics", target).exit_code == 1
+    )
+    stages = json.loads(target.read_bytes())["stages"]
+    judging = [stage for stage in stages if stage["name"] == "judge runs"]
+    assert [stage["rows_shuffled"] > 0 for stage in judging] == [True, False]
+    assert judging[1]["rows_written"] > len(corpus[1])
+    written = {stage["name"]: stage["rows_written"] for stage in stages if stage["rows_written"]}
+    assert written["write verdicts"] == len(corpus[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--conf", "spark.x"], "a setting of Spark is spark.NAME=VALUE"),
+        (["--conf", "x=1"], "a setting of Spark is spark.NAME=VALUE"),
+        (["--engine", "local", "--out", "s3a://b/out"], "--engine local has paths"),
+    ],
+)
+def test_settings_and_addresses_that_cannot_be_meant(
+    words: list[str], said: str, one_run: Path
+) -> None:
+    result = run(one_run, *words)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
+
+
+def test_paths_and_addresses_do_not_go_together(one_run: Path) -> None:
+    with pytest.raises(Problem, match="name all of them alike"):
+        CliRunner().invoke(
+            check, [str(one_run), "s3a://bucket/in"], catch_exceptions=False, standalone_mode=False
+        )
+
+
+def test_a_path_that_looks_like_an_address_is_a_path(
+    tmp_path: Path, one_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s3a:" / "in").mkdir(parents=True)
+    one_run.rename(tmp_path / "s3a:" / "in" / "t.jsonl")
+    result = run("s3a://in", "nightly:1", "--out", "out")
+    assert result.exit_code != 0  # there is no nightly:1
+    assert run("s3a://in", "--out", "nightly:1").exit_code == 0
+    assert (tmp_path / "nightly:1" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize(
+    "engine", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])]
+)
+def test_a_second_check_judges_what_is_new(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """
+    Given a folder that was checked, which then gets a whole run, and the rest of one that was cut
+    When it is checked since then
+    Then these two runs are judged, as in a check of all, and a third check finds nothing new
+    """
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    traces, first, second = (tmp_path / name for name in ("traces", "first", "second"))
+    traces.mkdir()
+    lines = {run: list(run_lines(run, Component.TIMER, 60)) for run in ("cut", "new", "old")}
+    (traces / "a.jsonl").write_bytes(b"".join([*lines["old"], *lines["cut"][:30]]))
+    asked = ("--engine", engine, "--out")
+    assert run(traces, *asked, first).exit_code == 4
+    (traces / "b.jsonl").write_bytes(b"".join([*lines["cut"][30:], *lines["new"]]))
+
+    assert run(traces, *asked, second, "--since", first).exit_code == 0
+
+    verdicts = read_results(second).table("verdicts").to_pylist()
+    assert [(row["run"], row["verdict"], row["events"]) for row in verdicts] == [
+        ("cut", "conforms", 60),
+        ("new", "conforms", 60),
+    ]
+    assert run(traces, *asked, tmp_path / "all").exit_code == 0
+    whole = read_results(tmp_path / "all").table("verdicts").to_pylist()
+    assert [row for row in whole if row["run"] != "old"] == verdicts
+    third = run(traces, *asked, tmp_path / "third", "--since", second)
+    assert (third.exit_code, third.stdout) == (0, f"nothing is new since {second}\n")
+    assert not (tmp_path / "third" / "manifest.json").exists()
+
+
+def test_a_file_that_has_changed_is_new(tmp_path: Path, one_run: Path) -> None:
+    assert run(one_run, "--out", tmp_path / "first").exit_code == 0
+    one_run.write_bytes(one_run.read_bytes().replace(b'"delay_ms":3', b'"delay_ms":4', 1))
+    os.utime(one_run, (1, 1))
+    since = ("--since", tmp_path / "first")
+    assert run(one_run, "--out", tmp_path / "second", *since).exit_code == 1

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from purgatory_pipeline.engines.sinks import CheckResults
-from purgatory_pipeline.engines.spark.engine import check_on_spark
+from purgatory_pipeline.engines.spark.engine import Checked, check_on_spark, plan_of
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.results.manifest import MANIFEST_FORMAT, Manifest
 from purgatory_pipeline.results.rows import Row
@@ -84,10 +84,18 @@ def _place(line: bytes) -> tuple[str | None, int | None]:
 def rows_on_spark(spark: "SparkSession", files: Sequence[str | Path], folder: Path) -> list[Row]:
     """The rows that a check on Spark gives: written to folders in this one, and read from there."""
     whole = folder / "whole"
-    whole.mkdir(parents=True)
-    check_on_spark(spark, files, whole, folder / "staging")
+    checked_on_spark(spark, files, folder)
     results = CheckResults(UNREAD, whole)
     return [row for table in TableName for row in rows_of(results, table)]
+
+
+def checked_on_spark(
+    spark: "SparkSession", files: Sequence[str | Path], folder: Path, examples: int = 1
+) -> Checked:
+    """A check of files of this machine, whose tables go to ``whole`` in a folder."""
+    whole, staging = (folder.absolute() / name for name in ("whole", "staging"))
+    whole.mkdir(parents=True)
+    return check_on_spark(spark, plan_of(files), whole.as_uri(), staging.as_uri(), examples)
 
 
 def rows_of(results: CheckResults, table: TableName) -> list[Row]:

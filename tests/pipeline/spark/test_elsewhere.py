@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def environment(folder: Path) -> dict[str, str]:
     """Python of these tests for the workers, loopback, and no log."""
-    (folder / "conf").mkdir()
+    (folder / "conf").mkdir(exist_ok=True)
     logging = "status = OFF\nrootLogger.level = OFF\n"
     (folder / "conf" / "log4j2.properties").write_text(logging, encoding="utf-8")
     return {
@@ -51,7 +51,9 @@ def spark_submit() -> str:
     return str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
 
 
-def run(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str]:
+def run(
+    command: list[str], folder: Path, env: dict[str, str], seconds: int = SECONDS
+) -> tuple[int, str]:
     with (folder / "output").open("w+b") as output:
         done = subprocess.run(
             command,
@@ -60,7 +62,7 @@ def run(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            timeout=SECONDS,
+            timeout=seconds,
             check=False,
         )
     return done.returncode, (folder / "output").read_text("utf-8")

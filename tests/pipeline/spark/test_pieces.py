@@ -20,7 +20,7 @@ from purgatory_pipeline.engines.spark.pieces import (
     pieces_in,
     pieces_of,
 )
-from purgatory_pipeline.engines.spark.reading import ReadShares, TraceFile
+from purgatory_pipeline.engines.spark.reading import JudgeOrCut, ReadShares, TraceFile
 from purgatory_pipeline.engines.spark.replaying import ReplayPieces
 from purgatory_pipeline.errors import OutOfOrder
 from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
@@ -44,7 +44,7 @@ def read(
     names = tuple(TraceFile(str(file), str(file), DAY) for file in files)
     shares = tuple((file,) for file in range(len(names))) if shares is None else shares
     asked = pa.RecordBatch.from_pydict({"id": list(range(len(shares)))})
-    return list(ReadShares(names, shares, judges, only)([asked]))
+    return list(ReadShares(names, shares, JudgeOrCut(judges, only))([asked]))
 
 
 def carried(batches: list[pa.RecordBatch]) -> list[CarriedRow]:

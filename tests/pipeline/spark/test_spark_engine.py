@@ -12,9 +12,7 @@ from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.sinks import ResultWriter
 from purgatory_pipeline.engines.spark import engine
 from purgatory_pipeline.engines.spark.engine import (
-    check_on_spark,
     in_order,
-    pieces_of,
     plan_of,
     replayed,
 )
@@ -29,7 +27,7 @@ from purgatory_pipeline.traces.sources import files_of
 from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
-from .corpora import rows_on_spark, write_lines, write_shuffled
+from .corpora import checked_on_spark, rows_on_spark, write_lines, write_shuffled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,7 +55,7 @@ def test_the_sort_stands_directly_below_the_replay(
     plan = plan_of([tmp_path / "a.jsonl"])
     assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
 
-    rows = replayed(in_order(pieces_of(spark, plan), plan))
+    rows = replayed(in_order(plan.pieces(spark), plan))
 
     operators = [line for line in physical_plan(rows, capsys) if line]
     assert operators == [
@@ -97,10 +95,9 @@ def test_tables_lie_in_folders_by_date_and_component(spark: "SparkSession", tmp_
     new.write_bytes(b'{"kind":"end","run":"c","seq":7}\n')
     os.utime(old, (0, 86_400))
     os.utime(new, (0, 20_000 * 86_400))
-    whole = tmp_path / "whole"
-    whole.mkdir()
+    whole = tmp_path / "found" / "whole"
 
-    checked = check_on_spark(spark, [old, new], whole, tmp_path / "staging")
+    checked = checked_on_spark(spark, [old, new], tmp_path / "found")
 
     verdicts = spark.read.parquet(str(whole / "verdicts.parquet"))
     assert dict(verdicts.dtypes) == {
@@ -130,14 +127,13 @@ def test_tables_lie_in_folders_by_date_and_component(spark: "SparkSession", tmp_
 def test_the_summary_of_all_tasks_is_that_of_the_local_engine(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    traces, whole = tmp_path / "traces", tmp_path / "whole"
+    traces = tmp_path / "traces"
     traces.mkdir()
-    whole.mkdir()
     write_shuffled(traces, runs=24, events=60)
     monkeypatch.setattr(engine, "BYTES_OF_A_PARTITION", 50_000)
     assert plan_of(files_of([traces])).partitions > 2
 
-    checked = check_on_spark(spark, files_of([traces]), whole, tmp_path / "staging", examples=2)
+    checked = checked_on_spark(spark, files_of([traces]), tmp_path / "found", examples=2)
 
     with ResultWriter(tmp_path / "local") as writer:
         summary = Summary(most_examples=2)

@@ -9,7 +9,7 @@ import pytest
 
 from purgatory_impl.bucket import Bucket
 from purgatory_impl.task import Task, TimerTask
-from purgatory_impl.wheel import Wheel
+from purgatory_impl.wheel import Level, Wheel
 from purgatory_pipeline.studies.bundled import SHOWN, BundledDesign
 from purgatory_pipeline.studies.counts import Counts
 from purgatory_pipeline.studies.designs import CountedDesign
@@ -111,16 +111,15 @@ class CountingWheel(Wheel):
             self.inserted[self._level_of(task)] += 1
         return waits
 
-    def place(self, task: Task, expiry_ms: int) -> bool:
+    def _move_down(self, task: Task, level: Level) -> None:
         """A task comes down: from the level whose bucket is being emptied."""
         (source,) = (
             number
-            for number, level in enumerate(self.all_levels())
-            if any(bucket is self._emptying for bucket in level.buckets)
+            for number, each in enumerate(self.all_levels())
+            if any(bucket is self._emptying for bucket in each.buckets)
         )
-        waits = super().place(task, expiry_ms)
-        self.reinserted[source] += waits
-        return waits
+        super()._move_down(task, level)
+        self.reinserted[source] += 1
 
     def _level_of(self, task: Task) -> int:
         (number,) = (

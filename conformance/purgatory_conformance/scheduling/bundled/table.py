@@ -139,7 +139,7 @@ _GUARDED: Final = (
     *_guarded("bucket", "Bucket.queued expiry_ms", "a bucket", "Timer._lock"),
     *_guarded(
         "wheel",
-        "Wheel.size clock_ms levels popped_buckets queued_buckets _emptying",
+        "Wheel.size clock_ms levels popped_buckets queued_buckets _emptying _below",
         "the wheel knows no lock",
         "Timer._lock",
     ),

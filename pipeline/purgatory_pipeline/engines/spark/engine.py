@@ -26,12 +26,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote, urlsplit
 
 from purgatory_pipeline.engines.spark.errors import job_failure
-from purgatory_pipeline.engines.spark.progress import run_watched
+from purgatory_pipeline.engines.spark.progress import describe, run_watched
 from purgatory_pipeline.engines.spark.session import is_connect
-from purgatory_pipeline.engines.spark.tables import files_below, summary_of, write_tables
+from purgatory_pipeline.engines.spark.splits import Placing, aside_of, places_of
+from purgatory_pipeline.engines.spark.tables import (
+    files_below,
+    splits_of,
+    summary_of,
+    write_tables,
+)
 from purgatory_pipeline.results.manifest import ResultFile
 from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.traces.file_sizes import bytes_of_lines, day_of_change
@@ -55,6 +62,27 @@ _WORKER_SETTINGS = {
 """So that a worker holds little at a time, however long the lines."""
 
 
+class Input(Protocol):
+    """What is to be judged, and how the work on it is divided: a ``Plan``, or ``HadoopFiles``."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of all files."""
+
+    @property
+    def partitions(self) -> int:
+        """How many tasks replay."""
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks there are in all, about."""
+
+    def pieces(
+        self, spark: "SparkSession", *, judges: bool = True, only: frozenset[str] | None = None
+    ) -> "DataFrame":
+        """The pieces of the runs in the files, in no order; the rest is as in ``JudgeOrCut``."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """How the work is divided.
@@ -73,6 +101,20 @@ class Plan:
     def tasks(self) -> int:
         """How many tasks there are in all."""
         return len(self.shares) + self.partitions
+
+    def pieces(
+        self, spark: "SparkSession", *, judges: bool = True, only: frozenset[str] | None = None
+    ) -> "DataFrame":
+        """The pieces of the runs in the files, in no order; the rest is as in ``JudgeOrCut``."""
+        from purgatory_pipeline.engines.spark.pieces import PIECE_COLUMNS
+        from purgatory_pipeline.engines.spark.reading import JudgeOrCut, ReadShares, TraceFile
+
+        files = tuple(
+            TraceFile(name, str(Path(name).absolute()), day_of_change(name)) for name in self.files
+        )
+        shares = spark.range(0, len(self.shares), 1, len(self.shares))
+        read = ReadShares(files, self.shares, JudgeOrCut(judges, only))
+        return shares.mapInArrow(read, PIECE_COLUMNS)
 
 
 def plan_of(files: Sequence[str | Path]) -> Plan:
@@ -97,36 +139,21 @@ def _shares(sizes: Sequence[int], count: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(sorted(share)) for share in shares)
 
 
-def pieces_of(
-    spark: "SparkSession",
-    plan: Plan,
-    *,
-    judges: bool = True,
-    only: frozenset[str] | None = None,
-) -> "DataFrame":
-    """The pieces of the runs in the files, in no order; the rest is as in ``ReadShares``."""
-    from purgatory_pipeline.engines.spark.pieces import PIECE_COLUMNS
-    from purgatory_pipeline.engines.spark.reading import ReadShares, TraceFile
-
-    files = tuple(
-        TraceFile(name, str(Path(name).absolute()), day_of_change(name)) for name in plan.files
-    )
-    shares = spark.range(0, len(plan.shares), 1, len(plan.shares))
-    return shares.mapInArrow(ReadShares(files, plan.shares, judges, only), PIECE_COLUMNS)
-
-
-def in_order(pieces: "DataFrame", plan: Plan) -> "DataFrame":
+def in_order(pieces: "DataFrame", plan: Input) -> "DataFrame":
     """The pieces of a run in one partition, and each partition in order."""
     by_run = pieces.repartition(plan.partitions, "run")
     return by_run.sortWithinPartitions("run", "kind", "seq")
 
 
-def replayed(pieces: "DataFrame", examples: int = 1) -> "DataFrame":
-    """The rows of all tables for pieces that are in order, with a summary for each task."""
+def replayed(pieces: "DataFrame", examples: int = 1, *, replays: bool = True) -> "DataFrame":
+    """The rows of all tables for pieces that are in order, with a summary for each task.
+
+    The arguments are those of ``ReplayPieces``.
+    """
     from purgatory_pipeline.engines.spark.pieces import ROW_COLUMNS
     from purgatory_pipeline.engines.spark.replaying import ReplayPieces
 
-    return pieces.mapInArrow(ReplayPieces(examples), ROW_COLUMNS)
+    return pieces.mapInArrow(ReplayPieces(examples, replays), ROW_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -144,37 +171,50 @@ class Checked:
 
 def check_on_spark(
     spark: "SparkSession",
-    files: Sequence[str | Path],
-    whole: Path,
-    staging: Path,
+    given: Input,
+    whole: str,
+    staging: str,
     examples: int = 1,
+    *,
+    everything: Input | None = None,
 ) -> Checked:
     """Judge all runs in the files, and write the tables.
 
     Args:
         spark: Where it runs; its workers must be able to read the files, and to write the folders.
-        files: As ``purgatory_pipeline.traces.sources.files_of`` gives them; rows name them so.
-        whole: An empty folder, for the tables.
-        staging: A folder that can be made, for what is between; the caller removes it.
+        given: The files, which rows name as it does.
+        whole: The address of an empty folder, for the tables.
+        staging: That of a folder that can be made, for what is between; the caller removes it.
         examples: How many runs of a cause the summary keeps as examples.
+        everything: The files with those that were judged before; of these no more is judged than
+            runs that have lines in the others and do not lie whole in one share of them.
 
     Raises:
         OutOfOrder: lines did not arrive in order; a defect of the engine.
         PipelineError: a job failed for another reason.
         KeyboardInterrupt: Ctrl-C; the jobs are cancelled by then.
     """
-    plan = plan_of(files)
     for name, value in _WORKER_SETTINGS.items():
         spark.conf.set(name, value)
 
     def action() -> Checked:
-        staged = staged_rows(spark, plan, staging.absolute().as_uri(), examples)
-        base = whole.absolute().as_uri()
-        write_tables(staged, base)
-        return Checked(summary_of(staged, examples), tuple(files_below(spark, base)))
+        staged = staged_rows(spark, given, staging, examples, everything)
+        describe(spark, "fetch summaries")
+        summary = summary_of(staged, examples)
+        if isinstance(given, Plan):
+            write_tables(staged, whole)
+        else:
+            splits = splits_of(staged)
+            aside = list(aside_of(given.files, splits))
+            for row in aside:
+                summary.take(row)
+            places = places_of(splits)
+            summary.correct(Placing(places))
+            write_tables(staged, whole, places, aside)
+        return Checked(summary, tuple(files_below(spark, whole)))
 
     try:
-        return run_watched(spark, action, tasks=plan.tasks, label="replaying on Spark")
+        return run_watched(spark, action, tasks=given.tasks, label="replaying on Spark")
     except KeyboardInterrupt:
         if is_connect(spark):
             _wait_for_clearing(staging)
@@ -183,17 +223,28 @@ def check_on_spark(
         raise job_failure(error) from error
 
 
-def staged_rows(spark: "SparkSession", plan: Plan, staging: str, examples: int) -> "DataFrame":
+def staged_rows(
+    spark: "SparkSession",
+    given: Input,
+    staging: str,
+    examples: int,
+    everything: Input | None = None,
+) -> "DataFrame":
     """The rows of all runs, written to a staging folder."""
+    describe(spark, "judge runs")
     first, second = f"{staging}/first", f"{staging}/second"
-    replayed(in_order(pieces_of(spark, plan), plan), examples).write.parquet(first)
+    rows = replayed(in_order(given.pieces(spark), given), examples, replays=everything is None)
+    rows.write.parquet(first)
+    describe(spark, "find runs to be read again")
     staged = spark.read.parquet(first)
     again = runs_to_read_again(staged)
     if not again:
         return staged
+    describe(spark, "read runs again")
     only = again if len(again) <= MOST_AGAIN else None
-    pieces = pieces_of(spark, plan, judges=False, only=only)
-    replayed(in_order(pieces, plan), examples).write.parquet(second)
+    source = everything or given
+    pieces = source.pieces(spark, judges=False, only=only)
+    replayed(in_order(pieces, source), examples).write.parquet(second)
     anew = spark.read.parquet(second)
     return anew if only is None else staged.unionByName(anew)
 
@@ -206,8 +257,9 @@ def runs_to_read_again(staged: "DataFrame") -> frozenset[str]:
     return frozenset(bytes(row.payload).decode() for row in rows)
 
 
-def _wait_for_clearing(staging: Path) -> None:
+def _wait_for_clearing(staging: str) -> None:
     """Wait a little until a server, which does not wait for its tasks, has cleared away."""
+    folder = Path(unquote(urlsplit(staging).path))
     until = time.monotonic() + _SECONDS_TO_CLEAR
-    while any(staging.glob("*/_temporary")) and time.monotonic() < until:
+    while any(folder.glob("*/_temporary")) and time.monotonic() < until:
         time.sleep(0.1)

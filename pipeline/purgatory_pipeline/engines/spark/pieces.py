@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 import pyarrow as pa
 
+from purgatory_pipeline.engines.spark.splits import Split
 from purgatory_pipeline.results.arrow_columns import binaries, integers, texts
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.traces.lines import Located
@@ -33,6 +34,8 @@ AGAIN = "again"
 """In the place of a table's name: the payload is the name of a run that has to be read again."""
 SUMMARY = "summary"
 """In the place of a table's name: the payload is the pickled summary of the task's rows."""
+SPLIT = "split"
+"""In the place of a table's name: the payload is a split that was read."""
 UNKNOWN_DAY = -1
 
 _PIECES = pa.schema(
@@ -95,6 +98,7 @@ class _Rows(msgspec.Struct, array_like=True):
     verdicts: list[VerdictRow] = []
     coverage: list[CoverageRow] = []
     quarantine: list[QuarantineRow] = []
+    splits: list[Split] = []
 
 
 class _Block(msgspec.Struct, array_like=True):
@@ -114,7 +118,9 @@ _ROWS_OF_TABLES = msgspec.msgpack.Decoder(_Rows)
 _LENGTH = 4
 
 
-def rows_piece(run: str, kind: PieceKind, lines: int, day: int, rows: Iterable[Row]) -> Piece:
+def rows_piece(
+    run: str, kind: PieceKind, lines: int, day: int, rows: Iterable[Row | Split]
+) -> Piece:
     """A piece of rows."""
     tables = _Rows()
     for row in rows:
@@ -122,17 +128,20 @@ def rows_piece(run: str, kind: PieceKind, lines: int, day: int, rows: Iterable[R
             tables.verdicts.append(row)
         elif isinstance(row, CoverageRow):
             tables.coverage.append(row)
+        elif isinstance(row, Split):
+            tables.splits.append(row)
         else:
             tables.quarantine.append(row)
     return Piece(run, kind, 0, lines, day, _packed(_ENCODER.encode(tables)))
 
 
-def rows_in(piece: Piece) -> Iterator[Row]:
+def rows_in(piece: Piece) -> Iterator[Row | Split]:
     """The rows that a piece holds, the verdict first."""
     tables = _ROWS_OF_TABLES.decode(_unpacked(piece.payload))
     yield from tables.verdicts
     yield from tables.coverage
     yield from tables.quarantine
+    yield from tables.splits
 
 
 def pieces_of(run: str, lines: Iterable[Located], day: int) -> Iterator[Piece]:

@@ -134,6 +134,15 @@ def jobs_of(spark: "SparkSession") -> WatchedJobs:
     return _JobsThroughConnect(spark) if is_connect(spark) else _JobsHere(spark)
 
 
+def describe(spark: "SparkSession", words: str) -> None:
+    """Name the jobs that this thread starts from now on, in Spark's UI and in metrics.
+
+    Through Spark Connect jobs have no names.
+    """
+    if not is_connect(spark):
+        spark.sparkContext.setJobDescription(words)
+
+
 def run_watched(spark: "SparkSession", action: Callable[[], T], *, tasks: int, label: str) -> T:
     """Carry out an action; a bar tells how far it is, on a terminal only.
 

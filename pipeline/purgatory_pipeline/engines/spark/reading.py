@@ -7,7 +7,7 @@ rows are all that leaves the task. The lines of any other run leave in blocks. W
 was judged here has lines elsewhere, such as copies, is seen where the pieces of a run meet.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -25,15 +25,16 @@ from purgatory_pipeline.engines.spark.pieces import (
     rows_piece,
     scratch_folder,
 )
+from purgatory_pipeline.engines.spark.splits import Split, file_of
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces.extents import Extent
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.sources import read_file
 
 _ROWS_AT_A_TIME = 512
 _MOST_RUNS = 50_000
 """The extents of so many runs of a share are kept in memory; any other run leaves as lines."""
-_LAST = b'"end"'
 
 
 class TraceFile(NamedTuple):
@@ -45,85 +46,91 @@ class TraceFile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReadShares:
-    """Turns the numbers of shares into pieces.
+class JudgeOrCut:
+    """Turns the lines of a share into pieces.
 
     Attributes:
-        files: All files.
-        shares: Which of them a task reads, by their numbers, for each share.
-        judges: Whether a run that seems to lie whole in a share is judged here.
+        judges: Whether a run that seems to lie whole in the share is judged.
         only: The runs that are asked for; None for all, and for what is of no run.
     """
 
-    files: tuple[TraceFile, ...]
-    shares: tuple[tuple[int, ...], ...]
     judges: bool = True
     only: frozenset[str] | None = None
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Read the files of the batches' shares; called by Spark in its workers."""
-        for batch in batches:
-            for share in batch.column("id").to_pylist():
-                yield from piece_batches(self._pieces(share))
+    def pieces(
+        self,
+        share: str,
+        lines: Iterable[Located | QuarantineRow],
+        days: Mapping[str, int],
+        splits: Sequence[Split] = (),
+    ) -> Iterator[Piece]:
+        """The pieces of the runs in a share.
 
-    def _pieces(self, share: int) -> Iterator[Piece]:
-        days = {self.files[each].name: self.files[each].day for each in self.shares[share]}
+        Args:
+            share: A name for what is of no run.
+            lines: The lines, in any order.
+            days: The day of each file.
+            splits: The splits that were read, when the lines have come to their end.
+        """
         with ExternalSort(Located, itself, scratch_folder(), SORTED_BYTES) as sorting:
-            extents: dict[str, _Extent] = {}
+            extents: dict[str, Extent] = {}
             aside: list[QuarantineRow] = []
-            for line in self._lines(share):
+            for line in lines:
                 if isinstance(line, QuarantineRow):
                     if self.only is None:
                         aside.append(line)
                 elif self.only is None or line.run in self.only:
                     sorting.add(line)
                     if line.run in extents or len(extents) < _MOST_RUNS:
-                        extents.setdefault(line.run, _Extent()).take(line)
+                        extents.setdefault(line.run, Extent()).take(line)
                 if len(aside) >= _ROWS_AT_A_TIME:
-                    yield rows_piece(str(share), PieceKind.ROWS, 0, UNKNOWN_DAY, aside)
+                    yield rows_piece(share, PieceKind.ROWS, 0, UNKNOWN_DAY, aside)
                     aside = []
-            if aside:
-                yield rows_piece(str(share), PieceKind.ROWS, 0, UNKNOWN_DAY, aside)
-            for run, lines in groupby(sorting.in_order(), key=lambda line: line.run):
-                yield from self._of_run(run, lines, extents.get(run), days)
+            if aside or splits:
+                yield rows_piece(share, PieceKind.ROWS, 0, UNKNOWN_DAY, [*aside, *splits])
+            for run, of_run in groupby(sorting.in_order(), key=lambda line: line.run):
+                yield from self._of_run(run, of_run, extents.get(run), days)
 
     def _of_run(
         self,
         run: str,
         lines: Iterator[Located],
-        extent: "_Extent | None",
+        extent: Extent | None,
         days: Mapping[str, int],
     ) -> Iterator[Piece]:
         """The pieces of a run whose lines are given in order."""
         first = next(lines)
-        day, of_run = days[first.file], chain([first], lines)
+        day, of_run = days[file_of(first.file)], chain([first], lines)
         if self.judges and extent is not None and extent.is_whole:
             yield rows_piece(run, PieceKind.JUDGED, extent.lines, day, replay(of_run))
         else:
             yield from pieces_of(run, of_run, day)
 
-    def _lines(self, share: int) -> Iterator[Located | QuarantineRow]:
-        for number in self.shares[share]:
-            file = self.files[number]
-            for line in read_file(file.place):
-                yield line._replace(file=file.name)
+
+@dataclass(frozen=True)
+class ReadShares:
+    """Turns the numbers of shares into pieces.
+
+    Attributes:
+        files: All files.
+        shares: Which of them a task reads, by their numbers, for each share.
+        then: What is done with their lines.
+    """
+
+    files: tuple[TraceFile, ...]
+    shares: tuple[tuple[int, ...], ...]
+    then: JudgeOrCut
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Read the files of the batches' shares; called by Spark in its workers."""
+        for batch in batches:
+            for share in batch.column("id").to_pylist():
+                files = [self.files[number] for number in self.shares[share]]
+                days = {file.name: file.day for file in files}
+                yield from piece_batches(self.then.pieces(str(share), _lines_of(files), days))
 
 
-@dataclass(slots=True)
-class _Extent:
-    """What of a run a share has."""
-
-    lines: int = 0
-    latest: int = -1
-    ends: bool = False
-    """Whether the line with the largest number seems to be the run's last one."""
-
-    def take(self, line: Located) -> None:
-        self.lines += 1
-        if line.seq >= self.latest:
-            self.latest = line.seq
-            self.ends = _LAST in line.raw
-
-    @property
-    def is_whole(self) -> bool:
-        return self.ends and self.lines > self.latest
+def _lines_of(files: Iterable[TraceFile]) -> Iterator[Located | QuarantineRow]:
+    for file in files:
+        for line in read_file(file.place):
+            yield line._replace(file=file.name)

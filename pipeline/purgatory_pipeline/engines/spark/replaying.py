@@ -18,6 +18,7 @@ from purgatory_pipeline.engines.external_sort import ExternalSort, itself
 from purgatory_pipeline.engines.spark.pieces import (
     AGAIN,
     SORTED_BYTES,
+    SPLIT,
     SUMMARY,
     UNKNOWN_DAY,
     CarriedRow,
@@ -29,6 +30,7 @@ from purgatory_pipeline.engines.spark.pieces import (
     rows_in,
     scratch_folder,
 )
+from purgatory_pipeline.engines.spark.splits import Split
 from purgatory_pipeline.errors import OutOfOrder
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import Row, VerdictRow
@@ -43,9 +45,11 @@ class ReplayPieces:
 
     Attributes:
         examples: How many runs of a cause the summary keeps as examples.
+        replays: Whether lines of runs are replayed; else their runs have to be read again.
     """
 
     examples: int = 1
+    replays: bool = True
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Replay the runs of one partition; called by Spark in its workers."""
@@ -62,9 +66,12 @@ class ReplayPieces:
                 )
             before = run
             component = ""
-            for row, day in _rows_of_run(run, of_run):
+            for row, day in _rows_of_run(run, of_run, self.replays):
                 if isinstance(row, str):
                     yield CarriedRow(AGAIN, day, "", row.encode())
+                    continue
+                if isinstance(row, Split):
+                    yield CarriedRow(SPLIT, day, "", msgspec.json.encode(row))
                     continue
                 summary.take(row)
                 if isinstance(row, VerdictRow):
@@ -75,14 +82,16 @@ class ReplayPieces:
             yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps(summary))
 
 
-def _rows_of_run(run: str, pieces: Iterator[Piece]) -> Iterator[tuple[Row | str, int]]:
+def _rows_of_run(
+    run: str, pieces: Iterator[Piece], replays: bool
+) -> Iterator[tuple[Row | Split | str, int]]:
     """Rows with the day of their run; in the place of those of a run to be read again, its name."""
     judged: Piece | None = None
     for piece in pieces:
         if piece.kind == PieceKind.ROWS:
             for row in rows_in(piece):
                 yield row, piece.day
-        elif judged is not None:
+        elif judged is not None or (piece.kind == PieceKind.LINES and not replays):
             yield run, piece.day
             return
         elif piece.kind == PieceKind.JUDGED:

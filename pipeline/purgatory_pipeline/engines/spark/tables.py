@@ -9,12 +9,17 @@ checksums of the files are found out by Spark, too.
 """
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+import msgspec
+
+from purgatory_pipeline.engines.spark.progress import describe
+from purgatory_pipeline.engines.spark.splits import Place, Split
 from purgatory_pipeline.results.manifest import ResultFile
+from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.results.schemas import TABLES, TableName
 from purgatory_pipeline.summary.summary import Summary
 
@@ -35,16 +40,61 @@ def summary_of(staged: "DataFrame", examples: int) -> Summary:
     return summary
 
 
-def write_tables(staged: "DataFrame", base: str) -> None:
-    """Write the tables below an address, as ``verdicts.parquet`` and so on."""
+def splits_of(staged: "DataFrame") -> list[Split]:
+    """The splits that were read."""
+    from purgatory_pipeline.engines.spark.pieces import SPLIT
+
+    rows = staged.where(f"table = '{SPLIT}'").select("payload").distinct().collect()
+    return [msgspec.json.decode(row.payload, type=Split) for row in rows]
+
+
+def write_tables(
+    staged: "DataFrame",
+    base: str,
+    places: Mapping[str, Place] | None = None,
+    aside: Sequence[QuarantineRow] = (),
+) -> None:
+    """Write the tables below an address, as ``verdicts.parquet`` and so on.
+
+    Args:
+        staged: The rows of all tasks.
+        base: Where the tables are to be.
+        places: Those of the splits that rows name in the place of files.
+        aside: Further rows of the quarantine.
+    """
     for table in TABLES:
+        describe(staged.sparkSession, f"write {table.value}")
         rows = _typed(staged, table)
+        if places and table is not TableName.COVERAGE:
+            rows = _placed(rows, places)
         target = f"{base}/{table.value}.parquet"
         if table is TableName.QUARANTINE:
-            rows.drop(*PARTITIONS).coalesce(1).write.parquet(target)
+            rows = rows.drop(*PARTITIONS)
+            if aside:
+                more = [tuple(row._asdict()[name] for name in rows.columns) for row in aside]
+                rows = rows.union(rows.sparkSession.createDataFrame(more, rows.schema))
+            rows.coalesce(1).write.parquet(target)
             continue
         rows = rows.hint("rebalance", *PARTITIONS).sortWithinPartitions(*PARTITIONS, "run")
         rows.write.partitionBy(*PARTITIONS).parquet(target)
+
+
+def _placed(rows: "DataFrame", places: Mapping[str, Place]) -> "DataFrame":
+    """The rows with files and lines in the place of splits and lines of these."""
+    from pyspark.sql import functions as f
+
+    moved = [(name, *place) for name, place in places.items() if place != (name, 0)]
+    if not moved:
+        return rows
+    spark = rows.sparkSession
+    known = spark.createDataFrame(moved, "file string, of_file string, before bigint")
+    columns = {
+        "file": f.coalesce("of_file", "file"),
+        "line": f.col("line") + f.coalesce("before", f.lit(0)),
+    }
+    return rows.join(f.broadcast(known), "file", "left").select(
+        *(columns.get(name, f.col(name)).alias(name) for name in rows.columns)
+    )
 
 
 def _typed(staged: "DataFrame", table: TableName) -> "DataFrame":
@@ -70,6 +120,7 @@ def files_below(spark: "SparkSession", base: str) -> Iterator[ResultFile]:
     """The Parquet files below an address, as a manifest describes them, in the order of names."""
     from pyspark.sql import functions as f
 
+    describe(spark, "describe files")
     files = (
         spark.read.format("binaryFile")
         .option("recursiveFileLookup", "true")

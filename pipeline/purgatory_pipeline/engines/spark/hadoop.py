@@ -1,0 +1,261 @@
+"""Traces on Hadoop's file systems, read by Spark's own readers.
+
+Theory of operation. Files of lines are split at lines and Parquet at row groups, as Spark does it,
+and the rows go to a Python worker with a number for the file, the first byte of the split, and for
+Parquet the number of the row. A gzip file cannot be split: its bytes go to a worker as they are,
+and are read there from a file of its own, as everywhere. What a reader of Spark cannot read ends
+the check; no part of a file is passed over.
+"""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+from pyspark import TaskContext
+
+from purgatory_pipeline.engines.spark.pieces import piece_batches, scratch_folder
+from purgatory_pipeline.engines.spark.reading import JudgeOrCut
+from purgatory_pipeline.engines.spark.splits import Split, split_name
+from purgatory_pipeline.results.manifest import InputFile, is_own
+from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.parquet import located
+from purgatory_pipeline.traces.sources import SUFFIXES, LinesOfFile, NothingThere, read_file
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MOST_COMPRESSED_BYTES = 64 << 20
+"""A larger gzip file is set aside: one worker would have to hold it."""
+_BYTES_OF_A_TASK = 16 << 20
+_MOST_TASKS = 10_000
+_MS_OF_A_DAY = 86_400_000
+_COLUMNS = ("file", "start", "row", "run", "seq", "raw")
+
+
+class HadoopFile(NamedTuple):
+    """A file: its address, the number that rows bear for it, its bytes and its time of change."""
+
+    address: str
+    number: int
+    bytes: int
+    modified_ms: int
+
+    @property
+    def as_input(self) -> InputFile:
+        """The file as a manifest names it."""
+        return InputFile(self.address, self.bytes, self.modified_ms)
+
+
+@dataclass(frozen=True)
+class HadoopFiles:
+    """The files that addresses stand for; see ``Plan``.
+
+    Attributes:
+        found: To be read, in the order of their addresses.
+        ignored: Files in the folders that have none of the suffixes.
+    """
+
+    found: tuple[HadoopFile, ...]
+    ignored: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[InputFile, ...]:
+        """The files as a manifest names them."""
+        return tuple(each.as_input for each in self.found)
+
+    def without(self, known: Iterable[InputFile]) -> "HadoopFiles":
+        """The files without those that a manifest names, and that are as they were."""
+        before = set(known)
+        left = tuple(each for each in self.found if each.as_input not in before)
+        return HadoopFiles(left, self.ignored)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The addresses of all files."""
+        return tuple(each.address for each in self.found)
+
+    @property
+    def partitions(self) -> int:
+        """How many tasks replay."""
+        total = sum(each.bytes for each in self.found)
+        return max(1, min(_MOST_TASKS, -(-total // _BYTES_OF_A_TASK)))
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks there are in all, about."""
+        return 2 * self.partitions
+
+    def pieces(
+        self, spark: "SparkSession", *, judges: bool = True, only: frozenset[str] | None = None
+    ) -> "DataFrame":
+        """The pieces of the runs in the files; see ``pieces_of``."""
+        from purgatory_pipeline.engines.spark.pieces import PIECE_COLUMNS
+
+        read = ReadRows({each.number: each for each in self.found}, JudgeOrCut(judges, only))
+        frames = [
+            reader(spark, [each.address for each in files])
+            for suffix, reader in _READERS.items()
+            if (files := [each for each in self.found if each.address.endswith(suffix)])
+        ]
+        if not frames:
+            frames = [spark.createDataFrame([], _ROWS_OF_FILES)]
+        rows = reduce(lambda one, other: one.unionByName(other), frames)
+        return rows.mapInArrow(read, PIECE_COLUMNS)
+
+
+_ROWS_OF_FILES = "file bigint, start bigint, row bigint, run string, seq bigint, raw binary"
+
+
+def _lines(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
+    return (
+        spark.read.option("lineSep", "\n")
+        .text([*addresses])
+        .selectExpr(
+            "xxhash64(_metadata.file_path) as file",
+            "_metadata.file_block_start as start",
+            "cast(null as bigint) as row",
+            "cast(null as string) as run",
+            "cast(null as bigint) as seq",
+            "cast(value as binary) as raw",
+        )
+    )
+
+
+def _compressed(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
+    files = spark.read.format("binaryFile").load([*addresses])
+    return files.selectExpr(
+        "xxhash64(_metadata.file_path) as file",
+        "0L as start",
+        "cast(null as bigint) as row",
+        "cast(null as string) as run",
+        "cast(null as bigint) as seq",
+        f"case when length <= {MOST_COMPRESSED_BYTES} then content end as raw",
+    )
+
+
+def _table(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
+    rows = spark.read.schema("run string, seq bigint, line binary").parquet(*addresses)
+    return rows.selectExpr(
+        "xxhash64(_metadata.file_path) as file",
+        "0L as start",
+        "_metadata.row_index + 1 as row",
+        "run",
+        "seq",
+        "line as raw",
+    )
+
+
+_READERS = {".jsonl": _lines, ".jsonl.gz": _compressed, ".parquet": _table}
+
+
+def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles:
+    """The files that addresses of files, folders and patterns stand for.
+
+    Raises:
+        NothingThere: an address stands for nothing.
+    """
+    from pyspark.errors import AnalysisException
+
+    files = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    try:
+        frame = files.load([*addresses])
+        rows = frame.selectExpr(
+            "_metadata.file_path as address",
+            "xxhash64(_metadata.file_path) as number",
+            "length",
+            "unix_millis(modificationTime) as modified_ms",
+        ).collect()
+    except AnalysisException as problem:
+        why = str(problem).splitlines()[0]
+        raise NothingThere(f"no file can be found: {why}") from None
+    listed = [HadoopFile(*row) for row in rows]
+    full = {each.address for each in listed}
+    # Of a file without a byte Spark gives no row.
+    empty = sorted(set(frame.inputFiles()) - full)
+    listed += [HadoopFile(address, number, 0, 0) for number, address in enumerate(empty)]
+    found, ignored = [], []
+    for file in sorted(listed):
+        parts = PurePosixPath(file.address).parts
+        if any(map(is_own, parts)) or not file.address.endswith(SUFFIXES):
+            ignored.append(file.address)
+        else:
+            found.append(file)
+    return HadoopFiles(tuple(found), tuple(ignored))
+
+
+@dataclass(frozen=True)
+class ReadRows:
+    """Turns rows of Spark's readers into pieces.
+
+    Attributes:
+        files: All files, by their numbers.
+        then: What is done with the lines.
+    """
+
+    files: dict[int, HadoopFile]
+    then: JudgeOrCut
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Read the lines of one partition; called by Spark in its workers."""
+        splits: list[Split] = []
+        task = TaskContext.get()
+        share = "" if task is None else str(task.partitionId())
+        days = {each.address: each.modified_ms // _MS_OF_A_DAY for each in self.files.values()}
+        lines = self._located(_rows_in(batches), splits)
+        yield from piece_batches(self.then.pieces(share, lines, days, splits))
+
+    def _located(
+        self, rows: Iterator["_FileRow"], splits: list[Split]
+    ) -> Iterator[Located | QuarantineRow]:
+        for (number, start), of_split in groupby(rows, key=lambda row: (row.file, row.start)):
+            address = self.files[number].address
+            if address.endswith(".parquet"):
+                for row in of_split:
+                    assert row.row is not None
+                    yield located(address, row.row, row.run, row.seq, row.raw)
+                splits.append(Split(address, 1, 0))
+            elif address.endswith(".gz"):
+                for row in of_split:
+                    yield from _decompressed(address, row.raw)
+                splits.append(Split(address, 1, 0))
+            else:
+                reader = LinesOfFile(split_name(address, start))
+                for row in of_split:
+                    yield from reader.take_line(row.raw or b"")
+                splits.append(Split(reader.name, reader.lines, reader.empty))
+
+
+class _FileRow(NamedTuple):
+    file: int
+    start: int
+    row: int | None
+    run: str | None
+    seq: int | None
+    raw: bytes | None
+
+
+def _rows_in(batches: Iterable[pa.RecordBatch]) -> Iterator[_FileRow]:
+    for batch in batches:
+        columns = [batch.column(name).to_pylist() for name in _COLUMNS]
+        yield from map(_FileRow._make, zip(*columns, strict=True))
+
+
+def _decompressed(address: str, content: bytes | None) -> Iterator[Located | QuarantineRow]:
+    """The lines of a gzip file, by the reader of files."""
+    if content is None:
+        reason = (
+            f"it is compressed and larger than {MOST_COMPRESSED_BYTES} bytes, and cannot be "
+            "split: write smaller files, or Parquet"
+        )
+        yield QuarantineRow(address, 0, "", reason)
+        return
+    with tempfile.NamedTemporaryFile(suffix=".jsonl.gz", dir=scratch_folder()) as file:
+        Path(file.name).write_bytes(content)
+        for line in read_file(file.name):
+            yield line._replace(file=address)
