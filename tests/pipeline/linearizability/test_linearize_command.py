@@ -154,6 +154,18 @@ def test_a_wrong_line_is_told_though_a_later_one_cannot_be_read_as_a_call(tmp_pa
     assert "seq 3 cannot be explained" in page.read_text(encoding="utf-8")
 
 
+def test_a_check_that_counts_what_was_not_completed_is_told_with_its_answer(tmp_path: Path) -> None:
+    """
+    Given a check that says it has completed one operation, and has completed none
+    When the run is checked
+    Then its return is the line that cannot be explained, and what it returned is told
+    """
+    path = written(tmp_path / "t.jsonl", located(EXACT, (step("t", Check("k"), 1),)))
+    result = linearize(path)
+    assert result.exit_code == 1
+    assert result.output.splitlines()[1].endswith("t returns from “check k”: 1 completed")
+
+
 def test_what_is_wrong_before_a_gap_is_wrong(tmp_path: Path) -> None:
     """
     Given a wrong trace whose last lines are missing
