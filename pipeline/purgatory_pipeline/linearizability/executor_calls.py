@@ -1,6 +1,6 @@
 """What threads of the executor do, as calls of their own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_pipeline.linearizability.calls import Entry, RecordedCall, thread_executing
@@ -55,27 +55,21 @@ def _several_threads(entries: Sequence[Entry]) -> set[str]:
     running: dict[str, set[str]] = {}
     inside: set[str] = set()
     several: set[str] = set()
-    for thread, name, kind in _callbacks(entries, inside):
-        present = running.setdefault(thread, set())
-        if kind is EventKind.TIMED_OUT:
-            present.discard(name)
-        elif kind is EventKind.COMPLETED and thread not in inside:
-            if present - {name}:
-                several.add(thread)
-            present.add(name)
-    return several
-
-
-def _callbacks(entries: Sequence[Entry], inside: set[str]) -> Iterator[tuple[str, str, EventKind]]:
-    """Thread, operation and kind of each callback; ``inside`` follows the threads with a call."""
     for entry in entries:
         match entry.event:
             case Called(thread):
                 inside.add(thread)
             case Returned(thread):
                 inside.discard(thread)
-            case Happened(thread, event):
-                yield thread, event.task, event.kind
+            case Happened(thread, event) if event.kind is EventKind.TIMED_OUT:
+                running.get(thread, set()).discard(event.task)
+            case Happened(thread, event) if event.kind is EventKind.COMPLETED:
+                present = running.setdefault(thread, set())
+                if thread not in inside:
+                    if present - {event.task}:
+                        several.add(thread)
+                    present.add(event.task)
+    return several
 
 
 def with_runs(entries: Sequence[Entry]) -> list[Entry]:

@@ -105,16 +105,15 @@ class OperationCalls(CallRules[OverlappedOperation]):
     ) -> Iterator[OverlappedOperation]:
         """The states in which unseen steps may leave the operation before a part takes effect."""
         yield state
-        if not (self.real_clock or self.leaves_lists):
+        if part != WHOLE:
             return
         operation = call.operation
-        if isinstance(operation, CancelForKey) and part == WHOLE and state.completed:
+        may_have_left = self.real_clock or self.leaves_lists
+        if isinstance(operation, CancelForKey) and state.completed and may_have_left:
             left = tuple(each for each in state.entries if each != operation.key)
             yield replace(state, entries=left)
-        if not self.real_clock:
-            return
         may_run = isinstance(operation, RunOne) and self._may_time_out_in(call)
-        if may_run and part == WHOLE and state.armed:
+        if may_run and state.armed and self.real_clock:
             yield replace(state, armed=False, queued=state.queued + 1)
 
     def _as_shown(

@@ -39,6 +39,10 @@ class Arming(NamedTuple):
     early_ms: int
     late_ms: int | None
 
+    def allows(self, at_ms: int) -> bool:
+        """Whether it may run at that time (TIMER-NOT-EARLY, TIMER-LATENESS)."""
+        return self.early_ms <= at_ms and not self.is_over(at_ms)
+
     def is_over(self, at_ms: int) -> bool:
         """Whether it should have run by now."""
         return self.late_ms is not None and self.late_ms < at_ms
@@ -110,11 +114,11 @@ class RealClockRules(CallRules[TaskOnRealClock]):
     def _run(self, state: TaskOnRealClock, at_ms: int) -> Iterator[Effect[TaskOnRealClock]]:
         """It runs: for an arming that was handed over before, or for the present one."""
         for place, arming in enumerate(state.queued):
-            if arming.early_ms <= at_ms and not arming.is_over(at_ms):
+            if arming.allows(at_ms):
                 rest = state.queued[:place] + state.queued[place + 1 :]
                 yield Effect(replace(state, queued=rest), (ran(self.task),))
         armed = state.armed
-        if armed is not None and armed.early_ms <= at_ms and not armed.is_over(at_ms):
+        if armed is not None and armed.allows(at_ms):
             yield Effect(replace(state, armed=None), (ran(self.task),))
 
 

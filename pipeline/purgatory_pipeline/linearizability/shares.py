@@ -12,7 +12,6 @@ of that thread (``executor_calls``), and not before the time-out is due (``time_
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_pipeline.linearizability.calls import Entry
@@ -26,7 +25,7 @@ from purgatory_pipeline.linearizability.share import AnyShare, Share
 from purgatory_pipeline.linearizability.timer_rules import timer_calls
 from purgatory_pipeline.linearizability.traced_history import TracedHistory
 from purgatory_pipeline.traces.lines import MemoryPoolInstance, TimerInstance, WallClock
-from purgatory_spec.operations import Add, Cancel, Operation, Shutdown
+from purgatory_spec.operations import Add, Cancel, Shutdown
 from purgatory_spec.outcomes import EventKind
 
 
@@ -55,50 +54,31 @@ def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
         yield Share("", entries, timer_calls(instance, history.snapshot))
 
 
-@dataclass(slots=True)
-class _Tasks:
-    """The histories of tasks, while they are told."""
-
-    found: dict[str, list[Entry]] = field(default_factory=dict)
-    opened: dict[str, list[str]] = field(default_factory=dict)
-    """The tasks that a thread's call is about."""
-
-    def take(self, entry: Entry) -> None:
-        """Deal out one more entry."""
-        event = entry.event
-        match event:
-            case Called(thread, operation):
-                task = _task_of(operation)
-                if task is None and not isinstance(operation, Shutdown):
-                    return
-                self.opened[thread] = [*self.found] if task is None else [task]
-                self._give(self.opened[thread], entry)
-            case Returned(thread):
-                self._give(self.opened.pop(thread, []), entry)
-            case Happened(event=happened) if happened.kind is EventKind.RAN:
-                self.found.setdefault(happened.task, []).extend(run_of(entry))
-
-    def _give(self, tasks: list[str], entry: Entry) -> None:
-        for name in tasks:
-            self.found.setdefault(name, []).append(entry)
-
-
 def _by_task(history: TracedHistory) -> dict[str, list[Entry]]:
     """For each task what concerns it, and the end of the run, unless lines are missing there."""
-    tasks = _Tasks()
-    for pending in () if history.snapshot is None else history.snapshot.tasks:
-        tasks.found[pending.task] = []
+    pending = () if history.snapshot is None else history.snapshot.tasks
+    found: dict[str, list[Entry]] = {each.task: [] for each in pending}
+    opened: dict[str, list[str]] = {}  # the tasks that a thread's call is about
     for entry in history.entries:
-        tasks.take(entry)
+        match entry.event:
+            case Called(thread, Add(task=task) | Cancel(task=task)):
+                concerned = opened[thread] = [task]
+            case Called(thread, Shutdown()):
+                concerned = opened[thread] = [*found]
+            case Returned(thread):
+                concerned = opened.pop(thread, [])
+            case Happened(event=event) if event.kind is EventKind.RAN:
+                found.setdefault(event.task, []).extend(run_of(entry))
+                continue
+            case _:
+                continue
+        for name in concerned:
+            found.setdefault(name, []).append(entry)
     if history.entries and not history.hole:
         last = history.entries[-1].seq
-        for entries in tasks.found.values():
+        for entries in found.values():
             entries += [
                 Entry(last + 1, Called("the end", END), history.ended_ms),
                 Entry(last + 1, Returned("the end"), history.ended_ms),
             ]
-    return tasks.found
-
-
-def _task_of(operation: Operation) -> str | None:
-    return operation.task if isinstance(operation, Add | Cancel) else None
+    return found

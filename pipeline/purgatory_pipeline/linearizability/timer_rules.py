@@ -89,12 +89,11 @@ def _shown(
     expectation: Expectation[State], call: RecordedCall
 ) -> Iterator[tuple[State, tuple[Event, ...]]]:
     """The events as the call has shown them; what it could still show, in any order."""
-    if call.returned is not None or in_groups(call.events, expectation.groups):
-        if in_groups(call.events, expectation.groups):
-            yield expectation.complete(call.events), call.events
-        return
-    for events in _beginning_with(call.events, expectation.groups):
-        yield expectation.complete(events), events
+    if in_groups(call.events, expectation.groups):
+        yield expectation.complete(call.events), call.events
+    elif call.returned is None:
+        for events in _beginning_with(call.events, expectation.groups):
+            yield expectation.complete(events), events
 
 
 def _beginning_with(

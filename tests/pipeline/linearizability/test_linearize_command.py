@@ -12,9 +12,11 @@ from purgatory_pipeline.commands import linearize as linearize_command
 from purgatory_pipeline.commands.linearize import linearize as command
 from purgatory_pipeline.errors import PipelineError
 from purgatory_pipeline.traces.lines import Located, MemoryPoolInstance
-from purgatory_spec.operations import Allocate
+from purgatory_spec.operations import Allocate, Check, Satisfy, Watch
+from purgatory_spec.outcomes import tried
 from purgatory_spec.profiles import MemoryPoolConfiguration
 
+from .known_purgatories import EXACT, WAITS, W
 from .traces import back, call, located, step
 
 ONE_BYTE = MemoryPoolInstance(configuration=MemoryPoolConfiguration(1, 1))
@@ -119,6 +121,49 @@ def test_what_is_missing_or_unusable_is_no_verdict(
     result = linearize(written(tmp_path / "t.jsonl", lines))
     assert result.exit_code == exit_code, result.output
     assert said in result.output
+
+
+def test_a_run_without_a_call_is_drawn(tmp_path: Path) -> None:
+    """
+    Given a run that ends as soon as it has begun
+    When it is checked, and its page is asked for
+    Then it is linearizable, and the page is there
+    """
+    page = tmp_path / "t.html"
+    result = linearize(written(tmp_path / "t.jsonl", located(ONE_BYTE, ())), "--html", page)
+    assert result.exit_code == 0, result.exception
+    assert "linearizable (0 calls" in page.read_text(encoding="utf-8")
+
+
+def test_a_wrong_line_is_told_though_a_later_one_cannot_be_read_as_a_call(tmp_path: Path) -> None:
+    """
+    Given a satisfied operation that a check passes over, and that is tried in another one's watch
+    When the run is checked, and its page is asked for
+    Then the check is the first line that cannot be explained, in words and in the picture
+    """
+    lines = (
+        step("t", W, False, *WAITS),
+        step("t", Satisfy("a")),
+        step("t", Check("k"), 0),
+        step("t", Watch("b", ("j",), 10), False, tried("b"), tried("a")),
+    )
+    path, page = written(tmp_path / "t.jsonl", located(EXACT, lines)), tmp_path / "t.html"
+    result = linearize(path, "--html", page)
+    assert result.exit_code == 1, result.exception
+    assert f"seq 3, {path}:4, is the first of what concerns a" in result.output
+    assert "seq 3 cannot be explained" in page.read_text(encoding="utf-8")
+
+
+def test_a_check_that_counts_what_was_not_completed_is_told_with_its_answer(tmp_path: Path) -> None:
+    """
+    Given a check that says it has completed one operation, and has completed none
+    When the run is checked
+    Then its return is the line that cannot be explained, and what it returned is told
+    """
+    path = written(tmp_path / "t.jsonl", located(EXACT, (step("t", Check("k"), 1),)))
+    result = linearize(path)
+    assert result.exit_code == 1
+    assert result.output.splitlines()[1].endswith("t returns from “check k”: 1 completed")
 
 
 def test_what_is_wrong_before_a_gap_is_wrong(tmp_path: Path) -> None:
