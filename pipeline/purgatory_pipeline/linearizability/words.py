@@ -90,7 +90,7 @@ class Words:
             more = shortened(joined(others), _MOST_LETTERS)
             yield f"not explained either, from a later line on: {more}"
         if self.finding.undecided:
-            yield f"not decided in the time there was: {self.finding.undecided:,} more"
+            yield f"not decided with the configurations allowed: {self.finding.undecided:,} more"
 
     def _undecided(self) -> Iterator[str]:
         """How far that is explained which could not be decided."""

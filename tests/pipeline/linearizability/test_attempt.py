@@ -13,6 +13,7 @@ from purgatory_pipeline.linearizability.calls import CallRules, ModelRules
 from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Undecided, decide
 from purgatory_pipeline.linearizability.share import Share
+from purgatory_pipeline.linearizability.words import Words
 from purgatory_pipeline.traces.lines import TraceLine
 from purgatory_spec.operations import Allocate, Check, Operation, Release, Satisfy, Watch
 from purgatory_spec.outcomes import tried
@@ -139,6 +140,7 @@ def test_a_run_with_an_operation_that_fails_is_wrong_though_another_is_not_decid
     assert wrong.shares[0].name == "a"
     assert wrong.shares[0].fails_at == len(many) + 3
     assert wrong.undecided == 1
+    assert list(Words(wrong).details())[-1] == "not decided with the configurations allowed: 1 more"
 
 
 def random_calls(chance: Random) -> History:
