@@ -70,6 +70,10 @@ class Input(Protocol):
         """The names of all files."""
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all can come of the files; Spark starts no task then."""
+
+    @property
     def partitions(self) -> int:
         """How many tasks replay."""
 
@@ -96,6 +100,11 @@ class Plan:
     files: tuple[str, ...]
     shares: tuple[tuple[int, ...], ...]
     partitions: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no files."""
+        return not self.files
 
     @property
     def tasks(self) -> int:
@@ -239,7 +248,7 @@ def staged_rows(
     staged = spark.read.parquet(first)
     again = runs_to_read_again(staged)
     if not again:
-        return staged, given.partitions
+        return staged, 0 if given.is_empty else given.partitions
     describe(spark, "read runs again")
     only = again if len(again) <= MOST_AGAIN else None
     source = everything or given

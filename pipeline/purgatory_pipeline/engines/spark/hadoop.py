@@ -81,6 +81,11 @@ class HadoopFiles:
         return tuple(each.address for each in self.found)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no file has a byte."""
+        return not any(each.bytes for each in self.found)
+
+    @property
     def partitions(self) -> int:
         """How many tasks replay."""
         total = sum(each.bytes for each in self.found)
