@@ -54,7 +54,7 @@ class Work:
 
     Attributes:
         measure: ``hot``, ``random`` or ``expire``, as the peers have them, on a virtual clock.
-        pending: Timers that are there before.
+        pending: Timers in the wheel before the run.
         drawn: For how many operations inputs are drawn.
         done: How many of those are done.
         wheel_size: Of the timer.

@@ -10,7 +10,7 @@ from purgatory_conformance.command_line import purgatory
 
 
 def command_line_page() -> str:
-    """Every command with its help, its usage and its options."""
+    """Help, usage and options of every command."""
     parts = ["# Command line\n", f"{purgatory.help}\n", f"{purgatory.epilog}\n"]
     with click.Context(purgatory, info_name="purgatory") as context:
         parts += _commands(purgatory, context)

@@ -51,7 +51,7 @@ def _vector(case: Case) -> str:
 
 
 def mutants_page() -> str:
-    """Every mutant with what it does wrong and the rules that it breaks."""
+    """Tables of all mutants: name, defect, broken rules."""
     parts = [_MUTANTS_HEAD]
     for component in Component:
         rows = [

@@ -17,7 +17,7 @@ PROFILE_PAGE = "reference/profile.md"
 
 
 def profile_page() -> str:
-    """Every field of each profile: its values, what they mean, the rules that depend on it."""
+    """Every field of each profile: values, meanings, dependent rules."""
     parts = [_PROFILE_HEAD]
     for component in Component:
         parts.append(f"## The {noun(component)}\n")

@@ -1,6 +1,6 @@
 """The pages of the rules and of the protocol, made from the normative files.
 
-Each rule has its id as the anchor, and the places that state it, show it and break it.
+The id of a rule is the anchor. Links below the rule lead to code, vectors and mutants.
 """
 
 import re
@@ -49,7 +49,7 @@ def _with_places(section: str) -> str:
 
 
 def _places(identifier: str) -> str:
-    """Where a rule is stated in code, which vectors show it, which mutants break it."""
+    """Links to the code that states a rule, to its vectors and to its mutants."""
     stated = {
         "Model": _pieces_of(MODEL, identifier),
         "Implementation": _pieces_of(IMPLEMENTATION, identifier),

@@ -57,7 +57,7 @@ def _instance(binding: Binding[object]) -> tuple[str, ...]:
 
 
 def _rows(words: dict[str, str], page: str | None = None) -> Iterator[tuple[str, ...]]:
-    """Names with their words; where there is a page, each name leads to its definition."""
+    """Names with their explanations; on a page of the module, each name links to the definition."""
     for name, sentence in words.items():
         shown = f"`{name}`" if page is None else f"[`{name}`]({page}{name})"
         yield shown, sentence.replace("``", "`").replace("|", "\\|")

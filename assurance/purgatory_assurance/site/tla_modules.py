@@ -86,7 +86,7 @@ def _rule(identifier: str) -> str:
 
 
 def _shown_by(module: LiterateModule, name: str) -> Iterator[str]:
-    """The models that check a claim, that show it can fail, that reach what it speaks of."""
+    """The models that check a claim, break the claim, or reach the situation of the claim."""
     own = [model for model in read_manifest().models if model.module == module.name]
     found = {
         "Checked in": [m for m in own if m.kind is Kind.CLAIM and name in checked(m, _FOLDER)],

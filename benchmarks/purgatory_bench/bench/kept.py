@@ -54,7 +54,7 @@ class Stated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class KeptMachine:
-    """All that is kept of one machine.
+    """The kept files of one machine.
 
     Attributes:
         name: Its name, as tables have it.

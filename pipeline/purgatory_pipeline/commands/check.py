@@ -310,7 +310,7 @@ class Results(Protocol):
     """A folder of results that can be committed."""
 
     def commit(self, conclusion: Conclusion, pages: Sequence[tuple[str, str]]) -> Path | str:
-        """Make what was written the results; where they are."""
+        """Put the written tables in the place of the results; the path of the results."""
 
 
 def _committed(

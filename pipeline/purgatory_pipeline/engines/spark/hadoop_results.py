@@ -68,7 +68,7 @@ class HadoopResults:
         self._files.extend(files)
 
     def commit(self, conclusion: Conclusion, pages: Sequence[tuple[str, str]] = ()) -> str:
-        """Make what was written the results; where they are."""
+        """Put the written tables in the place of the results; the address of the results."""
         for name, text in pages:
             content = text.encode()
             self._write(f"{self.address}/{name}", content)

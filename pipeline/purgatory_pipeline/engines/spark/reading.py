@@ -114,7 +114,7 @@ class ReadShares:
     Attributes:
         files: All files.
         shares: Which of them a task reads, by their numbers, for each share.
-        then: What is done with their lines.
+        then: What happens to the lines.
     """
 
     files: tuple[TraceFile, ...]
