@@ -11,15 +11,23 @@ from typing import Final
 from purgatory_spec.installing import command_for
 
 EXTRA: Final = "conformance"
-NEEDED: Final = ("click", "hypothesis", "immutables", "jinja2", "msgspec", "rich")
-"""What the extra brings."""
+NEEDED: Final = {
+    "click": "click",
+    "hypothesis": "hypothesis",
+    "immutables": "immutables",
+    "jinja2": "jinja2",
+    "markdown-it-py": "markdown_it",
+    "msgspec": "msgspec",
+    "rich": "rich",
+}
+"""The distributions that the extra brings, with their modules."""
 
 _EXIT_MISSING_TOOL: Final = 5
 
 
 def what_is_missing() -> str | None:
     """A sentence with the missing packages and the command that adds them; None without any."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing = [name for name, module in NEEDED.items() if find_spec(module) is None]
     if not missing:
         return None
     return f"the suite needs {', '.join(missing)}, not installed here: {command_for(EXTRA)}"
