@@ -30,6 +30,10 @@ NOT_RUN = {
     ),
     (
         "docs/how-to/check-traces-on-a-cluster.md",
+        "$ purgatory trace check traces --engine spark \\",
+    ),
+    (
+        "docs/how-to/check-traces-on-a-cluster.md",
         "$ export PYSPARK_PYTHON=/opt/purgatory/bin/python "
         "PYSPARK_DRIVER_PYTHON=/opt/purgatory/bin/python",
     ),

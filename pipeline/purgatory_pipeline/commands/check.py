@@ -1,5 +1,6 @@
 """``purgatory trace check``: which runs conform, and where the others go wrong first."""
 
+import logging
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from purgatory_conformance.command_line import (
 )
 from purgatory_conformance.commands.options import WORK_FOLDER
 from purgatory_conformance.describing.words import printable
+from purgatory_pipeline.commands.log_level import LOG_LEVEL
 from purgatory_pipeline.engines.choice import (
     Choice,
     Engine,
@@ -41,6 +43,7 @@ from purgatory_pipeline.summary.words import files_in, lines_of, runs_of
 from purgatory_pipeline.traces.addresses import is_address
 from purgatory_pipeline.traces.sources import NothingThere, sources_of
 
+_LOGGER = logging.getLogger(__name__)
 _MOST_NAMES = 5
 _NUMBER = re.compile(r"\[errno \d+\] ", re.IGNORECASE)
 
@@ -98,6 +101,7 @@ _NUMBER = re.compile(r"\[errno \d+\] ", re.IGNORECASE)
     default=None,
     help="A file for rows, bytes and seconds of each stage, in JSON.",
 )
+@LOG_LEVEL
 @click.pass_context
 def check(
     context: click.Context,
@@ -145,8 +149,10 @@ def check(
         if done is None:
             click.echo(f"nothing is new since {since}")
             return
+        seconds = time.perf_counter() - began
         if metrics is not None:
-            _write_metrics(metrics, done, choice, time.perf_counter() - began)
+            _write_metrics(metrics, done, choice, seconds)
+    _LOGGER.info("ends with exit code %d after %.1f s", done.summary.exit_code, seconds)
     report = f"{done.folder}/{PAGE}" if html else ""
     if as_format == "json":
         files = len(done.inputs)
@@ -245,7 +251,12 @@ def _sources_on_paths(asked: Asked) -> _Files:
         known.update(read_manifest(Path(asked.since)).inputs)
     new = tuple(each.file for each in inputs if each not in known)
     earlier = tuple(each.file for each in inputs if each in known)
+    _log_files(len(new), len(earlier), len(sources.ignored))
     return _Files(new, earlier, inputs, sources.ignored)
+
+
+def _log_files(new: int, earlier: int, ignored: int) -> None:
+    _LOGGER.info("files: %d to read, %d judged before, %d ignored", new, earlier, ignored)
 
 
 def _check_locally(asked: Asked, choice: Choice, sources: _Files) -> Done:
@@ -292,8 +303,10 @@ def _check_by_spark(asked: Asked, choice: Choice, sources: _Files | None) -> Don
             if asked.since:
                 everything = given
                 given = given.without(manifest_at(spark, asked.since).inputs)
-                if not given.found:
-                    return None
+            new = len(given.inputs)
+            _log_files(new, len(inputs) - new, len(ignored))
+            if asked.since and not new:
+                return None
         else:
             given = plan_of(sources.new)
             inputs, ignored = sources.inputs, sources.ignored
@@ -330,6 +343,8 @@ def _committed(
         ignored=ignored,
     )
     folder = results.commit(conclusion, asked.pages(summary, head))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in summary.verdicts.items())
+    _LOGGER.info("results: %s; in %s", counts, folder)
     return Done(summary, head, str(folder), inputs, ignored)
 
 

@@ -10,6 +10,7 @@ Memory is bounded by a chunk of the sort and by the judge of one run. Input that
 costs the sort little: it is written once and read once, and not merged.
 """
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from purgatory_pipeline.traces.extents import Extent
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.sources import files_of, read_file
 
+_LOGGER = logging.getLogger(__name__)
 _LINES_BETWEEN_NEWS = 5000
 
 
@@ -72,6 +74,7 @@ def check_locally(
     extents: defaultdict[str, Extent] = defaultdict(Extent)
     with ExternalSort(Located, itself, scratch, chunk_bytes) as sorting:
         for file in files_of(paths):
+            _LOGGER.debug("reading %s", file)
             for line in read_file(file):
                 if isinstance(line, QuarantineRow):
                     yield line
@@ -88,6 +91,7 @@ def check_locally(
                 if isinstance(line, Located) and line.run in cut:
                     sorting.add(line)
                     lines += 1
+        _LOGGER.info("%d lines read and sorted; replaying", lines)
         yield from replay(_counted(sorting.in_order(), lines, news))
 
 

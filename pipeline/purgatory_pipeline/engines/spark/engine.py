@@ -21,6 +21,7 @@ Theory of operation. One job, of two stages::
 - A task costs about 65 ms beyond its work, so that their number follows from the bytes.
 """
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ from purgatory_pipeline.traces.file_sizes import bytes_of_lines, day_of_change
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_LOGGER = logging.getLogger(__name__)
 
 BYTES_OF_A_SHARE = 16 << 20
 """About how many bytes of files one task reads, if there are files enough."""
@@ -203,6 +206,12 @@ def check_on_spark(
         PipelineError: a job failed for another reason.
         KeyboardInterrupt: Ctrl-C; the jobs are cancelled by then.
     """
+    _LOGGER.info(
+        "%d files, about %d tasks, of which %d replay",
+        len(given.files),
+        given.tasks,
+        given.partitions,
+    )
     for name, value in _WORKER_SETTINGS.items():
         spark.conf.set(name, value)
 
@@ -251,6 +260,10 @@ def staged_rows(
         return staged, 0 if given.is_empty else given.partitions
     describe(spark, "read runs again")
     only = again if len(again) <= MOST_AGAIN else None
+    if only is None:
+        _LOGGER.warning("more than %d runs are cut: all lines are read again", MOST_AGAIN)
+    else:
+        _LOGGER.info("%d runs have lines in several tasks and are read again", len(only))
     source = everything or given
     pieces = source.pieces(spark, judges=False, only=only)
     replayed(in_order(pieces, source), examples).write.parquet(second)

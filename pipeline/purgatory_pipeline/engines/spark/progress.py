@@ -9,6 +9,7 @@ Spark has no way that works in both places. In this process jobs are told and ca
 context; there the session's own ``interruptTag`` does nothing. Through Connect there is no context.
 """
 
+import logging
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LOGGER = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LOOKS = 0.2
 _LOOKS_TO_GIVE_UP = 150
 _LOOKS_FOR_TASKS = 50
@@ -139,6 +141,7 @@ def describe(spark: "SparkSession", words: str) -> None:
 
     Through Spark Connect jobs have no names.
     """
+    _LOGGER.info("jobs: %s", words)
     if not is_connect(spark):
         spark.sparkContext.setJobDescription(words)
 
@@ -175,6 +178,7 @@ def run_watched(spark: "SparkSession", action: Callable[[], T], *, tasks: int, l
 
 def _cancel(running: "_Running[T]", jobs: WatchedJobs) -> None:
     """Cancel until the action has ended, since it may be about to start a further job."""
+    _LOGGER.info("interrupted: cancelling the jobs")
     for _ in range(_LOOKS_TO_GIVE_UP):
         jobs.cancel()
         if running.ended.wait(_SECONDS_BETWEEN_LOOKS):

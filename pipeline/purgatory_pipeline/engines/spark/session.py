@@ -8,7 +8,9 @@ Theory of operation. There are four places where the work can be done:
 - *a Connect server* (``--remote sc://...``): nothing is started, and no Java is needed;
 - *under spark-submit*: the Java machine is there already and knows its master.
 
-What the commands ask of Spark is the same in all of them.
+What the commands ask of Spark is the same in all of them. What Java says is kept in a file, from
+which the reason is taken if Spark does not start; it goes to standard error if ``spark.log.level``
+is among the settings.
 """
 
 import logging
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 HERE = "local[*]"
 """The master if none is named: all processors of this machine."""
 
+_LOGGER = logging.getLogger(__name__)
 _USUAL_PORT = 15002
 _SECONDS_TO_ANSWER = 20
 _SECONDS_TO_END = 20
@@ -54,10 +57,13 @@ appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %p %c{1}: %m%n%ex
 """
 
+_LEVEL = "spark.log.level"
+_STANDARD_ERROR = 2
+
 _QUIET = {
     "spark.app.name": "purgatory",
     "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
+    _LEVEL: "ERROR",
     "spark.sql.session.timeZone": "UTC",
 }
 
@@ -136,6 +142,7 @@ def _connected(remote: str, settings: Mapping[str, str]) -> Iterator["SparkSessi
     except Exception as error:
         why = f"{remote} is no Connect server that can be used: {_first_line(error)}"
         raise Problem(why, EXIT_SUBJECT_FAILED) from error
+    _LOGGER.info("connected to Spark %s at %s", spark.version, urlsplit(remote).netloc)
     try:
         yield spark
     finally:
@@ -174,6 +181,7 @@ def _submitted(settings: Mapping[str, str]) -> Iterator["SparkSession"]:
     for name, value in settings.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
+    _tell_started(spark)
     try:
         yield spark
     finally:
@@ -196,9 +204,10 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
         conf = SparkConf(loadDefaults=False)
         conf.setAll(sorted({**_QUIET, **chosen, **settings, "spark.master": master}.items()))
         log = folder / "java.log"
-        with log.open("wb") as stderr, remembered_interrupt(_WAITS) as interrupted:
+        with log.open("wb") as opened, remembered_interrupt(_WAITS) as interrupted:
             try:
-                streams = {"stdout": stderr, "stderr": stderr}
+                stream = _STANDARD_ERROR if _LEVEL in settings else opened.fileno()
+                streams = {"stdout": stream, "stderr": stream}
                 gateway: _Gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
                 stack.callback(_end, gateway)
                 if interrupted.is_set():
@@ -211,7 +220,17 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
                 raise Problem(f"Spark does not start: {why}", EXIT_SUBJECT_FAILED) from error
         if interrupted.is_set():
             raise KeyboardInterrupt
+        _tell_started(spark)
         yield spark
+    _LOGGER.info("Spark has ended")
+
+
+def _tell_started(spark: "SparkSession") -> None:
+    """Log where Spark runs, and which settings it has; their values may be secrets."""
+    context = spark.sparkContext
+    names = sorted(name for name, _ in context.getConf().getAll())
+    _LOGGER.info("Spark %s: %s on %s", context.version, context.applicationId, context.master)
+    _LOGGER.debug("settings: %s", ", ".join(names))
 
 
 def _context(conf: "SparkConf", gateway: _Gateway) -> "SparkContext":
