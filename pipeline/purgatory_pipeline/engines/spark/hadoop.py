@@ -180,9 +180,9 @@ def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles
         why = str(problem).splitlines()[0]
         raise NothingThere(f"no file can be found: {why}") from None
     listed = [HadoopFile(*row) for row in rows]
-    full = {each.address for each in listed}
+    full = {_spelled_alike(each.address) for each in listed}
     # Of a file without a byte Spark gives no row.
-    empty = sorted(set(frame.inputFiles()) - full)
+    empty = sorted(each for each in frame.inputFiles() if _spelled_alike(each) not in full)
     listed += [HadoopFile(address, number, 0, 0) for number, address in enumerate(empty)]
     found, ignored = [], []
     for file in sorted(listed):
@@ -192,6 +192,11 @@ def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles
         else:
             found.append(file)
     return HadoopFiles(tuple(found), tuple(ignored))
+
+
+def _spelled_alike(address: str) -> str:
+    """Spark writes ``file:/a`` in one place and ``file:///a`` in another for one file."""
+    return address.replace("file:///", "file:/", 1)
 
 
 @dataclass(frozen=True)
