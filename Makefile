@@ -57,7 +57,7 @@ tla-large: $(VENV)/.ready  ## the TLA+ models that the tests leave out: large on
 	$(BIN)/purgatory tla check --large
 
 docs: $(VENV)/.ready  ## the documentation site, in site/
-	$(BIN)/python -m purgatory_assurance.site purgatory-work/pages
+	$(BIN)/python -m purgatory_assurance.site_pages purgatory-work/pages
 	$(BIN)/zensical build --strict
 	@echo "site/index.html"
 

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import groupby
 from typing import Final
 
-from purgatory_assurance.site.checkout import ROOT, link_to_rule, piece_name
+from purgatory_assurance.site_pages.checkout import ROOT, link_to_rule, piece_name
 from purgatory_spec.requirements import requirement
 from purgatory_tla.manifest.manifest import Kind, Model, checked, read_manifest
 from purgatory_tla.manifest.models import expected_words

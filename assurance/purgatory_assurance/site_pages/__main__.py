@@ -1,7 +1,7 @@
 """Writes the pages of the site as Markdown, or the page that is checked in.
 
-    python -m purgatory_assurance.site purgatory-work/pages
-    python -m purgatory_assurance.site --profiles docs
+    python -m purgatory_assurance.site_pages purgatory-work/pages
+    python -m purgatory_assurance.site_pages --profiles docs
 
 The second one writes ``reference/profile.md`` below the folder, and nothing else.
 """
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from purgatory_assurance.site.pages import write_pages
-from purgatory_assurance.site.profiles import PROFILE_PAGE, profile_page
+from purgatory_assurance.site_pages.pages import write_pages
+from purgatory_assurance.site_pages.profiles import PROFILE_PAGE, profile_page
 
 
 @click.command()

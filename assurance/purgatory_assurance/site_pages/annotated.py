@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from purgatory_assurance.site.checkout import ROOT, link_to_rule, linked, piece_name
-from purgatory_assurance.site.pieces import Piece, pieces
+from purgatory_assurance.site_pages.checkout import ROOT, link_to_rule, linked, piece_name
+from purgatory_assurance.site_pages.pieces import Piece, pieces
 from purgatory_spec.requirements import all_requirements, requirement
 
 

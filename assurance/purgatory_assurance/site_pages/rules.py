@@ -6,16 +6,16 @@ The id of a rule is the anchor. Links below the rule lead to code, vectors and m
 import re
 from typing import Final
 
-from purgatory_assurance.site.annotated import IMPLEMENTATION, MODEL, Annotated
-from purgatory_assurance.site.checkout import (
+from purgatory_assurance.site_pages.annotated import IMPLEMENTATION, MODEL, Annotated
+from purgatory_assurance.site_pages.checkout import (
     ROOT,
     RULE,
     linked,
     page_of,
     with_anchors_of_site,
 )
-from purgatory_assurance.site.examples import link_to_mutant, link_to_vector
-from purgatory_assurance.site.pieces import pieces
+from purgatory_assurance.site_pages.examples import link_to_mutant, link_to_vector
+from purgatory_assurance.site_pages.pieces import pieces
 from purgatory_conformance.knowledge import all_vectors
 from purgatory_conformance.specimens.mutants import mutants
 from purgatory_spec.profiles import Component

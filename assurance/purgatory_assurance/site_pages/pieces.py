@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from purgatory_assurance.site.checkout import RULE
+from purgatory_assurance.site_pages.checkout import RULE
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from purgatory_assurance.site.checkout import table
+from purgatory_assurance.site_pages.checkout import table
 from purgatory_conformance.command_line import purgatory
 
 

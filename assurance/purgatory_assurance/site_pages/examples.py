@@ -1,6 +1,6 @@
 """The pages of the golden vectors and of the mutants: what shows a rule, and what breaks one."""
 
-from purgatory_assurance.site.checkout import link_to_rule, page_of, table
+from purgatory_assurance.site_pages.checkout import link_to_rule, page_of, table
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import all_vectors
 from purgatory_conformance.specimens.mutant import Mutant

@@ -11,14 +11,14 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from purgatory_assurance.site.annotated import IMPLEMENTATION, MODEL
-from purgatory_assurance.site.checkout import ROOT, page_of, with_anchors_of_site
-from purgatory_assurance.site.command_line import command_line_page
-from purgatory_assurance.site.examples import mutants_page, vector_pages
-from purgatory_assurance.site.moving_parts import with_figures, with_parts_to_play
-from purgatory_assurance.site.rules import protocol_page, rules_page
-from purgatory_assurance.site.state_graphs import state_graphs_page
-from purgatory_assurance.site.tla_modules import tla_pages
+from purgatory_assurance.site_pages.annotated import IMPLEMENTATION, MODEL
+from purgatory_assurance.site_pages.checkout import ROOT, page_of, with_anchors_of_site
+from purgatory_assurance.site_pages.command_line import command_line_page
+from purgatory_assurance.site_pages.examples import mutants_page, vector_pages
+from purgatory_assurance.site_pages.moving_parts import with_figures, with_parts_to_play
+from purgatory_assurance.site_pages.rules import protocol_page, rules_page
+from purgatory_assurance.site_pages.state_graphs import state_graphs_page
+from purgatory_assurance.site_pages.tla_modules import tla_pages
 from purgatory_spec.profiles import Component
 
 _FENCE: Final = re.compile(r"^(?P<open>\s*```\w+)(?P<words>[^\n]*)$", re.MULTILINE)

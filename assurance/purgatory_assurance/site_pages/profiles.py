@@ -4,7 +4,7 @@ import ast
 import inspect
 import textwrap
 
-from purgatory_assurance.site.checkout import BARE_RULE, anchor_in_checkout, page_of, table
+from purgatory_assurance.site_pages.checkout import BARE_RULE, anchor_in_checkout, page_of, table
 from purgatory_conformance.components import PROFILES
 from purgatory_conformance.describing.words import noun
 from purgatory_conformance.knowledge import ProfileField, profile_fields

@@ -1,4 +1,4 @@
-"""The pages of the site as Markdown, for any generator: ``python -m purgatory_assurance.site``.
+"""The pages of the site as Markdown, for any generator: ``python -m purgatory_assurance.site_pages``.
 
 Begin with ``pages``: it takes the pages of ``docs`` and adds those that are made from the sources.
 """
