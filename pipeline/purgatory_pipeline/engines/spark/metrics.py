@@ -1,7 +1,7 @@
 """What the stages of a check on Spark have read, shuffled and written, by Spark's own count."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from purgatory_pipeline.engines.spark.session import is_connect
 from purgatory_pipeline.results.metrics import StageMetrics
@@ -39,5 +39,5 @@ def stages_since(spark: "SparkSession", first: int) -> Iterator[StageMetrics]:
         )
 
 
-def _context(spark: "SparkSession"):  # type: ignore[no-untyped-def] # an object of Java
+def _context(spark: "SparkSession") -> Any:  # an object of Java
     return spark.sparkContext._jsc.sc()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -90,6 +90,9 @@ class CarriedRow(NamedTuple):
     day: int
     component: str
     payload: bytes
+
+
+_Sent = TypeVar("_Sent", Piece, CarriedRow)
 
 
 class _Rows(msgspec.Struct, array_like=True):
@@ -222,13 +225,13 @@ def row_batches(rows: Iterable[CarriedRow]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, schema=_ROWS)
 
 
-def _batches(items: Iterable[tuple[object, ...]]) -> Iterator[list[tuple[object, ...]]]:
-    """Items in batches that a worker can hold; their last field is bytes, which are counted."""
-    waiting: list[tuple[object, ...]] = []
+def _batches(items: Iterable[_Sent]) -> Iterator[list[_Sent]]:
+    """Items in batches that a worker can hold, by their number and the bytes of payloads."""
+    waiting: list[_Sent] = []
     size = 0
     for item in items:
         waiting.append(item)
-        size += len(item[-1])  # type: ignore[arg-type]
+        size += len(item.payload)
         if len(waiting) >= MOST_LINES or size >= MOST_BYTES:
             yield waiting
             waiting, size = [], 0
