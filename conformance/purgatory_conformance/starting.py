@@ -8,8 +8,6 @@ import sys
 from importlib.util import find_spec
 from typing import Final
 
-from purgatory_spec.installing import command_for
-
 EXTRA: Final = "conformance"
 NEEDED: Final = {
     "click": "click",
@@ -30,6 +28,8 @@ def what_is_missing() -> str | None:
     missing = [name for name, module in NEEDED.items() if find_spec(module) is None]
     if not missing:
         return None
+    from purgatory_spec.installing import command_for  # slow to import, and seldom needed
+
     return f"the suite needs {', '.join(missing)}, not installed here: {command_for(EXTRA)}"
 
 

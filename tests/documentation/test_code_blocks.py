@@ -14,7 +14,7 @@ NOT_RUN = {
         "README.md",
         "$ make conformance",
     ),
-    ("CONTRIBUTING.md", "$ make check          # what a change needs to know: three minutes"),
+    ("CONTRIBUTING.md", "$ make check          # quick checks of a change: three minutes"),
     ("CONTRIBUTING.md", "$ .venv/bin/python -m pytest tests/model"),
     ("docs/how-to/check-traces.md", "$ purgatory trace check traces --out monday"),
     ("docs/findings.md", "$ python -m purgatory_assurance.verdicts --write docs"),
