@@ -5,10 +5,15 @@ import os
 import shutil
 from typing import Protocol
 
+import hypothesis
 import pytest
 
 import purgatory_impl
 from tests.browsers import BROWSERS, browser_path
+
+# No example has a time limit: on a busy machine any of them may be slow.
+hypothesis.settings.register_profile("tests", hypothesis.settings(deadline=None))
+hypothesis.settings.load_profile("tests")
 
 _LEFT_OUT = pytest.StashKey[int]()
 

@@ -76,7 +76,7 @@ def after(model: MemoryPoolModel, *operations: Operation) -> MemoryPoolState:
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_accept_and_successors_are_one_relation(case: Case) -> None:
     """
     Given a state and an operation
@@ -93,7 +93,7 @@ def test_accept_and_successors_are_one_relation(case: Case) -> None:
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_invariants_hold_unless_something_else_is_credited(case: Case) -> None:
     """
     Given a pool that follows generated steps, under either profile
@@ -147,7 +147,7 @@ def test_a_slice_that_is_credited_leaves_the_buffer_outstanding(form: ReleaseFor
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.booleans(), st.integers(0, 10**6))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_published_bound_is_never_reached(
     size: int, largest: int, strict: bool, seed: int
 ) -> None:

@@ -54,7 +54,7 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
 
 
 @given(cases())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_accept_and_successors_are_one_relation(
     case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
 ) -> None:

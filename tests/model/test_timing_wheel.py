@@ -54,7 +54,7 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_step_of_the_wheel_is_a_step_of_the_timer(
     case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
 ) -> None:

@@ -100,9 +100,7 @@ DEFECTS = [
 ]
 
 _SEEDS = range(20)
-_STEPS = settings(
-    max_examples=60, stateful_step_count=20, derandomize=True, database=None, deadline=None
-)
+_STEPS = settings(max_examples=60, stateful_step_count=20, derandomize=True, database=None)
 _SHRUNK_LITTLE = replace(SUITES["quick"], least_cases=30, shrink_runs=60)
 
 

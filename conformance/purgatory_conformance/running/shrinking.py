@@ -8,18 +8,11 @@ simpler, beyond leaving out operations, is the component's business.
 """
 
 import contextlib
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from random import Random
 
 import msgspec
-from hypothesis import HealthCheck, Phase, configuration, find, settings
-from hypothesis import strategies as st
-from hypothesis.errors import Flaky, NoSuchExample
-from hypothesis.strategies import DrawFn, SearchStrategy
 
-from purgatory_conformance.generation.source import HypothesisSource
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, Support
 from purgatory_spec.operations import Advance, Operation
@@ -55,22 +48,6 @@ class _Budgeted:
         return failed
 
 
-def candidates(profile: Profile, most: int = 30) -> SearchStrategy[Candidate]:
-    """Cases for a subject of this profile, from the table of situations, as a strategy."""
-    support = support_of(component_of(profile))
-
-    @st.composite
-    def build(draw: DrawFn) -> Candidate:
-        source = HypothesisSource(draw)
-        configuration = support.draw_configuration(profile, source, frozenset())
-        operations = support.draw_operations(
-            configuration, profile, source, most=most, wanted=frozenset()
-        )
-        return Candidate(configuration, operations)
-
-    return build()
-
-
 def shrink(
     profile: Profile, found: Candidate, fails: Fails, *, seed: int, most_runs: int = 1500
 ) -> Candidate:
@@ -83,33 +60,14 @@ def shrink(
     return reduce_case(profile, met, fails, most_runs // 4)
 
 
-@contextlib.contextmanager
-def _nothing_left_behind() -> Iterator[None]:
-    """Let Hypothesis keep its notes in a folder that is removed, not where the user works."""
-    with tempfile.TemporaryDirectory() as folder:
-        configuration.set_hypothesis_home_dir(folder)
-        try:
-            yield
-        finally:
-            configuration.set_hypothesis_home_dir(None)
-
-
 def _search(profile: Profile, fails: Fails, seed: int, most_runs: int) -> Candidate | None:
     """The smallest failing case that is met; a subject may fail once and not again."""
+    # Hypothesis is slow to import, and nothing else of a check needs it.
+    from purgatory_conformance.running.searching import search
+
     budgeted = _Budgeted(support_of(component_of(profile)), fails, most_runs)
-    with _nothing_left_behind(), contextlib.suppress(NoSuchExample, _Exhausted, Flaky):
-        find(
-            candidates(profile),
-            budgeted,
-            settings=settings(
-                max_examples=most_runs,
-                deadline=None,
-                database=None,
-                phases=(Phase.generate, Phase.shrink),
-                suppress_health_check=list(HealthCheck),
-            ),
-            random=Random(seed),
-        )
+    with contextlib.suppress(_Exhausted):
+        search(profile, budgeted, seed, most_runs)
     return budgeted.smallest
 
 

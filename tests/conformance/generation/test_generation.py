@@ -11,7 +11,8 @@ from purgatory_conformance.generation.memory_pool import table as memory_pool
 from purgatory_conformance.generation.purgatory import table as purgatory
 from purgatory_conformance.generation.timer import table as timer
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.running.shrinking import candidates, reduce_case, shrink
+from purgatory_conformance.running.searching import candidates
+from purgatory_conformance.running.shrinking import reduce_case, shrink
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.bundled.timer import PROFILE
@@ -121,7 +122,7 @@ def test_rows_name_rules_that_exist_and_all_rules_have_rows(component: Component
 
 
 @given(candidates(PROFILE, most=15))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_bundled_timer_passes_what_hypothesis_draws(case: Candidate) -> None:
     """
     Given cases that Hypothesis draws from the same table

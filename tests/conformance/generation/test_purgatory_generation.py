@@ -17,7 +17,8 @@ from purgatory_conformance.reducing.purgatory import (
     simpler_purgatory_cases,
 )
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
-from purgatory_conformance.running.shrinking import candidates, reduce_case, shrink
+from purgatory_conformance.running.searching import candidates
+from purgatory_conformance.running.shrinking import reduce_case, shrink
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.specimens.small_purgatory import PROFILE, small_purgatory
 from purgatory_conformance.subjects.bundled import bundled_subject
@@ -154,7 +155,7 @@ def _with_shutdown(cases: list[Candidate]) -> int:
 
 
 @given(candidates(PROFILE, most=12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_small_purgatory_passes_what_hypothesis_draws(case: Candidate) -> None:
     """
     Given cases that Hypothesis draws from the same table

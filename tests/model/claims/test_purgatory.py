@@ -70,7 +70,7 @@ LENGTHS = {
     "kafka-throw-live": 1,
     "kafka-throw-estimate": 3,
 }
-MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 
 def walked(case: Asked, data: st.DataObject) -> Iterator[tuple[Model, State, Operation, State]]:

@@ -111,7 +111,7 @@ def cases(draw: st.DrawFn) -> tuple[TimerProfile, TimerConfiguration, tuple[Oper
 
 
 @given(cases())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_remembering_expiries_changes_nothing_else(
     case: tuple[TimerProfile, TimerConfiguration, tuple[Operation, ...]],
 ) -> None:
@@ -134,7 +134,6 @@ def test_remembering_expiries_changes_nothing_else(
 
 
 @given(timers(), TICKS, SIZES)
-@settings(deadline=None)
 def test_no_task_is_lost_and_every_expiry_is_preserved(
     timer: Timer, tick_ms: int, wheel_size: int
 ) -> None:
@@ -163,7 +162,6 @@ def test_no_task_is_lost_and_every_expiry_is_preserved(
 
 
 @given(timers(), TICKS, SIZES)
-@settings(deadline=None)
 def test_due_ticks_move_by_less_than_a_tick(timer: Timer, tick_ms: int, wheel_size: int) -> None:
     """
     Given a timer that holds tasks
@@ -186,7 +184,6 @@ def test_due_ticks_move_by_less_than_a_tick(timer: Timer, tick_ms: int, wheel_si
 
 
 @given(timers(), TICKS, SIZES)
-@settings(deadline=None)
 def test_what_expires_at_once_is_due_in_the_present_tick(
     timer: Timer, tick_ms: int, wheel_size: int
 ) -> None:
@@ -207,7 +204,6 @@ def test_what_expires_at_once_is_due_in_the_present_tick(
 
 
 @given(timers(), TICKS, SIZES, st.data())
-@settings(deadline=None)
 def test_afterwards_it_is_a_timer_of_the_new_tick_to_which_the_tasks_were_added(
     timer: Timer, tick_ms: int, wheel_size: int, data: st.DataObject
 ) -> None:
@@ -326,7 +322,7 @@ def obeys_the_law(change: Naive, timer: Timer, tick_ms: int, wheel_size: int = 2
 
 
 @given(timers(), TICKS, SIZES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_advanced_in_every_millisecond_each_task_expires_in_its_tick(
     timer: Timer, tick_ms: int, wheel_size: int
 ) -> None:

@@ -103,7 +103,7 @@ INSTANCES = st.builds(
 _ONE_THROW = [(), (Answer.WAIT, Answer.THROW, Answer.WAIT), (Answer.THROW, Answer.WAIT)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_every_program_has_the_same_outcomes(data: st.DataObject) -> None:
     """

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from purgatory_model.claims.explorer import explore
@@ -174,7 +174,6 @@ def large_cases(draw: st.DrawFn) -> tuple[ConcurrentMemoryPool, list[tuple[str, 
 
 
 @given(large_cases())
-@settings(deadline=None)
 def test_sequential_calls_are_a_run_of_the_concurrent_pool(
     case: tuple[ConcurrentMemoryPool, list[tuple[str, int]]],
 ) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from purgatory_model.claims.purgatory_variants import purgatory_variant_model
@@ -195,7 +195,6 @@ def programs(draw: st.DrawFn) -> tuple[Asked, ...]:
 
 
 @given(programs(), st.data())
-@settings(deadline=None)
 def test_longer_programs_of_four_operations(
     program: tuple[Asked, ...], data: st.DataObject
 ) -> None:

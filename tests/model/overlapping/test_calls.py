@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from purgatory_model.concurrent.proposal.model import ConcurrentProposal, Feature, ProposalInstance
@@ -150,7 +150,6 @@ def arms_in_one_order(history: History) -> bool:
 
 
 @given(operations=asked(), data=st.data())
-@settings(deadline=None)
 def test_what_the_sequential_model_does_is_explained(
     operations: tuple[Operation, ...], data: st.DataObject
 ) -> None:

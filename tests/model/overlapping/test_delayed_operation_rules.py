@@ -80,7 +80,6 @@ def run(
 
 
 @given(asked(), st.data())
-@settings(deadline=None)
 def test_what_the_sequential_model_does_is_explained_for_each_operation(
     operations: tuple[Operation, ...], data: st.DataObject
 ) -> None:
@@ -99,7 +98,7 @@ def test_what_the_sequential_model_does_is_explained_for_each_operation(
 @pytest.mark.parametrize("tries_first", [True, False])
 @pytest.mark.parametrize("cancels_live", [True, False])
 @given(operations=asked(), data=st.data())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_what_a_profile_chooses_is_explained_for_each_operation(
     operations: tuple[Operation, ...],
     data: st.DataObject,

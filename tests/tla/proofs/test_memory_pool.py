@@ -85,7 +85,7 @@ def _array(shares: list[int]) -> z3.ArrayRef:
 
 @pytest.mark.parametrize("enough", [non_strict, strict])
 @pytest.mark.slow
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.data())
 def test_the_steps_are_those_of_an_explicit_pool(enough: Enough, data: st.DataObject) -> None:
     """

@@ -59,7 +59,7 @@ def is_true(formula: z3.BoolRef) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.sampled_from(sorted(ACTIONS)), st.integers(0, 2), st.integers(1, 2)),
