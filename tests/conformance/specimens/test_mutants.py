@@ -5,9 +5,9 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from purgatory_conformance.specimens.small import memory_pool
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
+from purgatory_conformance.specimens.small import memory_pool
 from purgatory_conformance.specimens.small.memory_pool import SmallMemoryPool, small_pool_subject
 from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
