@@ -13,7 +13,7 @@ CLOSED = "TIMER-SHUTDOWN-CLOSED"
 REPLAY = f"{CLOSED}-rejection.jsonl"
 
 TIMERS = """
-from purgatory_conformance.specimens.small_timer import Refusal, SmallTimer, small_subject
+from purgatory_conformance.specimens.small.timer import Refusal, SmallTimer, small_subject
 from purgatory_conformance.specimens.wrong.executor import TakenAfterShutdown
 from purgatory_conformance.specimens.wrong.expiry import ZeroDropped
 from purgatory_spec.profiles import Executor, Feature, Observable, TimerProfile

@@ -28,7 +28,7 @@ RULES = [rule.id for rule in support_of(Component.TIMER).judged_rules(PROFILE)]
 CLOSED = "TIMER-SHUTDOWN-CLOSED"
 
 SUBJECTS = """
-from purgatory_conformance.specimens.small_timer import SmallTimer, small_subject
+from purgatory_conformance.specimens.small.timer import SmallTimer, small_subject
 from purgatory_conformance.specimens.wrong.executor import TakenAfterShutdown
 from purgatory_conformance.subjects.subject import FailureKind, SubjectFailure
 from tests.conformance.test_pytest_plugin import PROFILE

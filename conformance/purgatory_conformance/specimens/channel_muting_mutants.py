@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 
 from purgatory_conformance.specimens.mutant import Mutant
-from purgatory_conformance.specimens.small_channel_muting import (
+from purgatory_conformance.specimens.small.channel_muting import (
     PROFILE,
     Habits,
     SmallServer,

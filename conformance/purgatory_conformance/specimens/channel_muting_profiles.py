@@ -7,7 +7,7 @@ choice belongs to; where the other value asks for less, the sibling conforms as 
 import msgspec
 
 from purgatory_conformance.specimens.profile_subject import ProfileSubject
-from purgatory_conformance.specimens.small_channel_muting import (
+from purgatory_conformance.specimens.small.channel_muting import (
     PROFILE,
     Habits,
     small_server_subject,

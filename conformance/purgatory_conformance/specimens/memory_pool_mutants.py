@@ -5,7 +5,7 @@ import re
 from functools import partial
 
 from purgatory_conformance.specimens.mutant import Mutant
-from purgatory_conformance.specimens.small_memory_pool import (
+from purgatory_conformance.specimens.small.memory_pool import (
     SmallMemoryPool,
     SmallUnboundedPool,
     small_pool_subject,

@@ -7,7 +7,7 @@ choice belongs to; where the other value asks for less, the sibling conforms as 
 import msgspec
 
 from purgatory_conformance.specimens.profile_subject import ProfileSubject
-from purgatory_conformance.specimens.small_memory_pool import PROFILE, small_pool_subject
+from purgatory_conformance.specimens.small.memory_pool import PROFILE, small_pool_subject
 from purgatory_spec.profiles import (
     Component,
     MemoryPoolFeature,

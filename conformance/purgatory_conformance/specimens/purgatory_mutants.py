@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 
 from purgatory_conformance.specimens.mutant import Mutant
-from purgatory_conformance.specimens.small_purgatory import (
+from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
     SmallPurgatory,
     small_purgatory,

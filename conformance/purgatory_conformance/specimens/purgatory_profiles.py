@@ -6,14 +6,14 @@ import msgspec
 
 from purgatory_conformance.specimens.profile_subject import ProfileSubject
 from purgatory_conformance.specimens.purgatory_mutants import ESTIMATE_PROFILE
-from purgatory_conformance.specimens.small_purgatory import (
+from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
     DelayedOperation,
     Entry,
     SmallPurgatory,
     small_purgatory,
 )
-from purgatory_conformance.specimens.small_timer import SmallTimer
+from purgatory_conformance.specimens.small.timer import SmallTimer
 from purgatory_conformance.specimens.wrong.checking import CancelAnswersLive
 from purgatory_conformance.subjects.subject import Subject
 from purgatory_spec.profiles import (

@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 
 from purgatory_conformance.specimens.mutant import Mutant
-from purgatory_conformance.specimens.small_timer import PROFILE, SmallTimer, small_subject
+from purgatory_conformance.specimens.small.timer import PROFILE, SmallTimer, small_subject
 from purgatory_conformance.specimens.wrong import arming, executor, expiry, wheel
 from purgatory_spec.profiles import SameTickOrder, Structure, TimerProfile
 

@@ -11,7 +11,7 @@ from threading import Thread
 import msgspec
 
 from purgatory_conformance.specimens.profile_subject import ProfileSubject
-from purgatory_conformance.specimens.small_timer import (
+from purgatory_conformance.specimens.small.timer import (
     PROFILE,
     Fate,
     SmallTimer,

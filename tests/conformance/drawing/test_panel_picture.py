@@ -8,11 +8,7 @@ import pytest
 
 from purgatory_conformance.components import PROFILES
 from purgatory_conformance.judging.retraced_case import RetracedCase
-from purgatory_conformance.specimens import (
-    small_channel_muting,
-    small_memory_pool,
-    small_purgatory,
-)
+from purgatory_conformance.specimens.small import channel_muting, memory_pool, purgatory
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.cases import Step
 from purgatory_spec.operations import Allocate, Announce, Check, Connect, Force, Poll, Watch
@@ -95,7 +91,7 @@ def test_a_purgatory_shows_its_lists_and_which_entries_are_stale() -> None:
     """
     panels = _Panels(
         PurgatoryConfiguration(),
-        small_purgatory.PROFILE,
+        purgatory.PROFILE,
         _watch("o1", "a", "b"),
         _watch("o2", "a"),
         Step(Force("o1"), Outcome(True, events=(completed("o1"),))),
@@ -122,7 +118,7 @@ def test_a_pool_shows_who_holds_how_much_of_the_bound() -> None:
     """
     panels = _Panels(
         MemoryPoolConfiguration(size_bytes=100, max_single_bytes=40),
-        small_memory_pool.PROFILE,
+        memory_pool.PROFILE,
         Step(Allocate("b1", 40), Outcome(True)),
         Step(Allocate("b2", 20), Outcome(True)),
         Step(Allocate("b3", 10), Outcome(False)),
@@ -146,7 +142,7 @@ def test_a_pool_that_gave_more_than_it_has_is_wider_than_its_bound() -> None:
     """
     panels = _Panels(
         MemoryPoolConfiguration(size_bytes=50, max_single_bytes=40),
-        small_memory_pool.PROFILE,
+        memory_pool.PROFILE,
         Step(Allocate("b1", 40), Outcome(True)),
         Step(Allocate("b2", 40), Outcome(True)),
         Step(Allocate("b3", 1), Outcome(True)),
@@ -165,7 +161,7 @@ def test_an_unbounded_pool_has_no_bound_to_draw() -> None:
     """
     panels = _Panels(
         MemoryPoolConfiguration(unbounded=True),
-        small_memory_pool.PROFILE,
+        memory_pool.PROFILE,
         Step(Allocate("b1", 40), Outcome(False)),
     )
 
@@ -183,7 +179,7 @@ def test_a_server_shows_who_holds_and_who_waits() -> None:
     """
     panels = _Panels(
         ChannelMutingConfiguration(limit_bytes=10, max_request_bytes=10),
-        small_channel_muting.PROFILE,
+        channel_muting.PROFILE,
         Step(Connect("c1"), Outcome()),
         Step(Connect("c2"), Outcome()),
         Step(Announce("c1", 10, 14), Outcome()),
@@ -207,7 +203,7 @@ def test_many_entries_make_no_endless_picture() -> None:
     keys = ("a",) * 60 + tuple(f"k{number}" for number in range(40))
     panels = _Panels(
         PurgatoryConfiguration(),
-        small_purgatory.PROFILE,
+        purgatory.PROFILE,
         _watch("o1", *keys),
         Step(Check("a"), Outcome(1, events=tuple([tried("o1")] * 60))),
     )
@@ -229,7 +225,7 @@ def test_odd_names_leave_the_picture_well_formed(name: str) -> None:
     """
     panels = _Panels(
         PurgatoryConfiguration(),
-        small_purgatory.PROFILE,
+        purgatory.PROFILE,
         _watch(name, name),
         Step(Force(name), Outcome(False)),
         number=7,

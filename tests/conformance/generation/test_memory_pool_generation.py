@@ -9,7 +9,7 @@ from purgatory_conformance.reducing.memory_pool import (
     simpler_memory_pool_cases,
 )
 from purgatory_conformance.running.shrinking import reduce_case
-from purgatory_conformance.specimens.small_memory_pool import PROFILE
+from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MemoryPoolSupport
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import (

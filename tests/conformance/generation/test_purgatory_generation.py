@@ -20,7 +20,7 @@ from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.searching import candidates
 from purgatory_conformance.running.shrinking import reduce_case, shrink
 from purgatory_conformance.specimens.mutants import mutant
-from purgatory_conformance.specimens.small_purgatory import PROFILE, small_purgatory
+from purgatory_conformance.specimens.small.purgatory import PROFILE, small_purgatory
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.judging.memory_pool.judge import MemoryPoolJudge
-from purgatory_conformance.specimens.small_memory_pool import PROFILE
+from purgatory_conformance.specimens.small.memory_pool import PROFILE
 from purgatory_conformance.support.memory_pool import MemoryPoolSupport
 from purgatory_spec.cases import Case, MemoryPoolCaseHeader, Step
 from purgatory_spec.operations import (

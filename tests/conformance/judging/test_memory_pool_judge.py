@@ -9,7 +9,7 @@ from purgatory_conformance.judging.memory_pool.judge import STATES_CAP, MemoryPo
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.specimens.memory_pool_profiles import NAIVE_PROFILE
-from purgatory_conformance.specimens.small_memory_pool import (
+from purgatory_conformance.specimens.small.memory_pool import (
     PROFILE,
     SmallMemoryPool,
     small_pool_subject,

@@ -7,7 +7,7 @@ from purgatory_conformance.generation.source import SeededSource
 from purgatory_conformance.judging.case_judge import Deviation
 from purgatory_conformance.running.case_run import CaseRun, CaseVerdict, run_case
 from purgatory_conformance.specimens.purgatory_mutants import SILENT_PROFILE
-from purgatory_conformance.specimens.small_purgatory import (
+from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
     DelayedOperation,
     MakePurgatory,

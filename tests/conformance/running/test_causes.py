@@ -13,7 +13,7 @@ from purgatory_conformance.reporting.results import results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
 from purgatory_conformance.running.shrinking import is_part_of
 from purgatory_conformance.specimens.mutants import mutant
-from purgatory_conformance.specimens.small_timer import PROFILE, SmallTimer, Task, small_subject
+from purgatory_conformance.specimens.small.timer import PROFILE, SmallTimer, Task, small_subject
 from purgatory_conformance.specimens.wrong.executor import LastInFirstOut
 from purgatory_conformance.specimens.wrong.expiry import TicksBackwards, ZeroDropped
 from purgatory_conformance.specimens.wrong.wheel import WakesEveryTick

@@ -9,7 +9,7 @@ from purgatory_conformance.scheduling.bundled.bound_scenario import BoundScenari
 from purgatory_conformance.scheduling.bundled.bound_scenarios import BOUND_SCENARIOS
 from purgatory_conformance.scheduling.bundled.explained import ExplainedOperations, ExplainedTimer
 from purgatory_conformance.scheduling.bundled.generated import KINDS, generated_scenario
-from purgatory_conformance.scheduling.bundled.memory_pool_scenarios import (
+from purgatory_conformance.scheduling.bundled.memory_pool.scenarios import (
     BOUND_MEMORY_POOL_SCENARIOS,
 )
 from purgatory_conformance.scheduling.bundled.scenarios import SCENARIOS, scheduled

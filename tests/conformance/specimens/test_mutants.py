@@ -5,16 +5,16 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from purgatory_conformance.specimens import small_memory_pool
 from purgatory_conformance.specimens.mutant import Mutant
 from purgatory_conformance.specimens.mutants import mutants
-from purgatory_conformance.specimens.small_memory_pool import SmallMemoryPool, small_pool_subject
-from purgatory_conformance.specimens.small_purgatory import (
+from purgatory_conformance.specimens.small import memory_pool
+from purgatory_conformance.specimens.small.memory_pool import SmallMemoryPool, small_pool_subject
+from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
     SmallPurgatory,
     small_purgatory,
 )
-from purgatory_conformance.specimens.small_timer import SmallTimer, small_subject
+from purgatory_conformance.specimens.small.timer import SmallTimer, small_subject
 from purgatory_conformance.specimens.timer_mutants import SILENT_PROFILE
 from purgatory_conformance.specimens.wrong import (
     arming,
@@ -133,7 +133,7 @@ def test_answers_alone_name_the_rule(pool: type[SmallMemoryPool], rule: str) -> 
     When generated cases run until one fails, and that one is reduced
     Then it diverges by its rule: what was done before is the evidence
     """
-    silent = msgspec.structs.replace(small_memory_pool.PROFILE, observables=frozenset())
+    silent = msgspec.structs.replace(memory_pool.PROFILE, observables=frozenset())
     subject = small_pool_subject(pool, profile=silent)
     assert shrunk_divergence(subject, Component.MEMORY_POOL).rule == rule
 

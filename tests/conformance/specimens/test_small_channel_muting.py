@@ -8,7 +8,7 @@ import pytest
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict
-from purgatory_conformance.specimens.small_channel_muting import (
+from purgatory_conformance.specimens.small.channel_muting import (
     PROFILE,
     Channel,
     Habits,

@@ -6,7 +6,7 @@ import pytest
 from purgatory_conformance.knowledge import vectors
 from purgatory_conformance.running.campaign import Budget, Verdict, run_campaign
 from purgatory_conformance.running.case_run import CaseVerdict
-from purgatory_conformance.specimens.small_memory_pool import (
+from purgatory_conformance.specimens.small.memory_pool import (
     PROFILE,
     SmallMemoryPool,
     small_pool_subject,

@@ -13,7 +13,7 @@ from purgatory_conformance.specimens.purgatory_mutants import (
     SILENT_PROFILE,
 )
 from purgatory_conformance.specimens.purgatory_profiles import WheelPurgatory
-from purgatory_conformance.specimens.small_purgatory import (
+from purgatory_conformance.specimens.small.purgatory import (
     PROFILE,
     DelayedOperation,
     MakePurgatory,

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from purgatory_conformance.running.case_run import CaseVerdict
-from purgatory_conformance.specimens.small_timer import PROFILE, small_subject
+from purgatory_conformance.specimens.small.timer import PROFILE, small_subject
 from purgatory_conformance.specimens.wrong import arming
 from purgatory_spec.operations import Add, Cancel, Shutdown, Wait
 from purgatory_spec.outcomes import EventKind

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from purgatory_conformance.specimens.small_channel_muting import small_server_subject
+from purgatory_conformance.specimens.small.channel_muting import small_server_subject
 from purgatory_conformance.specimens.wrong.recovering import NewcomerPasses
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject

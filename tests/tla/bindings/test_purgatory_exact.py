@@ -8,16 +8,16 @@ import pytest
 from purgatory_model.concurrent.exact.claims import CLAIMS
 from purgatory_model.concurrent.exact.instance import ExactInstance
 from purgatory_model.concurrent.exact.instances import FALSE_CLAIMS, FAULTS, examine
-from purgatory_tla.bindings import purgatory_exact, purgatory_exact_actions
+from purgatory_tla.bindings.purgatory import exact, exact_actions
 from purgatory_tla.comparing.comparing import GraphVerdict, compare
 from purgatory_tla.comparing.report import told
 from purgatory_tla.manifest.manifest import read_manifest
 from purgatory_tla.modules.vocabulary import vocabulary
 from purgatory_tla.resources import modules_folder
 
-ONE_KEY = purgatory_exact.SMALL
-TWO_CALLERS = purgatory_exact.TWO_CALLERS
-CANCELLED = purgatory_exact.CANCELLING_AND_FORCING
+ONE_KEY = exact.SMALL
+TWO_CALLERS = exact.TWO_CALLERS
+CANCELLED = exact.CANCELLING_AND_FORCING
 TWO_OPERATIONS = ExactInstance(purgers=(), keys=("k1",))
 
 
@@ -90,7 +90,7 @@ def test_the_graphs_are_equal(instance: ExactInstance, states: int, edges: int) 
     When both sides are compared
     Then they are equal
     """
-    found = compare(purgatory_exact.bound("further", "A further instance.", instance))
+    found = compare(exact.bound("further", "A further instance.", instance))
     assert found.verdict is GraphVerdict.EQUAL, told(found)
     assert (found.states, found.edges) == (states, edges)
 
@@ -102,9 +102,9 @@ def test_what_the_module_does_not_know_is_not_bound(flag: str) -> None:
     When it is to be bound
     Then it is refused
     """
-    instance = replace(purgatory_exact.SMALL, **{flag: True})  # type: ignore[arg-type]
+    instance = replace(exact.SMALL, **{flag: True})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="neither results of calls nor orders of lists"):
-        purgatory_exact.bound("a", "b", instance)
+        exact.bound("a", "b", instance)
 
 
 def in_tla(claim: str) -> str:
@@ -136,7 +136,7 @@ def test_a_false_claim_fails_after_as_many_steps_as_in_tla(name: str) -> None:
     model = MODELS[f"exact-{name}"]
     instance, claim = {**FALSE_CLAIMS, **FAULTS}[name]
     assert model.violated == in_tla(claim)
-    bound = purgatory_exact.bound(name, name, replace(instance, variants=frozenset()))
+    bound = exact.bound(name, name, replace(instance, variants=frozenset()))
     constants = {**bound.constants, "Defects": _set_of(instance)}
     for constant, value in model.constants.items():
         assert _elements(constants[constant]) == _elements(value), constant
@@ -177,14 +177,10 @@ def test_every_action_is_in_words_or_belongs_to_what_the_model_leaves_out() -> N
     text = (modules_folder() / "PurgatoryExactHistory.tla").read_text(encoding="utf-8")
     labelled = set(re.findall(r'<<"(\w+)"', text))
     groups = (
-        vars(purgatory_exact_actions)[name]
+        vars(exact_actions)[name]
         for name in ("COMPLETING", "WATCHING", "CHECKING", "CANCELLING", "FORCING", "PURGING")
     )
-    told = {
-        action
-        for group in (*groups, *purgatory_exact_actions.BY_FEATURE.values())
-        for action in group
-    }
+    told = {action for group in (*groups, *exact_actions.BY_FEATURE.values()) for action in group}
     in_two_steps = {"PromiseAlone", "Withdraw", "CancelTimeOut", "ArmLate", "LookAgain"}
     of_faults = {"LatePromise", "LateEvent", "Reset", "Remove"}
     assert labelled - told == in_two_steps | of_faults | {"NestedNothing"}

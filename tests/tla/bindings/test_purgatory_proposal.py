@@ -10,7 +10,7 @@ from purgatory_model.concurrent.proposal.instances import (
     examine,
 )
 from purgatory_model.concurrent.proposal.state import ProposalInstance
-from purgatory_tla.bindings import purgatory_proposal
+from purgatory_tla.bindings.purgatory import proposal
 from purgatory_tla.comparing.comparing import GraphVerdict, compare
 from purgatory_tla.comparing.report import told
 from purgatory_tla.manifest.manifest import read_manifest
@@ -29,7 +29,7 @@ def test_the_purgatory_as_it_was_released_has_one_graph() -> None:
     Then they have the same states, and the same steps with the same arguments between them
     """
     released = ProposalInstance(callers=("c1", "c2"), keys=("k1",), most_events=1, purge_interval=1)
-    found = compare(purgatory_proposal.bound("released", "As it was released.", released))
+    found = compare(proposal.bound("released", "As it was released.", released))
     assert found.verdict is GraphVerdict.EQUAL, "\n".join(told(found))
     assert found.states == 134_223
 
@@ -43,8 +43,8 @@ def test_every_action_of_the_module_is_in_words_or_belongs_to_what_the_model_lea
     text = (modules_folder() / "PurgatoryProposalHistory.tla").read_text(encoding="utf-8")
     labelled = {part.split('"')[1] for part in text.split("step' = <<")[1:] if '"' in part[:2]}
     left_out = {"ReadSizeFirst", "ExpiryTests", "ExpirySets"}
-    assert labelled - purgatory_proposal.ACTIONS.keys() == left_out
-    assert purgatory_proposal.ACTIONS.keys() <= labelled
+    assert labelled - proposal.ACTIONS.keys() == left_out
+    assert proposal.ACTIONS.keys() <= labelled
 
 
 def in_tla(claim: str) -> str:

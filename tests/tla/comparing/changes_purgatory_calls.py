@@ -2,8 +2,8 @@
 
 from .seeded_changes import SeededChange
 
-_BINDING = "purgatory_calls.small_binding"
-_PUBLISHED = "purgatory_calls.small_published_binding"
+_BINDING = "purgatory.calls.small_binding"
+_PUBLISHED = "purgatory.calls.small_published_binding"
 _CALLS = "purgatory_model/purgatory_calls.py"
 
 CHANGES = (

@@ -125,7 +125,7 @@ def _rename(path: Path, names: dict[str, str]) -> None:
 
 
 def _made(package: str, name: str) -> Binding[Any]:
-    module, _, function = name.partition(".")
+    module, _, function = name.rpartition(".")
     binding = getattr(importlib.import_module(f"{package}.{module}"), function)()
     assert isinstance(binding, Binding)
     return binding

@@ -64,7 +64,7 @@ planted in every run, in tests of their own.
 
 def _kind(change: SeededChange) -> tuple[str, bool]:
     """The component and the side."""
-    return change.binding.partition(".")[0], change.in_tla
+    return change.binding.rpartition(".")[0], change.in_tla
 
 
 def _is_large(place: int) -> bool:

@@ -11,12 +11,12 @@ from purgatory_tla.bindings import (
     channel_muting,
     memory_pool,
     memory_pool_calls,
-    purgatory_calls,
-    purgatory_exact,
-    purgatory_proposal,
     timer,
     timing_wheel,
 )
+from purgatory_tla.bindings.purgatory import calls as purgatory_calls
+from purgatory_tla.bindings.purgatory import exact as purgatory_exact
+from purgatory_tla.bindings.purgatory import proposal as purgatory_proposal
 from purgatory_tla.comparing.binding import Binding
 
 _Made = Callable[[], Binding[Any]]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias, TypeVar
 
-from purgatory_conformance.scheduling.bundled.purgatory_world import PurgatoryWorld
+from purgatory_conformance.scheduling.bundled.purgatory.world import PurgatoryWorld
 from purgatory_conformance.scheduling.history import SETUP
 from purgatory_conformance.scheduling.model_outcomes import End, EndsOf, Told, after_setup, ends
 from purgatory_conformance.scheduling.scenario import Program, Scenario, World

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from purgatory_conformance.scheduling.bundled.purgatory_world import PurgatoryWorld
+from purgatory_conformance.scheduling.bundled.purgatory.world import PurgatoryWorld
 from purgatory_conformance.scheduling.bundled.table import BUNDLED
-from purgatory_conformance.scheduling.bundled.timer_under_test import TICK_MS, WHEEL_SIZE
-from purgatory_conformance.scheduling.bundled.timer_world import TimerWorld
+from purgatory_conformance.scheduling.bundled.timer.under_test import TICK_MS, WHEEL_SIZE
+from purgatory_conformance.scheduling.bundled.timer.world import TimerWorld
 from purgatory_conformance.scheduling.scenario import World
 from purgatory_conformance.scheduling.timer_rules import TimerRules, timer_rules
 from purgatory_conformance.scheduling.yield_points import Table

@@ -11,9 +11,9 @@ from functools import partial
 from random import Random
 from typing import Final, TypeAlias
 
-from purgatory_conformance.scheduling.bundled.purgatory_scenarios import Accounting
-from purgatory_conformance.scheduling.bundled.purgatory_world import PurgatoryWorld
-from purgatory_conformance.scheduling.bundled.timer_world import TimerWorld
+from purgatory_conformance.scheduling.bundled.purgatory.scenarios import Accounting
+from purgatory_conformance.scheduling.bundled.purgatory.world import PurgatoryWorld
+from purgatory_conformance.scheduling.bundled.timer.world import TimerWorld
 from purgatory_conformance.scheduling.scenario import Program, Scenario
 from purgatory_spec.operations import (
     Add,

@@ -14,21 +14,21 @@ from purgatory_conformance.scheduling.bundled.explained import (
     ExplainedTimer,
 )
 from purgatory_conformance.scheduling.bundled.generated import generated_scenario
-from purgatory_conformance.scheduling.bundled.memory_pool_scenarios import (
+from purgatory_conformance.scheduling.bundled.memory_pool.scenarios import (
     BOUND_MEMORY_POOL_SCENARIOS,
     MEMORY_POOL_SCENARIOS,
     pool_ends,
 )
-from purgatory_conformance.scheduling.bundled.purgatory_scenarios import (
+from purgatory_conformance.scheduling.bundled.purgatory.scenarios import (
     ACCOUNTINGS,
     purgatory_scenarios,
 )
 from purgatory_conformance.scheduling.bundled.table import BUNDLED
-from purgatory_conformance.scheduling.bundled.timer_scenarios import (
+from purgatory_conformance.scheduling.bundled.timer.scenarios import (
     EXPLAINED_TIMER_SCENARIOS,
     TIMER_SCENARIOS,
 )
-from purgatory_conformance.scheduling.bundled.timer_world import TimerWorld
+from purgatory_conformance.scheduling.bundled.timer.world import TimerWorld
 from purgatory_conformance.scheduling.scenario import Look, Runs, Scenario
 from purgatory_conformance.scheduling.scheduler import Scheduler
 from purgatory_conformance.scheduling.yield_points import Injection, Table

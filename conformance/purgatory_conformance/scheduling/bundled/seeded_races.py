@@ -15,7 +15,8 @@ from types import ModuleType
 from typing import Final
 from unittest.mock import patch
 
-from purgatory_conformance.scheduling.bundled import purgatory_under_test, timer_under_test
+from purgatory_conformance.scheduling.bundled.purgatory import under_test as purgatory_under_test
+from purgatory_conformance.scheduling.bundled.timer import under_test as timer_under_test
 from purgatory_impl import COMPILED, DelayedOperation, OneShotEnded, Purgatory, Task, Timer
 from purgatory_impl import purgatory as purgatory_module
 from purgatory_impl.accounting import Accounting, ProposalAccounting

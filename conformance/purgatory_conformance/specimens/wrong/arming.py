@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from purgatory_conformance.specimens.small_timer import Fate, SmallTimer, Task
+from purgatory_conformance.specimens.small.timer import Fate, SmallTimer, Task
 from purgatory_spec.operations import Action
 
 

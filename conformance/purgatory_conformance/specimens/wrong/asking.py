@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from purgatory_conformance.specimens.small_channel_muting import (
+from purgatory_conformance.specimens.small.channel_muting import (
     Channel,
     Refusal,
     SmallServer,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 
-from purgatory_conformance.specimens.small_purgatory import (
+from purgatory_conformance.specimens.small.purgatory import (
     DelayedOperation,
     Entry,
     ScriptFailure,

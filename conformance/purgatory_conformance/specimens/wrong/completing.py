@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from purgatory_conformance.specimens.small_purgatory import (
+from purgatory_conformance.specimens.small.purgatory import (
     DelayedOperation,
     Entry,
     Refusal,

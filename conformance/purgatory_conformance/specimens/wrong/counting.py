@@ -1,6 +1,6 @@
 """Purgatories that miscount, purge at the wrong time, or purge the wrong entries."""
 
-from purgatory_conformance.specimens.small_purgatory import (
+from purgatory_conformance.specimens.small.purgatory import (
     DelayedOperation,
     Entry,
     SmallPurgatory,

@@ -1,6 +1,6 @@
 """Servers that go wrong when a connection ends, or its time is over."""
 
-from purgatory_conformance.specimens.small_channel_muting import (
+from purgatory_conformance.specimens.small.channel_muting import (
     Channel,
     Request,
     SmallServer,

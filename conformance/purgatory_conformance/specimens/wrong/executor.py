@@ -1,6 +1,6 @@
 """Timers that go wrong when tasks run, or when the timer is shut down."""
 
-from purgatory_conformance.specimens.small_timer import Refusal, ScriptFailure, SmallTimer, Task
+from purgatory_conformance.specimens.small.timer import Refusal, ScriptFailure, SmallTimer, Task
 from purgatory_spec.operations import Action, AddInside, AdvanceInside, CancelInside
 from purgatory_spec.reasons import Reason
 

@@ -1,6 +1,6 @@
 """Timers that expire a task at the wrong time, in the wrong order, or not once."""
 
-from purgatory_conformance.specimens.small_timer import Bucket, Refusal, SmallTimer, Task
+from purgatory_conformance.specimens.small.timer import Bucket, Refusal, SmallTimer, Task
 from purgatory_spec.operations import Action
 from purgatory_spec.reasons import Reason
 

@@ -1,6 +1,6 @@
 """Memory pools that go wrong when they are made, asked, or looked at."""
 
-from purgatory_conformance.specimens.small_memory_pool import (
+from purgatory_conformance.specimens.small.memory_pool import (
     Buffer,
     Refusal,
     SmallMemoryPool,

@@ -1,6 +1,6 @@
 """Purgatories that go wrong only after a certain history, or where callbacks meet each other."""
 
-from purgatory_conformance.specimens.small_purgatory import (
+from purgatory_conformance.specimens.small.purgatory import (
     DelayedOperation,
     ScriptFailure,
     SmallPurgatory,

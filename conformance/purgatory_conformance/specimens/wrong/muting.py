@@ -1,6 +1,6 @@
 """Servers that go wrong while a request is handled: order, release, response, throttling."""
 
-from purgatory_conformance.specimens.small_channel_muting import (
+from purgatory_conformance.specimens.small.channel_muting import (
     Channel,
     Request,
     SmallServer,

@@ -1,6 +1,6 @@
 """Servers that go wrong when memory comes back: who reads on, in which order, and its time."""
 
-from purgatory_conformance.specimens.small_channel_muting import Channel, SmallServer
+from purgatory_conformance.specimens.small.channel_muting import Channel, SmallServer
 
 
 class NeverUnmutes(SmallServer):

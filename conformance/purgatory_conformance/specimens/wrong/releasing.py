@@ -1,6 +1,6 @@
 """Memory pools that go wrong when a buffer comes back, or something that looks like one."""
 
-from purgatory_conformance.specimens.small_memory_pool import Buffer, Refusal, SmallMemoryPool
+from purgatory_conformance.specimens.small.memory_pool import Buffer, Refusal, SmallMemoryPool
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
 

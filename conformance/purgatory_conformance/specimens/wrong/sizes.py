@@ -1,6 +1,6 @@
 """Memory pools that go wrong where sizes are large."""
 
-from purgatory_conformance.specimens.small_memory_pool import (
+from purgatory_conformance.specimens.small.memory_pool import (
     Buffer,
     Refusal,
     SmallMemoryPool,

@@ -1,6 +1,6 @@
 """Timers that go wrong as timing wheels: levels, buckets, the delay queue, the own clock."""
 
-from purgatory_conformance.specimens.small_timer import Bucket, SmallTimer, Task
+from purgatory_conformance.specimens.small.timer import Bucket, SmallTimer, Task
 from purgatory_spec.profiles import TimerConfiguration, TimerProfile
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from purgatory_conformance.scheduling.bundled.memory_pool_world import (
+from purgatory_conformance.scheduling.bundled.memory_pool.world import (
     MAX_SINGLE_BYTES,
     SIZE_BYTES,
     MemoryPoolWorld,

@@ -1,10 +1,10 @@
 """The world of a purgatory's scenarios: the bundled purgatory, and the checks of its runs."""
 
-from purgatory_conformance.scheduling.bundled.purgatory_checks import (
+from purgatory_conformance.scheduling.bundled.purgatory.checks import (
     problems,
     problems_at_an_instant,
 )
-from purgatory_conformance.scheduling.bundled.purgatory_under_test import PurgatoryUnderTest
+from purgatory_conformance.scheduling.bundled.purgatory.under_test import PurgatoryUnderTest
 from purgatory_conformance.scheduling.errors import CheckFailed
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Literal
 
-from purgatory_conformance.scheduling.bundled.purgatory_world import PurgatoryWorld
+from purgatory_conformance.scheduling.bundled.purgatory.world import PurgatoryWorld
 from purgatory_conformance.scheduling.scenario import Call, Observe, Program, Scenario
 from purgatory_spec.operations import (
     Advance,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from purgatory_model.concurrent.exact.instance import CALLBACK, EXECUTOR, ExactInstance
 from purgatory_model.concurrent.exact.model import ConcurrentExact
 from purgatory_model.concurrent.exact.state import Bag, Delayed, ExactState, Thread
-from purgatory_tla.bindings.purgatory_exact_actions import actions_of
+from purgatory_tla.bindings.purgatory.exact_actions import actions_of
 from purgatory_tla.comparing.binding import Binding, Variable
 from purgatory_tla.values.values import Value, function, to_tla
 

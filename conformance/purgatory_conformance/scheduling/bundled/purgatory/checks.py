@@ -7,7 +7,7 @@ lists, read one by one. Last, everything is let finish, and nothing may be left.
 from collections import Counter
 from collections.abc import Iterator
 
-from purgatory_conformance.scheduling.bundled.purgatory_under_test import (
+from purgatory_conformance.scheduling.bundled.purgatory.under_test import (
     PurgatoryUnderTest,
     ScheduledOperation,
 )

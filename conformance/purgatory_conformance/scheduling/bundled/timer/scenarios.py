@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from purgatory_conformance.scheduling.bundled.timer_under_test import ELSEWHERE
-from purgatory_conformance.scheduling.bundled.timer_world import TimerWorld
+from purgatory_conformance.scheduling.bundled.timer.under_test import ELSEWHERE
+from purgatory_conformance.scheduling.bundled.timer.world import TimerWorld
 from purgatory_conformance.scheduling.scenario import Program, Scenario, World
 from purgatory_conformance.scheduling.scheduler import Scheduler
 from purgatory_impl import LARGEST_DELAY_MS

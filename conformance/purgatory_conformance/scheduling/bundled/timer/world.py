@@ -1,7 +1,7 @@
 """The world of a timer's scenarios: the bundled timer, and the checks of what a run has left."""
 
-from purgatory_conformance.scheduling.bundled.timer_checks import problems
-from purgatory_conformance.scheduling.bundled.timer_under_test import TimerUnderTest
+from purgatory_conformance.scheduling.bundled.timer.checks import problems
+from purgatory_conformance.scheduling.bundled.timer.under_test import TimerUnderTest
 
 
 class TimerWorld(TimerUnderTest):

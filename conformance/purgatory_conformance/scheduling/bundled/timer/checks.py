@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from purgatory_conformance.scheduling.bundled.timer_under_test import TimerUnderTest
+from purgatory_conformance.scheduling.bundled.timer.under_test import TimerUnderTest
 from purgatory_impl import Task, Timer
 from purgatory_impl.bucket import Bucket
 from purgatory_impl.wheel import Level

@@ -1,0 +1,1 @@
+"""The bundled memory pool under the scheduler; begin with ``scenarios``."""

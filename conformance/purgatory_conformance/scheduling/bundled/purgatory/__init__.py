@@ -1,0 +1,1 @@
+"""The bundled purgatory under the scheduler; begin with ``scenarios``."""

@@ -1,0 +1,1 @@
+"""The bundled timer under the scheduler; begin with ``scenarios``."""

@@ -1,0 +1,1 @@
+"""The purgatory's bindings: ``calls`` to the sequential model, the others to concurrent models."""
