@@ -59,6 +59,13 @@ class Situation(NamedTuple):
 IDLE = Situation()
 
 
+class Fate(NamedTuple):
+    """The end of a finished task: the rules that ended the arming, and whether the task ran."""
+
+    ended_by: frozenset[str]
+    ran: bool
+
+
 class TimerCall(NamedTuple):
     """An open add or cancel: the number of the call, and the arming."""
 
@@ -117,6 +124,12 @@ class FollowedTask:
         """A call returns that was rejected."""
         del self.calls[call.number]
         self._keep({each: None for each in self.situations if call.number not in each.taken})
+
+    def may_have_taken_effect(self, call: TimerCall) -> None:
+        """A call was open at a snapshot: it may have taken effect before."""
+        self.situations += [
+            each._replace(taken=each.taken | {call.number}) for each in self.situations
+        ]
 
     def run(self, first_ms: int, last_ms: int) -> tuple[Arming | None] | None:
         """It runs, between two readings.
