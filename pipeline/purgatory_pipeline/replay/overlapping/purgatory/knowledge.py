@@ -24,13 +24,16 @@ from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import 
     FollowedOperations,
     PurgatoryCall,
 )
-from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import Seen, System, fresh
+from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import (
+    ANY_KEY_TAKES_TIME_OUT,
+    Seen,
+    System,
+    fresh,
+)
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
 from purgatory_pipeline.traces.lines import PurgatoryInstance
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import CancelResult, FirstTry
 
-_ANY_KEY_TAKES_TIME_OUT = "time_out_taken_with_key"
 _OPEN_AFTER_SHUTDOWN = "open_after_shutdown"
 _NEVER_OMITTED = (EventKind.COMPLETED, EventKind.TIMED_OUT)
 
@@ -72,14 +75,8 @@ class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
             if kind in self.begin.omitted:
                 raise Unusable(f"a purgatory cannot be judged without {kind.value}")
         instance = narrowed(self.begin.instance, PurgatoryInstance)
-        profile, self.time_outs = instance.profile, instance.configuration.time_outs
-        self.system = System(
-            profile.accounting,
-            _ANY_KEY_TAKES_TIME_OUT in self.variants,
-            profile.first_try is FirstTry.BEFORE_WATCHING,
-            profile.cancel_result is CancelResult.LIVE,
-            frozenset({EventKind.EXPIRED, *self.begin.omitted}),
-        )
+        self.time_outs = instance.configuration.time_outs
+        self.system = System.of(self.begin, instance.profile)
 
     @property
     def live(self) -> int:
@@ -158,7 +155,7 @@ class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
             return False
         followed.memory = after
         if not after.is_strict and memory.is_strict:
-            self.deviates(_ANY_KEY_TAKES_TIME_OUT)
+            self.deviates(ANY_KEY_TAKES_TIME_OUT)
         return True
 
     def settle(self, followed: FollowedOperation, slot: int) -> None:

@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 from purgatory_conformance.components import narrowed
 from purgatory_model.pending_tasks import PendingTasks
-from purgatory_model.timer import TimerModel, TimerState, timer_model
+from purgatory_model.timer import TimerModel, timer_model
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.overlapping.expiries import ExpiryFollower
@@ -24,6 +24,7 @@ from purgatory_pipeline.replay.overlapping.follower import NS_PER_MS
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
 from purgatory_pipeline.replay.overlapping.timer import blame
 from purgatory_pipeline.replay.overlapping.timer.armings import (
+    AS_TIMER,
     Arming,
     Fate,
     FollowedTask,
@@ -231,7 +232,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         if armed is None:
             return
         followed.ended_by = rules
-        if armed.early_ms > at_ms and armed.late_ms is not None:
+        if not armed.may_come_by(at_ms) and armed.late_ms is not None:
             self.passing.put(armed.late_ms, rules)
 
     def _other_returned(
@@ -274,7 +275,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         """A task is handed over or runs. Rules: TIMER-NOT-EARLY, TIMER-EXACTLY-ONCE."""
         followed = self.tasks.get(event.task)
         if event.kind is EventKind.EXPIRED:
-            if followed is None or not any(a.early_ms <= last_ms for a in followed.armings()):
+            if followed is None or not any(a.may_come_by(last_ms) for a in followed.armings()):
                 return self._blame_run(event.task, followed, first_ms, last_ms)
             return None
         if event.kind is EventKind.REJECTED:
@@ -384,7 +385,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
             handed_over.append(armed)
         elif pending is not None and (armed is None or not self._is_of(armed, pending)):
             return False
-        return sum(each.early_ms <= latest_ms for each in handed_over) >= queued
+        return sum(each.may_come_by(latest_ms) for each in handed_over) >= queued
 
     def _is_of(self, armed: Arming, pending: PendingTask) -> bool:
         """Whether an arming may have the expiry that a snapshot tells."""
@@ -411,7 +412,3 @@ def _rules_of_add(followed: FollowedTask, delay_ms: int) -> frozenset[str]:
     elif followed.ran:
         rules.add("TIMER-READD-FIRED")
     return frozenset(rules) if rules else _NO_RULES
-
-
-AS_TIMER = {closed: TimerState(0, PendingTasks(), closed=closed) for closed in (False, True)}
-"""A timer that is open, and one that was shut down."""
