@@ -8,10 +8,10 @@ import pyarrow as pa
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from purgatory_pipeline.campaigns.tables import spark_columns
 from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.engines.spark.progress import run_watched
 from purgatory_pipeline.engines.spark.session import is_connect
+from purgatory_pipeline.results.arrow_columns import spark_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

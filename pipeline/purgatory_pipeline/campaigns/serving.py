@@ -32,14 +32,6 @@ from purgatory_spec.messages import (
     NewTimer,
     Reply,
 )
-from purgatory_spec.profiles import (
-    ChannelMutingProfile,
-    Component,
-    MemoryPoolProfile,
-    Profile,
-    PurgatoryProfile,
-    TimerProfile,
-)
 
 EXIT_MEMORY = 70
 """The exit code of a process whose subject has taken more memory than it may."""
@@ -118,7 +110,9 @@ def _answer(subject: Subject, line: bytes) -> Reply | None:
     try:
         match request.request:
             case "hello":
-                components = _components(subject.profiles)
+                components = msgspec.convert(
+                    {each.value: profile for each, profile in subject.profiles.items()}, Components
+                )
                 return Reply(request.id, PROTOCOL_VERSION, subject.implementation, components)
             case "new":
                 asked = decode_line(line, _NEW[request.component])
@@ -152,19 +146,6 @@ def _done(subject: Subject, line: bytes, number: int) -> Reply:
         detail=outcome.detail,
         called_ms=outcome.called_ms,
         returned_ms=outcome.returned_ms,
-    )
-
-
-def _components(profiles: Mapping[Component, Profile]) -> Components:
-    timer = profiles.get(Component.TIMER)
-    purgatory = profiles.get(Component.PURGATORY)
-    pool = profiles.get(Component.MEMORY_POOL)
-    channels = profiles.get(Component.CHANNEL_MUTING)
-    return Components(
-        timer=timer if isinstance(timer, TimerProfile) else None,
-        purgatory=purgatory if isinstance(purgatory, PurgatoryProfile) else None,
-        memory_pool=pool if isinstance(pool, MemoryPoolProfile) else None,
-        channel_muting=channels if isinstance(channels, ChannelMutingProfile) else None,
     )
 
 

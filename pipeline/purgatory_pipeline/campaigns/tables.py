@@ -73,18 +73,6 @@ CAUSES = _declared(
 )
 """The table ``causes``: ``steps`` and ``replay`` are those of the shrunk case."""
 
-SPARK_TYPES: Mapping[pa.DataType, str] = {
-    pa.string(): "string",
-    pa.int64(): "bigint",
-    pa.binary(): "binary",
-    _VISITS: "array<struct<rule: string, visits: bigint>>",
-}
-
-
-def spark_columns(schema: pa.Schema) -> str:
-    """The same columns in Spark's words; that none is missing, Spark does not say."""
-    return ", ".join(f"`{field.name}` {SPARK_TYPES[field.type]}" for field in schema)
-
 
 def table_of(rows: Iterable[Sequence[object]], schema: pa.Schema) -> pa.Table:
     """Rows, each a value for every column, as a table."""

@@ -14,9 +14,9 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from purgatory_pipeline.engines.external_sort import CHUNK_BYTES, ExternalSort, itself
+from purgatory_pipeline.engines.local_progress import CheckProgress
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import QuarantineRow, Row
 from purgatory_pipeline.traces.extents import Extent
@@ -27,30 +27,12 @@ _LOGGER = logging.getLogger(__name__)
 _LINES_BETWEEN_NEWS = 5000
 
 
-class LocalProgress(Protocol):
-    """Whoever wants to know how far the engine is."""
-
-    def read(self, lines: int) -> None:
-        """So many lines have been read; more may follow."""
-
-    def judged(self, lines: int, of: int) -> None:
-        """All lines have been read, and so many of them judged."""
-
-
-class _NobodyAsks:
-    def read(self, lines: int) -> None:
-        pass
-
-    def judged(self, lines: int, of: int) -> None:
-        pass
-
-
 def check_locally(
     paths: Iterable[str | Path],
     *,
     scratch: Path | None = None,
     chunk_bytes: int = CHUNK_BYTES,
-    progress: LocalProgress | None = None,
+    progress: CheckProgress | None = None,
     earlier: Sequence[str] = (),
 ) -> Iterator[Row]:
     """The rows of all runs in the files that paths stand for.
@@ -69,7 +51,6 @@ def check_locally(
         NothingThere: a path stands for nothing.
         MissingExtra: a file is Parquet, and pyarrow is not installed.
     """
-    news: LocalProgress = _NobodyAsks() if progress is None else progress
     lines = 0
     extents: defaultdict[str, Extent] = defaultdict(Extent)
     with ExternalSort(Located, itself, scratch, chunk_bytes) as sorting:
@@ -83,8 +64,8 @@ def check_locally(
                 if earlier:
                     extents[line.run].take(line)
                 lines += 1
-                if lines % _LINES_BETWEEN_NEWS == 0:
-                    news.read(lines)
+                if progress is not None and lines % _LINES_BETWEEN_NEWS == 0:
+                    progress.read(lines)
         cut = {run for run, extent in extents.items() if not extent.is_whole}
         for file in earlier if cut else ():
             for line in read_file(file):
@@ -92,11 +73,13 @@ def check_locally(
                     sorting.add(line)
                     lines += 1
         _LOGGER.info("%d lines read and sorted; replaying", lines)
-        yield from replay(_counted(sorting.in_order(), lines, news))
+        yield from replay(_counted(sorting.in_order(), lines, progress))
 
 
-def _counted(ordered: Iterator[Located], lines: int, news: LocalProgress) -> Iterator[Located]:
+def _counted(
+    ordered: Iterator[Located], lines: int, progress: CheckProgress | None
+) -> Iterator[Located]:
     for number, located in enumerate(ordered):
-        if number % _LINES_BETWEEN_NEWS == 0:
-            news.judged(number, lines)
+        if progress is not None and number % _LINES_BETWEEN_NEWS == 0:
+            progress.judged(number, lines)
         yield located

@@ -21,7 +21,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from purgatory_pipeline.engines.external_sort import CHUNK_BYTES, ExternalSort, Key
@@ -142,12 +141,7 @@ class ResultWriter:
         self._quarantine = self._sorting(QuarantineRow, _by_place)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def _sorting(self, kind: type[AnyRow], key: Callable[[AnyRow], Key]) -> ExternalSort[AnyRow]:

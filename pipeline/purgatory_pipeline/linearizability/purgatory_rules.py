@@ -23,16 +23,15 @@ from purgatory_pipeline.linearizability.calls import CallRules, RecordedCall
 from purgatory_pipeline.linearizability.operation_shares import OperationShares
 from purgatory_pipeline.linearizability.share import Share
 from purgatory_pipeline.linearizability.time_outs import TimeOuts, may_time_out_in
+from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import System
 from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
 from purgatory_pipeline.traces.lines import WaitingOperation
 from purgatory_spec.operations import CancelForKey, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
 from purgatory_spec.profiles import (
     Accounting,
-    CancelResult,
     CheckDrops,
     Executor,
-    FirstTry,
     PurgatoryProfile,
 )
 
@@ -152,24 +151,15 @@ def statements(profile: PurgatoryProfile, operations: OperationShares) -> tuple[
     """
     history = operations.history
     snapshot = history.snapshot
-    deviations = () if history.begin is None else history.begin.deviations
-    any_key_takes_time_out = any(
-        each.rule == "PURGATORY-CANCEL-KEEPS-TIME-OUT" for each in deviations
-    )
+    assert history.begin is not None
+    system = System.of(history.begin, profile)
     waiting = {each.operation: each for each in history.waiting}
 
     def statement(words: str, *, arms_first: bool) -> Statement:
         def share_of(name: str) -> OperationShare:
             entries = operations.of(name)
-            rules = OverlappingCalls(
-                name,
-                arms_first=arms_first,
-                any_key_takes_time_out=any_key_takes_time_out,
-                tries_first=profile.first_try is FirstTry.BEFORE_WATCHING,
-                cancels_live=profile.cancel_result is CancelResult.LIVE,
-            )
             calls = OperationCalls(
-                rules,
+                system.rules(name, arms_first=arms_first),
                 profile.executor,
                 real_clock=history.is_on_real_clock,
                 leaves_lists=profile.check_drops is CheckDrops.EVERYWHERE,

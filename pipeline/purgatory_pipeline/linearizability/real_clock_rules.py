@@ -14,38 +14,20 @@ except at the end of the run.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from purgatory_conformance.judging.expiry_interval import ExpiryInterval
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect
 from purgatory_model.pending_tasks import PendingTasks
-from purgatory_model.timer import TimerModel, TimerState, timer_model
+from purgatory_model.timer import TimerModel, timer_model
 from purgatory_pipeline.linearizability.calls import CallRules, Entry, RecordedCall
+from purgatory_pipeline.replay.overlapping.timer.armings import AS_TIMER, Arming
 from purgatory_pipeline.traces.lines import PendingTask, Snapshot, TimerInstance
 from purgatory_spec.operations import Add, Cancel, RunOne, Shutdown, Wait
 from purgatory_spec.outcomes import ran
 
-_AS_TIMER = {closed: TimerState(0, PendingTasks(), closed=closed) for closed in (False, True)}
-"""A timer that is open, and one that was shut down."""
-
 END = Wait(0)
 """Stands for the end of a run: what is overdue then was not run in time."""
-
-
-class Arming(NamedTuple):
-    """When a task may run, ms; ``late_ms`` None where nobody knows how late."""
-
-    early_ms: int
-    late_ms: int | None
-
-    def allows(self, at_ms: int) -> bool:
-        """Whether it may run at that time (TIMER-NOT-EARLY, TIMER-LATENESS)."""
-        return self.early_ms <= at_ms and not self.is_over(at_ms)
-
-    def is_over(self, at_ms: int) -> bool:
-        """Whether it should have run by now."""
-        return self.late_ms is not None and self.late_ms < at_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +82,7 @@ class RealClockRules(CallRules[TaskOnRealClock]):
     def _add(
         self, state: TaskOnRealClock, call: RecordedCall, delay_ms: int
     ) -> Iterator[Effect[TaskOnRealClock]]:
-        reason = self.model.refusal(_AS_TIMER[state.closed], delay_ms)
+        reason = self.model.refusal(AS_TIMER[state.closed], delay_ms)
         if reason is not None:
             yield Effect(state, raised=reason)
             return
@@ -114,11 +96,11 @@ class RealClockRules(CallRules[TaskOnRealClock]):
     def _run(self, state: TaskOnRealClock, at_ms: int) -> Iterator[Effect[TaskOnRealClock]]:
         """It runs: for an arming that was handed over before, or for the present one."""
         for place, arming in enumerate(state.queued):
-            if arming.allows(at_ms):
+            if arming.allows(at_ms, at_ms):
                 rest = state.queued[:place] + state.queued[place + 1 :]
                 yield Effect(replace(state, queued=rest), (ran(self.task),))
         armed = state.armed
-        if armed is not None and armed.allows(at_ms):
+        if armed is not None and armed.allows(at_ms, at_ms):
             yield Effect(replace(state, armed=None), (ran(self.task),))
 
 
@@ -138,7 +120,7 @@ def _ended(state: TaskOnRealClock, call: RecordedCall) -> Iterator[TaskOnRealClo
         yield replace(state, armed=None)
     if armed is None:
         return
-    if call.ended is None or armed.early_ms <= _time_of(call.ended):
+    if call.ended is None or armed.may_come_by(_time_of(call.ended)):
         yield replace(state, armed=None, queued=tuple(sorted((*state.queued, armed), key=repr)))
 
 

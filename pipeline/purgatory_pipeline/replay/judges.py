@@ -27,9 +27,9 @@ def judge_of(begin: Begin) -> TraceJudge:
     if isinstance(begin.clock, ManualClock):
         return SequentialJudge(begin)
     match begin.instance:
-        case TimerInstance() as instance:
-            return OverlappingJudge(begin, TimerFollower(begin, instance))
-        case PurgatoryInstance() as instance:
-            return OverlappingJudge(begin, PurgatoryFollower(begin, instance))
-        case MemoryPoolInstance() as instance:
-            return OverlappingJudge(begin, MemoryPoolFollower(begin, instance))
+        case TimerInstance():
+            return OverlappingJudge(begin, TimerFollower(begin))
+        case PurgatoryInstance():
+            return OverlappingJudge(begin, PurgatoryFollower(begin))
+        case MemoryPoolInstance():
+            return OverlappingJudge(begin, MemoryPoolFollower(begin))

@@ -22,8 +22,16 @@ from purgatory_pipeline.traces.sources import read_file, read_part, sources_of
 HEAD_BYTES = 4096
 """So much of a file tells it from others."""
 
-LINE_COLUMNS = (
-    "run string, seq bigint, file string, number bigint, raw binary, reason string, `order` bigint"
+LINES = pa.schema(
+    [
+        ("run", pa.string()),
+        ("seq", pa.int64()),
+        ("file", pa.string()),
+        ("number", pa.int64()),
+        ("raw", pa.binary()),
+        ("reason", pa.string()),
+        ("order", pa.int64()),
+    ]
 )
 """A line of a trace on its way to its run; ``reason`` is given where it cannot be used."""
 
@@ -126,22 +134,9 @@ class ReadSpans:
             yield _batch(waiting, span.order)
 
 
-_LINES = pa.schema(
-    [
-        ("run", pa.string()),
-        ("seq", pa.int64()),
-        ("file", pa.string()),
-        ("number", pa.int64()),
-        ("raw", pa.binary()),
-        ("reason", pa.string()),
-        ("order", pa.int64()),
-    ]
-)
-
-
 def _batch(
     lines: list[tuple[str, int | None, str, int, bytes, str | None]], order: int
 ) -> pa.RecordBatch:
     columns = [*zip(*lines, strict=True), [order] * len(lines)]
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, _LINES.types, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=_LINES)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, LINES.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=LINES)

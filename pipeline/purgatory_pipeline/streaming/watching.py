@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from purgatory_pipeline.replay.reordered_run import MOST_HELD
+from purgatory_pipeline.results.arrow_columns import spark_columns
 from purgatory_pipeline.streaming.arrivals import Arrivals
 from purgatory_pipeline.streaming.processor import RECORD_COLUMNS, RunProcessor
-from purgatory_pipeline.streaming.spans import LINE_COLUMNS, ReadSpans
+from purgatory_pipeline.streaming.spans import LINES, ReadSpans
 from purgatory_pipeline.streaming.tables import Tables
 from purgatory_pipeline.summary.summary import Summary
 
@@ -64,7 +65,7 @@ def start(
         .text(str(arrivals.orders))
         .repartition(spark.sparkContext.defaultParallelism)
     )
-    lines = orders.mapInArrow(ReadSpans(str(arrivals.folder)), LINE_COLUMNS)
+    lines = orders.mapInArrow(ReadSpans(str(arrivals.folder)), spark_columns(LINES))
     records = lines.groupBy("run").transformWithState(
         RunProcessor(watch.most_held), RECORD_COLUMNS, "Update", "None"
     )

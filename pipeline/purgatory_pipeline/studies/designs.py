@@ -14,11 +14,10 @@ from purgatory_pipeline.studies.purging import (
     ByCount,
     ByEstimate,
     BySize,
-    Never,
     PurgeRule,
 )
 from purgatory_pipeline.studies.setting import Setting
-from purgatory_pipeline.studies.timers import BucketTimer, RequestQueue, StudyTimer, WheelTimer
+from purgatory_pipeline.studies.timers import NO_LEVELS, RequestQueue, StudyTimer, WheelTimer
 from purgatory_pipeline.studies.watcher_counts import WatcherCounts, watcher_counts
 
 
@@ -32,8 +31,8 @@ class CountedDesign:
         self._purge_test_first = setting.expiries == "after-purge-test"
         self._time_out_ms = setting.time_out_ms
         self._lists = watcher_counts(setting.layout, setting.keys, setting.key_space, setting.seed)
-        self._timer = _timer_of(setting)
-        self._rule = _rule_of(setting, self._lists, self._timer)
+        self._timer = _timer_of(setting, self.counts)
+        self._rule = _rule_of(setting, self._lists, self._timer, self.counts)
         self._timer_size = 0
         self._completed = bytearray(setting.requests)
         self._expiry_ms = [0] * setting.requests
@@ -115,16 +114,7 @@ class CountedDesign:
             counts.over_distinct.hold(estimate - live - stale_operations, milliseconds)
 
     def finish(self) -> None:
-        """Take over what the parts have counted."""
-        counts, timer = self.counts, self._timer.counts
-        counts.inserted = timer.inserted
-        counts.reinserted = timer.reinserted
-        counts.queue_pushes = timer.queue_pushes
-        counts.queue_pops = timer.queue_pops
-        counts.queue_steps = timer.queue_steps
-        counts.popped_empty = timer.popped_empty
-        counts.collections = self._rule.collections
-        counts.references_visited = self._rule.references_visited
+        """Nothing: the parts count as they go."""
 
     def _expire(self, request: int, now_ms: int) -> None:
         """Complete a request by its time-out."""
@@ -151,20 +141,20 @@ class CountedDesign:
             counts.purge_visited += self._rule.purge()
 
 
-def _timer_of(setting: Setting) -> StudyTimer:
+def _timer_of(setting: Setting, counts: Counts) -> StudyTimer:
     if setting.design == "old":
-        return RequestQueue()
-    if setting.design == "discontinuous":
-        return BucketTimer(setting.tick_ms)
-    return WheelTimer(setting.tick_ms, setting.wheel_size)
+        return RequestQueue(counts)
+    has_levels = setting.design != "discontinuous"
+    return WheelTimer(counts, setting.tick_ms, setting.wheel_size if has_levels else NO_LEVELS)
 
 
-def _rule_of(setting: Setting, lists: WatcherCounts, timer: StudyTimer) -> PurgeRule:
+def _rule_of(
+    setting: Setting, lists: WatcherCounts, timer: StudyTimer, counts: Counts
+) -> PurgeRule:
     interval = setting.purge_interval
     if isinstance(timer, RequestQueue):
         return BySize(lists, interval, timer)
-    if setting.design == "exact":
-        return ByCount(lists, interval)
     if setting.design == "weak":
-        return ByClearedReferences(lists, interval, setting.collection_ms)
-    return Never() if setting.design == "eager" else ByEstimate(lists, interval)
+        return ByClearedReferences(lists, interval, counts, setting.collection_ms)
+    rules = {"exact": ByCount, "eager": PurgeRule}
+    return rules.get(setting.design, ByEstimate)(lists, interval)

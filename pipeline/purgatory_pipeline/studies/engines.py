@@ -62,6 +62,8 @@ def run_on_spark(
     Yields:
         Each setting and its row, in the order given.
     """
+    from purgatory_pipeline.results.arrow_columns import spark_columns
+
     size = _SETTINGS_FOR_EACH_PROCESSOR * _processors_of(spark)
     for first in range(0, len(settings), size):
         wave = settings[first : first + size]
@@ -70,7 +72,7 @@ def run_on_spark(
         rows = (
             frame.repartitionByRange(len(wave), "number")
             .select("setting")
-            .mapInArrow(_rows_of_batches, _columns())
+            .mapInArrow(_rows_of_batches, spark_columns(schema()))
             .toArrow()
             .to_pylist()
         )
@@ -85,16 +87,6 @@ def _processors_of(spark: SparkSession) -> int:
         return spark.sparkContext.defaultParallelism
     except Exception:  # no context
         return 2
-
-
-def _columns() -> str:
-    """The schema of the results in the words of Spark."""
-    words = {
-        "string": "string",
-        "int64": "bigint",
-        "list<element: int64 not null>": "array<bigint>",
-    }
-    return ", ".join(f"`{field.name}` {words[str(field.type)]} not null" for field in schema())
 
 
 def _rows_of_batches(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:

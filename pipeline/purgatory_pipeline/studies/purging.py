@@ -4,8 +4,9 @@ Each rule looks at the lists and at the timer's size, in passes of the reaper, a
 purge is due. A rule that keeps an estimate can be asked how far it is off.
 """
 
-from typing import Final, Protocol
+from typing import Final
 
+from purgatory_pipeline.studies.counts import Counts
 from purgatory_pipeline.studies.timers import RequestQueue
 from purgatory_pipeline.studies.watcher_counts import WatcherCounts
 
@@ -13,41 +14,46 @@ POLL_MS: Final = 200
 """How long a reaper that is told nothing sleeps at most, ms; Kafka's figure."""
 
 
-class PurgeRule(Protocol):
-    """Says when to purge.
+class PurgeRule:
+    """Says when to purge: this one never, for lists in which nothing is ever stale."""
 
-    Attributes:
-        collections: Garbage collections so far, where the rule depends on them.
-        references_visited: Weak references visited by the collections.
-    """
+    def __init__(self, lists: WatcherCounts, interval: int) -> None:
+        """Look at these lists.
 
-    collections: int
-    references_visited: int
+        Args:
+            lists: What is purged.
+            interval: What has to be exceeded, whatever the rule counts.
+        """
+        self.lists = lists
+        self.interval = interval
 
     def count_watch(self) -> None:
         """An operation is being watched."""
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
         """When the reaper is to look, whether or not the timer has something to do by then."""
+        return None
 
     def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
         """Whether a purge is due; it then begins."""
+        return False
 
     def purge(self) -> int:
         """Purge; how many entries, of lists and timer, were visited."""
+        visited = self.lists.entries
+        self.lists.purge()
+        return visited
 
     def estimate(self, timer_size: int) -> int | None:
         """The operations in the lists as the rule estimates them; None where it does not."""
+        return timer_size
 
 
-class ByEstimate:
+class ByEstimate(PurgeRule):
     """The proposal: watches counted since the last purge, less those still in the timer."""
 
-    collections = references_visited = 0
-
     def __init__(self, lists: WatcherCounts, interval: int) -> None:
-        self._lists = lists
-        self._interval = interval
+        super().__init__(lists, interval)
         self._estimate = 0
 
     def count_watch(self) -> None:
@@ -60,61 +66,38 @@ class ByEstimate:
 
     def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
         """Whether the difference exceeds the interval; the estimate is then the timer's size."""
-        due = self._estimate - timer_size > self._interval
+        due = self._estimate - timer_size > self.interval
         if due:
             self._estimate = timer_size
         return due
-
-    def purge(self) -> int:
-        """Purge the lists."""
-        return _purge_lists(self._lists)
 
     def estimate(self, timer_size: int) -> int | None:
         """The proposal's estimate."""
         return self._estimate
 
 
-class ByCount:
+class ByCount(PurgeRule):
     """The exact accounting: as soon as more stale entries are counted than the interval."""
-
-    collections = references_visited = 0
-
-    def __init__(self, lists: WatcherCounts, interval: int) -> None:
-        self._lists = lists
-        self._interval = interval
-
-    def count_watch(self) -> None:
-        """Nothing: what is live is in the timer."""
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
         """In the next millisecond, if too many are stale now."""
-        return now_ms + 1 if self._lists.stale_entries > self._interval else None
+        return now_ms + 1 if self.begin_if_due(now_ms, 0) else None
 
     def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
         """Whether more entries are stale than the interval."""
-        return self._lists.stale_entries > self._interval
-
-    def purge(self) -> int:
-        """Purge the lists."""
-        return _purge_lists(self._lists)
+        return self.lists.stale_entries > self.interval
 
     def estimate(self, timer_size: int) -> int | None:
         """Time-outs that are owed and stale entries."""
-        return timer_size + self._lists.stale_entries
+        return timer_size + self.lists.stale_entries
 
 
-class BySize:
+class BySize(PurgeRule):
     """The old design: whenever the lists or the timer's queue are longer than the interval."""
 
-    collections = references_visited = 0
-
     def __init__(self, lists: WatcherCounts, interval: int, queue: RequestQueue) -> None:
-        self._lists = lists
-        self._interval = interval
+        super().__init__(lists, interval)
         self._queue = queue
-
-    def count_watch(self) -> None:
-        """Nothing: the sizes are known."""
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
         """At the next poll."""
@@ -122,20 +105,20 @@ class BySize:
 
     def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
         """Whether one of the two is longer, whatever is in them."""
-        return self._lists.entries > self._interval or self._queue.queued > self._interval
+        return self.lists.entries > self.interval or self._queue.queued > self.interval
 
     def purge(self) -> int:
         """Purge the lists and the queue."""
         queued = self._queue.queued
         self._queue.purge()
-        return queued + _purge_lists(self._lists)
+        return queued + super().purge()
 
     def estimate(self, timer_size: int) -> int | None:
         """There is none."""
         return None
 
 
-class ByClearedReferences:
+class ByClearedReferences(PurgeRule):
     """Weak references: when a collection has reported more dead operations than the interval.
 
     The lists hold weak references; the timer's bucket has the only strong one. A completed
@@ -144,17 +127,15 @@ class ByClearedReferences:
     collection looks at every reference in the lists.
     """
 
-    def __init__(self, lists: WatcherCounts, interval: int, collection_ms: int) -> None:
+    def __init__(
+        self, lists: WatcherCounts, interval: int, counts: Counts, collection_ms: int
+    ) -> None:
         """A collection takes place every ``collection_ms``."""
-        self.collections = self.references_visited = 0
-        self._lists = lists
-        self._interval = interval
+        super().__init__(lists, interval)
+        self._counts = counts
         self._collection_ms = collection_ms
         self._next_collection_ms = collection_ms
         self._reported = 0
-
-    def count_watch(self) -> None:
-        """Nothing: the collector does the bookkeeping."""
 
     def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
         """At the next poll or collection, whichever is first."""
@@ -164,49 +145,14 @@ class ByClearedReferences:
         """Whether enough were reported, by a collection that takes place now or before."""
         if now_ms >= self._next_collection_ms:
             self._next_collection_ms += self._collection_ms
-            self.collections += 1
-            self.references_visited += self._lists.entries
-            self._reported += self._lists.collect()
-        due = self._reported > self._interval
+            self._counts.collections += 1
+            self._counts.references_visited += self.lists.entries
+            self._reported += self.lists.collect()
+        due = self._reported > self.interval
         if due:
             self._reported = 0
         return due
 
-    def purge(self) -> int:
-        """Purge the lists."""
-        return _purge_lists(self._lists)
-
     def estimate(self, timer_size: int) -> int | None:
         """There is none."""
         return None
-
-
-class Never:
-    """Removal at once: nothing is ever stale."""
-
-    collections = references_visited = 0
-
-    def count_watch(self) -> None:
-        """Nothing."""
-
-    def next_pass_ms(self, now_ms: int, last_pass_ms: int) -> int | None:
-        """Never."""
-        return None
-
-    def begin_if_due(self, now_ms: int, timer_size: int) -> bool:
-        """Never."""
-        return False
-
-    def purge(self) -> int:
-        """There is nothing to purge."""
-        return 0
-
-    def estimate(self, timer_size: int) -> int | None:
-        """What is in the timer is what is in the lists."""
-        return timer_size
-
-
-def _purge_lists(lists: WatcherCounts) -> int:
-    visited = lists.entries
-    lists.purge()
-    return visited

@@ -1,48 +1,23 @@
 """Where time-outs wait: the hierarchical wheel and the two timers it was compared with.
 
-All three are driven by whoever sets the clock, and count what they do. An *entry of the queue* is
-what the delay queue holds: a bucket, or a request in the old design. A push or a pop of a heap of
-``m`` entries passes at most ``m.bit_length()`` levels of it; the sum of these is ``queue_steps``.
+They are driven by whoever sets the clock, and count what they do. The discontinuous buckets, one
+for each tick that something expires in, are a wheel that never needs a second level
+(``NO_LEVELS``). An *entry of the queue* is what the delay queue holds: a bucket, or a request in
+the old design. A push or a pop of a heap of ``m`` entries passes at most ``m.bit_length()`` levels
+of it; the sum of these is ``queue_steps``.
 """
 
 from heapq import heappop, heappush
-from typing import Protocol
+from typing import Final, Protocol
 
+from purgatory_pipeline.studies.counts import Counts
 
-class TimerCounts:
-    """What a timer counts.
-
-    Attributes:
-        inserted: Requests put on each level when they were added; level 1 comes first.
-        reinserted: Requests taken out of a bucket of each level and put on a lower one.
-        queue_pushes: Entries put into the delay queue.
-        queue_pops: Entries taken from it because they were due.
-        queue_steps: Levels of its heap that pushes and pops pass, at most.
-        popped_empty: Entries popped that had nothing to expire or to put elsewhere.
-    """
-
-    __slots__ = (
-        "inserted",
-        "popped_empty",
-        "queue_pops",
-        "queue_pushes",
-        "queue_steps",
-        "reinserted",
-    )
-
-    def __init__(self) -> None:
-        self.inserted: list[int] = []
-        self.reinserted: list[int] = []
-        self.queue_pushes = 0
-        self.queue_pops = 0
-        self.queue_steps = 0
-        self.popped_empty = 0
+NO_LEVELS: Final = 1 << 62
+"""So many buckets that all time-outs go into those of one level."""
 
 
 class StudyTimer(Protocol):
     """A timer of a design; requests are numbers, times are milliseconds."""
-
-    counts: TimerCounts
 
     @property
     def queued(self) -> int:
@@ -69,9 +44,9 @@ class WheelTimer:
     of the level below. A bucket is a dictionary of requests, made when it gets its first one.
     """
 
-    def __init__(self, tick_ms: int, wheel_size: int) -> None:
+    def __init__(self, counts: Counts, tick_ms: int, wheel_size: int) -> None:
         """An empty wheel that begins at 0 ms."""
-        self.counts = TimerCounts()
+        self._counts = counts
         self._tick_ms = tick_ms
         self._wheel_size = wheel_size
         self._ticks_ms: list[int] = []
@@ -95,7 +70,7 @@ class WheelTimer:
         """Put a request on the lowest level that reaches as far as its expiry."""
         level = self._place(request, expiry_ms)
         if level >= 0:
-            self.counts.inserted[level] += 1
+            self._counts.inserted[level] += 1
         return level >= 0
 
     def remove(self, request: int) -> None:
@@ -105,7 +80,7 @@ class WheelTimer:
     def advance(self, now_ms: int) -> list[int]:
         """Pop what is due, in the order of expiry; tasks come down or expire."""
         expired: list[int] = []
-        counts, queue = self.counts, self._queue
+        counts, queue = self._counts, self._queue
         while queue and queue[0][0] <= now_ms:
             counts.queue_pops += 1
             counts.queue_steps += len(queue).bit_length()
@@ -140,8 +115,8 @@ class WheelTimer:
         if bucket is None:
             bucket = self._buckets[place] = {}
             heappush(self._queue, place)
-            self.counts.queue_pushes += 1
-            self.counts.queue_steps += len(self._queue).bit_length()
+            self._counts.queue_pushes += 1
+            self._counts.queue_steps += len(self._queue).bit_length()
         bucket[request] = expiry_ms
         self._bucket_of[request] = bucket
         return level
@@ -152,76 +127,10 @@ class WheelTimer:
             lowest = not self._ticks_ms
             tick_ms = self._tick_ms if lowest else self._ticks_ms[-1] * self._wheel_size
             self._ticks_ms.append(tick_ms)
-            self.counts.inserted.append(0)
-            self.counts.reinserted.append(0)
+            self._counts.inserted.append(0)
+            self._counts.reinserted.append(0)
             if expiry_ms < self._clock_ms - self._clock_ms % tick_ms + tick_ms * self._wheel_size:
                 return tick_ms
-
-
-class BucketTimer:
-    """The discontinuous buckets: one bucket for each tick that something expires in, and no levels.
-
-    Buckets are found by their expiry in a dictionary, and wait in a delay queue like the wheel's.
-    Nothing ever comes down, and nothing bounds the number of buckets but the time-outs.
-    """
-
-    def __init__(self, tick_ms: int) -> None:
-        """No buckets at all; the clock begins at 0 ms."""
-        self.counts = TimerCounts()
-        self.counts.inserted.append(0)
-        self.counts.reinserted.append(0)
-        self._tick_ms = tick_ms
-        self._clock_ms = 0
-        self._queue: list[int] = []
-        self._buckets: dict[int, dict[int, None]] = {}
-        self._bucket_of: dict[int, dict[int, None]] = {}
-
-    @property
-    def queued(self) -> int:
-        """Buckets in the delay queue, emptied ones included."""
-        return len(self._queue)
-
-    @property
-    def next_due_ms(self) -> int | None:
-        """The expiry of the first bucket."""
-        return self._queue[0] if self._queue else None
-
-    def add(self, request: int, expiry_ms: int) -> bool:
-        """Put a request into the bucket of its tick, unless that tick has come."""
-        if expiry_ms < self._clock_ms + self._tick_ms:
-            return False
-        place = expiry_ms - expiry_ms % self._tick_ms
-        bucket = self._buckets.get(place)
-        counts = self.counts
-        if bucket is None:
-            bucket = self._buckets[place] = {}
-            heappush(self._queue, place)
-            counts.queue_pushes += 1
-            counts.queue_steps += len(self._queue).bit_length()
-        bucket[request] = None
-        self._bucket_of[request] = bucket
-        counts.inserted[0] += 1
-        return True
-
-    def remove(self, request: int) -> None:
-        """Take a request out of its bucket, which stays in the delay queue."""
-        del self._bucket_of.pop(request)[request]
-
-    def advance(self, now_ms: int) -> list[int]:
-        """Pop what is due, in the order of expiry; all in it expires."""
-        expired: list[int] = []
-        counts, queue = self.counts, self._queue
-        while queue and queue[0] <= now_ms:
-            counts.queue_pops += 1
-            counts.queue_steps += len(queue).bit_length()
-            self._clock_ms = heappop(queue)
-            bucket = self._buckets.pop(self._clock_ms)
-            if not bucket:
-                counts.popped_empty += 1
-            for request in bucket:
-                del self._bucket_of[request]
-            expired.extend(bucket)
-        return expired
 
 
 class RequestQueue:
@@ -231,10 +140,10 @@ class RequestQueue:
     whole queue; here what it removes is marked and skipped, which comes to the same counts.
     """
 
-    def __init__(self) -> None:
-        self.counts = TimerCounts()
-        self.counts.inserted.append(0)
-        self.counts.reinserted.append(0)
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        counts.inserted.append(0)
+        counts.reinserted.append(0)
         self._queue: list[tuple[int, int]] = []
         self._completed: set[int] = set()
         self._purged: set[int] = set()
@@ -260,7 +169,7 @@ class RequestQueue:
     def add(self, request: int, expiry_ms: int) -> bool:
         """Put a request into the queue, also where it is due."""
         heappush(self._queue, (expiry_ms, request))
-        counts = self.counts
+        counts = self._counts
         counts.inserted[0] += 1
         counts.queue_pushes += 1
         counts.queue_steps += self.queued.bit_length()
@@ -273,7 +182,7 @@ class RequestQueue:
     def advance(self, now_ms: int) -> list[int]:
         """Take out all due requests, in the order of their expiries."""
         expired: list[int] = []
-        counts = self.counts
+        counts = self._counts
         while (due_ms := self.next_due_ms) is not None and due_ms <= now_ms:
             counts.queue_pops += 1
             counts.queue_steps += self.queued.bit_length()

@@ -44,28 +44,18 @@ class Located(NamedTuple):
     raw: bytes
 
 
-class TimerInstance(
-    msgspec.Struct,
-    frozen=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    tag_field="component",
-    tag=Component.TIMER.value,
-):
+class _Part(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A part of a line."""
+
+
+class TimerInstance(_Part, frozen=True, tag_field="component", tag=Component.TIMER.value):
     """A run of a timer. The profile's clock and lateness mean nothing: the first line says them."""
 
     configuration: TimerConfiguration = TimerConfiguration()
     profile: TimerProfile = TimerProfile()
 
 
-class PurgatoryInstance(
-    msgspec.Struct,
-    frozen=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    tag_field="component",
-    tag=Component.PURGATORY.value,
-):
+class PurgatoryInstance(_Part, frozen=True, tag_field="component", tag=Component.PURGATORY.value):
     """A run of a purgatory."""
 
     configuration: PurgatoryConfiguration = PurgatoryConfiguration()
@@ -73,12 +63,7 @@ class PurgatoryInstance(
 
 
 class MemoryPoolInstance(
-    msgspec.Struct,
-    frozen=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    tag_field="component",
-    tag=Component.MEMORY_POOL.value,
+    _Part, frozen=True, tag_field="component", tag=Component.MEMORY_POOL.value
 ):
     """A run of a memory pool."""
 
@@ -94,40 +79,24 @@ TRACED = (Component.TIMER, Component.PURGATORY, Component.MEMORY_POOL)
 time alone: when its sockets have something to read no line of a running system can tell."""
 
 
-class ManualClock(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="manual"
-):
+class ManualClock(_Part, frozen=True, tag_field="kind", tag="manual"):
     """The clock is moved by ``elapse`` and ``advance``."""
 
 
-class WallClock(
-    msgspec.Struct,
-    frozen=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    tag_field="kind",
-    tag="wall",
-):
+class WallClock(_Part, frozen=True, tag_field="kind", tag="wall"):
     """The clock moves by itself; ``lateness_ms`` is how late an expiry may be seen."""
 
     lateness_ms: int = 50
 
 
-class DeclaredDeviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DeclaredDeviation(_Part, frozen=True):
     """A rule that the traced system is known to break, and the variant of the model it follows."""
 
     rule: str
     variant: str
 
 
-class _Line(
-    msgspec.Struct,
-    frozen=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    tag_field="kind",
-    kw_only=True,
-):
+class _Line(_Part, frozen=True, tag_field="kind", kw_only=True):
     """The fields of every line: run, number in the run, and time."""
 
     run: str
@@ -159,7 +128,7 @@ class Begin(_Line, frozen=True, tag="begin", kw_only=True):
     purgatory's trace, and what a timer hands over (``expired``) need not be told anyway."""
 
 
-class PendingTask(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class PendingTask(_Part, frozen=True):
     """A task that is armed when a snapshot is taken.
 
     ``early_ms`` and ``late_ms``: its expiry, before rounding, lies between the two; on a manual
@@ -171,7 +140,7 @@ class PendingTask(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     late_ms: int
 
 
-class WaitingOperation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class WaitingOperation(_Part, frozen=True):
     """A delayed operation that has an entry or an owed time-out when a snapshot is taken.
 
     ``entries`` names a key once for each entry in its list. ``early_ms``
@@ -192,14 +161,14 @@ class WaitingOperation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_u
     script: Script = Script()
 
 
-class HeldBuffer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HeldBuffer(_Part, frozen=True):
     """A buffer that is outstanding when a snapshot is taken."""
 
     buffer: str
     size_bytes: int
 
 
-class OpenCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OpenCall(_Part, frozen=True):
     """A call that is under way when a snapshot is taken, with when it began."""
 
     thread: str

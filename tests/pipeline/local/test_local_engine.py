@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from purgatory_pipeline.engines import local as local_engine
 from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.local_progress import CheckProgress
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.traces.lines import TRACED, Located
@@ -130,7 +131,7 @@ def test_how_far_it_is_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     write_corpus(tmp_path, 2, 70, faulty=0)
     told: list[tuple[str, int]] = []
 
-    class Listener:
+    class Listener(CheckProgress):
         def read(self, lines: int) -> None:
             told.append(("read", lines))
 
@@ -138,7 +139,7 @@ def test_how_far_it_is_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             assert of == 140
             told.append(("judged", lines))
 
-    assert sum(1 for _ in check_locally([tmp_path], progress=Listener())) > 2
+    assert sum(1 for _ in check_locally([tmp_path], progress=Listener(140))) > 2
     assert told == [("read", 50), ("read", 100), ("judged", 0), ("judged", 50), ("judged", 100)]
 
 

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
+from purgatory_pipeline.studies.counts import Counts
 from purgatory_pipeline.studies.key_layouts import KeyLayout, Layout
-from purgatory_pipeline.studies.timers import TimerCounts
 
 
 class PlainLists:
@@ -70,8 +70,8 @@ class PlainLists:
 class PlainQueue:
     """A delay queue of requests as one sorted list, with completed ones in it."""
 
-    def __init__(self) -> None:
-        self.counts = TimerCounts()
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
         self.counts.inserted, self.counts.reinserted = [0], [0]
         self._queue: list[tuple[int, int]] = []
         self._completed: set[int] = set()

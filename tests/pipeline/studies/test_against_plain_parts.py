@@ -12,7 +12,7 @@ from purgatory_pipeline.studies.designs import CountedDesign
 from purgatory_pipeline.studies.key_layouts import Layout
 from purgatory_pipeline.studies.setting import DesignName, Setting
 from purgatory_pipeline.studies.simulation import run
-from purgatory_pipeline.studies.timers import BucketTimer, RequestQueue, WheelTimer
+from purgatory_pipeline.studies.timers import NO_LEVELS, RequestQueue, WheelTimer
 
 from .plain_parts import PlainBuckets, PlainLists, PlainQueue
 
@@ -66,7 +66,8 @@ def test_the_old_queue_skips_what_a_plain_one_removes(
 @pytest.mark.parametrize("tick_ms", [1, 7, 60])
 def test_discontinuous_buckets_are_ticks(tick_ms: int) -> None:
     random = Random(tick_ms)
-    timer, plain = BucketTimer(tick_ms), PlainBuckets(tick_ms)
+    counts = Counts()
+    timer, plain = WheelTimer(counts, tick_ms, NO_LEVELS), PlainBuckets(tick_ms)
     waiting: list[int] = []
     for request in range(600):
         now_ms = request * 2
@@ -83,9 +84,9 @@ def test_discontinuous_buckets_are_ticks(tick_ms: int) -> None:
             plain.remove(removed)
         assert timer.queued == plain.queued
         assert timer.next_due_ms == plain.next_due_ms
-    assert timer.counts.queue_pops == plain.popped.total() > 0
-    assert timer.counts.popped_empty == plain.popped[True]
-    assert timer.counts.queue_pushes == timer.counts.queue_pops + timer.queued
+    assert counts.queue_pops == plain.popped.total() > 0
+    assert counts.popped_empty == plain.popped[True]
+    assert counts.queue_pushes == counts.queue_pops + timer.queued
 
 
 def test_control_a_walk_that_drops_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +112,7 @@ def test_control_a_queue_that_purges_nothing_is_found(monkeypatch: pytest.Monkey
 
 
 def test_control_a_wheel_is_no_discontinuous_timer() -> None:
-    timer, plain = WheelTimer(1, 20), PlainBuckets(1)
+    timer, plain = WheelTimer(Counts(), 1, 20), PlainBuckets(1)
     for request in range(10):
         timer.add(request, 100 + request)
         plain.add(request, 100 + request)

@@ -69,7 +69,8 @@ def test_control_another_order_of_purging_is_found() -> None:
 @pytest.mark.parametrize(("tick_ms", "wheel_size"), [(1, 2), (1, 20), (3, 5), (10, 3)])
 def test_levels_are_those_of_the_wheel(tick_ms: int, wheel_size: int) -> None:
     random = Random(tick_ms * 100 + wheel_size)
-    timer, wheel = WheelTimer(tick_ms, wheel_size), CountingWheel(tick_ms, wheel_size, 0)
+    counts = Counts()
+    timer, wheel = WheelTimer(counts, tick_ms, wheel_size), CountingWheel(tick_ms, wheel_size, 0)
     tasks: dict[int, Task] = {}
     for request in range(2000):
         now_ms = request * 3
@@ -89,9 +90,9 @@ def test_levels_are_those_of_the_wheel(tick_ms: int, wheel_size: int) -> None:
                 wheel.remove(tasks.pop(removed))
         assert timer.queued == wheel.queued_buckets
         assert timer.next_due_ms == wheel.next_expiry_ms
-    assert timer.counts.queue_pops == wheel.popped_buckets
-    assert Counter(dict(enumerate(timer.counts.inserted))) == wheel.inserted
-    assert Counter(dict(enumerate(timer.counts.reinserted))) == wheel.reinserted
+    assert counts.queue_pops == wheel.popped_buckets
+    assert Counter(dict(enumerate(counts.inserted))) == wheel.inserted
+    assert Counter(dict(enumerate(counts.reinserted))) == wheel.reinserted
     assert wheel.reinserted.total() > 0
 
 

@@ -19,81 +19,21 @@ expiry of it could be overdue, no missing expiry could be told.
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Generic
 
 from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding, JudgedLine, Unjudged
+from purgatory_pipeline.replay.overlapping.follower import NS_PER_MS, Follower, Kept
 from purgatory_pipeline.replay.overlapping.recent_names import MOST_NAMES
-from purgatory_pipeline.traces.lines import (
-    Begin,
-    Call,
-    End,
-    Happened,
-    Return,
-    Snapshot,
-    Step,
-    WallClock,
-)
+from purgatory_pipeline.traces.lines import Begin, Call, End, Happened, Return, Snapshot, Step
 from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.profiles import component_of
 from purgatory_spec.reasons import Reason
 
-NS_PER_MS = 1_000_000
-
 _WITHOUT_THREAD = (Snapshot, End)
 _EXPIRIES = (EventKind.EXPIRED, EventKind.RAN, EventKind.TIMED_OUT)
-
-Kept = TypeVar("Kept")
-"""What a follower remembers of an open call."""
-
-
-class Follower(Protocol[Kept]):
-    """Follows the calls and callbacks of one component.
-
-    Every method that judges returns a finding where something is not allowed. Findings need not
-    name the thread.
-    """
-
-    visits: Counter[str]
-    deviated: set[str]
-
-    @property
-    def expiry_rule(self) -> str:
-        """The rule that a missing expiry breaks; empty where nothing expires."""
-
-    def pending_expiries(self) -> int:
-        """How many expiries were still awaited, and not overdue, at the end or at a shutdown."""
-
-    def called(self, operation: Operation, at_ms: int) -> Kept:
-        """A call begins.
-
-        Raises:
-            Unusable: the component has no such operation on a clock that moves by itself.
-        """
-
-    def happened(
-        self, thread: str, call: Kept | None, event: Event, first_ms: int, last_ms: int
-    ) -> Finding | None:
-        """A callback begins, in an open call of its thread or in none, between two readings."""
-
-    def returned(
-        self, call: Kept, result: Value, rejected: Reason | None, at_ms: int
-    ) -> Finding | None:
-        """A call returns."""
-
-    def passed(self, now_ms: int) -> Finding | None:
-        """The clock has reached a reading."""
-
-    def ended(self, now_ms: int) -> Finding | None:
-        """Nothing follows."""
-
-    def resume(self, snapshot: Snapshot, now_ms: int) -> list[tuple[str, Operation, Kept]]:
-        """Begin with what a snapshot says; the calls that were open then."""
-
-    def compare(self, snapshot: Snapshot, now_ms: int) -> Finding | None:
-        """Compare with what is known already."""
 
 
 @dataclass(slots=True)
@@ -273,14 +213,3 @@ class OverlappingJudge(Generic[Kept]):
     def _describe(self, operation: Operation) -> str:
         support = support_of(component_of(self.begin.instance.configuration))
         return support.describe_operation(operation)
-
-
-def lateness_ms(begin: Begin) -> int:
-    """How late an expiry may be seen, ms.
-
-    Raises:
-        Unusable: the clock does not move by itself.
-    """
-    if not isinstance(begin.clock, WallClock):
-        raise Unusable("the clock of this run is moved by its lines")
-    return begin.clock.lateness_ms

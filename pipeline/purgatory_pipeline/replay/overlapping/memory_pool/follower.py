@@ -2,18 +2,19 @@
 
 Theory of operation. Which buffers are outstanding, and how large they are, is known from the calls
 that have returned. What is not known is when each open call takes effect: that is for the explainer
-(``overlapping_memory_pool_explainer``), which follows all that is possible.
+(``explainer``), which follows all that is possible.
 
 A buffer that is given back twice, a copy, a stranger's: a pool without validation may credit it.
 Such a moment is marked. Where nothing else explains the run, POOL-CONSERVATION is broken.
 """
 
-from collections import Counter
 from dataclasses import dataclass, field
 
+from purgatory_conformance.components import narrowed
 from purgatory_model.memory_pool import MemoryPoolModel, rule_of_admission, rule_of_illegal
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding
+from purgatory_pipeline.replay.overlapping.follower import Follower
 from purgatory_pipeline.replay.overlapping.memory_pool import blame
 from purgatory_pipeline.replay.overlapping.memory_pool.explainer import PoolExplainer
 from purgatory_pipeline.replay.overlapping.memory_pool.moments import (
@@ -23,7 +24,7 @@ from purgatory_pipeline.replay.overlapping.memory_pool.moments import (
     gives_back_itself,
 )
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
-from purgatory_pipeline.traces.lines import Begin, MemoryPoolInstance, Snapshot
+from purgatory_pipeline.traces.lines import MemoryPoolInstance, Snapshot
 from purgatory_spec.operations import (
     Allocate,
     Construct,
@@ -42,36 +43,24 @@ _CREDITS = "credits_anything"
 
 
 @dataclass(slots=True)
-class MemoryPoolFollower:
-    """Follows a memory pool; see ``Follower``."""
+class MemoryPoolFollower(Follower[PoolCall]):
+    """Follows a memory pool; see ``Follower``. Nothing of a pool is ever due."""
 
-    begin: Begin
-    instance: MemoryPoolInstance
-    visits: Counter[str] = field(default_factory=Counter)
-    deviated: set[str] = field(default_factory=set)
+    instance: MemoryPoolInstance = field(init=False)
     _explainer: PoolExplainer = field(init=False)
-    _variants: dict[str, str] = field(init=False)
     _held: dict[str, int] = field(default_factory=dict)
     _outstanding_bytes: int = 0
     _returned: RecentNames[int] = field(default_factory=RecentNames)
     _number: int = 0
 
     def __post_init__(self) -> None:
-        self._variants = {each.variant: each.rule for each in self.begin.deviations}
-        declared = frozenset({_CREDITS} & self._variants.keys())
+        Follower.__post_init__(self)
+        self.instance = narrowed(self.begin.instance, MemoryPoolInstance)
+        declared = frozenset({_CREDITS} & self.variants.keys())
         configuration, profile = self.instance.configuration, self.instance.profile
         model = MemoryPoolModel(configuration, profile, declared)
         moments = [PoolMoment(configuration.size_bytes)]
         self._explainer = PoolExplainer(configuration, model, moments)
-
-    @property
-    def expiry_rule(self) -> str:
-        """The rule that a missing expiry breaks; see ``Follower``."""
-        return ""
-
-    def pending_expiries(self) -> int:
-        """How many expiries were still awaited; see ``Follower``."""
-        return 0
 
     def called(self, operation: Operation, at_ms: int) -> PoolCall:
         """A call begins; see ``Follower``."""
@@ -107,9 +96,8 @@ class MemoryPoolFollower:
             configuration = self.instance.configuration
             return blame.of_outcome(configuration, call, seen, right, self._outstanding_bytes)
         if all(moment.credits_wrongly for moment in left):
-            if _CREDITS not in self._variants:
+            if not self.deviates(_CREDITS):
                 return blame.of_credit(call)
-            self.deviated.add(self._variants[_CREDITS])
             left = [each._replace(credits_wrongly=False) for each in left]
         self._visit(call, seen)
         self._explainer.end(call, left)
@@ -124,14 +112,6 @@ class MemoryPoolFollower:
         if call.operation.buffer in self._held:
             name = call.operation.buffer
             raise Unusable(f"{name!r} is the name of a buffer that is outstanding already")
-
-    def passed(self, now_ms: int) -> Finding | None:
-        """Nothing of a pool is due."""
-        return None
-
-    def ended(self, now_ms: int) -> Finding | None:
-        """Nothing of a pool is due."""
-        return None
 
     def resume(self, snapshot: Snapshot, now_ms: int) -> list[tuple[str, Operation, PoolCall]]:
         """Begin with what a snapshot says; calls that were open may have taken effect before."""

@@ -174,8 +174,7 @@ def _timed_out(
     followed.free_slot(slot)
     known.visits["PURGATORY-CALLBACK-ORDER"] += 1
     if followed.late_ms is not None:
-        told_ms = followed.late_ms + known.interval.lateness_ms
-        known.in_time.put(told_ms, frozenset({"PURGATORY-TIME-OUT"}))
+        known.has_come(followed.late_ms, frozenset({"PURGATORY-TIME-OUT"}))
     if followed.was_cancelled:
         known.visits[_KEEPS_TIME_OUT] += 1
     known.forget_if_settled(followed)

@@ -79,7 +79,7 @@ def may_time_out(
     known: PurgatoryKnowledge, followed: FollowedOperation, called_ms: int, delay_ms: int
 ) -> None:
     """A watch that is under way arms the time-out of an operation, or moves it."""
-    if known.instance.configuration.time_outs:
+    if known.time_outs:
         early_ms = known.interval.early(called_ms, delay_ms)
         if followed.early_ms is None or early_ms < followed.early_ms:
             followed.early_ms = early_ms

@@ -9,75 +9,60 @@ What begins, happens, returns and is due is brought here by the modules beside t
 one of these.
 """
 
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from purgatory_conformance.judging.expiry_interval import ExpiryInterval
+from purgatory_conformance.components import narrowed
 from purgatory_pipeline.errors import Unusable
-from purgatory_pipeline.replay.overlapping.deadlines import Deadlines
-from purgatory_pipeline.replay.overlapping.judge import lateness_ms
-from purgatory_pipeline.replay.overlapping.passing_rules import PassingRules
+from purgatory_pipeline.replay.judge import Finding
+from purgatory_pipeline.replay.overlapping.expiries import ExpiryFollower
+from purgatory_pipeline.replay.overlapping.purgatory import blame
 from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import (
     Fate,
     FollowedOperation,
     FollowedOperations,
     PurgatoryCall,
 )
-from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import Seen, System, fresh
+from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import (
+    ANY_KEY_TAKES_TIME_OUT,
+    Seen,
+    System,
+    fresh,
+)
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
-from purgatory_pipeline.traces.lines import Begin, PurgatoryInstance
+from purgatory_pipeline.traces.lines import PurgatoryInstance
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import CancelResult, FirstTry
 
-_ANY_KEY_TAKES_TIME_OUT = "time_out_taken_with_key"
 _OPEN_AFTER_SHUTDOWN = "open_after_shutdown"
 _NEVER_OMITTED = (EventKind.COMPLETED, EventKind.TIMED_OUT)
 
 
 @dataclass(slots=True)
-class PurgatoryKnowledge:
+class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
     """What is known of a purgatory.
 
     Attributes:
-        begin: The first line of the run.
-        instance: What is followed.
-        visits: How often each rule was put to the test so far.
-        deviated: The rules of declared deviations that were seen so far.
+        time_outs: Whether its operations time out.
         system: What decides how its operations are explained.
-        interval: How time-outs follow from readings of the clock.
         operations: Those that are remembered.
-        deadlines: When they have to have timed out, and the lines that say so to have come.
-        passing: What must not happen any more, and has not so far.
-        in_time: What has timed out in time, until its absence would have been told.
         runs: By thread, the time-out that runs outside of every call.
         runs_since_snapshot: The threads that have run time-outs since the snapshot with which the
             trace begins, each with the operation whose run has begun before and has not ended, or
             an empty name; None where the trace begins with the run.
         snapshot_ms: When that snapshot was taken.
         now_ms: The latest reading of the clock.
-        closing: Whether a shutdown has begun.
-        closed: Whether one has returned.
-        cut_off: Operations due and not overdue when it began, and not completed since.
     """
 
-    begin: Begin
-    instance: PurgatoryInstance
-    visits: Counter[str]
-    deviated: set[str]
+    time_outs: bool = field(init=False)
     system: System = field(init=False)
-    interval: ExpiryInterval = field(init=False)
     operations: FollowedOperations = field(default_factory=FollowedOperations)
-    deadlines: Deadlines = field(default_factory=Deadlines)
-    passing: PassingRules = field(default_factory=PassingRules)
-    in_time: PassingRules = field(default_factory=PassingRules)
     runs: dict[str, PurgatoryCall] = field(default_factory=dict)
     runs_since_snapshot: RecentNames[str] | None = None
     snapshot_ms: int = 0
     now_ms: int = 0
-    closing: bool = False
-    closed: bool = False
-    cut_off: set[str] = field(default_factory=set)
-    _variants: dict[str, str] = field(init=False)
+
+    expiry_rule: ClassVar[str] = "PURGATORY-TIME-OUT"
 
     def __post_init__(self) -> None:
         """Nothing is watched.
@@ -85,34 +70,47 @@ class PurgatoryKnowledge:
         Raises:
             Unusable: the trace leaves out what cannot be done without.
         """
+        ExpiryFollower.__post_init__(self)
         for kind in _NEVER_OMITTED:
             if kind in self.begin.omitted:
                 raise Unusable(f"a purgatory cannot be judged without {kind.value}")
-        self._variants = {each.variant: each.rule for each in self.begin.deviations}
-        profile, configuration = self.instance.profile, self.instance.configuration
-        self.interval = ExpiryInterval(
-            configuration.tick_ms, profile.rounding, lateness_ms(self.begin)
-        )
-        self.system = System(
-            profile.accounting,
-            _ANY_KEY_TAKES_TIME_OUT in self._variants,
-            profile.first_try is FirstTry.BEFORE_WATCHING,
-            profile.cancel_result is CancelResult.LIVE,
-            frozenset({EventKind.EXPIRED, *self.begin.omitted}),
-        )
+        instance = narrowed(self.begin.instance, PurgatoryInstance)
+        self.time_outs = instance.configuration.time_outs
+        self.system = System.of(self.begin, instance.profile)
+
+    @property
+    def live(self) -> int:
+        """How many operations are remembered."""
+        return len(self.operations.by_name)
+
+    @property
+    def awaited(self) -> int:
+        """How many operations have to time out, if nothing completes them."""
+        return sum(1 for _ in self.waited_for())
+
+    def waited_for(self) -> Iterator[tuple[int, str]]:
+        """The operations whose time-outs are waited for, with their latest times."""
+        for name, followed in self.operations.by_name.items():
+            if followed.late_ms is not None and not followed.is_completed:
+                yield followed.late_ms, name
+
+    def overdue(self, name: str, over_ms: int, now_ms: int) -> Finding | None:
+        """Whether an operation should have timed out by a reading."""
+        followed = self.operations.by_name.get(name)
+        if followed is None or followed.is_completed:
+            return None
+        if followed.late_ms is None or followed.late_ms >= over_ms:
+            return None
+        self.read(now_ms)
+        if not self.tell(followed, ("late",)):
+            return blame.late(followed, f"it has not by {now_ms}")
+        self.forget_if_settled(followed)
+        return None
 
     def read(self, at_ms: int) -> None:
         """The clock has shown a reading."""
         if at_ms > self.now_ms:
             self.now_ms = at_ms
-
-    def deviates(self, variant: str) -> bool:
-        """Whether something is a declared deviation; if so, it was seen."""
-        rule = self._variants.get(variant)
-        if rule is None:
-            return False
-        self.deviated.add(rule)
-        return True
 
     def named(self, name: str, *, is_new: bool = False) -> FollowedOperation:
         """The operation of a name; watched anew after it was finished it may be a new one."""
@@ -157,7 +155,7 @@ class PurgatoryKnowledge:
             return False
         followed.memory = after
         if not after.is_strict and memory.is_strict:
-            self.deviates(_ANY_KEY_TAKES_TIME_OUT)
+            self.deviates(ANY_KEY_TAKES_TIME_OUT)
         return True
 
     def settle(self, followed: FollowedOperation, slot: int) -> None:
@@ -181,7 +179,7 @@ class PurgatoryKnowledge:
         memory = followed.memory
         if followed.is_completed:
             self.operations.forget(followed, Fate.COMPLETED)
-            if not self.instance.configuration.time_outs:
+            if not self.time_outs:
                 self.visits["PURGATORY-NO-TIME-OUTS"] += 1
         elif memory is None:
             late_ms = followed.late_ms
@@ -195,7 +193,7 @@ class PurgatoryKnowledge:
     def is_unknown(self, name: str) -> bool:
         """Whether what became of an operation that is forgotten cannot be said."""
         return self.operations.recent.get(name) is Fate.LOOSE or (
-            self.closed and _OPEN_AFTER_SHUTDOWN in self._variants
+            self.closed and _OPEN_AFTER_SHUTDOWN in self.variants
         )
 
     def was_never_watched(self, name: str) -> bool:

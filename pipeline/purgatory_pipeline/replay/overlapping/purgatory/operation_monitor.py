@@ -32,7 +32,7 @@ from purgatory_pipeline.replay.overlapping.purgatory.observed_rules import (
     is_settled,
 )
 from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
-from purgatory_pipeline.traces.lines import WaitingOperation
+from purgatory_pipeline.traces.lines import Begin, WaitingOperation
 from purgatory_spec.operations import (
     CancelForKey,
     Check,
@@ -44,10 +44,13 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind, completed, timed_out, tried
-from purgatory_spec.profiles import Accounting
+from purgatory_spec.profiles import Accounting, CancelResult, FirstTry, PurgatoryProfile
 
 MOST_MEMORIES: Final = 50_000
 """How many memories a process keeps before it begins anew."""
+
+ANY_KEY_TAKES_TIME_OUT: Final = "time_out_taken_with_key"
+"""The variant of the model in which a cancellation takes the time-out with any key."""
 
 Seen: TypeAlias = tuple[str | int | bool | tuple[int, ...] | None, ...]
 """Something seen of an operation: a word, the slot of the call, and what belongs to it.
@@ -86,6 +89,22 @@ class System(NamedTuple):
     cancels_live: bool
     """Whether a cancellation leaves completed operations out of its result."""
     unseen: frozenset[EventKind]
+
+    @classmethod
+    def of(cls, begin: Begin, profile: PurgatoryProfile) -> "System":
+        """What the first line of a run says of it."""
+        return cls(
+            profile.accounting,
+            any(each.variant == ANY_KEY_TAKES_TIME_OUT for each in begin.deviations),
+            profile.first_try is FirstTry.BEFORE_WATCHING,
+            profile.cancel_result is CancelResult.LIVE,
+            frozenset({EventKind.EXPIRED, *begin.omitted}),
+        )
+
+    def rules(self, name: str, *, arms_first: bool, strict: bool = False) -> OverlappingCalls:
+        """The model's rules of an operation; strict ones know of no declared deviation."""
+        any_key = self.any_key_takes_time_out and not strict
+        return OverlappingCalls(name, arms_first, any_key, self.tries_first, self.cancels_live)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,20 +235,13 @@ def memories() -> int:
 
 @lru_cache(maxsize=16)
 def _explainers(system: System) -> _Explainers:
-    def explainer(*, arms_first: bool, any_key_takes_time_out: bool) -> LateExplainer:
-        rules = OverlappingCalls(
-            THE_OPERATION,
-            arms_first,
-            any_key_takes_time_out,
-            system.tries_first,
-            system.cancels_live,
-        )
-        return LateExplainer(ObservedRules(rules, system.unseen))
+    def explainers(*orders: bool, strict: bool) -> tuple[LateExplainer, ...]:
+        rules = (system.rules(THE_OPERATION, arms_first=each, strict=strict) for each in orders)
+        return tuple(LateExplainer(ObservedRules(each, system.unseen)) for each in rules)
 
     orders = (True,) if system.accounting is Accounting.EXACT else (False, True)
-    strict = [explainer(arms_first=each, any_key_takes_time_out=False) for each in orders]
-    lenient = [explainer(arms_first=each, any_key_takes_time_out=True) for each in (False, True)]
-    return _Explainers(tuple(strict), tuple(lenient) if system.any_key_takes_time_out else ())
+    lenient = explainers(False, True, strict=False) if system.any_key_takes_time_out else ()
+    return _Explainers(explainers(*orders, strict=True), lenient)
 
 
 @lru_cache(maxsize=16)

@@ -14,7 +14,6 @@ from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import 
     PurgatoryCall,
 )
 from purgatory_pipeline.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
-from purgatory_pipeline.replay.overlapping.purgatory.time_outs import wait_for
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -78,9 +77,9 @@ def _returned_since_snapshot(
             return _share(known, call, result)
         case Watch(delay_ms=delay_ms) if rejected is None:
             for followed in call.concerned:
-                if known.instance.configuration.time_outs:
+                if known.time_outs:
                     followed.late_ms = known.interval.late(at_ms, delay_ms)
-                    wait_for(known, followed)
+                    known.wait_for(followed.late_ms, followed.name)
         case Shutdown() if rejected is None:
             _drop_time_outs(known)
         case _:
@@ -135,12 +134,12 @@ def _watched(
         tries_first = known.system.tries_first
         return blame.of_watch(call, followed, result=result, tries_first=tries_first)
     followed.free_slot(slot)
-    if known.instance.configuration.time_outs:
+    if known.time_outs:
         followed.late_ms = known.interval.late(at_ms, watch.delay_ms)
         if known.closing:
             followed.memory = None
         elif not followed.is_completed:
-            wait_for(known, followed)
+            known.wait_for(followed.late_ms, followed.name)
     known.forget_if_settled(followed)
     return None
 

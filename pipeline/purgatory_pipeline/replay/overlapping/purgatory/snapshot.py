@@ -6,7 +6,7 @@ loosely. So are all of them where a cancellation was open: nobody knows which it
 """
 
 from purgatory_pipeline.replay.judge import Finding
-from purgatory_pipeline.replay.overlapping.judge import NS_PER_MS
+from purgatory_pipeline.replay.overlapping.follower import NS_PER_MS
 from purgatory_pipeline.replay.overlapping.purgatory import blame
 from purgatory_pipeline.replay.overlapping.purgatory.calls import (
     enter,
@@ -20,7 +20,6 @@ from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import 
 )
 from purgatory_pipeline.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
 from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import Memory, resumed
-from purgatory_pipeline.replay.overlapping.purgatory.time_outs import wait_for
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
 from purgatory_pipeline.traces.lines import OpenCall, Snapshot, WaitingOperation
 from purgatory_spec.operations import (
@@ -118,7 +117,8 @@ def _resume_time_out(
     if waiting.queued:
         followed.early_ms = 0  # A line may be a little older than the snapshot.
         followed.late_ms = max(now_ms + lateness_ms, followed.late_ms or 0)
-    wait_for(known, followed)
+    if followed.late_ms is not None:
+        known.wait_for(followed.late_ms, followed.name)
 
 
 def compare(known: PurgatoryKnowledge, snapshot: Snapshot, now_ms: int) -> Finding | None:
@@ -158,7 +158,7 @@ def _may_stand(
         return False
     if not _may_time_out_then(known, followed, standing):
         return False
-    asks_time_out = known.instance.configuration.time_outs and not known.closing
+    asks_time_out = known.time_outs and not known.closing
     return memory.may_stand(
         tuple(followed.keys[key] for key in standing.entries),
         completed=standing.completed,

@@ -2,8 +2,7 @@
 
 from purgatory_conformance.judging.differences import reason_words
 from purgatory_pipeline.replay.judge import Finding
-from purgatory_pipeline.replay.overlapping.timer.knowledge import Fate, TimerKnowledge
-from purgatory_pipeline.replay.overlapping.timer_armings import Arming, FollowedTask
+from purgatory_pipeline.replay.overlapping.timer.armings import Arming, Fate, FollowedTask
 from purgatory_pipeline.traces.lines import PendingTask
 from purgatory_spec.reasons import Reason
 
@@ -16,7 +15,13 @@ RULES_OF_REFUSALS = {
 
 
 def of_run(
-    known: TimerKnowledge, task: str, followed: FollowedTask | None, first_ms: int, last_ms: int
+    task: str,
+    followed: FollowedTask | None,
+    fate: Fate | None,
+    first_ms: int,
+    last_ms: int,
+    *,
+    is_closed: bool,
 ) -> Finding:
     """A task ran that must not: too early, too late, or without being pending."""
     seen = f"{task} ran at {last_ms}"
@@ -30,17 +35,17 @@ def of_run(
         if arming.late_ms is not None and first_ms > arming.late_ms:
             expected = f"{task} not after {arming.late_ms}"
             return Finding("TIMER-LATENESS", "late", expected, seen)
-    rule = _rule_of_run(known, followed, known.recent.get(task))
+    rule = _rule_of_run(followed, fate, is_closed=is_closed)
     return Finding(rule, "ran", f"no run of {task}: it is not pending", seen, also=_others(rule))
 
 
-def _rule_of_run(known: TimerKnowledge, followed: FollowedTask | None, fate: Fate | None) -> str:
+def _rule_of_run(followed: FollowedTask | None, fate: Fate | None, *, is_closed: bool) -> str:
     """The rule that a run breaks for which there is no arming."""
     ended_by = frozenset[str]() if followed is None else followed.ended_by
     if followed is None and fate is not None:
         ended_by = fate.ended_by
     rule = min(ended_by, default="TIMER-EXACTLY-ONCE")
-    if known.closed and rule == "TIMER-EXACTLY-ONCE" and (fate is None or not fate.ran):
+    if is_closed and rule == "TIMER-EXACTLY-ONCE" and (fate is None or not fate.ran):
         rule = "TIMER-SHUTDOWN-DROPS"
     return rule
 

@@ -16,27 +16,39 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import NamedTuple
 
+from purgatory_model.pending_tasks import PendingTasks
+from purgatory_model.timer import TimerState
 from purgatory_pipeline.errors import Undecided
 
 MOST_SITUATIONS = 4096
 """How many situations of one task are followed."""
 
+AS_TIMER = {closed: TimerState(0, PendingTasks(), closed=closed) for closed in (False, True)}
+"""A timer that is open, and one that was shut down: all that a refusal depends on."""
+
 
 class Arming(NamedTuple):
-    """When an armed task may run. ``number`` is that of its add; ``rules`` it puts to the test."""
+    """When an armed task may run, ms; ``late_ms`` is None where nobody knows how late.
+
+    ``number`` is that of its add, ``rules`` are those that it puts to the test.
+    """
 
     early_ms: int
     late_ms: int | None
-    number: int
+    number: int = 0
     rules: frozenset[str] = frozenset()
+
+    def may_come_by(self, at_ms: int) -> bool:
+        """Whether the task may be handed over by a reading (TIMER-NOT-EARLY)."""
+        return self.early_ms <= at_ms
+
+    def is_over(self, now_ms: int) -> bool:
+        """Whether it should have run by now (TIMER-LATENESS)."""
+        return self.late_ms is not None and self.late_ms < now_ms
 
     def allows(self, first_ms: int, last_ms: int) -> bool:
         """Whether the task may run between two readings."""
-        return last_ms >= self.early_ms and (self.late_ms is None or first_ms <= self.late_ms)
-
-    def is_over(self, now_ms: int) -> bool:
-        """Whether its time is over."""
-        return self.late_ms is not None and self.late_ms < now_ms
+        return self.may_come_by(last_ms) and not self.is_over(first_ms)
 
 
 class Situation(NamedTuple):
@@ -51,12 +63,19 @@ class Situation(NamedTuple):
         armed = self.armed
         if armed is None:
             return self
-        if by_ms is not None and armed.early_ms > by_ms:
+        if by_ms is not None and not armed.may_come_by(by_ms):
             return self._replace(armed=None)
         return self._replace(armed=None, ended=(*self.ended, armed))
 
 
 IDLE = Situation()
+
+
+class Fate(NamedTuple):
+    """The end of a finished task: the rules that ended the arming, and whether the task ran."""
+
+    ended_by: frozenset[str]
+    ran: bool
 
 
 class TimerCall(NamedTuple):
@@ -94,7 +113,7 @@ class FollowedTask:
     def is_due(self, now_ms: int) -> bool:
         """Whether it has to run, and may do so by a reading."""
         return all(
-            each.armed is not None and each.armed.early_ms <= now_ms for each in self.situations
+            each.armed is not None and each.armed.may_come_by(now_ms) for each in self.situations
         )
 
     def take_effect(
@@ -117,6 +136,12 @@ class FollowedTask:
         """A call returns that was rejected."""
         del self.calls[call.number]
         self._keep({each: None for each in self.situations if call.number not in each.taken})
+
+    def may_have_taken_effect(self, call: TimerCall) -> None:
+        """A call was open at a snapshot: it may have taken effect before."""
+        self.situations += [
+            each._replace(taken=each.taken | {call.number}) for each in self.situations
+        ]
 
     def run(self, first_ms: int, last_ms: int) -> tuple[Arming | None] | None:
         """It runs, between two readings.
@@ -164,7 +189,7 @@ class FollowedTask:
         for situation in self.situations:
             dropped = situation.without_arming(by_ms)
             if by_ms is not None:
-                ended = tuple(each for each in dropped.ended if each.early_ms <= by_ms)
+                ended = tuple(each for each in dropped.ended if each.may_come_by(by_ms))
                 dropped = dropped._replace(ended=ended)
             after[dropped] = None
         self._keep(after)
