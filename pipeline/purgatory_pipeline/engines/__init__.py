@@ -2,5 +2,6 @@
 
 ``local`` does so in this process, ``spark`` on many cores and machines; ``choice`` says which one
 takes the files and why. ``external_sort`` sorts what does not fit into memory, ``sinks`` writes the
-three tables, whole or not at all. The rows of all engines are the same, byte for byte.
+three tables, whole or not at all. The rows of all engines are equal; Spark's files are
+not those of the local engine.
 """

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
-def test_each_file_is_found_once(spark: "SparkSession", tmp_path: Path) -> None:
-    """Before, each was found a second time, as an empty one, and its lines were read twice."""
+def test_each_file_is_found_once_and_spelled_alike(spark: "SparkSession", tmp_path: Path) -> None:
+    """Before, addresses of empty files began otherwise, and every file was found twice for it."""
     (tmp_path / "a.jsonl").write_bytes(b"{}\n")
     (tmp_path / "empty.jsonl").write_bytes(b"")
     found = hadoop_files(spark, [tmp_path.as_uri()])
-    assert sorted((Path(each.file).name, each.bytes) for each in found.inputs) == [
-        ("a.jsonl", 3),
-        ("empty.jsonl", 0),
+    assert [(each.file, each.bytes) for each in found.inputs] == [
+        ((tmp_path / "a.jsonl").as_uri(), 3),
+        ((tmp_path / "empty.jsonl").as_uri(), 0),
     ]

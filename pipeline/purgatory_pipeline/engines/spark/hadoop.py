@@ -179,10 +179,10 @@ def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles
     except AnalysisException as problem:
         why = str(problem).splitlines()[0]
         raise NothingThere(f"no file can be found: {why}") from None
-    listed = [HadoopFile(*row) for row in rows]
-    full = {_spelled_alike(each.address) for each in listed}
+    listed = [HadoopFile(_spelled(address), *rest) for address, *rest in rows]
+    full = {each.address for each in listed}
     # Of a file without a byte Spark gives no row.
-    empty = sorted(each for each in frame.inputFiles() if _spelled_alike(each) not in full)
+    empty = sorted({_spelled(each) for each in frame.inputFiles()} - full)
     listed += [HadoopFile(address, number, 0, 0) for number, address in enumerate(empty)]
     found, ignored = [], []
     for file in sorted(listed):
@@ -194,9 +194,10 @@ def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles
     return HadoopFiles(tuple(found), tuple(ignored))
 
 
-def _spelled_alike(address: str) -> str:
-    """Spark writes ``file:/a`` in one place and ``file:///a`` in another for one file."""
-    return address.replace("file:///", "file:/", 1)
+def _spelled(address: str) -> str:
+    """An address as people write it: Spark has ``file:/a`` in places, ``file:///a`` in others."""
+    path = address.removeprefix("file:/")
+    return address if path == address else f"file:///{path.lstrip('/')}"
 
 
 @dataclass(frozen=True)
