@@ -105,10 +105,15 @@ def adapter_command(
         return _kafka_adapter(word, work_folder, release), None
     path = _bundled_declaration(word, work_folder) or declaration_of(word)
     if path is None:
-        raise UnknownSubject(f"{word!r} is no adapter: only programs behind the protocol are")
+        raise UnknownSubject(
+            f"{word!r} is no adapter, a program that speaks the protocol; "
+            f"to judge a subject: purgatory check {word}"
+        )
     declaration = read_declaration(path, release)
     if not declaration.command:
-        raise UnknownSubject(f"{path} declares no command: the doctor examines adapters alone")
+        raise UnknownSubject(
+            f"{path} declares no command; doctor examines programs that a command starts"
+        )
     return _built(declaration, work_folder), declaration.folder
 
 
@@ -214,7 +219,7 @@ def _mutant(name: str) -> Subject:
         return mutant(name).make()
     except KeyError:
         known = [each.name for each in mutants()]
-        hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
+        hint = did_you_mean(name, known, "see: purgatory list mutants")
         raise UnknownSubject(f"there is no mutant {name!r}; {hint}") from None
 
 

@@ -222,6 +222,8 @@ def read_case(path: Path) -> Case:
     """The case in a file; raises ``InvalidDocument`` where the file is not one."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InvalidDocument(str(path), 1, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise InvalidDocument(str(path), 1, f"cannot be read: {error}") from error
     return decode_case(text, str(path))

@@ -143,7 +143,7 @@ def test_the_problem_is_named(mode: str, problem: str) -> None:
 
 def test_adapter_that_keeps_failing_is_given_up() -> None:
     problems = wrong(examine_mode("crash at new"))
-    assert problems[-1] == "it fails again and again; mend that first"
+    assert problems[-1] == "it fails repeatedly; mend that first"
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_command_that_cannot_be_started(tmp_path: Path) -> None:
 def test_what_is_shown_but_not_declared_is_noted() -> None:
     findings = examine_mode("undeclared observable")
     assert wrong(findings) == []
-    note = "advance: 'mood' is shown but not declared, so nobody looks at it"
+    note = "advance: 'mood' is shown but not declared, so the suite ignores it"
     assert note in [f.explanation for f in noted(findings)]
 
 

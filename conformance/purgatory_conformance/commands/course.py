@@ -27,6 +27,7 @@ from purgatory_conformance.teaching.exercises import (
     Predicted,
     Run,
     beginning,
+    what_to_add,
 )
 from purgatory_conformance.teaching.grading import (
     Grade,
@@ -61,7 +62,11 @@ def _write(out: Path, page: str) -> None:
 
 
 _LESSONS = click.option(
-    "--lesson", "chosen", type=int, multiple=True, help="Only this lesson; several."
+    "--lesson",
+    "chosen",
+    type=int,
+    multiple=True,
+    help="Only this lesson; repeatable.",
 )
 
 
@@ -81,11 +86,13 @@ def list_() -> None:
 @click.argument("number", metavar="N")
 @_OUT
 def begin_(number: str, out: Path) -> None:
-    """Write the file that exercise N begins with: a case whose outcomes are to be predicted."""
+    """Write the case file that exercise N begins with, and say what to add to it."""
     exercise = _exercise(number)
-    if not isinstance(exercise, Predicted):
-        raise click.UsageError(f"exercise {number} begins with an empty file; {exercise.task}")
+    if not isinstance(exercise, Predicted | Run):
+        words = f"the answer to exercise {number} is a Python file of your own"
+        raise click.UsageError(f"{words}. {exercise.task}")
     _write(out, beginning(exercise))
+    click.echo(what_to_add(exercise))
 
 
 @course.command("play")
@@ -221,7 +228,7 @@ def _source(file: Path, task: str, names: tuple[str, ...]) -> str:
         raise Problem(f"{file} is no Python: {error}", EXIT_USAGE) from error
     for wanted in names:
         if wanted not in compiled.co_names:
-            raise Problem(f"{file} defines no {wanted}; {task}", EXIT_USAGE)
+            raise Problem(f"{file} defines no {wanted}. The task: {task}", EXIT_USAGE)
     return text
 
 

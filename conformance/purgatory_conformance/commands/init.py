@@ -60,5 +60,5 @@ def init(directory: Path, language: str, components: tuple[str, ...], clock: str
         place = error.filename or directory
         raise Problem(f"{place}: cannot be written: {error.strerror}", EXIT_USAGE) from error
     where = "" if directory == Path() else f" {directory}"
-    click.echo(f"written: {len(files)} files in {directory}; README.md says what is yours\n")
+    click.echo(f"written: {len(files)} files in {directory}; README.md says which to change\n")
     click.echo(f"  purgatory doctor{where}\n  purgatory check{where} --suite quick")

@@ -84,7 +84,7 @@ def replay(
                 console.print(f"{run.failure}", markup=False)
                 context.exit(EXIT_SUBJECT_FAILED)
             if run.verdict is CaseVerdict.UNSUPPORTED:
-                console.print(f"not judged, since it is refused: {run.refused}", markup=False)
+                console.print(f"not judged: the subject refuses it: {run.refused}", markup=False)
                 context.exit(EXIT_INCONCLUSIVE)
             steps, profile = run.steps, profile_of(asked, case.component)
         finally:

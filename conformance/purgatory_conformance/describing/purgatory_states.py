@@ -1,5 +1,6 @@
 """A state of the purgatory's model in words."""
 
+from purgatory_conformance.describing.timer_states import describe_queue
 from purgatory_model.purgatory_state import PurgatoryState
 
 
@@ -16,9 +17,9 @@ def describe_purgatory_state(state: object) -> str:
     armed = ", ".join(f"{name} due {due_tick}" for name, due_tick in due_ticks)
     parts = [
         f"clock {state.timer.now_ms}",
-        f"lists [{lists}]",
-        f"timer [{armed}]",
-        f"executor's queue [{' '.join(state.timer.queue)}]",
+        f"lists [{lists}]" if lists else "no lists",
+        f"timer [{armed}]" if armed else "timer empty",
+        describe_queue(state.timer.queue),
     ]
     if state.estimate:
         parts.append(f"estimate {state.estimate}")

@@ -181,7 +181,7 @@ class Conversation:
                 if not 0 < answer.reply.id < identity:
                     return answer
                 yield Finding(Severity.WRONG, _UNASKED, "", shown(received))
-            explanation = "there are too many such lines; this process is given up"
+            explanation = "there are too many such lines; the doctor ends this process"
             yield Finding(Severity.WRONG, explanation, sent)
             self.close()
         except Fault as fault:

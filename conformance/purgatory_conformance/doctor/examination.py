@@ -108,7 +108,7 @@ class _Examination:
             if not self._talk.runs:
                 restarts += 1
                 if restarts > _MOST_RESTARTS:
-                    yield Finding(Severity.WRONG, "it fails again and again; mend that first")
+                    yield Finding(Severity.WRONG, "it fails repeatedly; mend that first")
                     return
                 yield Finding(Severity.NOTE, "the adapter is started again")
                 if (yield from self._talk.greet()) is None:

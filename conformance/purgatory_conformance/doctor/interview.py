@@ -181,7 +181,7 @@ class Interview:
         if outcome.rejected is Reason.INTERNAL:
             return answer.finding(
                 Severity.NOTE,
-                f"{words} is rejected as 'internal', which no rule plans: the suite will fail it",
+                f"{words} is rejected as 'internal', which no rule allows: the suite will fail it",
             )
         doubtful = doubt(outcome)
         if doubtful:
@@ -189,10 +189,10 @@ class Interview:
         extra = sorted(answer.reply.observed.keys() - outcome.observed.keys())
         if extra:
             names = ", ".join(map(repr, extra))
-            sentence = f"{words}: {names} is shown but not declared, so nobody looks at it"
+            sentence = f"{words}: {names} is shown but not declared, so the suite ignores it"
             return answer.finding(Severity.NOTE, sentence)
         if answer.reply.result is not None and outcome.result is None:
-            sentence = f"{words}: there is a 'result' that is not declared; nobody looks at it"
+            sentence = f"{words}: 'result' is given but not declared, so the suite ignores it"
             if isinstance(operation, Advance) and isinstance(self.profile, TimerProfile):
                 sentence += "; declare the observable 'advance_result', or leave it out"
             return answer.finding(Severity.NOTE, sentence)

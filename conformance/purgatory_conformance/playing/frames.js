@@ -32,12 +32,13 @@ const purgatory_frames = (() => {
   function state_words(timer) {
     const buckets = timer.queued().map(({ level, expiry_ms, tasks }) =>
       `level ${level} at ${expiry_ms}: ${names_of(tasks).join(" ") || "empty"}`);
+    const queue = timer.queue.map((task) => task.name);
     return [
       `clock ${timer.now_ms}`,
       `own clock ${timer.own_clock_ms}`,
-      `levels ${timer.rings.length}`,
-      `buckets [${buckets.join(", ")}]`,
-      `executor's queue [${timer.queue.map((task) => task.name).join(" ")}]`,
+      timer.rings.length === 1 ? "1 level" : `${timer.rings.length} levels`,
+      buckets.length ? `buckets [${buckets.join(", ")}]` : "no buckets",
+      `executor's queue ${queue.length ? `[${queue.join(" ")}]` : "empty"}`,
     ].join("; ");
   }
 

@@ -175,7 +175,7 @@ def _loop(narrative: Narrative) -> str:
     last = narrative.steps[-1].number
     if narrative.loop == last:
         return f"Nothing happens any more after step {last}."
-    return f"Then all is as after step {narrative.loop}, and what follows it repeats for ever."
+    return f"The state is now that after step {narrative.loop}; the steps after it repeat for ever."
 
 
 def _indented(kind: str, words: str, width: int) -> list[Line]:

@@ -102,7 +102,7 @@ def read_results(path: Path) -> tuple[Results, ...]:
         tag = decode_line(text, _Tag, str(path), number)
         if tag.line == "header":
             if lines:
-                problem = "a header before the footer: the run before it did not end"
+                problem = "a second header without a footer before it: the earlier run did not end"
                 raise InvalidDocument(str(path), number, problem)
             if tag.format != RESULTS_FORMAT:
                 problem = f"format {tag.format} is not {RESULTS_FORMAT}"
@@ -128,7 +128,7 @@ def _line(text: str, tag: str, component: Component, path: str, number: int) -> 
     if tag == "cause":
         return decode_line(text, _CAUSES[component], path, number)
     if tag not in _KINDS:
-        raise InvalidDocument(path, number, f"there is no line of the kind {tag!r}")
+        raise InvalidDocument(path, number, f"{tag!r} is no kind of line")
     return decode_line(text, _KINDS[tag], path, number)
 
 

@@ -119,7 +119,7 @@ def _story(cause: CauseLine[Configuration], results: Results) -> Story:
         after=printable(cause.after),
         command=replay_command(cause.replay) if cause.replay else "",
         answers=answers,
-        also=f"cases of this cause were blamed on {joined([*cause.also])} too"
+        also=f"some cases of this cause were blamed on {joined([*cause.also])}"
         if cause.also
         else "",
         hints=cause.hints,

@@ -118,8 +118,8 @@ def _print_rules(page: TerminalPage, results: Results) -> None:
     if few:
         page.say(
             (f"{STATE_SYMBOLS['too few']} {'too few':<9}", _FAINT),
-            f"{len(few)} rules were visited fewer than {few[0].minimum} times, so that nothing "
-            "can be said of them (the report lists them)",
+            f"{len(few)} rules were visited fewer than {few[0].minimum} times, too seldom "
+            "for a verdict (the report lists them)",
             hang=11,
         )
     held = sum(rule.state == "held" for rule in rules)

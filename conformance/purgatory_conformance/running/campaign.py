@@ -336,7 +336,7 @@ def _conclusion_without_a_cause(campaign: Campaign) -> tuple[Verdict, str]:
     if len(campaign.held) < len(campaign.rules):
         return Verdict.CONFORMANT, (
             f"{len(campaign.held)} of {len(campaign.rules)} rules held, "
-            "the others are no MUST and were hardly put to the test"
+            "the others are no MUST, and were tested too seldom"
         )
     return Verdict.CONFORMANT, "every applicable rule was put to the test and held"
 
@@ -354,7 +354,7 @@ def _inconclusive(campaign: Campaign) -> str:
     if campaign.refusals.problem:
         return campaign.refusals.problem
     if campaign.verdicts[CaseVerdict.INCONCLUSIVE]:
-        return "too many states were possible to follow some case"
+        return "in some case more states were possible than the judge follows"
     if campaign.too_few:
         few = ", ".join(f"{rule.id} ({campaign.visits[rule.id]})" for rule in campaign.too_few[:4])
         more = f" and {len(campaign.too_few) - 4} more rules" if len(campaign.too_few) > 4 else ""

@@ -261,4 +261,4 @@ def _the_others(broken: Sequence[str]) -> str:
     if not rules:
         return ""
     told = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common(3))
-    return f" (judged on under that, the others break {told})"
+    return f" (the others then break {told})"

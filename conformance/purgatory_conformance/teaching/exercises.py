@@ -20,6 +20,7 @@ from purgatory_spec.operations import (
     Satisfy,
     Watch,
 )
+from purgatory_spec.outcomes import Outcome, completed, expired, tried
 from purgatory_spec.profiles import (
     Accounting,
     Component,
@@ -38,6 +39,7 @@ from purgatory_spec.profiles import (
     Structure,
     TimerConfiguration,
     TimerProfile,
+    component_of,
 )
 
 
@@ -255,8 +257,43 @@ EXERCISES: dict[str, Gradable] = {
 """The exercises that can be graded; the others are answered on paper."""
 
 
-def beginning(exercise: Predicted) -> str:
-    """The case file of a prediction, without its outcomes."""
+_SMALL: dict[Component, tuple[Configuration, Profile]] = {
+    Component.TIMER: (TimerConfiguration(wheel_size=2), _WHEEL),
+    Component.MEMORY_POOL: (MemoryPoolConfiguration(3, 2), MemoryPoolProfile()),
+}
+_SOME_OPERATION: dict[Component, Operation] = {
+    Component.TIMER: Add("a", 1),
+    Component.MEMORY_POOL: Allocate("a", 1),
+}
+_SOME_EVENT = {
+    Component.TIMER: (expired("a"),),
+    Component.PURGATORY: (tried("o"), completed("o")),
+    Component.MEMORY_POOL: (),
+}
+
+
+def beginning(exercise: Predicted | Run) -> str:
+    """The case file that an answer begins with: steps without outcomes, or the header alone."""
+    if isinstance(exercise, Run):
+        return f"{encode_line(case_header('run', *_SMALL[exercise.component]))}\n"
     header = case_header("prediction", exercise.configuration, exercise.profile)
     case = Case(header, tuple(map(Step, exercise.steps)))
     return "".join(f"{encode_line(line)}\n" for line in (case.header, *case.steps))
+
+
+def some_outcome(exercise: Predicted) -> str:
+    """How an outcome is written for this exercise: a result, an event, and what is observed."""
+    events = _SOME_EVENT[component_of(exercise.configuration)]
+    shown = {each.value: 0 for each in exercise.profile.observables}
+    return f'"outcome":{encode_line(Outcome(True, events=events, observed=shown))}'
+
+
+def what_to_add(exercise: Predicted | Run) -> str:
+    """What a student adds to the file that ``beginning`` made."""
+    if isinstance(exercise, Run):
+        operation = encode_line(Step(_SOME_OPERATION[exercise.component]))
+        return f"Add steps to it, one a line, such as {operation}"
+    return (
+        f"Add an outcome to each step, behind its operation, such as {some_outcome(exercise)}\n"
+        "Leave out a result, events or observables where a step has none."
+    )

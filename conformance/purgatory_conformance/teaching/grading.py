@@ -14,7 +14,7 @@ from purgatory_conformance.components import narrowed
 from purgatory_conformance.describing.words import counted
 from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.teaching.comparing import Comparison
-from purgatory_conformance.teaching.exercises import Compared, Predicted, Run
+from purgatory_conformance.teaching.exercises import Compared, Predicted, Run, some_outcome
 from purgatory_model.claims import memory_pool as pool_claims
 from purgatory_model.claims import timer as timer_claims
 from purgatory_model.claims.explorer import explore
@@ -51,7 +51,8 @@ def grade_prediction(exercise: Predicted, file: Path) -> Grade:
     for number, step in enumerate(case.steps, start=1):
         says = f"{number:3}  {support.describe_operation(step.operation)}"
         if step.outcome is None:
-            raise Problem(f"{file}: step {number} has no outcome yet", EXIT_USAGE)
+            words = f"step {number} has no outcome yet; add it behind the operation, such as"
+            raise Problem(f"{file}: {words} {some_outcome(exercise)}", EXIT_USAGE)
         divergence = judge.step(step.operation, step.outcome).divergence
         if divergence is not None:
             lines.append(f"{says}  ✗ {divergence.rule}")
@@ -114,8 +115,8 @@ def grade_class(exercise: Compared, file: Path, seed: int) -> Grade:
 def _case(file: Path) -> Case:
     try:
         return read_case(file)
-    except (OSError, UnicodeDecodeError, InvalidDocument) as error:
-        raise Problem(f"{file}: {error}", EXIT_USAGE) from error
+    except InvalidDocument as error:
+        raise Problem(f"{error}; the answer to this exercise is a case file", EXIT_USAGE) from error
 
 
 State = TypeVar("State", bound=Hashable)

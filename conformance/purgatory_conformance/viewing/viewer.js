@@ -186,7 +186,7 @@
     const slider = figure.querySelector("input");
     const told = ({ step, says }) =>
       (step ? `Step ${step} of ${run.frames[last].step}: ${says}` : says);
-    let at = 0, timer = null;
+    let at = 0, timer = null, width = 0;
 
     function draw(moving) {
       const frame = run.frames[at], width = Math.max(240, svg.clientWidth || 600);
@@ -259,6 +259,27 @@
       }, PLAY_MS);
     }
 
+    function boxes_of(frame) {
+      const drawn = document.createElementNS(SVG, "svg");
+      draw_frame(drawn, frame, width || 600, null);
+      return drawn.querySelectorAll("[data-key]").length;
+    }
+
+    // Paper does not step: a run at its beginning is shown where most is in it, with all its words.
+    function print_begins() {
+      const fill = run.frames.map(boxes_of);
+      const before = at, steps = figure.querySelector("details"), open = steps.open;
+      stop();
+      steps.open = true;
+      if (at === 0) at = fill.indexOf(Math.max(...fill));
+      draw(false);
+      addEventListener("afterprint", () => {
+        steps.open = open;
+        at = before;
+        draw(false);
+      }, { once: true });
+    }
+
     // For a page that makes runs of its own: another run, at one of its frames.
     figure.show_run = (other, to) => {
       stop();
@@ -299,7 +320,7 @@
     slider.max = last;
     figure.classList.add("ready");
     figure.querySelector(".viewer-controls").hidden = false;
-    let width = 0;
+    addEventListener("beforeprint", print_begins);
     new ResizeObserver(() => {
       if (svg.clientWidth === width) return;
       width = svg.clientWidth;

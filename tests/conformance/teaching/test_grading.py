@@ -17,6 +17,7 @@ from purgatory_conformance.teaching.exercises import (
     Predicted,
     Run,
     beginning,
+    some_outcome,
 )
 from purgatory_conformance.teaching.grading import grade_class, grade_prediction, grade_run
 from purgatory_conformance.teaching.lessons import lessons
@@ -95,12 +96,29 @@ def test_a_prediction_of_other_steps_is_refused(tmp_path: Path) -> None:
         grade_prediction(exercise, file)
 
 
-SHORTEST: dict[str, tuple[str, tuple[Operation, ...]]] = {
-    "4.2": ('"timer","configuration":{"wheel_size":2}', (Add("a", 3), Advance(2))),
-    "9.2": (
-        '"memory_pool","configuration":{"size_bytes":3,"max_single_bytes":2}',
-        (Allocate("a", 1), Allocate("b", 1), Allocate("c", 2), Release("a")),
-    ),
+@pytest.mark.parametrize("number", PREDICTED)
+def test_a_prediction_begins_with_a_file_and_a_form_that_can_be_read(
+    tmp_path: Path, number: str
+) -> None:
+    """
+    Given the file that a prediction begins with
+    When each step gets the outcome that is shown as a form, and when it gets none
+    Then the answer is read and is wrong, and without outcomes the form is told
+    """
+    exercise = PREDICTED[number]
+    file = tmp_path / "answer.jsonl"
+    first, *steps = beginning(exercise).splitlines()
+    filled = (f"{step[:-1]},{some_outcome(exercise)}}}" for step in steps)
+    file.write_text("\n".join((first, *filled)), encoding="utf-8")
+    assert not grade_prediction(exercise, file).solved
+    file.write_text(beginning(exercise), encoding="utf-8")
+    with pytest.raises(Problem, match=re.escape(some_outcome(exercise))):
+        grade_prediction(exercise, file)
+
+
+SHORTEST: dict[str, tuple[Operation, ...]] = {
+    "4.2": (Add("a", 3), Advance(2)),
+    "9.2": (Allocate("a", 1), Allocate("b", 1), Allocate("c", 2), Release("a")),
 }
 
 
@@ -113,9 +131,8 @@ def test_a_run_breaks_its_claim_or_does_not(tmp_path: Path, number: str) -> None
     """
     exercise = EXERCISES[number]
     assert isinstance(exercise, Run)
-    words, operations = SHORTEST[number]
-    header = f'{{"component":{words},"case":"mine"}}\n'
-    first = decode_case(header, "mine").header
+    operations = SHORTEST[number]
+    first = decode_case(beginning(exercise), "mine").header
 
     def graded(*steps: Operation) -> tuple[bool, str]:
         grade = grade_run(exercise, written(tmp_path, Case(first, tuple(map(Step, steps)))))

@@ -311,6 +311,36 @@ def test_nothing_moves_for_readers_who_want_less_motion(
     assert moved is moves
 
 
+def test_on_paper_there_is_a_still_and_every_step_in_words(page: Page, wheel_run: Run) -> None:
+    """
+    Given a run that nobody has stepped, and the same at its last step
+    When the page is printed
+    Then the first shows the frame with most boxes, the second its own, and the words are open
+    """
+    opened(page, wheel_run)
+    boxes = []
+    for _ in wheel_run.frames:
+        boxes.append(page.locator(".purgatory-viewer [data-key]").count())
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Home")
+    page.evaluate(_NOTE_WHAT_IS_PRINTED)
+    for key, still in (("Home", boxes.index(max(boxes))), ("End", len(boxes) - 1)):
+        page.keyboard.press(key)
+        at = page.get_attribute(".purgatory-viewer", "data-at")
+        page.pdf()
+        assert page.evaluate("window.printed") == [str(still), True]
+        assert page.get_attribute(".purgatory-viewer", "data-at") == at
+        assert page.get_attribute("details", "open") is None
+
+
+_NOTE_WHAT_IS_PRINTED = """
+addEventListener("beforeprint", () => {
+  const figure = document.querySelector(".purgatory-viewer");
+  window.printed = [figure.dataset.at, figure.querySelector("details").open];
+})
+"""
+
+
 def test_the_page_of_every_component_fits_and_can_be_read(page: Page, wheel_run: Run) -> None:
     """
     Given the pages of a wheel, a purgatory, a pool and a server

@@ -205,7 +205,7 @@ def explain(
     if narrative is None:
         console.print(f"{model.title}\n", markup=False)
         states = f"{result.statistics.distinct} distinct states"
-        console.print(f"It holds: {states}, and no way to break anything that is checked.")
+        console.print(f"It holds: {states}, and no run breaks what is checked.")
         if html is not None:
             console.print("There are no steps to tell, so no page was written.")
     else:

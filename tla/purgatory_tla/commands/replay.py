@@ -257,7 +257,7 @@ def _tell(console: Console, found: Found, answer: FollowedBehaviour) -> None:
         console.print(f"     seen: {difference.seen}", markup=False, soft_wrap=True)
         console.print(f"     {_judged(answer)}", markup=False, soft_wrap=True)
     elif answer.followed.left:
-        console.print(f"     goes another way, which is as right: {answer.followed.left}")
+        console.print(f"     takes another outcome that the rules allow: {answer.followed.left}")
     elif answer.stopped:
         console.print(f"Not driven further; {answer.stopped}", markup=False, soft_wrap=True)
     followed = answer.followed.steps(driven)
