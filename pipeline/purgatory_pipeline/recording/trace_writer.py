@@ -10,11 +10,15 @@ Nothing is lost silently. Where writing fails the writer throws away what is rec
 so that nobody waits, and ``close`` raises. The run has then no ``end`` line, as has a run whose
 program ended without a ``close``: both are judged ``incomplete``.
 
+A file that is closed as it should be, and is not compressed, gets its SHA-256 beside it: compressed
+ones carry their own checksums.
+
 Numbers are given out without gaps and each has one line, so the number of lines written so far is
 the number of the next one: by that the background thread finds where a further file begins.
 """
 
 import gzip
+import hashlib
 import itertools
 import threading
 import time
@@ -25,6 +29,8 @@ from pathlib import Path
 from typing import IO, Final, Protocol
 
 import msgspec
+
+from purgatory_pipeline.traces.byte_streams import CHECKSUM, checksum_line
 
 MOST_BUFFERED: Final = 65_536
 """How many lines may wait to be written, unless told otherwise."""
@@ -74,6 +80,7 @@ class TraceWriter:
         self._border: int | None = None
         self._encoder = msgspec.json.Encoder()
         self._file: IO[bytes] = _created(path)
+        self._digest = hashlib.sha256()
         self._files = 1
         self._failure: Exception | None = None
         self._last: int | None = None
@@ -182,7 +189,7 @@ class TraceWriter:
             with suppress(OSError):
                 self._file.close()
             raise
-        self._file.close()
+        self._close_file()
 
     def _write_some(self) -> None:
         lines = self._lines
@@ -199,11 +206,20 @@ class TraceWriter:
             batch = [line for line in batch if line.seq <= self._last]
         encoded = self._encoder.encode_lines(batch)
         self._file.write(encoded)
+        self._digest.update(encoded)
         self.lines_in_file += len(batch)
         self.bytes_in_file += len(encoded)
 
-    def _begin_next_file(self) -> None:
+    def _close_file(self) -> None:
         self._file.close()
+        path = self.files[-1]
+        if not path.name.endswith(".gz"):
+            line = checksum_line(path.name, self._digest.hexdigest())
+            path.with_name(path.name + CHECKSUM).write_text(line, encoding="utf-8")
+        self._digest = hashlib.sha256()
+
+    def _begin_next_file(self) -> None:
+        self._close_file()
         self._border = None
         self._lines_before += self.lines_in_file
         self._bytes_before += self.bytes_in_file

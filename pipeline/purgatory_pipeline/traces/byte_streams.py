@@ -8,16 +8,23 @@ may be believed. The alternative, to take back afterwards what was judged, would
 know of all runs which files they have lines in. The first pass costs less than a hundredth of a
 check, and a piece of memory.
 
+A file that is not compressed has no checksum of its own. Where one stands beside it
+(``NAME.sha256``, which the recorder writes when it closes the file) it is compared in the same way.
+
 A file that breaks off is not damaged: the death of the writer changed no earlier byte. But no
 checksum covers its last member: what is in there may be judged, and supports no good verdict.
 """
 
 import gzip
+import hashlib
 import stat
 import zlib
 from collections.abc import Generator
 from pathlib import Path
 from typing import NamedTuple
+
+CHECKSUM = ".sha256"
+"""The file that tells the digest of another one has its name with this behind it."""
 
 CHUNK_BYTES = 1 << 18
 """How much is read at a time."""
@@ -54,10 +61,10 @@ def chunks_of(name: str) -> Generator[bytes, None, None]:
 
 
 class Damage(NamedTuple):
-    """Where a compressed file is no longer what was written, or no checksum says that it is.
+    """Where a file is no longer what was written, or no checksum says that it is.
 
     Attributes:
-        sound_bytes: So many decompressed bytes come before it.
+        sound_bytes: So many bytes come before it, decompressed.
         problem: How it shows; empty where the file breaks off before a checksum.
     """
 
@@ -66,24 +73,45 @@ class Damage(NamedTuple):
 
 
 def damage_of(name: str) -> Damage | None:
-    """The first damage to a compressed file; None where there is none, or it cannot be read.
+    """The first damage to a file; None where there is none, it cannot be read, or nothing tells.
 
     Raises:
-        Broken: it is a pipe or the like, so that it cannot be looked at before it is read.
+        Broken: it is compressed and a pipe or the like, so that it cannot be looked at before.
     """
     try:
+        if not name.endswith(".gz"):
+            return _changed(name)
         if not stat.S_ISREG(Path(name).stat().st_mode):
             raise Broken("it is compressed and no regular file; decompress it on the way")
         with open(name, "rb") as packed:  # noqa: PTH123
             members = _Members()
             while piece := packed.read(CHUNK_BYTES):
                 if not members.take(piece):
-                    return Damage(members.sound_bytes, members.problem)
+                    problem = f"the compressed data is damaged: {members.problem}"
+                    return Damage(members.sound_bytes, problem)
             if members.breaks_off:
                 return Damage(members.sound_bytes, "")
     except OSError:
         pass  # the reader will say so
     return None
+
+
+def _changed(name: str) -> Damage | None:
+    """The damage to a file whose digest is not the one that stands beside it."""
+    beside = Path(f"{name}{CHECKSUM}")
+    if not beside.is_file():
+        return None
+    told = beside.read_text(encoding="utf-8", errors="replace").split()
+    with open(name, "rb") as file:  # noqa: PTH123
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if told[:1] == [digest]:
+        return None
+    return Damage(0, f"its SHA-256 is not the one in {beside}: the file has changed")
+
+
+def checksum_line(name: str, digest: str) -> str:
+    """What stands in the file beside a file, as ``sha256sum --check`` reads it."""
+    return f"{digest}  {name}\n"
 
 
 class _Members:

@@ -35,7 +35,7 @@ NOT_COVERED: Final = b"\n"
 """Follows a run's last line in data that no checksum covers, with the number of that line."""
 
 WHY_NOT: Mapping[bytes, str] = {
-    NOT_BELIEVED: "the compressed data that it stands in is damaged: no line of it counts",
+    NOT_BELIEVED: "the data that it stands in is damaged: no line of it counts",
     NOT_COVERED: "its compressed file breaks off: no checksum covers the lines of the run in it",
 }
 """What is set aside where such a line stands, in words."""

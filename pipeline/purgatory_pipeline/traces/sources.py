@@ -7,7 +7,7 @@ the reading before the file's end (it cannot be opened, its compressed data brea
 ``QuarantineRow`` too, so that no file ends early without a word. The functions know of no engine
 and can be called in any process that sees the files.
 
-Of compressed data that is damaged no line counts, since nobody knows which are as they were
+Of data that is damaged, by a checksum, no line counts, since nobody knows which are as they were
 written. Its lines are read all the same, to see which runs it has to do with: the first of each
 comes out with ``NOT_BELIEVED`` in its place, which leaves a hole in the run where it is replayed.
 Of compressed data that breaks off before its checksum the lines count; each run that has lines in
@@ -30,7 +30,7 @@ from purgatory_pipeline.errors import PipelineError, Unusable
 from purgatory_pipeline.results.locking import LOCK
 from purgatory_pipeline.results.manifest import MANIFEST, is_own
 from purgatory_pipeline.results.rows import QuarantineRow
-from purgatory_pipeline.traces.byte_streams import Broken, Damage, chunks_of, damage_of
+from purgatory_pipeline.traces.byte_streams import CHECKSUM, Broken, Damage, chunks_of, damage_of
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.parquet import read_parquet
 from purgatory_pipeline.traces.parsing import MOST_BYTES, NOT_BELIEVED, NOT_COVERED, place_of
@@ -66,6 +66,7 @@ def sources_of(paths: Iterable[str | Path]) -> Sources:
     with ``*``, ``?``, ``[`` or ``**`` for what matches; a file for itself, whatever its suffix.
     In a folder, files and folders whose names begin with a point or an underscore are what other
     programs leave for themselves, and results of a check are no traces: they are ignored as well.
+    The checksum beside a file is a part of it.
 
     Raises:
         NothingThere: a path does not exist, or a pattern matches nothing.
@@ -121,6 +122,8 @@ def _inside(folder: str) -> Iterator[tuple[str, bool]]:
         seen.add(real)
         left_out = _is_left_out(Path(where), Path(folder))
         for name in names:
+            if name.endswith(CHECKSUM):
+                continue
             file = Path(where) / name
             ours = not left_out and name[0] not in "._" and name.endswith(SUFFIXES)
             yield str(file), ours and not _waits_for_a_writer(file)
@@ -174,7 +177,7 @@ def read_file(path: str | Path) -> Iterator[Located | QuarantineRow]:
 def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
     lines = LinesOfFile(name)
     try:
-        damage = damage_of(name) if name.endswith(".gz") else None
+        damage = damage_of(name)
         with closing(chunks_of(name)) as chunks:
             if damage is not None:
                 reading = _read_damaged if damage.problem else _read_uncovered
@@ -215,7 +218,7 @@ def _read_damaged(
 ) -> Iterator[Located | QuarantineRow]:
     """The lines before the damage, what is wrong, and which runs have lines behind it."""
     rest = yield from _read_sound(lines, chunks, damage.sound_bytes)
-    yield from lines.broken(f"the compressed data is damaged: {damage.problem}")
+    yield from lines.broken(damage.problem)
     try:
         yield from lines.runs_in(rest)
         for chunk in chunks:

@@ -196,7 +196,8 @@ def timer_visits() -> Counter[str]:
     again = [*at_once(7, Add("a", 0)), ran(7), *at_once(8, Cancel("a")), *at_once(9, Add("a", -1))]
     unknown = [*at_once(10, Cancel("b")), ran(10), *refused_add(1001, Reason.TOO_LARGE), end(500)]
     twice = [*at_once(600, Shutdown()), *at_once(601, Shutdown())]
-    return counted + visits(first, [*cancelled, *again, *unknown, *twice])
+    alone = [*cancelled, *at_once(7, Add("a", 100)), ran(110), end(500)]
+    return counted + visits(first, alone) + visits(first, [*cancelled, *again, *unknown, *twice])
 
 
 def purgatory_visits() -> Counter[str]:

@@ -1,25 +1,55 @@
-"""A visit at a return counts only where another answer would have been found wrong."""
+"""A visit counts only where another answer, another event or none would have been found wrong."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import pytest
 
+from purgatory_pipeline.replay.judge import JudgedLine
 from purgatory_pipeline.replay.judges import judge_of
-from purgatory_pipeline.traces.lines import Begin, End, Return, TraceLine
+from purgatory_pipeline.traces.lines import (
+    Begin,
+    End,
+    Happened,
+    PurgatoryInstance,
+    Return,
+    Step,
+    TimerInstance,
+    TraceLine,
+)
+from purgatory_spec.operations import Add, Cancel, Operation, Shutdown, Watch
+from purgatory_spec.outcomes import EventKind
+from purgatory_spec.profiles import TimerProfile
 from purgatory_spec.reasons import Reason
 
 from .simulation.judged import verdict_of
 from .simulation.memory_pool_run import drawn_plan as pool_plan
 from .simulation.memory_pool_run import simulated_pool
+from .simulation.purgatory_plan import PurgatoryPlan
+from .simulation.purgatory_run import simulated_purgatory
+from .simulation.timer import TimerPlan
 from .simulation.timer_run import drawn_plan as timer_plan
 from .simulation.timer_run import simulated_timer
+from .wall_clock import (
+    NS_PER_MS,
+    at_once,
+    begin,
+    call,
+    end,
+    event,
+    judged,
+    returns,
+    rule_of,
+)
 
 AT_RETURNS = {
     "timer": ("TIMER-SHUTDOWN-CLOSED", "TIMER-NEGATIVE-DELAY"),
     "memory pool": ("POOL-BOUND", "POOL-REFUSAL", "POOL-STRICT", "POOL-NON-STRICT"),
 }
+
+
+SHUT_SOON = TimerPlan(shuts_down=True, lateness_ms=2)
 
 
 def other_answer(line: Return) -> Return:
@@ -30,8 +60,8 @@ def other_answer(line: Return) -> Return:
     return msgspec.structs.replace(line, rejected=rejected)
 
 
-def visited(lines: list[TraceLine]) -> Iterator[tuple[int, Return, Counter[str]]]:
-    """The returns of a run, with the rules that each puts to the test."""
+def visited(lines: list[TraceLine]) -> Iterator[tuple[int, TraceLine, Counter[str]]]:
+    """The lines of a run behind the first, with the rules that each puts to the test."""
     begin, *rest = lines
     assert isinstance(begin, Begin)
     judge = judge_of(begin)
@@ -39,8 +69,7 @@ def visited(lines: list[TraceLine]) -> Iterator[tuple[int, Return, Counter[str]]
         assert not isinstance(line, Begin)
         before = Counter(judge.visits)
         assert judge.take(line) is None
-        if isinstance(line, Return):
-            yield place, line, judge.visits - before
+        yield place, line, judge.visits - before
         if isinstance(line, End):
             return
 
@@ -64,6 +93,8 @@ def test_no_return_visits_a_rule_that_its_other_answer_would_keep(
     """
     tested = free = 0
     for place, line, rules in list(visited(lines)):
+        if not isinstance(line, Return):
+            continue
         changed = [*lines[:place], other_answer(line), *lines[place + 1 :]]
         if any(rule in rules for rule in AT_RETURNS[component]):
             assert verdict_of(changed).verdict == "diverges", (place, line)
@@ -71,3 +102,146 @@ def test_no_return_visits_a_rule_that_its_other_answer_would_keep(
         else:
             free += verdict_of(changed).verdict != "diverges"
     assert tested > 0 < free
+
+
+def with_numbers(lines: Sequence[TraceLine]) -> list[TraceLine]:
+    """The lines numbered anew, so that none is missing."""
+    return [msgspec.structs.replace(line, seq=seq) for seq, line in enumerate(lines)]
+
+
+def runs_outside_calls(lines: list[TraceLine]) -> Iterator[tuple[int, ...]]:
+    """The places of the lines that tell of one expiry: a run, or a time-out's two callbacks."""
+    for place, line in enumerate(lines):
+        if isinstance(line, Happened) and line.event is EventKind.RAN:
+            yield (place,)
+        elif isinstance(line, Happened) and line.event is EventKind.TIMED_OUT:
+            before = [
+                each
+                for each, other in enumerate(lines[:place])
+                if isinstance(other, Happened)
+                and other.event is EventKind.COMPLETED
+                and other.task == line.task
+            ]
+            yield max(before), place
+
+
+def test_no_run_visits_exactly_once_where_a_second_one_would_be_right() -> None:
+    """
+    Given a simulated timer
+    When a run is told twice, each in turn
+    Then the trace diverges wherever the run put it to the test that a task runs once
+    """
+    lines = simulated_timer(11, TimerPlan(threads=8, names=2)).machine.lines
+    tested = free = 0
+    for place, line, rules in list(visited(lines)):
+        if not isinstance(line, Happened):
+            continue
+        again = with_numbers([*lines[: place + 1], line, *lines[place + 1 :]])
+        if "TIMER-EXACTLY-ONCE" in rules:
+            assert verdict_of(again).verdict == "diverges", place
+            tested += 1
+        else:
+            free += verdict_of(again).verdict != "diverges"
+    assert tested > 0 < free
+
+
+@pytest.mark.parametrize(
+    ("rule", "lines"),
+    [
+        ("TIMER-NOT-LATE", simulated_timer(3, TimerPlan()).machine.lines),
+        (
+            "TIMER-NOT-LATE",
+            simulated_timer(3, TimerPlan(shuts_down=True, lateness_ms=2)).machine.lines,
+        ),
+        ("PURGATORY-TIME-OUT", simulated_purgatory(3, PurgatoryPlan(threads=6)).machine.lines),
+    ],
+    ids=["timer", "timer, shut down", "purgatory"],
+)
+def test_no_expiry_is_visited_whose_absence_would_be_right(
+    rule: str, lines: list[TraceLine]
+) -> None:
+    """
+    Given a simulated run that conforms
+    When the lines of one expiry are left out, each in turn
+    Then as many traces diverge at least as expiries were counted as visits
+    """
+    visits = sum(rules[rule] for _, _, rules in visited(lines))
+    found = 0
+    for places in runs_outside_calls(lines):
+        left = [line for place, line in enumerate(lines) if place not in places]
+        found += verdict_of(with_numbers(left)).verdict == "diverges"
+    assert 0 < visits <= found
+
+
+TIMER = begin(TimerInstance())
+ZERO = [*at_once(0, Add("a", 0)), event(1, "x", "ran", "a")]
+READDED = [*at_once(0, Add("a", 10)), *at_once(12, Add("a", 10)), event(23, "x", "ran", "a")]
+CANCELLED = [
+    *at_once(0, Add("a", 10)),
+    call(5, "c", Cancel("a")),
+    event(12, "x", "ran", "a"),
+    returns(13, "c"),
+]
+SHUT = [*at_once(0, Add("a", 10)), event(12, "x", "ran", "a"), *at_once(15, Shutdown())]
+PLAIN = [*at_once(0, Add("a", 10)), event(12, "x", "ran", "a")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        (PLAIN, set()),
+        (ZERO, {"TIMER-NOT-EARLY"}),
+        (READDED, {"TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE"}),
+        (CANCELLED, {"TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE", "TIMER-NOT-LATE"}),
+        (SHUT, {"TIMER-NOT-LATE"}),
+    ],
+    ids=["plain", "due at once", "armed again when due", "a cancel is open", "soon shut down"],
+)
+def test_what_a_run_cannot_refute_is_no_visit(lines: list[JudgedLine], kept: set[str]) -> None:
+    judge = judge_of(TIMER)
+    for line in [*lines, *at_once(500, Cancel("z")), end(600)]:
+        assert judge.take(line) is None
+    rules = {"TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE", "TIMER-NOT-LATE"}
+    assert {rule for rule in rules if not judge.visits[rule]} == kept
+
+
+@pytest.mark.parametrize("at_once_as", ["call", "step"])
+@pytest.mark.parametrize("name", ["timer", "purgatory"])
+def test_a_shutdown_hides_nothing_that_was_overdue(name: str, at_once_as: str) -> None:
+    """
+    Given an expiry that should have come long before a shutdown, or just before it
+    When the first line since tells of the shutdown
+    Then the former is missing, and the latter may have been dropped
+    """
+    first, armed = TIMER, at_once(0, Add("a", 10))
+    if name == "purgatory":
+        first = begin(PurgatoryInstance())
+        armed = [
+            call(0, "m", Watch("a", ("k",), 10)),
+            event(0, "m", "tried", "a"),
+            event(0, "m", "tried", "a"),
+            returns(0, "m", False),
+        ]
+    for at_ms, is_missing in ((5000, True), (51, True), (50, False)):
+        shut: list[JudgedLine] = at_once(at_ms, Shutdown())
+        if at_once_as == "step":
+            at_ns = at_ms * NS_PER_MS
+            shut = [Step(run="", seq=0, at_ns=at_ns, called_ns=at_ns, operation=Shutdown())]
+        found = judged(first, [*armed, *shut, end(6000)])
+        assert (found is not None) is is_missing, at_ms
+
+
+@pytest.mark.parametrize("operation", [Cancel("a"), Add("a", 10_000)])
+def test_a_call_that_is_open_for_long_may_have_ended_the_arming(operation: Operation) -> None:
+    """
+    Given a call that began before a task was due and returns long after that
+    When it is taken, it may have been so before the task was due: nothing is missing
+    Then it is wrong all the same where the call is rejected
+    """
+    lines = [*at_once(0, Add("a", 10)), call(5, "c", operation), *at_once(500, Cancel("z"))]
+    assert rule_of(TIMER, [*lines, returns(600, "c"), end(700)]) is None
+    assert rule_of(TIMER, lines[:2] + lines[3:] + [end(700)]) == "TIMER-LATENESS", "the control"
+    if isinstance(operation, Add):
+        strict = begin(TimerInstance(profile=TimerProfile(largest_delay_ms=5000)))
+        refused = returns(600, "c", rejected=Reason.TOO_LARGE)
+        assert rule_of(strict, [*lines, refused, end(700)]) == "TIMER-LATENESS"

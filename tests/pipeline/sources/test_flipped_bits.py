@@ -1,11 +1,19 @@
-"""A bit that flips in a Parquet file of traces changes nothing that is believed."""
+"""A bit that flips in a file of traces changes nothing that is believed, under a checksum."""
 
 import random
+import shutil
+import subprocess
 from pathlib import Path
 
-from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.recording.recorder import Rotation
+from purgatory_pipeline.recording.recording_run import record_bundled
+from purgatory_pipeline.recording.workload import Wish
+from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
+from purgatory_pipeline.traces.byte_streams import CHECKSUM
 from purgatory_pipeline.traces.parquet import TraceRow, write_parquet
-from purgatory_pipeline.traces.sources import read_file
+from purgatory_pipeline.traces.sources import read_file, sources_of
+from purgatory_spec.profiles import Component
 
 ROWS = [
     TraceRow("r", seq, b'{"kind":"end","run":"r","seq":%d,"at_ns":%d}' % (seq, seq * 977 % 9973))
@@ -41,3 +49,49 @@ def test_none_of_150_flipped_bits_changes_lines_without_a_word(tmp_path: Path) -
         assert lines == right or is_aside, place
         found += is_aside
     assert found > 50
+
+
+def test_a_recorded_file_of_lines_has_a_checksum_beside_it_and_no_flipped_bit_conforms(
+    tmp_path: Path,
+) -> None:
+    """
+    Given a run that was recorded into uncompressed files, with rotation
+    When 40 copies have one bit flipped each, and each is checked
+    Then none conforms; without the checksum some do; and the whole one conforms
+    """
+    trace = tmp_path / "whole" / "t.jsonl"
+    trace.parent.mkdir()
+    wish = Wish(threads=1, lines=600, rate=6000)
+    recorded = record_bundled(Component.MEMORY_POOL, wish, trace, rotation=Rotation(lines=200))
+    assert len(recorded.files) > 1
+    beside = [path.with_name(path.name + CHECKSUM) for path in recorded.files]
+    check = subprocess.run(
+        ["sha256sum", "--check", *(path.name for path in beside)], cwd=trace.parent, check=False
+    )
+    assert check.returncode == 0
+    assert verdicts(trace.parent) == ["conforms"]
+    drawn, data = random.Random(1), trace.read_bytes()
+    covered, bare = tmp_path / "covered", tmp_path / "bare"
+    shutil.copytree(trace.parent, covered)
+    shutil.copytree(trace.parent, bare, ignore=shutil.ignore_patterns(f"*{CHECKSUM}"))
+    unseen = 0
+    for place in drawn.sample(range(len(data) * 8), 40):
+        rotten = bytearray(data)
+        rotten[place // 8] ^= 1 << place % 8
+        (covered / trace.name).write_bytes(rotten)
+        (bare / trace.name).write_bytes(rotten)
+        assert "conforms" not in verdicts(covered), place
+        unseen += "conforms" in verdicts(bare)
+    assert unseen > 0
+
+
+def test_the_checksum_is_no_trace_and_no_file_that_is_ignored(tmp_path: Path) -> None:
+    for name in ("t.jsonl", f"t.jsonl{CHECKSUM}", "notes.txt"):
+        (tmp_path / name).write_text("", encoding="utf-8")
+    sources = sources_of([tmp_path])
+    assert [Path(each).name for each in sources.files] == ["t.jsonl"]
+    assert [Path(each).name for each in sources.ignored] == ["notes.txt"]
+
+
+def verdicts(folder: Path) -> list[str]:
+    return [row.verdict for row in check_locally([folder]) if isinstance(row, VerdictRow)]

@@ -91,7 +91,9 @@ class ExpiryFollower(Follower[Kept]):
         interval: How expiries follow from readings of the clock.
         deadlines: When they have to have come, and the lines that say so.
         passing: What must not happen any more, and has not so far.
-        in_time: What has expired in time, until its absence would have been told.
+        came: What has expired in time, by name, until its absence would have been told: by when,
+            and the rules that it would have broken.
+        came_by: These times.
         closing: Whether a shutdown has begun.
         closed: Whether one has returned.
         cut_off: What was due and not overdue when the shutdown began, and has not come.
@@ -100,7 +102,8 @@ class ExpiryFollower(Follower[Kept]):
     interval: ExpiryInterval = field(init=False)
     deadlines: Deadlines = field(default_factory=Deadlines)
     passing: PassingRules = field(default_factory=PassingRules)
-    in_time: PassingRules = field(default_factory=PassingRules)
+    came: dict[str, tuple[int, frozenset[str]]] = field(default_factory=dict)
+    came_by: Deadlines = field(default_factory=Deadlines)
     closing: bool = False
     closed: bool = False
     cut_off: set[str] = field(default_factory=set)
@@ -141,9 +144,27 @@ class ExpiryFollower(Follower[Kept]):
         """Something has to expire by its latest time, and that to be told soon after."""
         self.deadlines.put(late_ms + self.interval.lateness_ms, name)
 
-    def has_come(self, late_ms: int, rules: frozenset[str]) -> None:
+    def has_come(self, name: str, late_ms: int, rules: frozenset[str]) -> None:
         """Something has expired in time: rules are visited when its absence would be told."""
-        self.in_time.put(late_ms + self.interval.lateness_ms, rules)
+        if len(self.came_by) < MOST_PASSING:
+            told_ms = late_ms + self.interval.lateness_ms
+            self.came[name] = told_ms, rules
+            self.came_by.put(told_ms, name)
+
+    def is_excused(self, name: str, at_ms: int) -> None:
+        """A call begins after which an expiry of before may be missing, and nobody would know."""
+        if name in self.came and at_ms <= self.came[name][0]:
+            del self.came[name]
+
+    def begins_to_close(self) -> bool:
+        """A shutdown begins, and is the first: nothing that is owed need come from now on.
+
+        Of what has come and is not late yet the absence would not be told any more.
+        """
+        is_first, self.closing = not self.closing, True
+        if is_first:
+            self.came.clear()
+        return is_first
 
     def pending_expiries(self) -> int:
         """How many expiries were still awaited; see ``Follower``."""
@@ -152,7 +173,9 @@ class ExpiryFollower(Follower[Kept]):
     def passed(self, now_ms: int) -> Finding | None:
         """What should have expired by now, and its line should have come."""
         self.passing.pass_to(now_ms, self.visits)
-        self.in_time.pass_to(now_ms, self.visits)
+        for name in self.came_by.before(now_ms):
+            if name in self.came and self.came[name][0] < now_ms:
+                self.visits.update(self.came.pop(name)[1])
         lateness_ms = self.interval.lateness_ms
         if self.deadlines.is_crowded(self.live):
             self.deadlines.rebuild((at + lateness_ms, name) for at, name in self.waited_for())
@@ -169,6 +192,7 @@ class ExpiryFollower(Follower[Kept]):
             if finding is not None:
                 return finding
         self.passing.pass_to(now_ms, self.visits)
-        if not self.closed:  # or what has not come may have been dropped
-            self.in_time.pass_to(now_ms + self.interval.lateness_ms, self.visits)
+        for told_ms, rules in self.came.values():
+            if told_ms < now_ms + self.interval.lateness_ms:
+                self.visits.update(rules)
         return None

@@ -27,7 +27,7 @@ from purgatory_pipeline.replay.judge import Finding, JudgedLine, Unjudged
 from purgatory_pipeline.replay.overlapping.follower import NS_PER_MS, Follower, Kept
 from purgatory_pipeline.replay.overlapping.recent_names import MOST_NAMES
 from purgatory_pipeline.traces.lines import Begin, Call, End, Happened, Return, Snapshot, Step
-from purgatory_spec.operations import Operation
+from purgatory_spec.operations import Operation, Shutdown
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.profiles import component_of
 from purgatory_spec.reasons import Reason
@@ -114,8 +114,7 @@ class OverlappingJudge(Generic[Kept]):
                     at_ms,
                 )
             case Call(thread=thread, operation=operation):
-                self._called(thread, operation, at_ms)
-                finding = None
+                finding = self._called(thread, operation, at_ms)
             case Return(thread=thread, result=result, rejected=rejected):
                 finding = self._returned(thread, result, rejected, at_ms)
             case Step():
@@ -148,9 +147,15 @@ class OverlappingJudge(Generic[Kept]):
         if len(latest_ns) > MOST_NAMES:
             del latest_ns[next(iter(latest_ns))]
 
-    def _called(self, thread: str, operation: Operation, at_ms: int) -> None:
+    def _called(self, thread: str, operation: Operation, at_ms: int) -> Finding | None:
+        """A call begins; what a shutdown drops must not be overdue by then."""
+        if isinstance(operation, Shutdown):
+            finding = self.follower.passed(max(at_ms, self._now_ms or at_ms))
+            if finding is not None:
+                return finding
         kept = self.follower.called(operation, at_ms)
         self._calls.setdefault(thread, []).append(_OpenCall(operation, kept))
+        return None
 
     def _returned(
         self, thread: str, result: Value, rejected: Reason | None, at_ms: int
@@ -178,7 +183,9 @@ class OverlappingJudge(Generic[Kept]):
                 finding = self.follower.happened(line.thread, None, event, first_ms, last_ms)
                 if finding is not None:
                     return finding
-        self._called(line.thread, line.operation, called_ms)
+        finding = self._called(line.thread, line.operation, called_ms)
+        if finding is not None:
+            return finding
         kept = self._calls[line.thread][-1].kept
         for event, first_ms, last_ms in events:
             if last_ms >= called_ms:

@@ -143,6 +143,8 @@ def _run(
     if run.run is not None:
         return blame.without_expiration(run.run[0], f"{followed.name} is completed")
     known.runs_seen(thread)
+    if followed.late_ms is not None and known.has_to_time_out(followed):
+        known.has_come(followed.name, followed.late_ms, frozenset({"PURGATORY-TIME-OUT"}))
     slot = followed.take_slot()
     run.run = followed, slot
     if known.tell(followed, ("completed", RUN)):
@@ -173,8 +175,6 @@ def _timed_out(
         return blame.of_expiration(event.task, call)
     followed.free_slot(slot)
     known.visits["PURGATORY-CALLBACK-ORDER"] += 1
-    if followed.late_ms is not None:
-        known.has_come(followed.late_ms, frozenset({"PURGATORY-TIME-OUT"}))
     if followed.was_cancelled:
         known.visits[_KEEPS_TIME_OUT] += 1
     known.forget_if_settled(followed)

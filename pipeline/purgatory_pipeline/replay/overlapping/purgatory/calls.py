@@ -98,9 +98,8 @@ def enter(known: PurgatoryKnowledge, followed: FollowedOperation, keys: tuple[st
 
 def shutdown_called(known: PurgatoryKnowledge, at_ms: int) -> None:
     """From now on time-outs may be dropped. Rules: PURGATORY-SHUTDOWN-DROPS."""
-    if known.closing:
+    if not known.begins_to_close():
         return
-    known.closing = True
     for name, followed in known.operations.by_name.items():
         is_due = followed.early_ms is not None and followed.early_ms <= at_ms
         if is_due and not followed.is_completed:

@@ -107,6 +107,11 @@ class PurgatoryKnowledge(ExpiryFollower[PurgatoryCall]):
         self.forget_if_settled(followed)
         return None
 
+    def has_to_time_out(self, followed: FollowedOperation) -> bool:
+        """Whether it would be wrong if nothing completed it, whatever open calls may have done."""
+        memory = followed.memory
+        return not self.closing and memory is not None and memory.after(("late",)) is None
+
     def read(self, at_ms: int) -> None:
         """The clock has shown a reading."""
         if at_ms > self.now_ms:

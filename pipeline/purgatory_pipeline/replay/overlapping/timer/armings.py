@@ -30,13 +30,15 @@ AS_TIMER = {closed: TimerState(0, PendingTasks(), closed=closed) for closed in (
 class Arming(NamedTuple):
     """When an armed task may run, ms; ``late_ms`` is None where nobody knows how late.
 
-    ``number`` is that of its add, ``rules`` are those that it puts to the test.
+    ``number`` is that of its add, ``rules`` are those that it puts to the test. ``is_ahead`` says
+    whether its time was still to come when it was armed: only then can it come too early.
     """
 
     early_ms: int
     late_ms: int | None
     number: int = 0
     rules: frozenset[str] = frozenset()
+    is_ahead: bool = True
 
     def may_come_by(self, at_ms: int) -> bool:
         """Whether the task may be handed over by a reading (TIMER-NOT-EARLY)."""
@@ -69,6 +71,20 @@ class Situation(NamedTuple):
 
 
 IDLE = Situation()
+
+
+class Ran(NamedTuple):
+    """A run that is right, and what another one, or none, would have refuted.
+
+    Attributes:
+        arming: The present one, if that may run; None where only an ended one may.
+        had_to_come: Whether its absence would have been wrong.
+        is_only: Whether a second run, or a run before its time, would have been.
+    """
+
+    arming: Arming | None
+    had_to_come: bool
+    is_only: bool
 
 
 class Fate(NamedTuple):
@@ -122,7 +138,7 @@ class FollowedTask:
         """A call returns: it has taken effect, by now or before; what it arms is now known."""
         del self.calls[call.number]
         after: dict[Situation, None] = {}
-        for situation in self._closed() if self.calls else self.situations:
+        for situation in self._possible():
             if call.number in situation.taken:
                 settled = _settled(situation, call.number, late_ms)
             else:
@@ -143,16 +159,12 @@ class FollowedTask:
             each._replace(taken=each.taken | {call.number}) for each in self.situations
         ]
 
-    def run(self, first_ms: int, last_ms: int) -> tuple[Arming | None] | None:
-        """It runs, between two readings.
-
-        Returns:
-            A tuple of the present arming, if that arming may run, else of None; no tuple if the
-            task must not run.
-        """
+    def run(self, first_ms: int, last_ms: int) -> Ran | None:
+        """It runs, between two readings; None where it must not."""
+        before = self._possible()
         after: dict[Situation, None] = {}
         ran: Arming | None = None
-        for situation in self._closed() if self.calls else self.situations:
+        for situation in before:
             armed = situation.armed
             if armed is not None and armed.allows(first_ms, last_ms):
                 after[situation._replace(armed=None)] = None
@@ -163,15 +175,17 @@ class FollowedTask:
         if not after:
             return None
         self._keep(after)
-        return (ran,)
+        had_to_come = all(each.armed is not None for each in before)
+        return Ran(ran, had_to_come, not any(each.ended for each in before))
 
     def pass_to(self, now_ms: int) -> Arming | None:
         """Leave out what is over by a reading; an arming that should have run in any case."""
         after: dict[Situation, None] = {}
         overdue: Arming | None = None
         for situation in self.situations:
-            if situation.armed is not None and situation.armed.is_over(now_ms):
-                overdue = situation.armed
+            armed = situation.armed
+            if armed is not None and armed.is_over(now_ms) and not self._may_have_ended(armed):
+                overdue = armed
                 continue
             ended = situation.ended
             if ended:
@@ -182,6 +196,10 @@ class FollowedTask:
             return overdue
         self._keep(after)
         return None
+
+    def _may_have_ended(self, armed: Arming) -> bool:
+        """Whether an open call that began in time may have ended an arming before it ran."""
+        return any(not armed.is_over(call.called_ms) for call in self.calls.values())
 
     def drop(self, by_ms: int | None) -> None:
         """The timer is shutting down: no arming need run any more; or it has, by a reading."""
@@ -201,8 +219,10 @@ class FollowedTask:
                 yield situation.armed
             yield from situation.ended
 
-    def _closed(self) -> list[Situation]:
+    def _possible(self) -> list[Situation]:
         """The situations, and those after open calls that may have taken effect."""
+        if not self.calls:
+            return self.situations
         found = dict.fromkeys(self.situations)
         fresh = list(found)
         while fresh:
@@ -239,7 +259,9 @@ def _after(
     situation = situation.without_arming(by_ms)
     if call.delay_ms is None:
         return situation
-    return situation._replace(armed=Arming(call.early_ms, late_ms, call.number, call.rules))
+    is_ahead = call.early_ms > call.called_ms
+    armed = Arming(call.early_ms, late_ms, call.number, call.rules, is_ahead)
+    return situation._replace(armed=armed)
 
 
 def _settled(situation: Situation, number: int, late_ms: int) -> Situation:

@@ -28,6 +28,7 @@ from purgatory_pipeline.replay.overlapping.timer.armings import (
     Arming,
     Fate,
     FollowedTask,
+    Ran,
     Situation,
     TimerCall,
 )
@@ -45,7 +46,6 @@ from purgatory_spec.operations import (
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.reasons import Reason
 
-_VISITED_AT_ONCE = ("TIMER-NOT-EARLY", "TIMER-EXACTLY-ONCE")
 _VISITED_IN_TIME = frozenset({"TIMER-NOT-LATE", "TIMER-LATENESS"})
 _NO_RULES = frozenset[str]()
 _ALWAYS_CLOSED: frozenset[Reason | None] = frozenset({Reason.CLOSED})
@@ -136,6 +136,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         return OtherCall(operation, self.closed)
 
     def _opened(self, task: str, at_ms: int, delay_ms: int | None, early_ms: int) -> TimerCall:
+        self.is_excused(task, at_ms)
         followed = self.tasks.get(task)
         if followed is None:
             followed = self.tasks[task] = FollowedTask()
@@ -154,9 +155,8 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
 
     def _shutdown_called(self, at_ms: int) -> None:
         """From now on no arming need run. Rules: TIMER-SHUTDOWN-DROPS."""
-        if self.closing:
+        if not self.begins_to_close():
             return
-        self.closing = True
         for name, followed in self.tasks.items():
             if followed.is_due(at_ms):
                 self.cut_off.add(name)
@@ -190,10 +190,12 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         is_lost = taken_and_lost and self.deviates("taken_after_shutdown")
         if rejected is not None or rejected not in allowed:
             followed.take_no_effect(call)
-        if rejected not in allowed:
-            return None if is_lost else blame.of_add(delay_ms, allowed, rejected)
-        if rejected is not None:
-            if None not in allowed:  # or it could have been taken, and no rule was put to the test
+            if rejected not in allowed and not is_lost:
+                return blame.of_add(delay_ms, allowed, rejected)
+            for arming in followed.armings():  # which it has not ended, and may be overdue
+                if arming.late_ms is not None:
+                    self.wait_for(arming.late_ms, call.task)
+            if rejected is not None and None not in allowed:  # or it could have been taken as well
                 self.visits[blame.RULES_OF_REFUSALS[rejected]] += 1
             return None
         self._end_arming(followed, at_ms, frozenset({"TIMER-READD-PENDING"}))
@@ -219,7 +221,8 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         if rejected is not None:
             followed.take_no_effect(call)
             return blame.of_rejection("TIMER-CANCEL", rejected)
-        if followed.situations[0].armed is None:
+        situation = followed.situations[0]
+        if situation.armed is None and call.number not in situation.taken:
             unarmed = "TIMER-CANCEL-FIRED" if followed.ran else "TIMER-CANCEL-UNKNOWN"
             self.visits["TIMER-CANCEL-AGAIN" if followed.ended_by else unarmed] += 1
         self._end_arming(followed, at_ms, frozenset({"TIMER-CANCEL"}))
@@ -287,15 +290,23 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
             return self._blame_run(event.task, followed, first_ms, last_ms)
         followed.ran = True
         self.cut_off.discard(event.task)
-        (arming,) = ran
-        if arming is not None:
-            self.visits.update(_VISITED_AT_ONCE)
-            if arming.late_ms is not None:
-                self.has_come(arming.late_ms, _VISITED_IN_TIME | arming.rules)
-            if self.interval.tick_ms > 1:
-                self.visits["TIMER-ROUNDING"] += 1
+        self._visit_run(event.task, ran)
         self._forget_if_idle(event.task, followed)
         return None
+
+    def _visit_run(self, task: str, ran: Ran) -> None:
+        """Count the rules that another run, or none, would have refuted."""
+        arming = ran.arming
+        if arming is None:
+            return
+        if ran.is_only:
+            self.visits["TIMER-EXACTLY-ONCE"] += 1
+            if arming.is_ahead:
+                self.visits["TIMER-NOT-EARLY"] += 1
+                if self.interval.tick_ms > 1:
+                    self.visits["TIMER-ROUNDING"] += 1
+        if ran.had_to_come and arming.late_ms is not None:
+            self.has_come(task, arming.late_ms, _VISITED_IN_TIME | arming.rules)
 
     def _blame_run(
         self, task: str, followed: FollowedTask | None, first_ms: int, last_ms: int
@@ -313,7 +324,8 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         for pending in snapshot.tasks:
             late_ms = max(self.interval.late(pending.late_ms), now_ms + late)
             early_ms = self.interval.early(pending.early_ms)
-            arming = Arming(early_ms, late_ms, self._next_number())
+            number, is_ahead = self._next_number(), early_ms > now_ms
+            arming = Arming(early_ms, late_ms, number, is_ahead=is_ahead)
             self.tasks[pending.task] = FollowedTask([Situation(arming)])
             self.wait_for(late_ms, pending.task)
         for task in snapshot.queued:
