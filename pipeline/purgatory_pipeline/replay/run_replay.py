@@ -108,6 +108,61 @@ class RunReplay:
         for rule, visits in sorted(self._visits.items()):
             yield CoverageRow(self.run, rule, visits)
 
+    @property
+    def judge(self) -> TraceJudge | None:
+        """The judge that follows the run; None before the first line, and behind a hole."""
+        return self._judge
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no further line is judged, whatever it says."""
+        return self._divergence is not None or self._undecided != ""
+
+    @property
+    def has_hole(self) -> bool:
+        """Whether a line was missing, or could not be used."""
+        return self._gap != ""
+
+    def is_at_place_of(self, other: "RunReplay") -> bool:
+        """Whether the same line comes next as in another replay of the run, under the same head."""
+        if self._begin is None or other._begin is None:
+            same_head = self._begin is other._begin
+        else:
+            same_head = self._begin.says_the_same(other._begin)
+        return same_head and self._place_in_run == other._place_in_run
+
+    @property
+    def _place_in_run(self) -> tuple[object, ...]:
+        return self._next, self._latest_raw, self._ended, self._awaits_snapshot
+
+    def pass_over(self, before: "RunReplay", behind: "RunReplay") -> None:
+        """Count the lines between two states of another replay of the run; none is judged."""
+        self._events += behind._events - before._events
+        self._next, self._latest = behind._next, behind._latest
+        self._latest_raw, self._ended = behind._latest_raw, behind._ended
+
+    def take_over(self, before: "RunReplay", behind: "RunReplay") -> None:
+        """Go on as another replay of the run, whose judge knew ``before`` what this one's knows."""
+        visits = behind._visits_so_far
+        visits.subtract(before._visits_so_far)
+        visits.update(self._visits_so_far)
+        self.pass_over(before, behind)
+        self._begin = behind._begin
+        self._judged += behind._judged - before._judged
+        self._deviated |= behind._deviated
+        self._unjudged = behind._unjudged
+        self._divergence, self._undecided = behind._divergence, behind._undecided
+        self._awaits_snapshot = behind._awaits_snapshot
+        self._hole = self._hole or behind._hole
+        self._judge = behind._judge
+        if self._judge is not None:
+            self._judge.visits.clear()
+        self._visits = +visits
+
+    @property
+    def _visits_so_far(self) -> Counter[str]:
+        return self._visits + (Counter() if self._judge is None else self._judge.visits)
+
     def _place(self, located: Located, line: TraceLine) -> None:
         """Judge a line, or see why it cannot be judged."""
         if self._ended:
@@ -121,7 +176,7 @@ class RunReplay:
         if isinstance(line, Begin):
             self._begin_with(line)
             return
-        if self._is_decided:
+        if self.is_decided:
             self._ended = isinstance(line, End)
             return
         if isinstance(line, Snapshot) and self._judge is None and self._begin is not None:
@@ -143,20 +198,15 @@ class RunReplay:
             self._divergence = finding, located._replace(raw=b"")
 
     def _begin_with(self, line: Begin) -> None:
-        if self._begin is not None and _said(self._begin) != _said(line):
+        if self._begin is not None and not self._begin.says_the_same(line):
             raise Unusable("it says something else than the first line of the run")
         self._begin = line
-        if self._is_decided:
+        if self.is_decided:
             return
         if self._judge is None:
             self._judge = judge_of(line)
             self._awaits_snapshot = line.seq != 0
         self._judged += 1
-
-    @property
-    def _is_decided(self) -> bool:
-        """Whether no further line is judged, whatever it says."""
-        return self._divergence is not None or self._undecided != ""
 
     def _leave_hole(self, why: str) -> None:
         self._hole = self._hole or why
@@ -233,18 +283,6 @@ class RunReplay:
         if self._divergence is None or self._conflict is None:
             return False
         return self._divergence[1].seq >= self._conflict
-
-
-def _said(line: Begin) -> tuple[object, ...]:
-    """What every first line of a run has to say alike."""
-    return (
-        line.instance,
-        line.clock,
-        line.subject,
-        line.deviations,
-        line.keeps_names,
-        line.omitted,
-    )
 
 
 def _missing(first: int, last: int) -> str:

@@ -127,6 +127,12 @@ class Begin(_Line, frozen=True, tag="begin", kw_only=True):
     """Kinds of events that the recorder leaves out, on a wall clock: ``tried`` may be left out of a
     purgatory's trace, and what a timer hands over (``expired``) need not be told anyway."""
 
+    def says_the_same(self, other: "Begin") -> bool:
+        """Whether two first lines may be of one run: they differ in their numbers at the most."""
+        return (
+            msgspec.structs.replace(self, run=other.run, seq=other.seq, at_ns=other.at_ns) == other
+        )
+
 
 class PendingTask(_Part, frozen=True):
     """A task that is armed when a snapshot is taken.

@@ -117,14 +117,14 @@ def test_a_divergence_behind_a_cut_is_found() -> None:
     assert found >= 10
 
 
-def generated(subject: Subject, component: Component, seed: int) -> list[TraceLine]:
+def generated(subject: Subject, component: Component, seed: int, most: int = 30) -> list[TraceLine]:
     """A generated case as the bundled implementation answers it."""
     profile = profile_of(subject, component)
     support = support_of(component)
     source = SeededSource(seed)
     configuration = support.draw_configuration(profile, source, frozenset())
     operations = support.draw_operations(
-        configuration, profile, source, most=30, wanted=frozenset()
+        configuration, profile, source, most=most, wanted=frozenset()
     )
     subject.new("c", configuration)
     outcomes = subject.do_all(operations)

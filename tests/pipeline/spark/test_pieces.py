@@ -32,7 +32,7 @@ from purgatory_spec.profiles import Component
 from .corpora import row_with, write_shuffled
 
 DAY = 20_783
-ORDER = [(name, "ascending") for name in ("run", "kind", "seq")]
+ORDER = [(name, "ascending") for name in ("run", "seq", "kind")]
 
 
 def read(

@@ -154,7 +154,7 @@ def _shares(sizes: Sequence[int], count: int) -> tuple[tuple[int, ...], ...]:
 def in_order(pieces: "DataFrame", plan: Input) -> "DataFrame":
     """The pieces of a run in one partition, and each partition in order."""
     by_run = pieces.repartition(plan.partitions, "run")
-    return by_run.sortWithinPartitions("run", "kind", "seq")
+    return by_run.sortWithinPartitions("run", "seq", "kind")
 
 
 def replayed(pieces: "DataFrame", examples: int = 1, *, replays: bool = True) -> "DataFrame":

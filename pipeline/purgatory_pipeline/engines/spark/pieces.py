@@ -1,12 +1,14 @@
 """Pieces of runs: what goes from the tasks that read to the tasks that replay.
 
-A piece is one of three: the rows of a run that was judged where it was read, lines of a run that
-lies in several shares, or a row about a line whose run could not be read. Lines go by the block,
+A piece is one of four: the rows of a run that was judged where it was read, lines of a run that
+lies in several shares, a stretch of such a run that was judged where it was read, or a row about a
+line whose run could not be read. Lines go by the block,
 sorted, with columns of their own for number, line of the file and text, compressed together: the
 lines of a run are alike, and a line that is read takes 2 to 8 bytes so where it took 110 to 170.
 """
 
 import os
+import pickle
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from itertools import accumulate, pairwise
@@ -17,6 +19,8 @@ import msgspec
 import pyarrow as pa
 
 from purgatory_pipeline.engines.spark.splits import Split
+from purgatory_pipeline.replay import RunReplay
+from purgatory_pipeline.replay.stretches import Stretch
 from purgatory_pipeline.results.arrow_columns import binaries, integers, texts
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.traces.lines import Located
@@ -25,6 +29,8 @@ MOST_LINES = 2048
 """Lines in a block, and pieces or rows in a batch, at the most."""
 MOST_BYTES = 1 << 20
 """A block or batch that holds so many bytes is sent on."""
+MOST_ASIDE = 512
+"""How many lines of a run that is cut may be set aside; with more it is read again."""
 SORTED_BYTES = 8 << 20
 """How many bytes of lines a worker sorts in memory at a time, about."""
 
@@ -59,14 +65,18 @@ _ROWS = pa.schema(
 
 
 class PieceKind(IntEnum):
-    """The sorts of pieces, in the order in which a task is given those of a run."""
+    """The sorts of pieces; a task is given those of a run by number, and then in this order."""
 
     ROWS = 0
     """Rows that are about no run."""
     JUDGED = 1
     """The rows of a run, all lines of which seem to be in one share."""
-    LINES = 2
+    CUT = 2
+    """Says, before all lines, that there are stretches of a run."""
+    LINES = 3
     """Lines of a run."""
+    STRETCH = 4
+    """Lines of a run that were judged apart from those before them."""
 
 
 class Piece(NamedTuple):
@@ -147,11 +157,47 @@ def rows_in(piece: Piece) -> Iterator[Row | Split]:
     yield from tables.splits
 
 
-def pieces_of(run: str, lines: Iterable[Located], day: int) -> Iterator[Piece]:
-    """The lines of a run, which are in order, in blocks; ``day`` is that of the first."""
+def cut_mark(run: str, day: int) -> Piece:
+    """Says that there are stretches of a run, so that it may have to be read again."""
+    return Piece(run, PieceKind.CUT, 0, 0, day, b"")
+
+
+def stretch_piece(before: RunReplay, lines: Iterable[Located], day: int) -> Piece:
+    """Judge lines of a run that follow one another; nothing is in it where too many are aside."""
+    state = pickle.dumps(before)
+    behind: RunReplay = pickle.loads(state)
+    aside: list[QuarantineRow] = []
+    first = count = 0
+    for count, line in enumerate(lines, start=1):
+        first = line.seq if count == 1 else first
+        row = behind.take(line)
+        if row is not None and len(aside) <= MOST_ASIDE:
+            aside.append(row)
+    payload = b""
+    if len(aside) <= MOST_ASIDE:
+        payload = _packed(pickle.dumps((state, pickle.dumps(behind), aside)))
+    return Piece(before.run, PieceKind.STRETCH, first, count, day, payload)
+
+
+def stretch_in(piece: Piece) -> Stretch | None:
+    """The stretch that a piece holds, if it holds one."""
+    if not piece.payload:
+        return None
+    before, behind, aside = pickle.loads(_unpacked(piece.payload))
+    return Stretch(pickle.loads(before), pickle.loads(behind), tuple(aside))
+
+
+def pieces_of(run: str, lines: Iterable[Located | Piece], day: int) -> Iterator[Piece]:
+    """The lines of a run, which are in order, in blocks; ``day`` is that of the first.
+
+    Pieces among the lines stay as they are.
+    """
     waiting: list[Located] = []
     size = 0
     for line in lines:
+        if isinstance(line, Piece):
+            yield line
+            continue
         waiting.append(line)
         size += len(line.raw)
         if len(waiting) >= MOST_LINES or size >= MOST_BYTES:

@@ -3,13 +3,14 @@
 Theory of operation. A task reads the files of its share and sorts their lines, in memory or on
 disk, as the local engine does. A run that seems to lie whole in the share (it begins with number 0,
 ends with the run's last line, and has as many lines as that number says) is judged at once, and its
-rows are all that leaves the task. The lines of any other run leave in blocks. Whether a run that
-was judged here has lines elsewhere, such as copies, is seen where the pieces of a run meet.
+rows are all that leaves the task. Of any other run what is judged here are its stretches, long and
+without a gap; the lines before and between them leave in blocks. Whether a run that was judged here
+has lines elsewhere, such as copies, is seen where the pieces of a run meet.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -20,13 +21,16 @@ from purgatory_pipeline.engines.spark.pieces import (
     UNKNOWN_DAY,
     Piece,
     PieceKind,
+    cut_mark,
     piece_batches,
     pieces_of,
     rows_piece,
     scratch_folder,
+    stretch_piece,
 )
 from purgatory_pipeline.engines.spark.splits import Split, file_of
-from purgatory_pipeline.replay import replay
+from purgatory_pipeline.replay import RunReplay, replay
+from purgatory_pipeline.replay.stretches import WARMUP, may_begin
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.traces.extents import Extent
 from purgatory_pipeline.traces.lines import Located
@@ -104,7 +108,26 @@ class JudgeOrCut:
         if self.judges and extent is not None and extent.is_whole:
             yield rows_piece(run, PieceKind.JUDGED, extent.lines, day, replay(of_run))
         else:
-            yield from pieces_of(run, of_run, day)
+            yield from pieces_of(run, _cut(run, of_run, day) if self.judges else of_run, day)
+
+
+def _cut(run: str, lines: Iterable[Located], day: int) -> Iterator[Located | Piece]:
+    """The lines of a run, which are in order, with a piece in the place of those of a stretch."""
+    without_gaps = groupby(enumerate(lines), key=lambda numbered: numbered[1].seq - numbered[0])
+    for _, numbered in without_gaps:
+        follow = (line for _, line in numbered)
+        head = list(islice(follow, 2 * WARMUP))
+        if len(head) < 2 * WARMUP or not may_begin(*head[:2]):
+            yield from head
+            yield from follow
+            continue
+        warmup = head[:WARMUP] if head[0].seq else []
+        before = RunReplay(run)
+        for line in warmup:
+            before.take(line)
+        yield cut_mark(run, day)
+        yield from warmup
+        yield stretch_piece(before, chain(head[len(warmup) :], follow), day)
 
 
 @dataclass(frozen=True)

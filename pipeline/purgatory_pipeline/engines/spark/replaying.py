@@ -2,8 +2,9 @@
 
 Theory of operation. The pieces of a run come together here. A single piece that is judged already
 gives its rows. Blocks of lines are put in order, in memory where they do not overlap, as those of a
-log that is rotated, and replayed. A run that was judged in one share and has lines in another, or
-was judged in two, has to be read again: its name is given in the place of its rows.
+log that is rotated, and replayed. Where a run is cut, the replay leaps over its stretches. A run
+that was judged in one share and has lines in another, or was judged in two, or whose stretches do
+not fit, has to be read again: its name is given in the place of its rows.
 """
 
 import pickle
@@ -17,6 +18,7 @@ import pyarrow as pa
 from purgatory_pipeline.engines.external_sort import ExternalSort, itself
 from purgatory_pipeline.engines.spark.pieces import (
     AGAIN,
+    MOST_ASIDE,
     SORTED_BYTES,
     SPLIT,
     SUMMARY,
@@ -29,11 +31,13 @@ from purgatory_pipeline.engines.spark.pieces import (
     row_batches,
     rows_in,
     scratch_folder,
+    stretch_in,
 )
 from purgatory_pipeline.engines.spark.splits import Split
 from purgatory_pipeline.errors import OutOfOrder
-from purgatory_pipeline.replay import replay
-from purgatory_pipeline.results.rows import Row, VerdictRow
+from purgatory_pipeline.replay import RunReplay, replay
+from purgatory_pipeline.replay.stretches import leap
+from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.results.schemas import TABLE_OF_ROW
 from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.traces.lines import Located
@@ -62,7 +66,7 @@ class ReplayPieces:
             if before is not None and run <= before:
                 raise OutOfOrder(
                     f"run {run!r} was handed over after run {before!r}: "
-                    "the engine has to sort by run, kind and seq"
+                    "the engine has to sort by run, seq and kind"
                 )
             before = run
             component = ""
@@ -85,22 +89,49 @@ def _rows_of_run(
     run: str, pieces: Iterator[Piece], replays: bool
 ) -> Iterator[tuple[Row | Split | str, int]]:
     """Rows with the day of their run; in the place of those of a run to be read again, its name."""
-    judged: Piece | None = None
+    is_cut = False
     for piece in pieces:
         if piece.kind == PieceKind.ROWS:
             for row in rows_in(piece):
                 yield row, piece.day
-        elif judged is not None or (piece.kind == PieceKind.LINES and not replays):
+            continue
+        if piece.kind == PieceKind.CUT:
+            is_cut = True
+            continue
+        rows: Iterable[Row | Split] | None = None
+        if piece.kind == PieceKind.JUDGED:
+            rows = rows_in(piece) if next(pieces, None) is None else None
+        elif replays:
+            lines = chain([piece], pieces)
+            rows = _joined(run, lines) if is_cut else replay(_in_order(lines))
+        if rows is None:
             yield run, piece.day
             return
-        elif piece.kind == PieceKind.JUDGED:
-            judged = piece
-        else:
-            for row in replay(_in_order(chain([piece], pieces))):
-                yield row, piece.day
-    if judged is not None:
-        for row in rows_in(judged):
-            yield row, judged.day
+        for row in rows:
+            yield row, piece.day
+
+
+def _joined(run: str, pieces: Iterable[Piece]) -> list[Row] | None:
+    """The rows of a run that is cut; none where its parts do not fit."""
+    whole = RunReplay(run)
+    aside: list[QuarantineRow] = []
+    reached = -1
+    for kind, of_kind in groupby(pieces, key=lambda piece: piece.kind):
+        if kind == PieceKind.LINES:
+            for line in _in_order(of_kind):
+                if line.seq <= reached or len(aside) > MOST_ASIDE:
+                    return None
+                row = whole.take(line)
+                if row is not None:
+                    aside.append(row)
+            continue
+        for piece in of_kind:
+            stretch = stretch_in(piece)
+            if stretch is None or not leap(whole, stretch):
+                return None
+            aside += stretch.aside
+            reached = piece.seq + piece.lines - 1
+    return [*aside, *whole.finish()] if len(aside) <= MOST_ASIDE else None
 
 
 def _in_order(pieces: Iterable[Piece]) -> Iterator[Located]:
