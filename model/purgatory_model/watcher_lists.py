@@ -9,6 +9,8 @@ the call adds is counted from zero. A list that has become empty is gone.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from immutables import Map
 
@@ -18,8 +20,7 @@ Names = Map[str, tuple[str, ...]]
 """The lists between calls: for each key the operations, oldest entry first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One place in a watcher list."""
 
     number: int
@@ -41,10 +42,7 @@ class WatcherLists:
     def of(self, key: str) -> tuple[Entry, ...]:
         """The entries under a key, the oldest first; empty where there is no list."""
         entries = self.changed.get(key)
-        if entries is None:
-            names = self.found.get(key, ())
-            entries = tuple(Entry(place - len(names), name) for place, name in enumerate(names))
-        return entries
+        return _entries(self.found.get(key, ())) if entries is None else entries
 
     def watches(self, operation: str) -> bool:
         """Whether an operation has an entry in any list."""
@@ -79,6 +77,12 @@ class WatcherLists:
             elif key in names:
                 names = names.delete(key)
         return names
+
+
+@lru_cache(maxsize=256)  # A walk looks at the same list again at every entry.
+def _entries(names: tuple[str, ...]) -> tuple[Entry, ...]:
+    """The entries that a call finds in a list, numbered from its end."""
+    return tuple(Entry(place - len(names), name) for place, name in enumerate(names))
 
 
 def numbered(names: Names) -> WatcherLists:

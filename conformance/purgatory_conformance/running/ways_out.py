@@ -122,11 +122,7 @@ class _Search:
         for words, profile in self.support.alternatives(self.profile):
             if problem_of(profile):
                 continue
-            try:
-                broken = [self._broken(each, profile, self.deviations) for each in self.recorded]
-            except ValueError:
-                continue  # a declared variant has no model of this profile
-            if _is_most(broken.count(""), len(broken)):
+            if broken := self._if_most_pass(profile, self.deviations):
                 name, _, value = words.partition(" ")
                 yield WayOut(
                     f"{self._so_many(broken)} under {words}{_the_others(broken)}; "
@@ -140,11 +136,7 @@ class _Search:
             return
         for variant, sentence in self.support.variants.items():
             deviations = (*self.deviations, Deviation(rule, variant))
-            try:
-                broken = [self._broken(each, self.profile, deviations) for each in self.recorded]
-            except ValueError:
-                continue
-            if _is_most(broken.count(""), len(broken)):
+            if broken := self._if_most_pass(self.profile, deviations):
                 yield WayOut(
                     f"{self._so_many(broken)} as the known deviation {variant}"
                     f"{_the_others(broken)}; if you keep it, declare it",
@@ -221,6 +213,22 @@ class _Search:
         if passed < number:
             return f"{passed} of {number} failing cases{tried} pass"
         return f"all {number} failing cases{tried} pass" if number > 1 else "it passes"
+
+    def _if_most_pass(self, profile: Profile, deviations: tuple[Deviation, ...]) -> list[str]:
+        """What each recorded case breaks, as ``_broken`` tells it; nothing where most break a rule.
+
+        Ends with the case after which most can no longer pass: few declarations are a way out.
+        """
+        broken: list[str] = []
+        number = len(self.recorded)
+        for each in self.recorded:
+            try:
+                broken.append(self._broken(each, profile, deviations))
+            except ValueError:
+                return []  # a declared variant has no model of this profile
+            if not _is_most(number - len(broken) + broken.count(""), number):
+                return []
+        return broken
 
     def _broken(
         self, recorded: _Recorded, profile: Profile, deviations: tuple[Deviation, ...]
