@@ -228,7 +228,7 @@ def _profile_subject(name: str) -> Subject:
         if each.name == name:
             return each.make()
     known = [each.name for each in profile_subjects()]
-    hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
+    hint = did_you_mean(name, known, "see: purgatory list subjects")
     raise UnknownSubject(f"there is no profile subject {name!r}; {hint}")
 
 

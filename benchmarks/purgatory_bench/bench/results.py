@@ -6,7 +6,7 @@ file alone: figures, ratios, goals and plots are not stored.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from purgatory_conformance.command_line import EXIT_USAGE, Problem
 Figure: TypeAlias = int | float | str | None
 Option: TypeAlias = bool | int | float | str | tuple[int | str, ...] | None
 Request: TypeAlias = Mapping[str, int | float | str]
+
+Document = TypeVar("Document", bound=msgspec.Struct)
 
 
 class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -165,7 +167,7 @@ class Results(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     curves: Sequence[Curve] = ()
 
 
-def write_results(results: Results, path: Path) -> None:
+def write_results(results: msgspec.Struct, path: Path) -> None:
     """Write the file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
@@ -179,8 +181,17 @@ def read_results(path: Path) -> Results:
     Raises:
         Problem: it is none.
     """
+    return read_document(path, Results)
+
+
+def read_document(path: Path, kind: type[Document]) -> Document:
+    """Read a file of some kind of results.
+
+    Raises:
+        Problem: it is none.
+    """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Results)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except OSError as problem:
         raise Problem(f"{path}: {problem.strerror}", EXIT_USAGE) from problem
     except msgspec.DecodeError as problem:

@@ -14,13 +14,13 @@ import msgspec
 from purgatory_bench.bench.building import NotBuilt, build_compiled
 from purgatory_bench.bench.checkout import NO_CHECKOUT, find_checkout
 from purgatory_bench.bench.machine import facts, load_now
+from purgatory_bench.bench.results import write_results
 from purgatory_bench.network import plan
 from purgatory_bench.network.pairs import Certificates
 from purgatory_bench.network.results import (
     Build,
     NetworkResults,
     read_network_results,
-    write_network_results,
 )
 from purgatory_bench.network.tables import regions, report
 from purgatory_conformance.command_line import EXIT_MISSING_TOOL, EXIT_USAGE, Problem
@@ -71,7 +71,7 @@ def network(
     """
     if read is None:
         results = _measured(parts or PARTS, rounds, quick, compiled, work)
-        write_network_results(results, out)
+        write_results(results, out)
         _say(f"results: {out}")
     else:
         results = read_network_results(read)
@@ -94,7 +94,7 @@ def publish(results: NetworkResults, page: Path) -> None:
         raise Problem(f"{page}: {problem.strerror}", EXIT_USAGE) from problem
     except ValueError as problem:
         raise Problem(f"{page} {problem}", EXIT_USAGE) from None
-    write_network_results(results, page.parent / "results" / "network.json")
+    write_results(results, page.parent / "results" / "network.json")
     page.write_text(text, encoding="utf-8")
 
 

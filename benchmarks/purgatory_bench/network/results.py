@@ -6,9 +6,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from purgatory_bench.bench.results import Machine
+from purgatory_bench.bench.results import Machine, read_document
 from purgatory_bench.network.messages import Load, Served
-from purgatory_conformance.command_line import EXIT_USAGE, Problem
 
 Design: TypeAlias = Literal["byte bound", "no bound", "queue bound alone"]
 Build: TypeAlias = Literal["pure", "compiled"]
@@ -130,23 +129,10 @@ class NetworkResults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     loads: Sequence[LoadSample] = ()
 
 
-def write_network_results(results: NetworkResults, path: Path) -> None:
-    """Write the file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
-    unfinished.replace(path)
-
-
 def read_network_results(path: Path) -> NetworkResults:
     """Read a file of results.
 
     Raises:
         Problem: it is none.
     """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=NetworkResults)
-    except OSError as problem:
-        raise Problem(f"{path}: {problem.strerror}", EXIT_USAGE) from problem
-    except msgspec.DecodeError as problem:
-        raise Problem(f"{path} is no file of results: {problem}", EXIT_USAGE) from problem
+    return read_document(path, NetworkResults)

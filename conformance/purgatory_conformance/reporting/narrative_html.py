@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from purgatory_conformance.reporting.pages import page_template
 from purgatory_conformance.viewing.markup import viewer, viewer_script, viewer_style
-from purgatory_conformance.viewing.runs import Run
+from purgatory_conformance.viewing.runs import Run, run_of_narrative
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
 
 _MOST_LETTERS = 12
@@ -25,7 +25,8 @@ class _Row:
 
 
 def render_narrative(narrative: Narrative, run: Run | None = None) -> str:
-    """The story as a page in one file, with the viewer where the states are known."""
+    """The story as a page in one file, with the viewer: of the states, or else of the story."""
+    run = run or run_of_narrative(narrative)
     last = narrative.steps[-1].number
     return page_template("narrative.html.jinja").render(
         narrative=narrative,
@@ -35,7 +36,7 @@ def render_narrative(narrative: Narrative, run: Run | None = None) -> str:
         actor_rem=actor_rem(narrative),
         least_rem=least_rem(narrative),
         stutters=narrative.loop == last,
-        viewed=viewer_style() + viewer(run) + viewer_script() if run is not None else "",
+        viewed=viewer_style() + viewer(run) + viewer_script(),
     )
 
 

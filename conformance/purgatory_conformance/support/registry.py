@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 
-from purgatory_conformance.support.channel_muting import ChannelMutingSupport
-from purgatory_conformance.support.memory_pool import MemoryPoolSupport
-from purgatory_conformance.support.purgatory import PurgatorySupport
+from purgatory_conformance.support.channel_muting import CHANNEL_MUTING_SUPPORT
+from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT
+from purgatory_conformance.support.purgatory import PURGATORY_SUPPORT
 from purgatory_conformance.support.support import Support
-from purgatory_conformance.support.timer import TimerSupport
+from purgatory_conformance.support.timer import TIMER_SUPPORT
 from purgatory_spec.profiles import Component
 
 SUPPORTS: Mapping[Component, Support] = {
-    Component.TIMER: TimerSupport(),
-    Component.PURGATORY: PurgatorySupport(),
-    Component.MEMORY_POOL: MemoryPoolSupport(),
-    Component.CHANNEL_MUTING: ChannelMutingSupport(),
+    Component.TIMER: TIMER_SUPPORT,
+    Component.PURGATORY: PURGATORY_SUPPORT,
+    Component.MEMORY_POOL: MEMORY_POOL_SUPPORT,
+    Component.CHANNEL_MUTING: CHANNEL_MUTING_SUPPORT,
 }
 """What the suite knows of each component."""
 

@@ -14,7 +14,7 @@ from purgatory_conformance.components import narrowed
 from purgatory_conformance.describing.words import printable
 from purgatory_conformance.drawing.channel_muting_panels import channel_muting_rows
 from purgatory_conformance.drawing.memory_pool_panels import memory_pool_rows
-from purgatory_conformance.drawing.panels import Row
+from purgatory_conformance.drawing.panels import Row, Words
 from purgatory_conformance.drawing.purgatory_panels import purgatory_rows
 from purgatory_conformance.judging.case_judge import Deviation, right_outcomes
 from purgatory_conformance.judging.retraced_case import RetracedCase
@@ -22,6 +22,7 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.viewing.timer_rows import Levels, timer_rows
 from purgatory_model.channel_muting import ChannelMutingState
 from purgatory_model.claims.explorer import Counterexample
+from purgatory_model.claims.narrative import Narrative
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_model.purgatory import purgatory_model
 from purgatory_model.purgatory_state import PurgatoryState
@@ -45,6 +46,8 @@ from purgatory_spec.profiles import (
 State = TypeVar("State", bound=Hashable)
 
 ViewedRow = Row | Levels
+
+_THE_WAY = "The way there, state by state"
 
 _MOST_FRAMES = 200
 """Of a long failing case; a page of more would be slow."""
@@ -108,10 +111,30 @@ def run_of_way(
     """The run of a way through the model to a step that breaks a claim."""
     steps = [Step(operation, outcome) for (operation, outcome), _ in way.path]
     states = [way.initial, *(state for _, state in way.path)]
-    run = run_of_states("The way there, state by state", configuration, profile, steps, states)
+    run = run_of_states(_THE_WAY, configuration, profile, steps, states)
     last = run.frames[-1]
     said = msgspec.structs.replace(last, says=f"{last.says}; it is false that {way.broken}")
     return msgspec.structs.replace(run, frames=(*run.frames[:-1], said))
+
+
+def run_of_narrative(narrative: Narrative) -> Run:
+    """The run of a story whose states are not those of a component: threads, or TLA+.
+
+    A frame shows what each actor did last, and the counts.
+    """
+    frames: list[Frame] = []
+    did = dict.fromkeys(narrative.actors, "nothing yet")
+    for step in narrative.steps:
+        if step.actor:
+            did[step.actor] = step.text
+        says = f"{step.actor}: {step.text}" if step.actor else step.text
+        if step.remark:
+            says = f"{says}; {step.remark}"
+        told = {**did, **{name: step.counts.get(name, "") for name in narrative.counts}}
+        rows = tuple(Words(printable(name), printable(words)) for name, words in told.items())
+        state = "; ".join(f"{name} {step.counts.get(name, '')}" for name in narrative.counts)
+        frames.append(Frame(step.number, printable(says), printable(state), rows))
+    return Run(_THE_WAY, printable(narrative.title), tuple(frames))
 
 
 def run_of_states(

@@ -3,7 +3,7 @@
 import pytest
 from immutables import Map
 
-from purgatory_conformance.support.memory_pool import MemoryPoolSupport
+from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_model.memory_pool import MemoryPoolState
 from purgatory_spec.operations import (
     Allocate,
@@ -24,8 +24,6 @@ from purgatory_spec.profiles import (
     ReleaseValidation,
 )
 from purgatory_spec.reasons import Reason
-
-SUPPORT = MemoryPoolSupport()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from purgatory_conformance.reducing.memory_pool import (
 )
 from purgatory_conformance.running.shrinking import reduce_case
 from purgatory_conformance.specimens.small.memory_pool import PROFILE
-from purgatory_conformance.support.memory_pool import MemoryPoolSupport
+from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT as SUPPORT
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import (
     Allocate,
@@ -31,7 +31,6 @@ from purgatory_spec.profiles import (
 )
 from tests.conformance.generated import drawn
 
-SUPPORT = MemoryPoolSupport()
 SORTS = {MemoryPoolFeature.STRICT, MemoryPoolFeature.NON_STRICT, MemoryPoolFeature.UNBOUNDED}
 
 

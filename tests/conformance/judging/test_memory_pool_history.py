@@ -5,7 +5,7 @@ import pytest
 
 from purgatory_conformance.judging.memory_pool.judge import MemoryPoolJudge
 from purgatory_conformance.specimens.small.memory_pool import PROFILE
-from purgatory_conformance.support.memory_pool import MemoryPoolSupport
+from purgatory_conformance.support.memory_pool import MEMORY_POOL_SUPPORT
 from purgatory_spec.cases import Case, MemoryPoolCaseHeader, Step
 from purgatory_spec.operations import (
     Allocate,
@@ -144,7 +144,7 @@ def test_vectors_are_asked_where_they_can_be() -> None:
     When it is suited to subjects
     Then those without it, or without such a pool, are not asked; nor is an unusable one anybody
     """
-    support = MemoryPoolSupport()
+    support = MEMORY_POOL_SUPPORT
     needed = frozenset({MemoryPoolFeature.RELEASE_SLICE})
     case = vector(Allocate("a", 1), Release("a", ReleaseForm.SLICE), features=needed)
     both = MemoryPoolProfile(features=needed | {MemoryPoolFeature.NON_STRICT})

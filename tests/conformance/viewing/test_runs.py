@@ -8,8 +8,9 @@ from purgatory_conformance.drawing.panels import Boxes, Budget, Words
 from purgatory_conformance.knowledge import all_vectors
 from purgatory_conformance.resources import adapter_folder
 from purgatory_conformance.viewing.markup import viewer
-from purgatory_conformance.viewing.runs import Frame, NoSuchStep, run_of_case
+from purgatory_conformance.viewing.runs import Frame, NoSuchStep, run_of_case, run_of_narrative
 from purgatory_conformance.viewing.timer_rows import Levels
+from purgatory_model.claims.narrative import Narrative, NarrativeStep
 from purgatory_spec.cases import Case, Step, TimerCaseHeader, read_case
 from purgatory_spec.operations import Add, Advance, Cancel, Operation
 from purgatory_spec.outcomes import Outcome, expired
@@ -160,3 +161,28 @@ def test_names_cannot_leave_the_script_that_holds_them() -> None:
     assert figure.count("<script") == figure.count("</script>") == 1
     held = figure.partition('<script type="application/json">')[2].partition("</script>")[0]
     assert name in msgspec.json.decode(held)["frames"][1]["state"]
+
+
+def test_a_story_of_threads_has_a_frame_for_each_step() -> None:
+    """
+    Given the story of two threads that share a count
+    When it becomes a run
+    Then a frame shows what each thread did last and the count, and tells the step with its remark
+    """
+    steps = (
+        NarrativeStep(0, "", "at first", {"estimate": "0"}),
+        NarrativeStep(1, "caller", "counts operation 1", {"estimate": "1"}),
+        NarrativeStep(2, "reaper", "resets the estimate", {"estimate": "0"}, "claim broken"),
+    )
+    run = run_of_narrative(Narrative("t", ("caller", "reaper"), ("estimate",), steps, "v"))
+    assert run.frames[-1] == Frame(
+        2,
+        "reaper: resets the estimate; claim broken",
+        "estimate 0",
+        (
+            Words("caller", "counts operation 1"),
+            Words("reaper", "resets the estimate"),
+            Words("estimate", "0"),
+        ),
+    )
+    assert [frame.rows[1] for frame in run.frames[:2]] == [Words("reaper", "nothing yet")] * 2

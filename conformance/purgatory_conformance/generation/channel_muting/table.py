@@ -588,7 +588,6 @@ def draw_operations(
     configuration: ChannelMutingConfiguration,
     profile: ChannelMutingProfile,
     source: Source,
-    *,
     most: int,
     wanted: frozenset[str] = frozenset(),
 ) -> tuple[Operation, ...]:

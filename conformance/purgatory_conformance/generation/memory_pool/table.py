@@ -430,7 +430,6 @@ def draw_operations(
     configuration: MemoryPoolConfiguration,
     profile: MemoryPoolProfile,
     source: Source,
-    *,
     most: int,
     wanted: frozenset[str] = frozenset(),
 ) -> tuple[Operation, ...]:

@@ -388,7 +388,6 @@ def draw_purgatory_operations(
     configuration: PurgatoryConfiguration,
     profile: PurgatoryProfile,
     source: Source,
-    *,
     most: int,
     wanted: frozenset[str] = frozenset(),
 ) -> tuple[Operation, ...]:

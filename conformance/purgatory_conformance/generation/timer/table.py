@@ -536,7 +536,6 @@ def draw_operations(
     configuration: TimerConfiguration,
     profile: TimerProfile,
     source: Source,
-    *,
     most: int,
     wanted: frozenset[str] = frozenset(),
 ) -> tuple[Operation, ...]:
