@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from purgatory_conformance.command_line import purgatory
+from purgatory_pipeline.traces.byte_streams import CHECKSUM
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -54,6 +55,10 @@ def test_the_trace_of_the_readme_shows_that_an_expiry_is_missing(
     assert (code, "each allowed by the rules" in words) == (0, True), words
     trace = Path(check[-1])
     trace.write_bytes(b"\n".join(without_a_run(trace.read_bytes().splitlines())) + b"\n")
+    beside = trace.with_name(trace.name + CHECKSUM)
+    code, words = checked(check)
+    assert (code, f"its SHA-256 is not that in {beside}" in words) == (4, True), words
+    beside.unlink()
     code, words = checked(check)
     assert (code, "TIMER-LATENESS" in words) == (1, True), words
 

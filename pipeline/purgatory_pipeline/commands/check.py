@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import msgspec
@@ -42,6 +42,9 @@ from purgatory_pipeline.summary.terminal import print_summary
 from purgatory_pipeline.summary.words import files_in, lines_of, runs_of
 from purgatory_pipeline.traces.addresses import is_address
 from purgatory_pipeline.traces.sources import NothingThere, sources_of
+
+if TYPE_CHECKING:
+    from purgatory_pipeline.engines.spark.hadoop_results import HadoopResults
 
 _LOGGER = logging.getLogger(__name__)
 _MOST_NAMES = 5
@@ -319,15 +322,8 @@ def _check_by_spark(asked: Asked, choice: Choice, sources: _Files | None) -> Don
         return done._replace(stages=tuple(stages_since(spark, before)))
 
 
-class Results(Protocol):
-    """A folder of results that can be committed."""
-
-    def commit(self, conclusion: Conclusion, pages: Sequence[tuple[str, str]]) -> Path | str:
-        """Put the written tables in the place of the results; the path of the results."""
-
-
 def _committed(
-    results: Results,
+    results: "ResultWriter | HadoopResults",
     asked: Asked,
     choice: Choice,
     summary: Summary,

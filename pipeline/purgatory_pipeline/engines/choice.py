@@ -1,7 +1,8 @@
 """The choice of the engine that checks the files, with the reason.
 
-Spark takes about twenty seconds to start and, per line, twice the work of this process; it is worth
-that where there are many lines and processors. Every command reports the choice in the same words
+Spark takes twenty to thirty seconds of processor time to start and, for each line, more of it than
+this process (``docs/reference/trace-figures.md``); it is worth that where there are many lines and
+processors. Every command reports the choice in the same words
 before it begins. See ``docs/how-to/check-traces.md``.
 """
 

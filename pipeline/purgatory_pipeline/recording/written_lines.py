@@ -1,6 +1,6 @@
 """The lines of a trace as they are written: cheap to make and to encode, the same on paper.
 
-``trace_lines`` says what may stand in a trace; its types check and are read with. These are made
+``traces.lines`` says what may stand in a trace; its types check and are read with. These are made
 in the middle of other people's calls: they are made by position, are not followed by the garbage
 collector (none of them can be part of a cycle), and hold words where those hold enumerations.
 """
@@ -12,7 +12,7 @@ from purgatory_spec.outcomes import Value
 
 
 class WrittenCall(msgspec.Struct, gc=False, tag_field="kind", tag="call"):
-    """See ``trace_lines.Call``."""
+    """See ``traces.lines.Call``."""
 
     run: str
     seq: int
@@ -22,7 +22,7 @@ class WrittenCall(msgspec.Struct, gc=False, tag_field="kind", tag="call"):
 
 
 class WrittenEvent(msgspec.Struct, gc=False, tag_field="kind", tag="event"):
-    """See ``trace_lines.Happened``."""
+    """See ``traces.lines.Happened``."""
 
     run: str
     seq: int
@@ -33,7 +33,7 @@ class WrittenEvent(msgspec.Struct, gc=False, tag_field="kind", tag="event"):
 
 
 class WrittenReturn(msgspec.Struct, gc=False, tag_field="kind", tag="return", omit_defaults=True):
-    """See ``trace_lines.Return``."""
+    """See ``traces.lines.Return``."""
 
     run: str
     seq: int

@@ -9,14 +9,14 @@ operations are stale ones that were completed since the last collection of garba
 references ask for them.
 """
 
+from abc import ABC, abstractmethod
 from array import array
 from collections import OrderedDict
-from typing import Protocol
 
 from purgatory_pipeline.studies.key_layouts import KeyLayout, Layout
 
 
-class WatcherCounts(Protocol):
+class WatcherCounts(ABC):
     """The operations that a design needs of watcher lists.
 
     Attributes:
@@ -25,27 +25,40 @@ class WatcherCounts(Protocol):
         stale_operations: Completed operations in some list.
     """
 
-    entries: int
-    stale_entries: int
-    stale_operations: int
+    def __init__(self, keys: int) -> None:
+        """No request yet, of which each has so many keys."""
+        self.entries = self.stale_entries = self.stale_operations = 0
+        self._keys = keys
+        self._fresh: set[int] = set()
 
+    @abstractmethod
     def watch(self) -> None:
         """Put the next request into the list of each of its keys."""
 
+    @abstractmethod
     def complete(self, request: int) -> None:
         """Let all entries of a request be stale from now on."""
 
     def unlink(self, request: int) -> int:
         """Take a request that is not completed out of all its lists; how many those are."""
+        self.entries -= self._keys
+        return self._keys
 
+    @abstractmethod
     def walk(self, request: int) -> int:
         """Walk the list of a request's event key and drop what is stale; entries visited."""
 
     def purge(self) -> None:
         """Drop all stale entries; every entry is visited."""
+        self._fresh.clear()
+        self.entries -= self.stale_entries
+        self.stale_entries = self.stale_operations = 0
 
     def collect(self) -> int:
         """Let no stale operation be fresh any more; how many were."""
+        fresh = len(self._fresh)
+        self._fresh.clear()
+        return fresh
 
 
 def watcher_counts(layout: Layout, keys: int, key_space: int, seed: int) -> WatcherCounts:
@@ -56,18 +69,16 @@ def watcher_counts(layout: Layout, keys: int, key_space: int, seed: int) -> Watc
     return OwnLists(keys) if layout == "own" else DrawnLists(chosen)
 
 
-class DrawnLists:
+class DrawnLists(WatcherCounts):
     """Lists of keys that were drawn: a number of live entries and the stale ones for each key."""
 
     def __init__(self, layout: KeyLayout) -> None:
-        self.entries = self.stale_entries = self.stale_operations = 0
+        super().__init__(layout.keys)
         self._layout = layout
-        self._keys = layout.keys
         self._keys_of_requests = array("i")
         self._live: dict[int, int] = {}
         self._stale: dict[int, list[int]] = {}
         self._left: dict[int, int] = {}
-        self._fresh: set[int] = set()
 
     def watch(self) -> None:
         """Put the next request into the list of each of its keys, the event's key first."""
@@ -96,8 +107,7 @@ class DrawnLists:
         """Take the live entries away."""
         for key in self._keys_of(request):
             self._live[key] -= 1
-        self.entries -= self._keys
-        return self._keys
+        return super().unlink(request)
 
     def walk(self, request: int) -> int:
         """Drop the stale entries of one key."""
@@ -119,21 +129,13 @@ class DrawnLists:
         """Drop the stale entries of all keys."""
         self._stale.clear()
         self._left.clear()
-        self._fresh.clear()
-        self.entries -= self.stale_entries
-        self.stale_entries = self.stale_operations = 0
-
-    def collect(self) -> int:
-        """Forget who is fresh."""
-        fresh = len(self._fresh)
-        self._fresh.clear()
-        return fresh
+        super().purge()
 
     def _keys_of(self, request: int) -> "array[int]":
         return self._keys_of_requests[request * self._keys : (request + 1) * self._keys]
 
 
-class SharedLists:
+class SharedLists(WatcherCounts):
     """Lists that all hold the same operations; they differ in when they were last walked.
 
     What is stale under a key are the operations completed since its last walk. Keys are kept in
@@ -141,9 +143,8 @@ class SharedLists:
     """
 
     def __init__(self, layout: KeyLayout) -> None:
-        self.entries = self.stale_entries = self.stale_operations = 0
+        super().__init__(layout.keys)
         self._layout = layout
-        self._keys = layout.keys
         self._event_keys = array("i")
         self._live = 0
         self._completed = 0
@@ -167,8 +168,7 @@ class SharedLists:
     def unlink(self, request: int) -> int:
         """One less in each list."""
         self._live -= 1
-        self.entries -= self._keys
-        return self._keys
+        return super().unlink(request)
 
     def walk(self, request: int) -> int:
         """Drop what was completed since the last walk of this key."""
@@ -186,8 +186,7 @@ class SharedLists:
         """Every list has been walked."""
         self._completed_at_walk.clear()
         self._completed_at_purge = self._completed
-        self.entries -= self.stale_entries
-        self.stale_entries = self.stale_operations = 0
+        super().purge()
 
     def collect(self) -> int:
         """What was completed since the last collection and is in some list."""
@@ -203,14 +202,12 @@ class SharedLists:
         return next(iter(at_walk.values()))
 
 
-class OwnLists:
+class OwnLists(WatcherCounts):
     """Lists of one operation each."""
 
     def __init__(self, keys: int) -> None:
-        self.entries = self.stale_entries = self.stale_operations = 0
-        self._keys = keys
+        super().__init__(keys)
         self._stale: set[int] = set()
-        self._fresh: set[int] = set()
 
     def watch(self) -> None:
         """As many new lists as keys."""
@@ -222,11 +219,6 @@ class OwnLists:
         self._fresh.add(request)
         self.stale_entries += self._keys
         self.stale_operations += 1
-
-    def unlink(self, request: int) -> int:
-        """Take its lists away."""
-        self.entries -= self._keys
-        return self._keys
 
     def walk(self, request: int) -> int:
         """Drop the only entry of a list, if stale."""
@@ -243,12 +235,4 @@ class OwnLists:
     def purge(self) -> None:
         """Drop all of them."""
         self._stale.clear()
-        self._fresh.clear()
-        self.entries -= self.stale_entries
-        self.stale_entries = self.stale_operations = 0
-
-    def collect(self) -> int:
-        """Forget who is fresh."""
-        fresh = len(self._fresh)
-        self._fresh.clear()
-        return fresh
+        super().purge()

@@ -1,18 +1,7 @@
 """The summary of a check in JSON, for programs."""
 
-from typing import TypedDict
-
 from purgatory_pipeline.results.rows import VerdictRow
 from purgatory_pipeline.summary.summary import Summary
-
-
-class CauseAsJson(TypedDict):
-    """A cause, how many runs have it, and where the first of them go wrong."""
-
-    rule: str
-    kind: str
-    runs: int
-    examples: list[dict[str, object]]
 
 
 def summary_as_json(
@@ -36,12 +25,12 @@ def summary_as_json(
         "judged": summary.judged,
         "verdicts": summary.verdicts,
         "causes": [
-            CauseAsJson(
-                rule=cause.rule,
-                kind=cause.kind,
-                runs=runs,
-                examples=[_place(row) for row in cause.examples],
-            )
+            {
+                "rule": cause.rule,
+                "kind": cause.kind,
+                "runs": runs,
+                "examples": [_place(row) for row in cause.examples],
+            }
             for cause, runs in summary.causes
         ],
         "unfinished": [{"reason": each.words, "runs": each.rows} for each in summary.unfinished],

@@ -181,7 +181,7 @@ class Summary:
 
         A rule that a run breaks was put to the test. Of those that never were the ones are left
         out that runs like these cannot put to the test, as far as the rows show
-        (``summary_rules``); ``others_of`` counts them.
+        (``rules``); ``others_of`` counts them.
         """
         rules = requirements(component)
         held = {rule.id for rule in rules if self.visits[rule.id]}

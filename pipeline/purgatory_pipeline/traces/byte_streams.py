@@ -106,7 +106,7 @@ def _changed(name: str) -> Damage | None:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if told[:1] == [digest]:
         return None
-    return Damage(0, f"its SHA-256 is not the one in {beside}: the file has changed")
+    return Damage(0, f"its SHA-256 is not that in {beside}; remove this if the change was meant")
 
 
 def checksum_line(name: str, digest: str) -> str:

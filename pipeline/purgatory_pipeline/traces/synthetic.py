@@ -9,7 +9,7 @@ the same bytes.
 import gzip
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from itertools import count, islice
+from itertools import chain, count, islice, repeat, zip_longest
 from pathlib import Path
 from random import Random
 from typing import IO, NamedTuple
@@ -127,9 +127,7 @@ def write_corpus(
         for which in range(files):
             path = folder / f"part-{which:05d}{suffix}"
             target = stack.enter_context(_opened(path))
-            of_file = planned[which::files]
-            writing = _in_turn if mixed else _one_by_one
-            found += writing(target, of_file, events)
+            found += _written(target, planned[which::files], events, mixed=mixed)
     return sorted(found)
 
 
@@ -156,32 +154,19 @@ def _opened(path: Path) -> IO[bytes]:
     return path.open("wb")
 
 
-def _one_by_one(target: IO[bytes], planned: list[_Planned], events: int) -> list[Expected]:
-    found: list[Expected] = []
-    for plan in planned:
-        wrong: int | None = None
-        for line, seq in _numbered(plan.run, plan.component, events, plan.fault, plan.delay_ms):
-            target.write(line)
-            wrong = wrong if seq is None else seq
-        found.append(_expected(plan.run, plan.component, events, plan.fault, wrong))
-    return found
-
-
-def _in_turn(target: IO[bytes], planned: list[_Planned], events: int) -> list[Expected]:
+def _written(
+    target: IO[bytes], planned: list[_Planned], events: int, *, mixed: bool
+) -> list[Expected]:
+    """Write runs, one after the other or line by line in turn."""
     wrong: dict[_Planned, int | None] = dict.fromkeys(planned)
-    open_runs = [
-        (plan, _numbered(plan.run, plan.component, events, plan.fault, plan.delay_ms))
-        for plan in planned
-    ]
-    while open_runs:
-        going_on = []
-        for plan, lines in open_runs:
-            numbered = next(lines, None)
-            if numbered is not None:
-                target.write(numbered[0])
-                wrong[plan] = wrong[plan] if numbered[1] is None else numbered[1]
-                going_on.append((plan, lines))
-        open_runs = going_on
+    runs = [_numbered(p.run, p.component, events, p.fault, p.delay_ms) for p in planned]
+    each = [zip(repeat(plan), lines) for plan, lines in zip(planned, runs, strict=True)]
+    turns = zip_longest(*each) if mixed else each
+    for told in chain.from_iterable(turns):
+        if told is not None:
+            plan, (line, seq) = told
+            target.write(line)
+            wrong[plan] = wrong[plan] if seq is None else seq
     return [_expected(p.run, p.component, events, p.fault, seq) for p, seq in wrong.items()]
 
 

@@ -11,7 +11,6 @@ The table of memories belongs to the process and is only there to save work. It 
 has grown large. A memory that is pickled takes what it knows along, and not the table.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
@@ -107,14 +106,6 @@ class System(NamedTuple):
         return OverlappingCalls(name, arms_first, any_key, self.tries_first, self.cancels_live)
 
 
-@dataclass(frozen=True, slots=True)
-class _Explainers:
-    """All rules that may explain an operation: the strict ones, then those of the deviation."""
-
-    strict: tuple[LateExplainer, ...]
-    lenient: tuple[LateExplainer, ...]
-
-
 class Memory:
     """The knowledge about one operation; equal memories are mostly the same object.
 
@@ -131,8 +122,7 @@ class Memory:
         self.system = system
         self.moments = moments
         self._next: dict[Seen, Memory | None] = {}
-        strict = len(_explainers(system).strict)
-        self.is_strict: Final = any(moments[:strict])
+        self.is_strict: Final = any(moments[: len(_orders(system))])
         """Whether it is explained without a declared deviation."""
         self._settled = all(
             is_settled(moment.state)
@@ -179,25 +169,17 @@ class Memory:
 
     def amid_check(self, slot: int, key: int) -> "Memory":
         """What is known while a check of a key is under way of which the beginning was not seen."""
-        explainers = _explainers(self.system)
         check = Check(_key(key))
+        both = zip(_explainers(self.system), self.moments, strict=True)
         return _known(
             self.system,
-            tuple(
-                explainer.amid(moments, str(slot), check)
-                for explainer, moments in zip(
-                    (*explainers.strict, *explainers.lenient), self.moments, strict=True
-                )
-            ),
+            tuple(explainer.amid(moments, str(slot), check) for explainer, moments in both),
         )
 
     def _computed(self, seen: Seen) -> "Memory | None":
-        explainers = _explainers(self.system)
         events = _events_of(seen)
         after: list[Moments] = []
-        for explainer, moments in zip(
-            (*explainers.strict, *explainers.lenient), self.moments, strict=True
-        ):
+        for explainer, moments in zip(_explainers(self.system), self.moments, strict=True):
             left: Moments | None = moments
             for event in events:
                 left = explainer.after(left, event) if left else None
@@ -233,30 +215,31 @@ def memories() -> int:
     return len(_MEMORIES)
 
 
-@lru_cache(maxsize=16)
-def _explainers(system: System) -> _Explainers:
-    def explainers(*orders: bool, strict: bool) -> tuple[LateExplainer, ...]:
-        rules = (system.rules(THE_OPERATION, arms_first=each, strict=strict) for each in orders)
-        return tuple(LateExplainer(ObservedRules(each, system.unseen)) for each in rules)
+def _orders(system: System) -> tuple[bool, ...]:
+    """Whether a watch may arm the time-out first, or last."""
+    return (True,) if system.accounting is Accounting.EXACT else (False, True)
 
-    orders = (True,) if system.accounting is Accounting.EXACT else (False, True)
-    lenient = explainers(False, True, strict=False) if system.any_key_takes_time_out else ()
-    return _Explainers(explainers(*orders, strict=True), lenient)
+
+@lru_cache(maxsize=16)
+def _explainers(system: System) -> tuple[LateExplainer, ...]:
+    """All rules that may explain an operation: the strict ones, then those of the deviation."""
+    rules = [system.rules(THE_OPERATION, arms_first=e, strict=True) for e in _orders(system)]
+    if system.any_key_takes_time_out:
+        rules += [system.rules(THE_OPERATION, arms_first=each) for each in (False, True)]
+    return tuple(LateExplainer(ObservedRules(each, system.unseen)) for each in rules)
 
 
 @lru_cache(maxsize=16)
 def fresh(system: System) -> Memory:
     """What is known of an operation that nobody has named."""
-    explainers = _explainers(system)
-    return _known(system, tuple(each.begin() for each in (*explainers.strict, *explainers.lenient)))
+    return _known(system, tuple(each.begin() for each in _explainers(system)))
 
 
 def resumed(system: System, told: WaitingOperation, keys: tuple[int, ...]) -> Memory:
     """What is known of an operation that waits, by a snapshot; its keys by their numbers."""
-    explainers = _explainers(system)
     numbered = msgspec.structs.replace(told, entries=tuple(map(_key, keys)))
     moments = frozenset({Explanation(delayed_operation(numbered))})
-    return _known(system, (moments,) * len((*explainers.strict, *explainers.lenient)))
+    return _known(system, (moments,) * len(_explainers(system)))
 
 
 def _has_run_unseen(moment: Explanation) -> bool:
