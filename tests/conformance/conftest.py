@@ -1,4 +1,4 @@
-"""What tests of pages in a browser share."""
+"""What tests of adapters share, and what tests of pages in a browser do."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,3 +16,12 @@ def browser_page() -> Iterator["Page"]:
 
     with open_page() as opened:
         yield opened
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_builds() -> Iterator[None]:
+    """An adapter in Rust runs a few cases: to optimise it would take longer than it runs."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        patched.setenv("CARGO_PROFILE_DEV_DEBUG", "0")
+        yield
