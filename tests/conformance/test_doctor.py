@@ -158,7 +158,7 @@ def test_hanging_adapter(mode: str, problem: str) -> None:
     began = time.monotonic()
     problems = wrong(examine_mode(mode, time_limit_seconds=0.5))
     assert problems[0].startswith(problem)
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 50  # by itself it would end after a minute
 
 
 def test_command_that_cannot_be_started(tmp_path: Path) -> None:

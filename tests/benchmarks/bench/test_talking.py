@@ -46,7 +46,7 @@ def test_one_that_hangs_is_ended(tmp_path: Path) -> None:
     begin = time.monotonic()
     with pytest.raises(Broken, match=r"no answer within 0 s; ended"):
         asked.ask(REQUEST, 0.3)
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 50  # by itself it would end after a minute
     assert is_gone(asked.process)
 
 

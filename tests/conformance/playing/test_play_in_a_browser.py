@@ -1,32 +1,21 @@
 """The page to play on in a headless browser: by mouse and by keys, and at each width."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page
 
 from purgatory_conformance.playing.hunts import Hunt, hunts
 from purgatory_conformance.playing.page import play_page
 from purgatory_spec.operations import Add, Advance, Cancel, RunOne
-from tests.conformance.reporting.browser import faults_of_what_is_shown, open_page
+from tests.conformance.reporting.browser import faults_of_what_is_shown, shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 HTML = str(play_page())
 
 
-@pytest.fixture(scope="module")
-def browser_page() -> Iterator[Page]:
-    with open_page() as opened:
-        yield opened
-
-
 @pytest.fixture
 def page(browser_page: Page) -> Page:
-    browser_page.goto("about:blank")
-    browser_page.set_viewport_size({"width": 900, "height": 800})
-    browser_page.set_content(HTML)
-    return browser_page
+    return shown(browser_page, HTML, 900, 800)
 
 
 def rows(page: Page) -> list[str]:

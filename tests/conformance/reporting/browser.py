@@ -28,6 +28,14 @@ def open_page() -> Iterator[Page]:
         browser.close()
 
 
+def shown(page: Page, html: str, width: int, height: int) -> Page:
+    """The page with these contents, at a size in CSS pixels, and with nothing of what was there."""
+    page.goto("about:blank")
+    page.set_viewport_size({"width": width, "height": height})
+    page.set_content(html)
+    return page
+
+
 def faults(page: Page, html: str) -> list[str]:
     """The faults of a page at each width, light and dark, with every ``details`` open."""
     page.set_content(html)

@@ -1,6 +1,6 @@
 """Every page in a headless browser: it fits a phone, a tablet and a desktop, and can be read."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +16,7 @@ from purgatory_conformance.reporting.results import Results
 from purgatory_model.claims.narrative import Narrative, NarrativeStep
 from purgatory_spec.messages import Implementation
 
-from .browser import faults, open_page
+from .browser import faults
 from .conftest import MakeResults, never_expires
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -25,16 +25,9 @@ FaultsOf = Callable[[str], list[str]]
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    """A page of one browser for all tests."""
-    with open_page() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def faults_of(page: Page) -> FaultsOf:
+def faults_of(browser_page: Page) -> FaultsOf:
     """Finds the faults of pages."""
-    return partial(faults, page)
+    return partial(faults, browser_page)
 
 
 _COUNTS = {"timer": "2", "queue": "0", "estimate": "12", "stale": "1", "lists": "a: o1 o2, b: o1"}

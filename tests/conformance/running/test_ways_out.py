@@ -1,6 +1,7 @@
 """Ways out: what may be declared where a failure is a choice or a known deviation."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -9,16 +10,18 @@ import msgspec
 import pytest
 
 from purgatory_conformance.components import narrowed
+from purgatory_conformance.judging.case_judge import Deviation, Judge
 from purgatory_conformance.reporting.results import Hint, results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, run_campaign
 from purgatory_conformance.running.replay_file import write_replay
-from purgatory_conformance.running.ways_out import FINDINGS
+from purgatory_conformance.running.ways_out import FINDINGS, ways_out
 from purgatory_conformance.running.withdrawn_features import without
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
 from purgatory_conformance.subjects.open_subject import OpenSubject
+from purgatory_conformance.support.memory_pool import MemoryPoolSupport
 from purgatory_conformance.support.registry import support_of
 from purgatory_spec.operations import Add, Advance, Operation, Release, Throw
 from purgatory_spec.profiles import (
@@ -27,6 +30,7 @@ from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
     MemoryPoolFeature,
     MemoryPoolProfile,
+    Profile,
 )
 from tests.strangers.adapters import MemoryPoolInstance
 from tests.strangers.memory_pools.unchecked import LosesAByte, UncheckedPool
@@ -104,6 +108,36 @@ def test_a_leak_is_no_choice() -> None:
     subject = unchecked([], LosesAByte)
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
     assert {cause.ways_out for cause in campaign.causes} == {()}
+
+
+def test_a_declaration_is_judged_until_most_cases_cannot_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """
+    Given twenty failing cases, of which sixteen would have to pass
+    When no declaration makes any of them pass
+    Then each declaration is judged on five of them
+    """
+    subject = unchecked([], LosesAByte)
+    campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
+    (cause,) = campaign.causes
+    failing = [replace(cause.shrunk, name=f"copy {number}") for number in range(20)]
+    judge, judged = MemoryPoolSupport.judge, Counter[tuple[Profile, tuple[Deviation, ...]]]()
+
+    def counted(
+        self: MemoryPoolSupport,
+        configuration: Configuration,
+        profile: Profile,
+        deviations: tuple[Deviation, ...] = (),
+    ) -> Judge:
+        judged[profile, deviations] += 1
+        return judge(self, configuration, profile, deviations)
+
+    monkeypatch.setattr(MemoryPoolSupport, "judge", counted)
+    assert ways_out(subject, cause.rule, failing, ()) == ()
+    del judged[subject.profiles[Component.MEMORY_POOL], ()]  # what runs without a feature
+    assert len(judged) > 3
+    assert set(judged.values()) == {5}
 
 
 def test_the_deviation_to_paste_is_one_that_a_declaration_takes(tmp_path: Path) -> None:

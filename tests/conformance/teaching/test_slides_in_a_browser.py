@@ -1,7 +1,6 @@
 """Slides in a headless browser: each fits, keys turn them, a figure keeps its own keys."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page
@@ -9,25 +8,16 @@ from playwright.sync_api import Page
 from purgatory_conformance.teaching.lessons import lessons
 from purgatory_conformance.teaching.sheet import sheet_page
 from purgatory_conformance.teaching.slides import slides_page
-from tests.conformance.reporting.browser import faults, open_page
+from tests.conformance.reporting.browser import faults, shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SLIDES = str(slides_page(lessons()))
 
 
-@pytest.fixture(scope="module")
-def browser_page() -> Iterator[Page]:
-    with open_page() as opened:
-        yield opened
-
-
 @pytest.fixture
 def page(browser_page: Page) -> Page:
-    browser_page.goto("about:blank")
-    browser_page.set_viewport_size({"width": 1280, "height": 720})
-    browser_page.set_content(SLIDES)
-    return browser_page
+    return shown(browser_page, SLIDES, 1280, 720)
 
 
 def too_large(page: Page) -> list[str]:

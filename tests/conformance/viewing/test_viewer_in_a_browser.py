@@ -1,6 +1,5 @@
 """The viewer in a headless browser: every step of a run shows what the model says."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from purgatory_spec.cases import Case
 from purgatory_spec.operations import Add, Advance, Cancel, RunOne
 from purgatory_spec.profiles import TimerConfiguration
 
-from ..reporting.browser import faults, open_page
+from ..reporting.browser import faults
 from .test_runs import WHEEL, case_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -35,10 +34,9 @@ WHEEL_STEPS = (
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with open_page() as opened:
-        opened.emulate_media(reduced_motion="reduce")
-        yield opened
+def page(browser_page: Page) -> Page:
+    browser_page.emulate_media(reduced_motion="reduce")
+    return browser_page
 
 
 @pytest.fixture(scope="module")

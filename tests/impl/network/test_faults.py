@@ -20,10 +20,9 @@ import pytest
 
 from purgatory_bench.network.counting import CountedPool
 from purgatory_impl.network import CloseReason, NetworkLimits, Request, Server
-from tests.impl.network.wire import Bench, Client, bench, frame, tls_contexts
+from tests.impl.network.wire import Bench, Client, bench, both, frame, tls_contexts
 
 DESCRIPTORS = Path("/proc/self/fd")
-both = pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 
 IDLE_MS, RECEIVE_MS = 1000, 500
 READINGS_MS = (0, 400, 500, 900, 1000)

@@ -20,11 +20,9 @@ from purgatory_bench.network.counting import CountedPool
 from purgatory_impl import InvalidConfiguration
 from purgatory_impl.network import NetworkLimits, Request, Server
 from purgatory_impl.network import server as server_module
-from tests.impl.network.wire import frame, tls_contexts
+from tests.impl.network.wire import both, frame, tls_contexts
 
 DESCRIPTORS = Path("/proc/self/fd")
-
-both = pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 
 
 def echo(request: Request) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 
+import pytest
 import trustme
 
 from purgatory_impl import VirtualClock
@@ -17,10 +18,13 @@ from purgatory_impl.network import (
     Channel,
     CloseReason,
     MemoryLine,
+    Mute,
     NetworkLimits,
     NetworkThread,
     Request,
 )
+
+both = pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 
 
 @cache
@@ -169,3 +173,7 @@ def bench(
         made.listener.close()
         for client in made.clients:
             client.wire.close()
+
+
+def waits(client: Client) -> bool:
+    return client.channel.mutes == {Mute.MEMORY}
