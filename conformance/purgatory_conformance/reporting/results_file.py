@@ -128,7 +128,7 @@ def _line(text: str, tag: str, component: Component, path: str, number: int) -> 
     if tag == "cause":
         return decode_line(text, _CAUSES[component], path, number)
     if tag not in _KINDS:
-        raise InvalidDocument(path, number, f"{tag!r} is no kind of line")
+        raise InvalidDocument(path, number, f"there is no line of the kind {tag!r}")
     return decode_line(text, _KINDS[tag], path, number)
 
 

@@ -354,7 +354,7 @@ def _inconclusive(campaign: Campaign) -> str:
     if campaign.refusals.problem:
         return campaign.refusals.problem
     if campaign.verdicts[CaseVerdict.INCONCLUSIVE]:
-        return "in some case more states were possible than the judge follows"
+        return "some case allows too many states to follow"
     if campaign.too_few:
         few = ", ".join(f"{rule.id} ({campaign.visits[rule.id]})" for rule in campaign.too_few[:4])
         more = f" and {len(campaign.too_few) - 4} more rules" if len(campaign.too_few) > 4 else ""
