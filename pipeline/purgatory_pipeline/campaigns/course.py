@@ -25,7 +25,7 @@ from purgatory_pipeline.campaigns.engines import Engine
 from purgatory_pipeline.campaigns.finding import deviations_of, findings
 from purgatory_pipeline.campaigns.folder import CampaignFolder, Identity
 from purgatory_pipeline.campaigns.isolation import SubjectChoice, is_adapter
-from purgatory_pipeline.campaigns.merging import coverage_of, left_over, runs_table
+from purgatory_pipeline.campaigns.merging import coverage_of, runs_table
 from purgatory_pipeline.campaigns.telling import results_about
 from purgatory_pipeline.campaigns.waves import Progress, Request, run_waves
 from purgatory_pipeline.campaigns.work import CarryOut
@@ -134,7 +134,7 @@ def _run(
     page.write_text(render_html(results), encoding="utf-8")
     print_results(console, results, results_path=str(results_path), report_path=str(page))
     console.print(f"tables  {result}", markup=False, highlight=False, soft_wrap=True)
-    for line in _counts(runs, progress, left_over(done, runs)):
+    for line in _counts(runs, progress, done.num_rows - runs.num_rows):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     return worst(results).footer.exit_code
 

@@ -7,7 +7,7 @@ or not there. Killed at any moment, a campaign has lost the wave that it was at.
 A part holds rows by the ids of their runs, and the id holds all that was asked. So a campaign is
 taken up with other seeds, more runs or another order just as well; and a changed generator shows:
 the same seeds draw runs that are not on record, which are carried out, while those that nothing
-draws any more stay behind and are counted as ``left_over``.
+draws any more stay behind, and are told as such.
 
 The result, tables and replay files, is written to a staging folder, which is renamed to a name that
 follows from what is in it. Then ``manifest.json``, which names it, is replaced in one step: until

@@ -46,11 +46,6 @@ def runs_table(done: pa.Table, drawn: pa.Table, seed: int) -> pa.Table:
     ).combine_chunks()
 
 
-def left_over(done: pa.Table, runs: pa.Table) -> int:
-    """How many runs are on record that nothing draws any more."""
-    return int(done.num_rows - runs.num_rows)
-
-
 def coverage_of(runs: pa.Table) -> Mapping[str, tuple[int, int]]:
     """For each rule the steps that put it to the test, and the runs that have such steps."""
     visits = pc.list_flatten(runs.column("visits").combine_chunks())

@@ -82,7 +82,7 @@ def choose_for_addresses(asked: str, elsewhere: str = "") -> Choice:
 
 
 def by_size(files: Sequence[str]) -> Choice:
-    """The engine for these files where nobody asks for one."""
+    """The engine that the size of the files suggests, for a user who asks for no engine."""
     lines = estimated_lines(files)
     about = f"about {lines:,} lines"
     if lines < MOST_LOCAL_LINES:

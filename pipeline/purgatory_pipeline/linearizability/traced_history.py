@@ -12,6 +12,7 @@ from purgatory_model.overlapping.interleaving import Called, Happened, Returned
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.linearizability.calls import Entry, thread_inside
 from purgatory_pipeline.traces.lines import (
+    NS_PER_MS,
     Begin,
     Call,
     End,
@@ -25,8 +26,6 @@ from purgatory_pipeline.traces.lines import (
 from purgatory_pipeline.traces.lines import Happened as HappenedLine
 from purgatory_pipeline.traces.parsing import parse
 from purgatory_spec.outcomes import Event
-
-_NS_PER_MS = 1_000_000
 
 
 @dataclass(slots=True)
@@ -71,7 +70,7 @@ class TracedHistory:
         """
         self.places[located.seq] = (located.file, located.number)
         line = parse(located.raw)
-        at_ms = None if line.at_ns is None else line.at_ns // _NS_PER_MS
+        at_ms = None if line.at_ns is None else line.at_ns // NS_PER_MS
         self.ended_ms = self.ended_ms if at_ms is None else at_ms
         match line:
             case Begin():
@@ -82,7 +81,7 @@ class TracedHistory:
                 if not self.entries and self.snapshot is None:
                     self.snapshot = line
                     for call in line.calls:
-                        called_ms = call.at_ns // _NS_PER_MS
+                        called_ms = call.at_ns // NS_PER_MS
                         thread = self._enter(call.thread)
                         self._add(line.seq, Called(thread, call.operation), called_ms)
             case Step():
@@ -103,7 +102,7 @@ class TracedHistory:
 
     def _step(self, line: Step, at_ms: int | None) -> None:
         """A whole call at once."""
-        called_ms = at_ms if line.called_ns is None else line.called_ns // _NS_PER_MS
+        called_ms = at_ms if line.called_ns is None else line.called_ns // NS_PER_MS
         thread = self._enter(line.thread)
         self._add(line.seq, Called(thread, line.operation), called_ms)
         for event in line.events:

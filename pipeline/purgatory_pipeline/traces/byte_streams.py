@@ -8,8 +8,8 @@ may be believed. The alternative, to take back afterwards what was judged, would
 know of all runs which files they have lines in. The first pass costs less than a hundredth of a
 check, and a piece of memory.
 
-A file that is not compressed has no checksum of its own. Where one stands beside it
-(``NAME.sha256``, which the recorder writes when it closes the file) it is compared in the same way.
+A file that is not compressed has no checksum inside. The recorder writes the SHA-256 of such a file
+into ``NAME.sha256`` when it closes the file; a reader compares the two first.
 
 A file that breaks off is not damaged: the death of the writer changed no earlier byte. But no
 checksum covers its last member: what is in there may be judged, and supports no good verdict.
@@ -110,7 +110,7 @@ def _changed(name: str) -> Damage | None:
 
 
 def checksum_line(name: str, digest: str) -> str:
-    """What stands in the file beside a file, as ``sha256sum --check`` reads it."""
+    """The line of ``NAME.sha256`` for a file, in the form of the program ``sha256sum``."""
     return f"{digest}  {name}\n"
 
 

@@ -7,7 +7,7 @@ its end, and a callback the place of its call. A file may hold several runs, mix
 lie in several files. See ``docs/reference/trace-format.md``.
 
 Times are readings in nanoseconds of the clock that the instance itself goes by; its milliseconds
-are ``at_ns // 1_000_000``. On a manual clock they may be left away, since ``elapse`` and
+are ``at_ns // NS_PER_MS``. On a manual clock they may be left away, since ``elapse`` and
 ``advance`` say what time it is.
 """
 
@@ -31,6 +31,9 @@ from purgatory_spec.reasons import Reason
 
 TRACE_FORMAT = 1
 """Version of the format; a reader rejects any other."""
+
+NS_PER_MS = 1_000_000
+"""A reading in milliseconds is one in nanoseconds, divided by this and rounded down."""
 
 
 class Located(NamedTuple):

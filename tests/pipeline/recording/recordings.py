@@ -8,12 +8,19 @@ import msgspec
 
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
+from purgatory_pipeline.traces.byte_streams import CHECKSUM
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
     """The lines of a file, by their numbers."""
     read = [msgspec.json.decode(raw, type=dict[str, Any]) for raw in path.read_bytes().splitlines()]
     return sorted(read, key=lambda each: each["seq"])
+
+
+def change(path: Path, right: bytes, wrong: bytes) -> None:
+    """Put something else into a file, and take away the checksum that would tell of it."""
+    path.write_bytes(path.read_bytes().replace(right, wrong))
+    path.with_name(path.name + CHECKSUM).unlink()
 
 
 def brief(path: Path) -> list[str]:

@@ -16,7 +16,7 @@ from purgatory_impl import (
 )
 from purgatory_pipeline.recording import RecordedMemoryPool, Recorder
 
-from .recordings import brief, lines, verdict
+from .recordings import brief, change, lines, verdict
 
 
 @pytest.fixture
@@ -140,5 +140,5 @@ def test_a_grant_that_is_too_large_is_found(path: Path) -> None:
     allocated(pool, 60)
     assert pool.try_allocate(60) is None
     recorder.close()
-    path.write_bytes(path.read_bytes().replace(b'"result":false', b'"result":true'))
+    change(path, b'"result":false', b'"result":true')
     assert verdict([path]).verdict == "diverges"

@@ -16,7 +16,7 @@ from purgatory_pipeline.recording import (
     recorded,
 )
 
-from .recordings import brief, verdict
+from .recordings import brief, change, verdict
 
 FAR = 60_000
 
@@ -187,7 +187,7 @@ def test_what_is_wrong_in_a_trace_is_found(
         assert purgatory.check_and_complete("a") == 1
     recorder.close()
     assert path.read_bytes().count(right) == 1
-    path.write_bytes(path.read_bytes().replace(right, wrong))
+    change(path, right, wrong)
     found = verdict([path])
     assert found.verdict == "diverges"
     assert rule in (found.rule, *found.also)

@@ -24,7 +24,7 @@ from purgatory_pipeline.recording import (
     StepRecorder,
 )
 
-from .recordings import brief, lines, verdict
+from .recordings import brief, change, lines, verdict
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_on_a_virtual_clock_with_an_inline_executor_tasks_run_in_the_step(path: 
     recorder.close()
     assert brief(path)[1:4] == ["step add 1 5", "step elapse 5", "step advance 5 True ran:1"]
     assert verdict([path]).verdict == "conforms"
-    path.write_bytes(path.read_bytes().replace(b'"delay_ms":5', b'"delay_ms":6'))
+    change(path, b'"delay_ms":5', b'"delay_ms":6')
     assert verdict([path]).verdict == "diverges"
 
 

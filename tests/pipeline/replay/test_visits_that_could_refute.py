@@ -27,6 +27,7 @@ from .simulation.judged import verdict_of
 from .simulation.memory_pool_run import drawn_plan as pool_plan
 from .simulation.memory_pool_run import simulated_pool
 from .simulation.purgatory_plan import PurgatoryPlan
+from .simulation.purgatory_plan import drawn_plan as purgatory_plan
 from .simulation.purgatory_run import simulated_purgatory
 from .simulation.timer import TimerPlan
 from .simulation.timer_run import drawn_plan as timer_plan
@@ -154,8 +155,9 @@ def test_no_run_visits_exactly_once_where_a_second_one_would_be_right() -> None:
             simulated_timer(3, TimerPlan(shuts_down=True, lateness_ms=2)).machine.lines,
         ),
         ("PURGATORY-TIME-OUT", simulated_purgatory(3, PurgatoryPlan(threads=6)).machine.lines),
+        ("PURGATORY-TIME-OUT", simulated_purgatory(3, purgatory_plan(3)).machine.lines),
     ],
-    ids=["timer", "timer, shut down", "purgatory"],
+    ids=["timer", "timer, shut down", "purgatory", "cancelled after they timed out"],
 )
 def test_no_expiry_is_visited_whose_absence_would_be_right(
     rule: str, lines: list[TraceLine]

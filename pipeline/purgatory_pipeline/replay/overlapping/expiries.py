@@ -152,14 +152,15 @@ class ExpiryFollower(Follower[Kept]):
             self.came_by.put(told_ms, name)
 
     def is_excused(self, name: str, at_ms: int) -> None:
-        """A call begins after which an expiry of before may be missing, and nobody would know."""
+        """A call begins that would explain why an expiry before it is missing: that is no visit."""
         if name in self.came and at_ms <= self.came[name][0]:
             del self.came[name]
 
     def begins_to_close(self) -> bool:
-        """A shutdown begins, and is the first: nothing that is owed need come from now on.
+        """A shutdown begins; whether it is the first.
 
-        Of what has come and is not late yet the absence would not be told any more.
+        From now on no owed expiry need come. So the expiries that came before, and are not late
+        yet, could be missing without a finding: they are visits no longer.
         """
         is_first, self.closing = not self.closing, True
         if is_first:

@@ -11,8 +11,6 @@ from purgatory_spec.operations import Operation
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.reasons import Reason
 
-NS_PER_MS = 1_000_000
-
 Kept = TypeVar("Kept")
 """What a follower remembers of an open call."""
 

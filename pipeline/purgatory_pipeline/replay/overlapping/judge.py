@@ -24,9 +24,18 @@ from typing import Generic
 from purgatory_conformance.support.registry import support_of
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding, JudgedLine, Unjudged
-from purgatory_pipeline.replay.overlapping.follower import NS_PER_MS, Follower, Kept
+from purgatory_pipeline.replay.overlapping.follower import Follower, Kept
 from purgatory_pipeline.replay.overlapping.recent_names import MOST_NAMES
-from purgatory_pipeline.traces.lines import Begin, Call, End, Happened, Return, Snapshot, Step
+from purgatory_pipeline.traces.lines import (
+    NS_PER_MS,
+    Begin,
+    Call,
+    End,
+    Happened,
+    Return,
+    Snapshot,
+    Step,
+)
 from purgatory_spec.operations import Operation, Shutdown
 from purgatory_spec.outcomes import Event, EventKind, Value
 from purgatory_spec.profiles import component_of

@@ -6,7 +6,6 @@ loosely. So are all of them where a cancellation was open: nobody knows which it
 """
 
 from purgatory_pipeline.replay.judge import Finding
-from purgatory_pipeline.replay.overlapping.follower import NS_PER_MS
 from purgatory_pipeline.replay.overlapping.purgatory import blame
 from purgatory_pipeline.replay.overlapping.purgatory.calls import (
     enter,
@@ -21,7 +20,7 @@ from purgatory_pipeline.replay.overlapping.purgatory.followed_operations import 
 from purgatory_pipeline.replay.overlapping.purgatory.knowledge import PurgatoryKnowledge
 from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import Memory, resumed
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
-from purgatory_pipeline.traces.lines import OpenCall, Snapshot, WaitingOperation
+from purgatory_pipeline.traces.lines import NS_PER_MS, OpenCall, Snapshot, WaitingOperation
 from purgatory_spec.operations import (
     CancelForKey,
     Check,

@@ -30,8 +30,9 @@ AS_TIMER = {closed: TimerState(0, PendingTasks(), closed=closed) for closed in (
 class Arming(NamedTuple):
     """When an armed task may run, ms; ``late_ms`` is None where nobody knows how late.
 
-    ``number`` is that of its add, ``rules`` are those that it puts to the test. ``is_ahead`` says
-    whether its time was still to come when it was armed: only then can it come too early.
+    ``number`` is the number of the add, ``rules`` are the rules that a run in time puts to the
+    test. ``is_ahead`` says whether ``early_ms`` was still to come when the add was called: only
+    then can the task run too early.
     """
 
     early_ms: int
@@ -74,7 +75,7 @@ IDLE = Situation()
 
 
 class Ran(NamedTuple):
-    """A run that is right, and what another one, or none, would have refuted.
+    """A run that is right, and the rules that a further run, or no run, would have broken.
 
     Attributes:
         arming: The present one, if that may run; None where only an ended one may.
@@ -160,7 +161,7 @@ class FollowedTask:
         ]
 
     def run(self, first_ms: int, last_ms: int) -> Ran | None:
-        """It runs, between two readings; None where it must not."""
+        """The task runs between two readings of the clock; None for a task that must not run."""
         before = self._possible()
         after: dict[Situation, None] = {}
         ran: Arming | None = None

@@ -20,7 +20,6 @@ from purgatory_model.timer import TimerModel, timer_model
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.overlapping.expiries import ExpiryFollower
-from purgatory_pipeline.replay.overlapping.follower import NS_PER_MS
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
 from purgatory_pipeline.replay.overlapping.timer import blame
 from purgatory_pipeline.replay.overlapping.timer.armings import (
@@ -32,7 +31,7 @@ from purgatory_pipeline.replay.overlapping.timer.armings import (
     Situation,
     TimerCall,
 )
-from purgatory_pipeline.traces.lines import PendingTask, Snapshot, TimerInstance
+from purgatory_pipeline.traces.lines import NS_PER_MS, PendingTask, Snapshot, TimerInstance
 from purgatory_spec.operations import (
     Add,
     Advance,
