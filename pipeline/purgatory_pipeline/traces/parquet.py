@@ -42,8 +42,8 @@ class TraceRow(NamedTuple):
     line: bytes
 
 
-def read_parquet(name: str) -> Iterator[Located | QuarantineRow]:
-    """The lines of a Parquet file, from its first row, whose number is 1, to its last.
+def read_parquet(path: str, name: str) -> Iterator[Located | QuarantineRow]:
+    """The lines of a Parquet file, which they call by a name, from its first row, number 1, on.
 
     Raises:
         MissingExtra: pyarrow is not installed.
@@ -55,11 +55,11 @@ def read_parquet(name: str) -> Iterator[Located | QuarantineRow]:
         raise MissingExtra(needs_pyarrow()) from None
     number = 0
     try:
-        if not stat.S_ISREG(Path(name).stat().st_mode):
+        if not stat.S_ISREG(Path(path).stat().st_mode):
             yield QuarantineRow(name, 0, "", "it is no regular file: Parquet is not read in order")
             return
         with (
-            pa.OSFile(name) as opened,
+            pa.OSFile(path) as opened,
             closing(
                 pq.ParquetFile(opened, pre_buffer=False, page_checksum_verification=True)
             ) as file,

@@ -158,8 +158,8 @@ def _has_results(folder: Path) -> bool:
     return (folder / MANIFEST).exists() or (folder / LOCK).exists()
 
 
-def read_file(path: str | Path) -> Iterator[Located | QuarantineRow]:
-    """The lines of one file, from the first to the last.
+def read_file(path: str | Path, named: str = "") -> Iterator[Located | QuarantineRow]:
+    """The lines of one file, from the first to the last; ``named`` is what they call it, if not so.
 
     A name that ends in ``.parquet`` is read as such, one that ends in ``.gz`` is decompressed, and
     any other is taken for JSON Lines. Rows about no line in particular have the line number 0.
@@ -169,13 +169,12 @@ def read_file(path: str | Path) -> Iterator[Located | QuarantineRow]:
     """
     name = str(path)
     if name.endswith(".parquet"):
-        yield from read_parquet(name)
+        yield from read_parquet(name, named or name)
     else:
-        yield from _read_lines(name)
+        yield from _read_lines(name, LinesOfFile(named or name))
 
 
-def _read_lines(name: str) -> Iterator[Located | QuarantineRow]:
-    lines = LinesOfFile(name)
+def _read_lines(name: str, lines: "LinesOfFile") -> Iterator[Located | QuarantineRow]:
     try:
         damage = damage_of(name)
         with closing(chunks_of(name)) as chunks:

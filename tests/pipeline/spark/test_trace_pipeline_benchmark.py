@@ -10,62 +10,91 @@ import pytest
 
 from purgatory_bench import trace_pipeline
 from purgatory_bench.trace_pipeline import (
+    CORPORA,
+    EVEN,
     FILES,
+    OF_SPARK_ALONE,
+    SKEWED,
     Measured,
     Processes,
+    marginal,
     measure,
     measured_apart,
     missed,
     ratio,
+    skew,
+    smaller,
     table,
     write_many_runs,
     write_one_run,
 )
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.results.rows import QuarantineRow, VerdictRow
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
-def measured(engine: str, cpu_seconds: float, mib: float = 100.0) -> Measured:
+def measured(
+    engine: str, cpu_seconds: float, events: int = 1000, mib: float = 100.0, wall: float = 10.0
+) -> Measured:
     return Measured(
         engine=engine,
         cpu_seconds=cpu_seconds,
         java_seconds=1.0,
-        wall_seconds=cpu_seconds,
+        wall_seconds=wall,
+        start_seconds=2.0,
         worker_mib=mib,
         java_mib=500.0,
-        events=1000,
+        events=events,
         verdicts={"conforms": 1},
     )
 
 
-FOUND = [
-    measured("local", 10.0),
-    measured("spark", 20.0),
-    measured("spark", 45.0, mib=120.0),
-    measured("local", 15.0, mib=900.0),
-]
+def measured_in_order(local: float, spark: float, events: int) -> list[Measured]:
+    seconds = (local - 1, spark - 2, spark + 2, local + 1)
+    engines = ("local", "spark", "spark", "local")
+    return [measured(*each, events=events) for each in zip(engines, seconds, strict=True)]
 
 
-def test_the_ratio_is_the_median_over_neighbours() -> None:
-    assert ratio(FOUND) == 2.5
+LARGER, SMALLER = measured_in_order(50, 76, 5000), measured_in_order(10, 30, 1000)
+FOUND = {
+    **dict.fromkeys(CORPORA, LARGER),
+    **{smaller(name): SMALLER for name in CORPORA},
+    SKEWED: [measured("spark", 1.0, wall=12.0), measured("spark", 1.0, wall=15.0, mib=120.0)],
+    EVEN: [measured("spark", 1.0, wall=12.0), measured("spark", 1.0, wall=12.0)],
+}
+
+
+def test_what_is_the_same_for_both_sizes_is_no_part_of_the_ratio() -> None:
+    assert marginal(LARGER, SMALLER, "local") == 0.01
+    assert ratio(LARGER, SMALLER) == pytest.approx(46 / 40)
+
+
+def test_the_start_is_no_part_of_the_skew() -> None:
+    assert skew(FOUND) == 1.15
 
 
 def test_bounds_that_are_kept_are_not_told() -> None:
-    assert missed({"one run": FOUND}) == []
+    assert missed(FOUND) == []
 
 
 def test_bounds_that_are_not_kept_are_told() -> None:
-    slow = [*FOUND[:2], measured("spark", 46.0, mib=129.0), FOUND[3]]
-    assert missed({"one run": slow}) == [
-        "one run: Spark takes 2.53 times the processor time",
-        "one run: a Python worker takes 129 MiB",
+    slow = {
+        **FOUND,
+        "one run": measured_in_order(50, 78, 5000),
+        SKEWED: [measured("spark", 1.0, wall=16.0, mib=129.0)],
+    }
+    assert missed(slow) == [
+        "one run: marginal cost of Spark to local: 1.2",
+        f"{SKEWED} to {EVEN}: time by the clock: 1.4",
+        "a Python worker, MiB: 129",
     ]
 
 
 def test_the_table_tells_each_run_and_the_bounds() -> None:
-    lines = table({"one run": FOUND}).splitlines()
-    assert "| one run | local | 1,000 | 10 | 1 | 10 | 100 | 100 | 500 |" in lines
-    assert lines[-1] == "| one run | 2.50 | 2.5 | 120 | 128 |"
+    lines = table(FOUND).splitlines()
+    assert "| one run | local | 5,000 | 49 | 1 | 10 | 102 | 100 | 500 |" in lines
+    assert lines[-1] == "| a Python worker, MiB | 120 | 128 |"
 
 
 def test_corpora_have_the_events_that_were_asked_for(tmp_path: Path) -> None:
@@ -74,11 +103,21 @@ def test_corpora_have_the_events_that_were_asked_for(tmp_path: Path) -> None:
     verdicts = write_many_runs(many, 100_000)
     assert verdicts.total() == 200
     assert verdicts["conforms"] == 198
-    for folder, events in ((one, 1000), (many, 100_000)):
+    for folder, events in ((one, 1000 + 2 * (FILES - 1)), (many, 100_000)):
         files = list(folder.iterdir())
         assert len(files) == FILES
         found = sum(len(file.read_bytes().splitlines()) for file in files)
         assert abs(found - events) <= 200
+
+
+@pytest.mark.parametrize("name", OF_SPARK_ALONE)
+def test_of_a_corpus_for_spark_alone_every_run_conforms(tmp_path: Path, name: str) -> None:
+    planted = OF_SPARK_ALONE[name](tmp_path / "corpus", 6000)
+    rows = list(check_locally([tmp_path / "corpus"]))
+    assert not [row for row in rows if isinstance(row, QuarantineRow)]
+    found = [row for row in rows if isinstance(row, VerdictRow)]
+    assert Counter(row.verdict for row in found) == planted
+    assert max(row.events for row in found) == (4814 if name == SKEWED else 600)
 
 
 @linux
@@ -99,7 +138,7 @@ def test_processor_time_and_memory_of_children_are_seen() -> None:
 def test_the_local_engine_is_measured_and_its_verdicts_kept(tmp_path: Path) -> None:
     planted = write_one_run(tmp_path / "one", 500)
     found = measure("local", tmp_path / "one")
-    assert (found.events, found.verdicts) == (500, dict(planted))
+    assert (found.events, found.verdicts) == (514, dict(planted))
     assert found.cpu_seconds > 0 < found.worker_mib
 
 

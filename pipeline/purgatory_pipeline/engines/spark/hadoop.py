@@ -268,5 +268,4 @@ def _decompressed(address: str, content: bytes | None) -> Iterator[Located | Qua
         return
     with tempfile.NamedTemporaryFile(suffix=".jsonl.gz", dir=scratch_folder()) as file:
         Path(file.name).write_bytes(content)
-        for line in read_file(file.name):
-            yield line._replace(file=address)
+        yield from read_file(file.name, address)

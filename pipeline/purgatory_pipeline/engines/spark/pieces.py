@@ -31,7 +31,7 @@ MOST_BYTES = 1 << 20
 """A block or batch that holds so many bytes is sent on."""
 MOST_ASIDE = 512
 """How many lines of a run that is cut may be set aside; with more it is read again."""
-SORTED_BYTES = 8 << 20
+SORTED_BYTES = 4 << 20
 """How many bytes of lines a worker sorts in memory at a time, about."""
 
 PIECE_COLUMNS = "run string, kind bigint, seq bigint, lines bigint, day bigint, payload binary"

@@ -155,5 +155,4 @@ class ReadShares:
 
 def _lines_of(files: Iterable[TraceFile]) -> Iterator[Located | QuarantineRow]:
     for file in files:
-        for line in read_file(file.place):
-            yield line._replace(file=file.name)
+        yield from read_file(file.place, file.name)
