@@ -347,7 +347,7 @@ def _abandon(operation: DelayedOperation) -> bool:
 
 
 def _win(operation: DelayedOperation) -> bool:
-    """Complete the word, post its entries, take the time-out; the caller has the own lock.
+    """Complete the word, take the time-out, count both; the caller has the own lock.
 
     Returns:
         False where the operation was completed already.
@@ -367,9 +367,10 @@ def _win(operation: DelayedOperation) -> bool:
     # The walk that tries the operation drops the walk's entry first: one entry costs no addition.
     if operation._place is not None:
         balance -= operation._place.drop()
+    timer = operation._timer
+    taken = timer is not None and timer.cancel(operation)
     if operation._accounting is not None:
-        operation._accounting.post(balance)
-    take_time_out(operation)
+        operation._accounting.post(balance, operation if taken else None)
     return True
 
 
@@ -428,6 +429,9 @@ def _start_time_out(operation: DelayedOperation, accounting: Accounting, timer: 
 
     Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-PENDING.
     """
+    if operation._timer is None:
+        # Its purgatory has one timer, and who gets here has the word: nobody else adopts it.
+        operation._timer = timer
     # First counted, then there: pending is never too low.
     accounting.begin_time_out(operation)
     moved = True
