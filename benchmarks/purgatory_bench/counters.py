@@ -1,7 +1,8 @@
-"""Instructions and cache misses of one operation of the timer, counted by Valgrind: no clock.
+"""Instructions and cache misses of one operation, counted by Valgrind: no clock.
 
     python -m purgatory_bench.counters
     python -m purgatory_bench.counters --measure expire --wheel-size 20 --wheel-size 60
+    python -m purgatory_bench.counters --measure interpreted --measure ready-made
 
 Each measure is run twice, with few and with many operations, on the same inputs; the difference,
 divided by the operations that it has more, is what one operation takes, with the loop that asks for
@@ -25,6 +26,9 @@ import click
 from purgatory_bench.bench.words import number, table
 from purgatory_bench.python_peer.costs import Tally, expect
 from purgatory_bench.python_peer.draws import VIRTUAL, Draws
+from purgatory_bench.python_peer.messages import Request
+from purgatory_bench.python_peer.new_design import EXACT
+from purgatory_bench.python_peer.purgatory_measures import PurgatoryMeasures
 from purgatory_bench.python_peer.timers import END_MS
 from purgatory_impl import COMPILED, InlineExecutor, Timer, VirtualClock
 
@@ -53,7 +57,8 @@ class Work:
     """What one process does.
 
     Attributes:
-        measure: ``hot``, ``random`` or ``expire``, as the peers have them, on a virtual clock.
+        measure: ``hot``, ``random`` or ``expire`` of a timer, as the peers have them, on a virtual
+            clock; or what ``OF_PURGATORY`` names.
         pending: Timers in the wheel before the run.
         drawn: For how many operations inputs are drawn.
         done: How many of those are done.
@@ -73,6 +78,9 @@ class Work:
 
 def work(of: Work) -> None:
     """Do it; the inputs are drawn before, the same however much of them is done."""
+    if of.measure in OF_PURGATORY:
+        OF_PURGATORY[of.measure](PurgatoryMeasures(EXACT), Request("purgatory", operations=of.done))
+        return
     draws, tally, clock = Draws(SEED), Tally(), VirtualClock()
     first = VIRTUAL.draw(draws, of.pending)
     delays_ms = VIRTUAL.draw(draws, of.drawn)[: of.done]
@@ -149,7 +157,7 @@ def of_one(
     measure: str, few: int, many: int, wheel_size: int, counted: Callable[[Work], Mapping[str, int]]
 ) -> Mapping[str, float]:
     """What one operation takes: the difference of two runs on the same inputs."""
-    pending = 0 if measure == "expire" else many
+    pending = many if measure in ("hot", "random") else 0
     less, more = (counted(Work(measure, pending, many, done, wheel_size)) for done in (few, many))
     return {name: (more[name] - less[name]) / (many - few) for name in more}
 
@@ -172,10 +180,21 @@ def rows(
 
 
 MEASURES: Final = ("hot", "random", "expire")
+"""Of a timer; they are counted where none is named."""
+
+OF_PURGATORY: Final[Mapping[str, Callable[[PurgatoryMeasures, Request], object]]] = {
+    "interpreted": PurgatoryMeasures.complete_interpreted,
+    "ready-made": PurgatoryMeasures.complete_ready_made,
+    "users-share": PurgatoryMeasures.users_share,
+}
+"""Watch under three keys and complete: operations of an interpreted class, and made of callables.
+
+The users' share of the first is the loop, the making of operations and three tries of each.
+"""
 
 
 @click.command()
-@click.option("--measure", "measures", type=click.Choice(MEASURES), multiple=True)
+@click.option("--measure", "measures", type=click.Choice([*MEASURES, *OF_PURGATORY]), multiple=True)
 @click.option("--few", type=click.IntRange(1), default=40_000, show_default=True)
 @click.option("--many", type=click.IntRange(2), default=100_000, show_default=True)
 @click.option("--wheel-size", "wheel_sizes", type=click.IntRange(2), multiple=True)
@@ -187,7 +206,7 @@ def main(
     wheel_sizes: tuple[int, ...],
     only_work: tuple[str, int, int, int, int] | None,
 ) -> None:
-    """Count the instructions and cache misses of one operation of the timer."""
+    """Count the instructions and cache misses of one operation."""
     if only_work is not None:
         work(Work(*only_work))
         return
@@ -199,7 +218,7 @@ def main(
     for each in PROCESSORS:
         head += [f"misses of the first level, {each.name}", "of the second"]
     click.echo(
-        f"{build}, CPython {python}, {many:,} timers, for each operation\n\n"
+        f"{build}, CPython {python}, {many:,} timers or operations, for each operation\n\n"
         f"{table(head, rows(measures or MEASURES, few, many, wheel_sizes or (20,)))}"
     )
 

@@ -147,16 +147,22 @@ class Accounting(ABC):
             if not self._is_closed():
                 self._changed.wait(_RETRY_MS / 1000)
 
-    def post(self, balance: int) -> None:
+    def post(self, balance: int, taken: GuardedTask | None = None) -> None:
         """Add a thread's balance to *stale*.
 
-        Rules: PURGATORY-STALE-ENTRIES.
+        Args:
+            balance: What the thread still has to add.
+            taken: An operation whose time-out was taken, to be counted in the same hold.
+
+        Rules: PURGATORY-STALE-ENTRIES, PURGATORY-PENDING.
         """
-        if not balance:
+        if not balance and taken is None:
             return
         due = False
         try:
             with self._lock:
+                if taken is not None:
+                    self._count_out(taken)
                 self._stale += balance
                 due = self._asleep and self._stale > self._wake_above
                 if due:
@@ -183,9 +189,13 @@ class Accounting(ABC):
         Rules: PURGATORY-PENDING, PURGATORY-LOST-EXPIRY.
         """
         with self._lock:
-            if task._owed:
-                task._owed -= 1
-                self._pending -= 1
+            self._count_out(task)
+
+    def _count_out(self, task: GuardedTask) -> None:
+        """Count a time-out as owed no longer; the caller holds the lock."""
+        if task._owed:
+            task._owed -= 1
+            self._pending -= 1
 
     def close(self) -> None:
         """Let whoever sleeps in ``wait_for_purge`` go."""

@@ -7,12 +7,12 @@ from types import CoroutineType
 from typing import final
 
 from purgatory_impl.arguments import Delay, can_be_called
-from purgatory_impl.delayed_operation import DelayedOperation
+from purgatory_impl.delayed_operation import ConditionalOperation
 from purgatory_impl.errors import InvalidConfiguration
 
 
 @final
-class CallableOperation(DelayedOperation):
+class CallableOperation(ConditionalOperation):
     """An operation whose condition and callbacks are callables, as a ``CallableTask`` is of one."""
 
     __slots__ = ("_condition", "_on_complete", "_on_expiration")
@@ -21,11 +21,12 @@ class CallableOperation(DelayedOperation):
         self,
         condition: Callable[[], object],
         delay_ms: Delay,
-        *,
         on_complete: Callable[[], object] | None = None,
         on_expiration: Callable[[], object] | None = None,
     ) -> None:
         """Make an operation that nobody watches yet.
+
+        Compiled, callbacks given by position save looking for their names.
 
         Args:
             condition: Whether the operation can be completed now: true or false. It is completed
@@ -50,24 +51,22 @@ class CallableOperation(DelayedOperation):
         self._on_complete = on_complete
         self._on_expiration = on_expiration
 
-    def try_complete(self) -> bool:
-        """Complete the operation if its condition holds.
+    def _holds(self) -> bool:
+        """Whether the condition holds.
 
         Raises:
             TypeError: the condition has made a coroutine, which is closed here.
         """
         holds = self._condition()
-        if holds is False:
-            return False
-        if holds is True:
-            return self.force_complete()
+        if isinstance(holds, bool):
+            return holds
         if isinstance(holds, CoroutineType):
             holds.close()
             raise TypeError(
                 f"the condition has made the coroutine {holds.__qualname__}, and nothing runs it; "
                 "a condition says at once whether it holds"
             )
-        return bool(holds) and self.force_complete()
+        return bool(holds)
 
     def on_complete(self) -> object:
         """Call the callable given as ``on_complete``."""

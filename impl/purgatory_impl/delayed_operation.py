@@ -158,15 +158,7 @@ class DelayedOperation(GuardedTask):
         Rules: PURGATORY-EXACTLY-ONCE, PURGATORY-CALLBACK-ORDER, PURGATORY-FORCE,
         PURGATORY-FORCE-AGAIN, PURGATORY-CALLBACK-THROWS, PURGATORY-FORCE-INSIDE.
         """
-        if self._completed:
-            return False
-        if self._locks is not None:
-            return under_own_lock(self._locks.own, partial(_complete, self))
-        enter(self, this_thread())
-        try:
-            return _complete(self)
-        finally:
-            leave(self)
+        return _force(self, this_thread())
 
     def run(self) -> None:
         """The time-out is due: complete the operation, unless somebody has.
@@ -198,6 +190,23 @@ class DelayedOperation(GuardedTask):
 
     def _left(self) -> None:
         """The operation is abandoned, or closing has dropped its time-out; called under no lock."""
+
+
+class ConditionalOperation(DelayedOperation):
+    """An operation that is completed where its condition holds, and no class of the user's.
+
+    Whoever tries it knows the thread, so that completing it does not ask for the thread again.
+    """
+
+    __slots__ = ()
+
+    def try_complete(self) -> bool:
+        """Complete the operation if its condition holds."""
+        return self._holds() and self.force_complete()
+
+    def _holds(self) -> bool:
+        """Whether the condition holds; called under the operation's own lock."""
+        raise NotImplementedError("a conditional operation must override _holds")
 
 
 def _state_of(operation: DelayedOperation) -> str:
@@ -246,24 +255,39 @@ def attempt(operation: DelayedOperation, me: int, place: Place | None = None) ->
     Rules: PURGATORY-COMPLETED-NOT-TRIED, PURGATORY-WATCH-COMPLETED.
     """
     if operation._locks is not None:
-        return under_own_lock(operation._locks.own, partial(_attempt, operation, place))
+        return under_own_lock(operation._locks.own, partial(_attempt, operation, me, place))
     enter(operation, me)
     try:
-        return _attempt(operation, place)
+        return _attempt(operation, me, place)
     finally:
         leave(operation)
 
 
-def _attempt(operation: DelayedOperation, place: Place | None) -> bool:
+def _attempt(operation: DelayedOperation, me: int, place: Place | None) -> bool:
     """Try the operation, whose own lock the caller has."""
     if operation._completed:
         return False
     outer = operation._place
     operation._place = place
     try:
+        if isinstance(operation, ConditionalOperation):
+            return operation._holds() and _force(operation, me)
         return bool(operation.try_complete()) and operation._completed
     finally:
         operation._place = outer
+
+
+def _force(operation: DelayedOperation, me: int) -> bool:
+    """Complete the operation, unless somebody has; whether this has done it."""
+    if operation._completed:
+        return False
+    if operation._locks is not None:
+        return under_own_lock(operation._locks.own, partial(_complete, operation))
+    enter(operation, me)
+    try:
+        return _complete(operation)
+    finally:
+        leave(operation)
 
 
 def _complete(operation: DelayedOperation) -> bool:
@@ -323,7 +347,7 @@ def _abandon(operation: DelayedOperation) -> bool:
 
 
 def _win(operation: DelayedOperation) -> bool:
-    """Complete the word, post its entries, take the time-out; the caller has the own lock.
+    """Complete the word, take the time-out, count both; the caller has the own lock.
 
     Returns:
         False where the operation was completed already.
@@ -343,9 +367,10 @@ def _win(operation: DelayedOperation) -> bool:
     # The walk that tries the operation drops the walk's entry first: one entry costs no addition.
     if operation._place is not None:
         balance -= operation._place.drop()
+    timer = operation._timer
+    taken = timer is not None and timer.cancel(operation)
     if operation._accounting is not None:
-        operation._accounting.post(balance)
-    take_time_out(operation)
+        operation._accounting.post(balance, operation if taken else None)
     return True
 
 
@@ -404,6 +429,9 @@ def _start_time_out(operation: DelayedOperation, accounting: Accounting, timer: 
 
     Rules: PURGATORY-TIME-OUT, PURGATORY-REWATCH, PURGATORY-PENDING.
     """
+    if operation._timer is None:
+        # Its purgatory has one timer, and who gets here has the word: nobody else adopts it.
+        operation._timer = timer
     # First counted, then there: pending is never too low.
     accounting.begin_time_out(operation)
     moved = True

@@ -91,8 +91,9 @@ class SteppedExecutor(Executor):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class InlineExecutor(Executor):
-    """Tasks run in the thread that made them expire, after the timer has finished its own work.
+    """Tasks run in the thread that made them expire, whenever the timer lets go of its lock.
 
+    That is after an add and after a pass, and after every 1,024 steps of a long pass.
     What a running task makes expire joins the queue and runs after it, not inside it. While one
     thread runs tasks it also runs those of other threads, whose calls return at once.
     """

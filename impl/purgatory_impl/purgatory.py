@@ -214,7 +214,8 @@ class Purgatory(Generic[Key, Operation]):
             raise KeysAreText(keys)
         if not COMPILED:
             see_kind("operation", operation, DelayedOperation)
-        shards = [self._lists.shard_of(key) for key in under]
+        # Compiled, a short tuple needs no allocation, as a list would.
+        shards = tuple(self._lists.shard_of(key) for key in under)
         belong_to(operation, self._accounting)
         me = this_thread()
         return attempt(operation, me) or self._watch(operation, under, shards, me)
@@ -408,7 +409,11 @@ class Purgatory(Generic[Key, Operation]):
         return self._accounting.estimate()
 
     def _watch(
-        self, operation: DelayedOperation, keys: tuple[Key, ...], shards: list[Shard[Key]], me: int
+        self,
+        operation: DelayedOperation,
+        keys: tuple[Key, ...],
+        shards: tuple[Shard[Key], ...],
+        me: int,
     ) -> bool:
         """Watch an operation that could not be completed, in the order of the accounting.
 
@@ -439,7 +444,7 @@ class Purgatory(Generic[Key, Operation]):
             raise PurgatoryClosed from None
 
     def _append(
-        self, operation: DelayedOperation, keys: tuple[Key, ...], shards: list[Shard[Key]]
+        self, operation: DelayedOperation, keys: tuple[Key, ...], shards: tuple[Shard[Key], ...]
     ) -> None:
         """Put an operation into its lists, until somebody completes it.
 

@@ -12,10 +12,11 @@ wakes it. A timer on a virtual clock has no reaper: whoever sets the clock advan
 
 Locks. One lock guards the wheel, the tasks that wait in it and the hand-over to the executor. No
 task and no executor's ``wake`` runs under it. A long pass holds it for a bounded number of steps at
-a time and lets other threads in between. Once for all pending tasks it is held by closing alone, of
-the timer or of a purgatory that it was given to. The order of locks is: change of owner or the
-reaper's sleep, timer, then executor or clock. The lock is not re-entrant, so a timer must not be
-used from a signal handler or a ``__del__``: these may interrupt a thread that holds it.
+a time; in between it wakes the executor and lets other threads in. Once for all pending tasks it is
+held by closing alone, of the timer or of a purgatory that it was given to. The order of locks is:
+change of owner or the reaper's sleep, timer, then executor or clock. The lock is not re-entrant, so
+a timer must not be used from a signal handler or a ``__del__``: these may interrupt a thread that
+holds it.
 
 Ownership. A task belongs to the timer it was added to last. Adding it to a second timer while it
 is pending in the first is an error and not a move, since two timers may have two clocks.
@@ -235,7 +236,7 @@ class Timer(TaskOwner):
         TIMER-ADVANCE-RESULT, TIMER-IDLE-ADVANCE, TIMER-ADVANCE-INSIDE.
         """
         now_ms = self._clock.now_ms()
-        popped = handed_over = False
+        popped = False
         more = True
         while more:
             expired: list[Task] = []
@@ -247,12 +248,12 @@ class Timer(TaskOwner):
                 if expired:
                     # Under the lock, so that two passes cannot overtake each other here.
                     self._executor.hand_over(expired)
-                    handed_over = True
+            if expired:
+                # Not once at the end: a million tasks would have left the caches before they run.
+                self._executor.wake()
             if more:
                 # Give way: without this the lock would be taken again before a waiter wakes up.
                 time.sleep(0)
-        if handed_over:
-            self._executor.wake()
         return popped
 
     def close(self, timeout_ms: int = 5000) -> None:

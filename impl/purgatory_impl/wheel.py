@@ -157,8 +157,12 @@ class Wheel:
     def next_expiry_ms(self) -> int | None:
         """Expiry of the first bucket in the delay queue, ms; None where that queue is empty.
 
+        The own clock where a bucket is being emptied: a failure has ended a pass there.
+
         Rules: TIMER-WAKE-UP.
         """
+        if self._emptying is not None:
+            return self.clock_ms
         level = self._first_level()
         return None if level is None else level.first_ms
 
@@ -373,6 +377,7 @@ class Wheel:
                 while (task := bucket.first()) is not None:
                     dropped.append(task)
                     remove(task)
+        self._emptying = None
         self.queued_buckets = 0
         self.size = 0
         return dropped

@@ -5,6 +5,7 @@ from typing import Literal
 import pytest
 
 from purgatory_impl import DelayedOperation
+from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.watchers import Shard
 
 from .purgatory_bench import Bench, Seen, check_law
@@ -63,14 +64,14 @@ def test_a_walk_over_one_key_operations_adds_to_no_shared_count() -> None:
     posted: list[int] = []
     post = bench.purgatory._accounting.post
 
-    def recorded(balance: int) -> None:
+    def recorded(_: object, balance: int, taken: GuardedTask | None = None) -> None:
         posted.append(balance)
-        post(balance)
+        post(balance, taken)
 
     for name in "abc":
         bench.watched(name, "k").ready = True
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(bench.purgatory._accounting), "post", lambda _, n: recorded(n))
+        patch.setattr(type(bench.purgatory._accounting), "post", recorded)
         assert bench.purgatory.check_and_complete("k") == 3
     assert set(posted) == {0}
 
@@ -94,12 +95,12 @@ def test_a_try_inside_a_try_leaves_the_outer_walk_its_entry() -> None:
     operation.during_try = inner
     post = bench.purgatory._accounting.post
 
-    def recorded(balance: int) -> None:
+    def recorded(_: object, balance: int, taken: GuardedTask | None = None) -> None:
         posted.append(balance)
-        post(balance)
+        post(balance, taken)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(bench.purgatory._accounting), "post", lambda _, n: recorded(n))
+        patch.setattr(type(bench.purgatory._accounting), "post", recorded)
         assert bench.purgatory.check_and_complete("k") == 1
     assert [balance for balance in posted if balance] == [1]
     assert bench.seen() == Seen(1, 1, 0, 0, 1, 1)

@@ -228,6 +228,48 @@ def test_no_user_code_runs_under_a_lock() -> None:
     assert locked == [False] * 5
 
 
+def test_tasks_of_a_long_pass_run_between_its_holds() -> None:
+    """Given more tasks of one bucket than one hold of the timer's lock takes out.
+
+    When they are due.
+    Then those of a hold, the popped bucket being its first step, run before the next hold.
+    """
+    timer, clock = inline()
+    sizes: list[int] = []
+    for _ in range(3000):
+        timer.add(lambda: sizes.append(timer.size), 5)
+    clock.set_ms(5)
+    assert timer.advance()
+    assert sizes == [1977] * 1023 + [953] * 1024 + [0] * 953
+
+
+def test_a_long_pass_that_a_failure_has_ended_can_go_on() -> None:
+    """Given an executor whose ``wake`` fails once, and more due tasks than one hold takes out.
+
+    When the timer advances, and again.
+    Then the failure leaves the rest due at once, and the second pass hands over all.
+    """
+
+    class Failing(SteppedExecutor):
+        failures = 1
+
+        def wake(self) -> None:
+            self.failures -= 1
+            if self.failures == 0:
+                raise OSError("not woken")
+
+    clock, executor = VirtualClock(), Failing()
+    timer = Timer(clock=clock, executor=executor)
+    for _ in range(3000):
+        timer.add(int, 5)
+    clock.set_ms(7)
+    with pytest.raises(OSError, match="not woken"):
+        timer.advance()
+    assert (timer.size, timer.next_expiry_ms, executor.queued) == (1977, 5, 1023)
+    timer.advance()
+    assert (timer.size, timer.next_expiry_ms, executor.queued) == (0, None, 3000)
+
+
 # Tasks and timers
 
 

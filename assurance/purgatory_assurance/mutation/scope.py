@@ -293,7 +293,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("accounting", "Accounting.__init__", _ADDITION, "self._expired = 0"),
     LeftOut("delayed_operation", "_expire_under_lock", _ADDITION, _COUNTS_EXPIRY),
     *_lines("accounting", "Accounting.begin_time_out", _RUN_BY_OTHERS, "task._owed += 1"),
-    *_lines("accounting", "Accounting.end_time_out", _RUN_BY_OTHERS, "task._owed -= 1"),
+    *_lines("accounting", "Accounting._count_out", _RUN_BY_OTHERS, "task._owed -= 1"),
     *_lines(
         "purgatory",
         "Purgatory.__init__",
@@ -438,6 +438,13 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         "elif operation._accounting is not accounting:",
     ),
     LeftOut("delayed_operation", "belong_to", _ONE_EACH, "raise OperationOfAnotherPurgatory"),
+    *_lines(
+        "delayed_operation",
+        "_start_time_out",
+        _LOCK,
+        "if operation._timer is None:",
+        "operation._timer = timer",
+    ),
     LeftOut("accounting", "Accounting.__init__", _LOCK, f"self._lock = {_MAKES_LOCK}"),
     LeftOut("accounting", "ExactAccounting.time_out_first", _ORDER),
     LeftOut("accounting", "ProposalAccounting.time_out_first", _ORDER),

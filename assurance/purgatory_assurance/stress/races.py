@@ -26,6 +26,7 @@ from purgatory_impl.accounting import Accounting
 from purgatory_impl.chunks import Key, WatcherList
 from purgatory_impl.delayed_operation import take_time_out
 from purgatory_impl.executors import join
+from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.memory_pool import new_buffer
 from purgatory_impl.walks import Pace, Walk
 from purgatory_impl.watchers import Shard
@@ -82,7 +83,11 @@ def _force_without_lock(self: DelayedOperation) -> bool:
     return True
 
 
-def _post_by_read_then_write(self: Accounting, balance: int) -> None:
+def _post_by_read_then_write(
+    self: Accounting, balance: int, taken: GuardedTask | None = None
+) -> None:
+    if taken is not None:
+        self.end_time_out(taken)
     stale = self.stale
     self._stale = _sum(stale, balance)
     with self._lock:
@@ -99,7 +104,7 @@ def _watch_without_second_try(
     self: Purgatory[Key],
     operation: DelayedOperation,
     keys: tuple[Key, ...],
-    shards: list[Shard[Key]],
+    shards: tuple[Shard[Key], ...],
     _me: int,
 ) -> bool:
     armed, due = self._arm(operation, len(keys), self._time_outs)

@@ -23,6 +23,14 @@ class Costs:
             self.wall_ns + other.wall_ns,
         )
 
+    def __sub__(self, other: "Costs") -> "Costs":
+        """What a stretch costs without another one."""
+        return Costs(
+            self.thread_ns - other.thread_ns,
+            self.process_ns - other.process_ns,
+            self.wall_ns - other.wall_ns,
+        )
+
     def answer(self, operations: int, *, one_thread: bool = True, **detail: Figure) -> Measurement:
         """The answer; without the thread's time where other threads did a part of the work."""
         thread_ns = self.thread_ns if one_thread else None

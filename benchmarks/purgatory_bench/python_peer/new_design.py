@@ -56,7 +56,7 @@ def ready_made(
     delay_ms: int, condition: Callable[[], bool], on_complete: Callable[[], None]
 ) -> CallableOperation:
     """An operation that is no class of the user's."""
-    return CallableOperation(condition, delay_ms, on_complete=on_complete)
+    return CallableOperation(condition, delay_ms, on_complete)
 
 
 EXACT: Final = Design(Purgatory, Request, NumberedRequest, ready_made)

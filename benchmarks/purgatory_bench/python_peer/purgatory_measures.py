@@ -5,7 +5,7 @@ import time
 from array import array
 from collections.abc import Iterable, Sequence
 
-from purgatory_bench.python_peer.costs import Stopwatch, expect
+from purgatory_bench.python_peer.costs import Costs, Stopwatch, expect
 from purgatory_bench.python_peer.designs import CountedRequest, Design, MeasuredPurgatory
 from purgatory_bench.python_peer.draws import Draws, key_names
 from purgatory_bench.python_peer.messages import CannotMeasure, Measurement, Request
@@ -29,7 +29,13 @@ class PurgatoryMeasures:
         without a purgatory and taken off. Two tries are those of the watch, one is the check's.
         """
         if request.operation == "ready-made":
-            return self._purgatory_of_ready_made(request)
+            return self.complete_ready_made(request).answer(request.operations)
+        costs, watching = self.complete_interpreted(request)
+        own_ns = (costs.thread_ns - self.users_share(request).thread_ns) / request.operations
+        return costs.answer(request.operations, watch_cpu_ns=watching.thread_ns, own_ns=own_ns)
+
+    def complete_interpreted(self, request: Request) -> tuple[Costs, Costs]:
+        """Watch and complete operations of an interpreted class; the costs, and the watching's."""
         names = key_names(request.keys)
         watched = drawn_keys(names, request.operations, Draws(request.seed))
         purgatory = self._design.purgatory()
@@ -45,11 +51,9 @@ class PurgatoryMeasures:
             purgatory.close()
         judge_completions(operations)
         expect("operations that checks have completed", request.operations, completed)
-        del operations
-        own_ns = (costs.thread_ns - self._users_share_ns(request)) / request.operations
-        return costs.answer(request.operations, watch_cpu_ns=watching.thread_ns, own_ns=own_ns)
+        return costs, watching
 
-    def _purgatory_of_ready_made(self, request: Request) -> Measurement:
+    def complete_ready_made(self, request: Request) -> Costs:
         """The same with operations made of callables, which all share one condition and one count.
 
         Raises:
@@ -88,10 +92,10 @@ class PurgatoryMeasures:
             purgatory.close()
         expect("completions", request.operations, completions)
         expect("operations that checks have completed", request.operations, completed)
-        return costs.answer(request.operations)
+        return costs
 
-    def _users_share_ns(self, request: Request) -> int:
-        """Processor time of the loop and of what the user has written, without a purgatory, ns."""
+    def users_share(self, request: Request) -> Costs:
+        """The cost of the loop and of what the user has written, without a purgatory."""
         make = self._design.request
         operations: list[CountedRequest] = []
         keep = operations.append
@@ -108,7 +112,7 @@ class PurgatoryMeasures:
         turning = Stopwatch()
         for _ in operations:
             pass
-        return made.thread_ns + tried.thread_ns - turning.costs().thread_ns
+        return made + tried - turning.costs()
 
     def event(self, request: Request) -> Measurement:
         """Check one key of an operation that waits under many and is ready.

@@ -6,9 +6,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from purgatory_bench.counters import MEASURES, Work, main, of_one, totals, work
+from purgatory_bench.counters import MEASURES, OF_PURGATORY, Work, main, of_one, totals, work
 from purgatory_bench.python_peer.messages import CannotMeasure
-from purgatory_impl import Timer, VirtualClock
+from purgatory_impl import Purgatory, Timer, VirtualClock
 
 
 def test_one_operation_is_the_difference_of_two_runs_on_the_same_inputs() -> None:
@@ -37,6 +37,18 @@ def test_the_work_is_done(measure: str, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(VirtualClock, "set_ms", lambda *_: None)
     with pytest.raises(CannotMeasure):
         work(Work(measure, 50, 40, 30, 20))
+
+
+def test_the_work_of_a_purgatory_is_done_and_the_users_share_needs_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for measure in OF_PURGATORY:
+        work(Work(measure, 0, 40, 30, 20))
+    monkeypatch.setattr(Purgatory, "check_and_complete", lambda *_: 0)
+    work(Work("users-share", 0, 40, 30, 20))
+    for measure in ("interpreted", "ready-made"):
+        with pytest.raises(CannotMeasure):
+            work(Work(measure, 0, 40, 30, 20))
 
 
 def test_without_valgrind_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

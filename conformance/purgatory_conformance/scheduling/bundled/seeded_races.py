@@ -21,6 +21,7 @@ from purgatory_impl import COMPILED, DelayedOperation, OneShotEnded, Purgatory, 
 from purgatory_impl import purgatory as purgatory_module
 from purgatory_impl.accounting import Accounting, ProposalAccounting
 from purgatory_impl.delayed_operation import take_time_out
+from purgatory_impl.guarded import GuardedTask
 from purgatory_impl.walks import Walk
 from purgatory_impl.watchers import Shard
 
@@ -78,7 +79,7 @@ def _watch_without_second_try(
     purgatory: Purgatory[str],
     operation: DelayedOperation,
     keys: tuple[str, ...],
-    shards: list[Shard[str]],
+    shards: tuple[Shard[str], ...],
     _me: int,
 ) -> bool:
     """Appended, and not tried again."""
@@ -90,8 +91,12 @@ def _watch_without_second_try(
     return False
 
 
-def _post_in_two_steps(accounting: Accounting, balance: int) -> None:
+def _post_in_two_steps(
+    accounting: Accounting, balance: int, taken: GuardedTask | None = None
+) -> None:
     """The count is read under the lock and written under the lock, and not in between."""
+    if taken is not None:
+        accounting.end_time_out(taken)
     if not balance:
         return
     with accounting._lock:
