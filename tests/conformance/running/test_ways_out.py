@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,8 +22,8 @@ from purgatory_conformance.specimens.profile_subjects import profile_subjects
 from purgatory_conformance.subjects.declaration import read_declaration
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
 from purgatory_conformance.subjects.open_subject import OpenSubject
-from purgatory_conformance.support.memory_pool import MemoryPoolSupport
 from purgatory_conformance.support.registry import support_of
+from purgatory_conformance.support.support import ComponentSupport
 from purgatory_spec.operations import Add, Advance, Operation, Release, Throw
 from purgatory_spec.profiles import (
     Component,
@@ -122,18 +123,21 @@ def test_a_declaration_is_judged_until_most_cases_cannot_pass(
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=QUICK)
     (cause,) = campaign.causes
     failing = [replace(cause.shrunk, name=f"copy {number}") for number in range(20)]
-    judge, judged = MemoryPoolSupport.judge, Counter[tuple[Profile, tuple[Deviation, ...]]]()
+    judge, judged = ComponentSupport.judge, Counter[tuple[Profile, tuple[Deviation, ...]]]()
 
     def counted(
-        self: MemoryPoolSupport,
+        self: ComponentSupport[Any, Any, Any],
         configuration: Configuration,
         profile: Profile,
-        deviations: tuple[Deviation, ...] = (),
+        deviations: tuple[Deviation, ...],
+        *,
+        forgetful: bool = False,
+        state: object = None,
     ) -> Judge:
         judged[profile, deviations] += 1
-        return judge(self, configuration, profile, deviations)
+        return judge(self, configuration, profile, deviations, forgetful=forgetful, state=state)
 
-    monkeypatch.setattr(MemoryPoolSupport, "judge", counted)
+    monkeypatch.setattr(ComponentSupport, "judge", counted)
     assert ways_out(subject, cause.rule, failing, ()) == ()
     del judged[subject.profiles[Component.MEMORY_POOL], ()]  # what runs without a feature
     assert len(judged) > 3
