@@ -10,6 +10,32 @@ from purgatory_conformance.components import PROFILES
 from purgatory_conformance.subjects.in_process import InProcessSubject, Instance, subject_of
 from purgatory_spec.profiles import Component
 
+TIMER_FEATURES = [
+    "cancel",
+    "readd",
+    "change_delay",
+    "elapse",
+    "script_throw",
+    "script_add",
+    "script_cancel",
+]
+"""What most timers offer."""
+
+PURGATORY_FEATURES = [
+    "force",
+    "cancel_for_key",
+    "rewatch",
+    "duplicate_keys",
+    "elapse",
+    "script_throw",
+    "script_watch",
+    "script_check",
+    "script_cancel_for_key",
+    "script_force",
+    "script_try",
+]
+"""What most purgatories offer."""
+
 
 @dataclass(frozen=True)
 class Stranger:

@@ -63,7 +63,7 @@ def test_reports_on_broken_subjects_of_every_component(
 
 
 def test_reports_step_to_the_state_that_was_expected(
-    page: Page, broken_components: tuple[Results, ...]
+    browser_page: Page, broken_components: tuple[Results, ...]
 ) -> None:
     """
     Given a wrong subject of each component
@@ -71,12 +71,12 @@ def test_reports_step_to_the_state_that_was_expected(
     Then it tells what was expected and what was seen, and draws the state of the model
     """
     for results in broken_components:
-        page.set_content(render_html([results]))
-        figures = page.query_selector_all(".purgatory-viewer")
+        browser_page.set_content(render_html([results]))
+        figures = browser_page.query_selector_all(".purgatory-viewer")
         assert len(figures) == len(results.causes)
         for figure, cause in zip(figures, results.causes, strict=True):
             figure.focus()
-            page.keyboard.press("End")
+            browser_page.keyboard.press("End")
             said = " ".join(figure.inner_text().split())
             assert " ".join(f"expected {cause.expected}; seen {cause.seen}".split()) in said
             assert figure.query_selector_all("svg text")

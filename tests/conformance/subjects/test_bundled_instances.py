@@ -11,6 +11,7 @@ import pytest
 
 from purgatory_conformance.opening import open_subject
 from purgatory_conformance.running.campaign import Budget, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.subjects.bundled import bundled_inline_subject, bundled_subject
 from purgatory_conformance.subjects.bundled.memory_pool import MemoryPoolInstance
 from purgatory_conformance.subjects.bundled.purgatory import PurgatoryInstance
@@ -20,11 +21,19 @@ from purgatory_impl import LARGEST_DELAY_MS
 from purgatory_spec.operations import (
     Add,
     Advance,
+    Announce,
     CancelInside,
+    Connect,
+    Operation,
+    Poll,
+    Release,
+    Respond,
     RunOne,
+    Throttle,
     Wait,
 )
 from purgatory_spec.profiles import (
+    ChannelMutingConfiguration,
     Component,
     Configuration,
     Executor,
@@ -61,6 +70,34 @@ def test_it_is_not_what_it_does_not_declare(component: Component) -> None:
     inline, stepped = bundled_inline_subject(), bundled_subject()
     subject = InProcessSubject(inline.implementation, inline.profiles, stepped._make)
     assert judged(subject, component).verdict is Verdict.NOT_CONFORMANT
+
+
+def test_a_channel_is_not_throttled_where_no_response_is_due() -> None:
+    """
+    Given the bundled server and a channel whose request was answered
+    When it is throttled, and sends the next request
+    Then that is received; a channel that is throttled before its response has to wait
+    """
+    subject = bundled_subject()
+    events = {}
+    for is_due in (True, False):
+        slow: list[Operation] = [Throttle("c1"), Respond("c1")]
+        operations = [
+            Connect("c1"),
+            Announce("c1", 2, 6),
+            Poll(),
+            *(slow if is_due else reversed(slow)),
+            Release("c1#1"),
+            Announce("c1", 2, 6),
+            Poll(),
+        ]
+        run = run_case(subject, "throttled", ChannelMutingConfiguration(5, 2), operations)
+        assert run.verdict is CaseVerdict.PASS, run.divergence
+        outcome = run.steps[-1].outcome
+        assert outcome is not None
+        events[is_due] = [each.task for each in outcome.events]
+    subject.close()
+    assert events == {True: [], False: ["c1#2"]}
 
 
 def test_it_goes_by_its_name(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from purgatory_spec.profiles import Component
 
 from ..adapters import Delayed, PurgatoryInstance
-from ..design import Stranger
+from ..design import PURGATORY_FEATURES, Stranger
 from .time_outs import TimeOuts
 
 
@@ -99,19 +99,7 @@ STRANGER = Stranger(
         "accounting": "any",
         "check_drops": "at_end",
         "negative_delay": "as_zero",
-        "features": [
-            "force",
-            "cancel_for_key",
-            "rewatch",
-            "duplicate_keys",
-            "elapse",
-            "script_throw",
-            "script_watch",
-            "script_check",
-            "script_cancel_for_key",
-            "script_force",
-            "script_try",
-        ],
+        "features": PURGATORY_FEATURES,
         "observables": ["entries"],
     },
     DropAtEndPurgatory,

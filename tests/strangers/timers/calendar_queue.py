@@ -6,7 +6,7 @@ from collections.abc import Callable
 from purgatory_spec.profiles import Component
 
 from ..adapters import TimerInstance
-from ..design import Stranger
+from ..design import TIMER_FEATURES, Stranger
 
 
 class CalendarQueueTimer:
@@ -69,15 +69,7 @@ STRANGER = Stranger(
     Component.TIMER,
     {
         "larger_delay": "saturate",
-        "features": [
-            "cancel",
-            "readd",
-            "change_delay",
-            "elapse",
-            "script_throw",
-            "script_add",
-            "script_cancel",
-        ],
+        "features": TIMER_FEATURES,
         "observables": ["size"],
     },
     CalendarQueueTimer,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from purgatory_spec.profiles import Component
 
 from ..adapters import TimerInstance
-from ..design import Stranger
+from ..design import TIMER_FEATURES, Stranger
 
 
 class DeadlineTimer:
@@ -68,15 +68,7 @@ STRANGER = Stranger(
         "negative_delay": "not_offered",
         "largest_delay_ms": 2**32 - 1,
         "larger_delay": "not_offered",
-        "features": [
-            "cancel",
-            "readd",
-            "change_delay",
-            "elapse",
-            "script_throw",
-            "script_add",
-            "script_cancel",
-        ],
+        "features": TIMER_FEATURES,
         "observables": ["size"],
     },
     DeadlineTimer,

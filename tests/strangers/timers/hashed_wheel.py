@@ -5,7 +5,7 @@ from collections.abc import Callable
 from purgatory_spec.profiles import Component
 
 from ..adapters import TimerInstance
-from ..design import Stranger
+from ..design import TIMER_FEATURES, Stranger
 
 
 class HashedWheelTimer:
@@ -80,15 +80,7 @@ STRANGER = Stranger(
     {
         "rounding": "up",
         "negative_delay": "reject",
-        "features": [
-            "cancel",
-            "readd",
-            "change_delay",
-            "elapse",
-            "script_throw",
-            "script_add",
-            "script_cancel",
-        ],
+        "features": TIMER_FEATURES,
         "observables": ["size"],
     },
     HashedWheelTimer,

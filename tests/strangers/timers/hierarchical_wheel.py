@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from purgatory_spec.profiles import Component
 
 from ..adapters import TimerInstance
-from ..design import Stranger
+from ..design import TIMER_FEATURES, Stranger
 
 
 class HierarchicalWheelTimer:
@@ -87,15 +87,7 @@ class MovesToTheWrongLevel(HierarchicalWheelTimer):
 STRANGER = Stranger(
     Component.TIMER,
     {
-        "features": [
-            "cancel",
-            "readd",
-            "change_delay",
-            "elapse",
-            "script_throw",
-            "script_add",
-            "script_cancel",
-        ],
+        "features": TIMER_FEATURES,
         "observables": ["size"],
     },
     HierarchicalWheelTimer,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from purgatory_spec.profiles import Component
 
 from ..adapters import TimerInstance
-from ..design import Stranger
+from ..design import TIMER_FEATURES, Stranger
 
 
 class SortedListTimer:
@@ -70,15 +70,7 @@ STRANGER = Stranger(
         "same_tick_order": "fifo",
         "negative_delay": "reject",
         "larger_delay": "not_offered",
-        "features": [
-            "cancel",
-            "readd",
-            "change_delay",
-            "elapse",
-            "script_throw",
-            "script_add",
-            "script_cancel",
-        ],
+        "features": TIMER_FEATURES,
         "observables": ["size"],
     },
     SortedListTimer,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from purgatory_spec.profiles import Component
 
 from ..adapters import TimerInstance
-from ..design import Stranger
+from ..design import TIMER_FEATURES, Stranger
 
 
 class TickerTimer:
@@ -75,15 +75,7 @@ STRANGER = Stranger(
     {
         "negative_delay": "as_zero",
         "already_due": "next_tick",
-        "features": [
-            "cancel",
-            "readd",
-            "change_delay",
-            "elapse",
-            "script_throw",
-            "script_add",
-            "script_cancel",
-        ],
+        "features": TIMER_FEATURES,
         "observables": ["size"],
     },
     TickerTimer,

@@ -212,7 +212,9 @@ class ChannelMutingInstance:
                 self._respond(self._named(name))
                 return
             case Throttle(name):
-                self._named(name).channel.throttle()
+                connection = self._named(name)
+                if connection.unanswered is not None:  # else no response is due
+                    connection.channel.throttle()
             case Unthrottle(name):
                 self._named(name).channel.unthrottle()
             case Close(name):
