@@ -67,7 +67,7 @@ def test_a_wrong_solution_is_shown_where_it_goes_wrong(
     ("source", "said"),
     [
         ("def broken(:\n", "mine.py is no Python: invalid syntax"),
-        ("class Clock: ...\n", "mine.py defines no Timer; Write a timer"),
+        ("class Clock: ...\n", "mine.py defines no Timer. The task: Write a timer"),
         (None, "mine.py: there is no such file"),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_prediction_begins_with_a_file_without_outcomes(tmp_path: Path) -> Non
     Then the first step without an outcome is named, and then the first wrong one
     """
     begun = purgatory(tmp_path, "course", "begin", "5.2", "--out", "mine.jsonl")
-    assert begun.stdout == "written mine.jsonl\n"
+    assert begun.stdout.startswith("written mine.jsonl\nAdd an outcome to each step")
     file = tmp_path / "mine.jsonl"
     done = purgatory(tmp_path, "course", "check", "5.2", "mine.jsonl")
     assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
