@@ -151,7 +151,7 @@ class ExpiryFollower(Follower[Kept]):
             self.came[name] = told_ms, rules
             self.came_by.put(told_ms, name)
 
-    def is_excused(self, name: str, at_ms: int) -> None:
+    def excuse(self, name: str, at_ms: int) -> None:
         """A call begins that would explain why an expiry before it is missing: that is no visit."""
         if name in self.came and at_ms <= self.came[name][0]:
             del self.came[name]

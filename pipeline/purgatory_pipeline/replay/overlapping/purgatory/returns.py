@@ -196,7 +196,7 @@ def _cancelled(known: PurgatoryKnowledge, call: PurgatoryCall, result: Value) ->
         return blame.of_result(call, "a list of operations", result)
     counts = Counter(result)
     for name in counts:
-        known.is_excused(name, call.called_ms)
+        known.excuse(name, call.called_ms)
         followed = known.operations.by_name.get(name)
         if followed is None and known.was_never_watched(name):
             return blame.of_unknown(name)

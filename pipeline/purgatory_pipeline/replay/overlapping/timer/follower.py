@@ -47,6 +47,7 @@ from purgatory_spec.reasons import Reason
 
 _VISITED_IN_TIME = frozenset({"TIMER-NOT-LATE", "TIMER-LATENESS"})
 _NO_RULES = frozenset[str]()
+_ACCEPTED: frozenset[Reason | None] = frozenset({None})
 _ALWAYS_CLOSED: frozenset[Reason | None] = frozenset({Reason.CLOSED})
 
 
@@ -135,7 +136,7 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
         return OtherCall(operation, self.closed)
 
     def _opened(self, task: str, at_ms: int, delay_ms: int | None, early_ms: int) -> TimerCall:
-        self.is_excused(task, at_ms)
+        self.excuse(task, at_ms)
         followed = self.tasks.get(task)
         if followed is None:
             followed = self.tasks[task] = FollowedTask()
@@ -206,6 +207,8 @@ class TimerFollower(ExpiryFollower[TimerCall | OtherCall]):
 
     def _refusals(self, call: TimerCall, delay_ms: int) -> frozenset[Reason | None]:
         """What the model says of an add, before and after a shutdown that it overlaps."""
+        if not self.closing and 0 <= delay_ms <= self.model.profile.largest_delay_ms:
+            return _ACCEPTED
         allowed: set[Reason | None] = set()
         if not self.closed or call.number <= self.number_when_closed:
             allowed.add(self.model.refusal(AS_TIMER[False], delay_ms))
