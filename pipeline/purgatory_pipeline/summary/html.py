@@ -60,7 +60,7 @@ class _Rules:
     tested: list[_Tested]
     never: list[Requirement]
     others: int
-    """How many rules need what such runs do not show."""
+    """How many rules no run of this kind tests."""
 
 
 def render_page(summary: Summary, head: str) -> str:

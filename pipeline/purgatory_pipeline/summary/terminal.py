@@ -173,7 +173,7 @@ def _print_rules(page: TerminalPage, summary: Summary, component: Component, rep
         more = _more(len(never) - _MOST_NAMES, report)
         page.say((f"never: {names}{more}", _FAINT), indent=2, hang=4)
     if others and tested:
-        page.say((f"{others} others need what such runs do not show", _FAINT), indent=2, hang=4)
+        page.say((f"no run of this kind tests the {others} others", _FAINT), indent=2, hang=4)
 
 
 def _more(left: int, report: str) -> str:

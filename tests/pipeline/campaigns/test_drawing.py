@@ -2,17 +2,26 @@
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
 
 from purgatory_conformance.components import narrowed
+from purgatory_conformance.generation.source import Source
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.support.registry import support_of
-from purgatory_conformance.support.support import Candidate
+from purgatory_conformance.support.support import Candidate, ComponentSupport
 from purgatory_pipeline.campaigns.drawing import Drawing, decode_drawn, encode_drawn, seed_of
 from purgatory_spec.operations import Add
-from purgatory_spec.profiles import Component, SameTickOrder, TimerConfiguration, TimerProfile
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    Profile,
+    SameTickOrder,
+    TimerConfiguration,
+    TimerProfile,
+)
 
 
 def drawing_of(component: Component = Component.TIMER, seed: int = 7, steps: int = 50) -> Drawing:
@@ -102,13 +111,18 @@ def test_every_second_number_is_steered_towards_one_rule_in_turn(
     drawing = drawing_of(component)
     support = support_of(component)
     wanted: list[frozenset[str]] = []
-    draw_configuration = support.draw_configuration
+    draw_configuration = ComponentSupport.draw_configuration
 
-    def spied(profile: object, source: object, rules: frozenset[str]) -> object:
+    def spied(
+        self: ComponentSupport[Any, Any, Any],
+        profile: Profile,
+        source: Source,
+        rules: frozenset[str],
+    ) -> Configuration:
         wanted.append(rules)
-        return draw_configuration(profile, source, rules)  # type: ignore[arg-type]
+        return draw_configuration(self, profile, source, rules)
 
-    monkeypatch.setattr(support, "draw_configuration", spied)
+    monkeypatch.setattr(ComponentSupport, "draw_configuration", spied)
     rules = [rule.id for rule in support.judged_rules(drawing.profile)]
     for number in range(2 * len(rules)):
         drawing.draw(number)

@@ -79,7 +79,7 @@ def test_lines_that_were_not_sorted_are_an_error_and_no_verdict(
     monkeypatch.setattr(engine, "BYTES_OF_A_SHARE", 1)
     monkeypatch.setattr(engine, "in_order", lambda pieces, plan: pieces.repartition(1, "run"))
 
-    with pytest.raises(OutOfOrder, match="the engine has to sort by run, kind and seq"):
+    with pytest.raises(OutOfOrder, match="the engine has to sort by run, seq and kind"):
         rows_on_spark(spark, files_of([traces]), tmp_path / "found")
     assert not any((tmp_path / "found" / "whole").iterdir())
 

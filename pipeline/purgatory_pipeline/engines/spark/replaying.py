@@ -152,7 +152,7 @@ def _in_order(pieces: Iterable[Piece]) -> Iterator[Located]:
                 if piece.seq < first.seq:
                     raise OutOfOrder(
                         f"lines from {piece.seq} on of run {piece.run!r} were handed over after "
-                        f"those from {first.seq} on: the engine has to sort by run, kind and seq"
+                        f"those from {first.seq} on: the engine has to sort by run, seq and kind"
                     )
                 if piece.seq > latest:
                     followed = piece
