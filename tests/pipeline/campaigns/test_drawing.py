@@ -16,7 +16,6 @@ from purgatory_pipeline.campaigns.drawing import Drawing, decode_drawn, encode_d
 from purgatory_spec.operations import Add
 from purgatory_spec.profiles import (
     Component,
-    Configuration,
     Profile,
     SameTickOrder,
     TimerConfiguration,
@@ -118,7 +117,7 @@ def test_every_second_number_is_steered_towards_one_rule_in_turn(
         profile: Profile,
         source: Source,
         rules: frozenset[str],
-    ) -> Configuration:
+    ) -> object:
         wanted.append(rules)
         return draw_configuration(self, profile, source, rules)
 
