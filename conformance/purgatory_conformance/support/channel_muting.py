@@ -1,5 +1,7 @@
 """What the suite knows of a server's channels, which wait for memory."""
 
+from functools import partial
+
 from purgatory_conformance.describing.channel_muting_words import (
     describe_channel_muting_configuration,
     describe_channel_muting_operation,
@@ -41,16 +43,20 @@ def _judge(asked: Asked[ChannelMutingConfiguration, ChannelMutingProfile]) -> Ju
     """
     if asked.state is not None:
         raise ValueError("a case of a server's channels begins without connections")
-    variant_of = {deviation.rule: deviation.variant for deviation in asked.deviations}
-
-    def excusing(*rules: str) -> ChannelMutingJudge:
-        variants = frozenset(variant_of[rule] for rule in rules)
-        return ChannelMutingJudge(asked.configuration, asked.profile, variants)
-
     if not asked.deviations:
-        return CaseJudge(excusing(), forgetful=asked.forgetful)
-    lenient, declared = excusing(*variant_of), frozenset(variant_of)
+        return CaseJudge(_excusing(asked), forgetful=asked.forgetful)
+    excusing = partial(_excusing, asked)
+    declared = frozenset(deviation.rule for deviation in asked.deviations)
+    lenient = excusing(*declared)
     return CaseJudge(excusing(), lenient, declared, excusing, forgetful=asked.forgetful)
+
+
+def _excusing(
+    asked: Asked[ChannelMutingConfiguration, ChannelMutingProfile], *rules: str
+) -> ChannelMutingJudge:
+    """The judge of a subject that deviates from these rules as it is declared to."""
+    variants = frozenset(each.variant for each in asked.deviations if each.rule in rules)
+    return ChannelMutingJudge(asked.configuration, asked.profile, variants)
 
 
 def _suited(

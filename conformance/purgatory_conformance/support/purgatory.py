@@ -1,6 +1,7 @@
 """What the suite knows of the purgatory."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import msgspec
 
@@ -59,24 +60,26 @@ _SHOWN_BY_ENTRIES = frozenset(
 
 def _judge(asked: Asked[PurgatoryConfiguration, PurgatoryProfile]) -> Judge:
     """The judge of one case; the lenient one follows the variants that are declared."""
-    begun = None if asked.state is None else narrowed(asked.state, PurgatoryState)
-    variant_of = {deviation.rule: deviation.variant for deviation in asked.deviations}
-
-    def excusing(*rules: str) -> PurgatoryJudge:
-        """The judge of a subject that deviates from these rules as it is declared to."""
-        return PurgatoryJudge(
-            asked.configuration,
-            asked.profile,
-            frozenset(rules),
-            frozenset(variant_of[rule] for rule in rules),
-            forgetful=asked.forgetful,
-            state=begun,
-        )
-
     if not asked.deviations:
-        return CaseJudge(excusing(), forgetful=asked.forgetful)
-    lenient, declared = excusing(*variant_of), frozenset(variant_of)
+        return CaseJudge(_excusing(asked), forgetful=asked.forgetful)
+    excusing = partial(_excusing, asked)
+    declared = frozenset(deviation.rule for deviation in asked.deviations)
+    lenient = excusing(*declared)
     return CaseJudge(excusing(), lenient, declared, excusing, forgetful=asked.forgetful)
+
+
+def _excusing(
+    asked: Asked[PurgatoryConfiguration, PurgatoryProfile], *rules: str
+) -> PurgatoryJudge:
+    """The judge of a subject that deviates from these rules as it is declared to."""
+    return PurgatoryJudge(
+        asked.configuration,
+        asked.profile,
+        frozenset(rules),
+        frozenset(each.variant for each in asked.deviations if each.rule in rules),
+        forgetful=asked.forgetful,
+        state=None if asked.state is None else narrowed(asked.state, PurgatoryState),
+    )
 
 
 def _rules(profile: PurgatoryProfile) -> Iterator[Requirement]:

@@ -39,7 +39,7 @@ _COLUMNS = ("file", "start", "row", "run", "seq", "raw")
 
 
 class HadoopFile(NamedTuple):
-    """A file: its address, the number that rows bear for it, its bytes and its time of change."""
+    """A file: its address, its number in the rows, its bytes and its time of change."""
 
     address: str
     number: int
@@ -70,7 +70,7 @@ class HadoopFiles:
         return tuple(each.as_input for each in self.found)
 
     def without(self, known: Iterable[InputFile]) -> "HadoopFiles":
-        """The files without those that a manifest names, and that are as they were."""
+        """The files that have changed since the manifest, or are not in the manifest."""
         before = set(known)
         left = tuple(each for each in self.found if each.as_input not in before)
         return HadoopFiles(left, self.ignored)

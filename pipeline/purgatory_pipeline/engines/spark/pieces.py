@@ -80,7 +80,7 @@ class PieceKind(IntEnum):
 
 
 class Piece(NamedTuple):
-    """A piece: its run, its first number, how many lines it stands for, and what is in it.
+    """A piece of a run: the run, the number of its first line, the count of its lines, the payload.
 
     ``day`` counts from 1970-01-01: that on which the file of its first line was last changed.
     """
@@ -180,7 +180,7 @@ def stretch_piece(before: RunReplay, lines: Iterable[Located], day: int) -> Piec
 
 
 def stretch_in(piece: Piece) -> Stretch | None:
-    """The stretch that a piece holds, if it holds one."""
+    """The stretch in the payload; none where the payload is empty."""
     if not piece.payload:
         return None
     before, behind, aside = pickle.loads(_unpacked(piece.payload))

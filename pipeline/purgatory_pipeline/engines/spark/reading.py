@@ -42,7 +42,7 @@ _MOST_RUNS = 50_000
 
 
 class TraceFile(NamedTuple):
-    """A file: its name as rows tell it, where it is, and the day when it was last changed."""
+    """A file: its name in the rows, its path, and the day of its last change."""
 
     name: str
     place: str
