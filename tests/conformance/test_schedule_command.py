@@ -32,7 +32,7 @@ def test_it_runs_a_scenario_and_counts_its_schedules() -> None:
     code, words = schedule("run", "model-watch-and-check", "--preemptions", "1")
     assert (code, words) == (
         0,
-        "model-watch-and-check: 19 schedules (2 with 0, 17 with 1 preemptions); "
+        "model-watch-and-check: 20 schedules (2 with 0, 18 with 1 preemptions); "
         "3 of the model's 3 ends\n",
     )
     code, words = schedule("run", "model-watch-and-check", "--random", "5", "--seed", "3")
