@@ -90,7 +90,8 @@ def eventually(is_so: Callable[[], bool]) -> bool:
 @pytest.mark.slow
 @both
 def test_a_spike_of_large_requests_stays_within_the_bound(*, tls: bool) -> None:
-    """Given a limit of two requests and twelve clients that send at once, on two network threads
+    """Given a limit of two requests and twelve clients that send at once, on two network threads,
+        and a handler that waits until requests hold more than the largest one
     When each has sent its requests
     Then all are answered, each with its own, and limit + largest - 1 was never exceeded
     """
@@ -104,7 +105,13 @@ def test_a_spike_of_large_requests_stays_within_the_bound(*, tls: bool) -> None:
                 size = random.Random(number * 100 + count).randrange(4, largest + 1)
                 assert ask(wire, tag + b"x" * (size - 4)) == tag
 
-    with serving(echo, limits, tls=tls) as server, ThreadPoolExecutor(12) as clients:
+    def handler(request: Request) -> None:
+        deadline = time.monotonic() + 60
+        while pool.most_bytes <= largest and time.monotonic() < deadline:
+            time.sleep(0.001)
+        echo(request)
+
+    with serving(handler, limits, tls=tls) as server, ThreadPoolExecutor(12) as clients:
         pool = CountedPool(server.line.pool)
         server.line.pool = pool
         for done in [clients.submit(client, number) for number in range(12)]:
