@@ -17,6 +17,17 @@ class CallableOperation(ConditionalOperation):
 
     __slots__ = ("_condition", "_on_complete", "_on_expiration")
 
+    @classmethod
+    def __init_subclass__(cls) -> None:
+        """Refuse subclasses, whose ``try_complete`` nobody would call.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(
+            "CallableOperation has no subclasses; derive the class from DelayedOperation"
+        )
+
     def __init__(
         self,
         condition: Callable[[], object],

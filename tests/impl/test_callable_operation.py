@@ -99,3 +99,13 @@ def test_a_coroutine_function_is_no_condition() -> None:
     with pytest.raises(TypeError, match="holds, and nothing runs it"):
         bench.purgatory.try_complete_else_watch(operation, ["k"])
     assert not operation.is_completed
+
+
+def test_it_has_no_subclasses() -> None:
+    """Given a class of which an override of ``try_complete`` would never be called.
+
+    When it is derived.
+    Then that is an error, in either build.
+    """
+    with pytest.raises(TypeError, match="derive the class from DelayedOperation"):
+        type("Tried", (CallableOperation,), {})

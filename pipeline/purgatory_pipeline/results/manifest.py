@@ -27,7 +27,6 @@ RESULTS = "results-"
 """How the names of folders begin that hold results."""
 
 _OWN = re.compile(rf"{RESULTS}[0-9a-f]{{16}}|{STAGING}(?:[0-9a-f]{{16}}|result)")
-_PIECE_BYTES = 1 << 20
 
 
 def is_own(name: str) -> bool:
@@ -132,10 +131,8 @@ def is_a_checks(manifest: bytes, of_a_check: bool = True) -> bool:
 
 def described(path: Path, rows: int | None, folder: Path | None = None) -> ResultFile:
     """A file as the manifest describes it, named as in this folder; by default in its own."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while piece := file.read(_PIECE_BYTES):
-            digest.update(piece)
+        digest = hashlib.file_digest(file, "sha256")
     name = path.relative_to(folder or path.parent).as_posix()
     return ResultFile(name, path.stat().st_size, digest.hexdigest(), rows)
 

@@ -102,7 +102,7 @@ def _changed(name: str) -> Damage | None:
     if not beside.is_file():
         return None
     told = beside.read_text(encoding="utf-8", errors="replace").split()
-    with open(name, "rb") as file:  # noqa: PTH123
+    with Path(name).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if told[:1] == [digest]:
         return None
