@@ -1,8 +1,10 @@
 """The process of an adapter: started, written to, read from, and ended with all its children.
 
-One thread reads its standard output in chunks into a bounded queue, another keeps the end of its
-standard error; whoever waits for a line waits on the queue, so that no system needs to select on
-pipes, and a flood meets a full queue instead of memory.
+One thread reads its standard output in chunks into a queue, another keeps the end of its standard
+error; whoever waits for a line waits on the queue, so that no system needs to select on pipes. The
+reader takes a permit for each chunk, and who uses the chunk gives the permit back: a flood meets a
+lack of permits instead of memory. Both queues are a ``SimpleQueue``: unlike a ``Queue``, it has no
+lock that Ctrl-C could leave taken, for which the end of the process would wait for ever.
 """
 
 import contextlib
@@ -73,13 +75,10 @@ class AdapterProcess:
         assert self._process.stderr is not None
         self._finish = weakref.finalize(self, _finish, self._process)
         self._input = self._process.stdin
-        self._chunks: queue.Queue[bytes] = queue.Queue(_CHUNKS_AHEAD)
-        self._discarding = threading.Event()
+        self._chunks = _Chunks()
         self._error_tail = _Tail()
         # No thread refers to this object, so that it is ended when the last user forgets it.
-        self._output_reader = _thread(
-            _read_chunks, self._process.stdout, self._chunks, self._discarding
-        )
+        self._output_reader = _thread(self._chunks.read, self._process.stdout)
         self._error_reader = _thread(self._error_tail.read, self._process.stderr)
         self._writers: list[threading.Thread] = []
         self._lines: deque[bytes] = deque()
@@ -147,7 +146,7 @@ class AdapterProcess:
         """A line that has been written already, or None; never waits."""
         while not self._lines and not self._output_ended:
             try:
-                self._take(self._chunks.get_nowait())
+                self._take(self._chunks.take(0.0))
             except queue.Empty:
                 break
         return self._lines.popleft() if self._lines else None
@@ -164,7 +163,7 @@ class AdapterProcess:
                 raise self._ended()
             left = deadline - time.monotonic()
             try:
-                self._take(self._chunks.get(timeout=max(0.0, min(left, _LOOK_SECONDS))))
+                self._take(self._chunks.take(max(0.0, min(left, _LOOK_SECONDS))))
             except queue.Empty:
                 if self._process.poll() is not None:
                     # What it wrote before it exited may still be on its way; another process that
@@ -177,7 +176,7 @@ class AdapterProcess:
         self._output_reader.join(_EXIT_SECONDS)
         try:
             while not self._output_ended:
-                self._take(self._chunks.get_nowait())
+                self._take(self._chunks.take(0.0))
         except queue.Empty:
             self._output_ended = True
 
@@ -234,8 +233,7 @@ class AdapterProcess:
 
         Further output of the process is thrown away.
         """
-        self._discarding.set()
-        self._empty_queue()
+        self._chunks.discard()
         try:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -243,20 +241,12 @@ class AdapterProcess:
 
     def end(self) -> None:
         """End the process tree and the threads."""
-        self._discarding.set()
+        self._chunks.discard()
         self._finish()
         deadline = time.monotonic() + _EXIT_SECONDS
         # A process that left the tree on purpose may still hold a pipe: do not wait for it.
-        while self._output_reader.is_alive() and time.monotonic() < deadline:
-            self._empty_queue()
-            self._output_reader.join(0.01)
-        for thread in (self._error_reader, *self._writers):
+        for thread in (self._output_reader, self._error_reader, *self._writers):
             thread.join(max(0.0, deadline - time.monotonic()))
-
-    def _empty_queue(self) -> None:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self._chunks.get_nowait()
 
 
 def _exit_text(code: int) -> str:
@@ -274,16 +264,35 @@ def _thread(target: Callable[..., None], *arguments: object) -> threading.Thread
     return thread
 
 
-def _read_chunks(
-    stream: IO[bytes], chunks: "queue.Queue[bytes]", discarding: threading.Event
-) -> None:
-    """Read until the end, which is an empty chunk."""
-    with stream, contextlib.suppress(OSError):
-        while chunk := stream.read(_CHUNK_BYTES):
-            if not discarding.is_set():
-                chunks.put(chunk)
-    if not discarding.is_set():
-        chunks.put(b"")
+class _Chunks:
+    """What a stream brings, read a few chunks ahead; the last chunk is empty."""
+
+    def __init__(self) -> None:
+        self._read: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._permits: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._discarding = False
+        for _ in range(_CHUNKS_AHEAD):
+            self._permits.put(None)
+
+    def read(self, stream: IO[bytes]) -> None:
+        """Read until the end; waits where nobody takes the chunks."""
+        with stream, contextlib.suppress(OSError):
+            while chunk := stream.read(_CHUNK_BYTES):
+                if not self._discarding:
+                    self._permits.get()
+                    self._read.put(chunk)
+        self._read.put(b"")
+
+    def take(self, seconds: float) -> bytes:
+        """The next chunk; raises ``queue.Empty`` if none comes within so many seconds."""
+        chunk = self._read.get(timeout=seconds)
+        self._permits.put(None)
+        return chunk
+
+    def discard(self) -> None:
+        """Throw away what comes from now on, so that the reader sees the end of the stream."""
+        self._discarding = True
+        self._permits.put(None)  # for a reader that waits already
 
 
 class _Tail:

@@ -1,0 +1,72 @@
+"""Ctrl-C while a reply is waited for, at any place: the process and its threads still end."""
+
+import contextlib
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Self
+
+import pytest
+
+from purgatory_conformance.subjects.adapter_process import AdapterProcess
+from purgatory_conformance.subjects.fault import Fault
+
+ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
+MOST_PLACES = 400
+WAITING = ("adapter_process.py", "queue.py", "threading.py")
+
+Trace = Callable[[FrameType, str, object], "Trace | None"]
+
+
+class InterruptAt:
+    """Raises ``KeyboardInterrupt`` at one of the calls and returns of what waits for a line."""
+
+    def __init__(self, place: int) -> None:
+        self.left = place
+        self.where = ""
+
+    def __enter__(self) -> Self:
+        sys.settrace(self._trace)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        sys.settrace(None)
+        return kind is KeyboardInterrupt
+
+    def _trace(self, frame: FrameType, event: str, _argument: object) -> Trace | None:
+        if Path(frame.f_code.co_filename).name not in WAITING:
+            return None
+        frame.f_trace_lines = False
+        self.left -= 1
+        if self.left == 0:
+            self.where = f"{event} of {frame.f_code.co_qualname}, line {frame.f_lineno}"
+            raise KeyboardInterrupt
+        return self._trace
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_an_interrupted_wait_leaves_no_lock_behind(answered: bool) -> None:
+    """
+    Given a process that answers, or is silent
+    When the wait for its answer is interrupted at any place
+    Then ending the process returns
+    """
+    for place in range(1, MOST_PLACES):
+        process = AdapterProcess((sys.executable, "-S", "-c", ECHO))
+        process.write(b"x\n" if answered else b"x", seconds=1.0)
+        with InterruptAt(place) as interrupt, contextlib.suppress(Fault):
+            process.read_line(5.0 if answered else 0.05)
+        ending = threading.Thread(target=process.end, daemon=True)
+        ending.start()
+        ending.join(10)
+        assert not ending.is_alive(), f"an interrupt at the {interrupt.where} is waited for"
+        if not interrupt.where:
+            break
+    assert 4 < place < MOST_PLACES - 1
