@@ -1,23 +1,18 @@
 """Traces and results on an S3-compatible store, which runs on the loopback address."""
 
-import os
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from purgatory_pipeline.engines.sinks import CheckResults, read_results
-from purgatory_pipeline.results.manifest import MANIFEST, Manifest, verify
-from purgatory_pipeline.results.schemas import TableName
 from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_spec.profiles import Component
 
-from .corpora import NAMES, rows_of, write_shuffled
+from .corpora import NAMES, write_shuffled
+from .stored_results import ask, assert_rows_as_local, fetched, jars_of
 from .test_elsewhere import environment, free_port, run, spark_submit
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
@@ -26,18 +21,11 @@ STORE = "moto[server,s3]==5.2.5"
 """Run by uvx, in an environment of its own: it wants other versions than the pinned ones."""
 BUCKET = "traces"
 SECONDS = 600
-POM = Path(__file__).parent / "s3" / "pom.xml"
 
 
 @pytest.fixture(scope="module")
 def jars(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The jars that Spark needs for ``s3a://``, from Maven."""
-    folder = tmp_path_factory.mktemp("jars")
-    goal = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}", "-DincludeScope=runtime"]
-    command = ["mvn", "--quiet", "--batch-mode", "--file", str(POM), *goal]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+    return jars_of("s3", tmp_path_factory.mktemp("jars"))
 
 
 @pytest.fixture(scope="module")
@@ -73,16 +61,6 @@ def answers(address: str) -> bool:
     return True
 
 
-def ask(url: str, method: str = "GET", content: bytes | None = None, seconds: int = 60) -> bytes:
-    headers = {
-        "Content-Type": "application/octet-stream",  # else the store takes it for a form
-        "Authorization": "AWS4-HMAC-SHA256 Credential=any/20260101/us-east-1/s3/aws4_request",
-    }
-    request = urllib.request.Request(url, content, headers, method=method)
-    with urllib.request.urlopen(request, timeout=seconds) as answer:
-        return bytes(answer.read())
-
-
 def submitted(store: str, jars: Path, folder: Path, *arguments: str) -> tuple[int, str]:
     """Submit a check to a Spark that splits files after 40,000 bytes."""
     import purgatory_pipeline.engines.spark.jobs as jobs
@@ -108,7 +86,7 @@ def test_a_check_from_bucket_to_bucket(tmp_path: Path, store: str, jars: Path) -
     When a check of the bucket is submitted, with results in the bucket, and files split at lines
     Then the rows are those of the local engine, line by line, and the manifest names whole files
     """
-    traces = tmp_path / BUCKET / "in"
+    traces = tmp_path / "in"
     traces.mkdir(parents=True)
     write_shuffled(traces, runs=12, events=200)
     blanks = b"\n \n" + b"".join(run_lines("blank", Component.TIMER, 60)).replace(b"}\n", b"}\n\n")
@@ -123,27 +101,11 @@ def test_a_check_from_bucket_to_bucket(tmp_path: Path, store: str, jars: Path) -
 
     assert code == 1, said
     assert "ignored 1 file in the folders: s3a://traces/in/note.txt" in said
-    content = ask(f"{store}/{BUCKET}/out/{MANIFEST}")
-    manifest = msgspec.json.decode(content, type=Manifest)
-    out = tmp_path / "out"
-    for part in manifest.files:
-        target = out / manifest.folder / part.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(ask(f"{store}/{BUCKET}/out/{manifest.folder}/{part.name}"))
-    verify(out, manifest)
-    assert [each.file for each in manifest.inputs] == sorted(
+    there = fetched(lambda name: ask(f"{store}/{BUCKET}/out/{name}"), tmp_path / "out")
+    assert [each.file for each in there.manifest.inputs] == sorted(
         f"s3a://{BUCKET}/in/{name}" for name in (*NAMES, "blanks.jsonl", "empty.jsonl")
     )
-    there = CheckResults(manifest, out / manifest.folder)
-
-    local = [sys.executable, "-m", "purgatory_conformance", "trace", "check", "--engine", "local"]
-    code, said = run([*local, "--out", "here", f"{BUCKET}/in"], tmp_path, {**os.environ})
-    assert code == 1, said
-    here = read_results(tmp_path / "here")
-    for table in TableName:
-        assert [
-            str(row).replace("s3a://traces/in/", "traces/in/") for row in rows_of(there, table)
-        ] == [str(row) for row in rows_of(here, table)]
+    assert_rows_as_local(there, f"s3a://{BUCKET}/in", traces)
 
     # A second check, of what is new since then: nothing is.
     places = [f"s3a://{BUCKET}/in", "--out", f"s3a://{BUCKET}/more"]
