@@ -23,7 +23,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, islice
@@ -157,13 +157,12 @@ def measure(engine: str, folder: Path) -> Measured:
     files = files_of([folder])
     if engine == "local":
         verdicts, events = _drain(check_locally(files))
-        processes = Processes()
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        return _measured(engine, began, began, processes, own, verdicts, events)
+        return _measured(engine, began, began, Processes(), own, verdicts, events)
     with (
         tempfile.TemporaryDirectory(dir=folder.parent) as scratch,
-        spark_session() as spark,
         _sampled() as processes,
+        spark_session() as spark,
     ):
         started = time.perf_counter()
         whole, staging = (Path(scratch).absolute() / name for name in ("whole", "staging"))
@@ -210,49 +209,71 @@ def _measured(
 
 
 class Processes:
-    """The child processes: processor time and memory used so far."""
+    """The processes below this one, also those that have ended: processor time and memory.
+
+    Each is counted by what it was last seen to have used. Its parent does not tell it afterwards:
+    Spark's daemon ignores the end of its workers, whose time is then nobody's.
+    """
 
     def __init__(self) -> None:
         """Nothing was seen yet."""
-        self.cpu_seconds = {"java": 0.0, "python": 0.0}
+        self._seconds: dict[tuple[int, str], float] = {}
+        self._kinds: dict[tuple[int, str], str] = {}
         self.worker_mib = 0.0
         self.java_mib = 0.0
 
+    @property
+    def cpu_seconds(self) -> dict[str, float]:
+        """The seconds of Java, and those of its Python workers."""
+        return {
+            kind: sum(each for seen, each in self._seconds.items() if self._kinds[seen] == kind)
+            for kind in ("java", "python")
+        }
+
     def look(self) -> None:
-        """Take note; what a process has used that is gone is told by its parent."""
-        seconds = {"java": 0.0, "python": 0.0}
-        for pid in _descendants(os.getpid()):
+        """Take note of all that run."""
+        for pid, fields in _descendants(os.getpid()):
             try:
-                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
                 name = Path(f"/proc/{pid}/cmdline").read_bytes()
                 status = Path(f"/proc/{pid}/status").read_text()
             except OSError:
-                continue
-            kind = "python" if b"pyspark.daemon" in name else "java"
-            seconds[kind] += sum(map(int, fields[11:15])) / _TICKS
+                name, status = b"", ""
+            seen = pid, fields[_STARTED]
+            self._seconds[seen] = sum(map(int, fields[_USED])) / _TICKS
+            if name:  # an ended one has none
+                self._kinds[seen] = "python" if b"pyspark.daemon" in name else "java"
+            kind = self._kinds.setdefault(seen, "java")
             peaks = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
             peak = max((int(each) / 1024 for each in peaks), default=0.0)
             if kind == "python":
                 self.worker_mib = max(self.worker_mib, peak)
             else:
                 self.java_mib = max(self.java_mib, peak)
-        self.cpu_seconds = seconds
 
 
-def _descendants(pid: int) -> Iterator[int]:
-    try:
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        below = {int(each) for task in tasks for each in (task / "children").read_text().split()}
-    except OSError:
-        return
-    for child in below:
-        yield child
-        yield from _descendants(child)
+_PARENT, _USED, _STARTED = 1, slice(11, 13), 19
+"""Where ``/proc/.../stat`` has them, counted from the state of the process."""
+
+
+def _descendants(pid: int) -> Iterator[tuple[int, list[str]]]:
+    """The processes below one, each with its fields, by the parent that each of all names.
+
+    The lists of children that Linux keeps for each thread are not complete while threads end.
+    """
+    below: dict[int, list[tuple[int, list[str]]]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            below.setdefault(int(fields[_PARENT]), []).append((int(folder.name), fields))
+    waiting = below.get(pid, [])
+    while waiting:
+        yield (child := waiting.pop())
+        waiting += below.get(child[0], [])
 
 
 @contextmanager
 def _sampled() -> Iterator[Processes]:
-    """Looks every half second, since idle workers are ended before the job is."""
+    """Looks every half second: what a process uses after the last look at it is not counted."""
     processes = Processes()
     over = threading.Event()
 

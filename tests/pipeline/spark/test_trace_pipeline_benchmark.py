@@ -135,6 +135,59 @@ def test_processor_time_and_memory_of_children_are_seen() -> None:
 
 
 @linux
+@pytest.mark.parametrize("looks_before", [True, False])
+def test_a_worker_that_has_ended_counts_though_its_parent_ignores_its_end(
+    looks_before: bool,
+) -> None:
+    """
+    Given a parent that ignores the end of its child, as the daemon of Spark's workers does
+    When the child has used processor time and has ended
+    Then this counts if the child was seen before; the control is the one that nobody has seen
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        processes = Processes()
+        if looks_before:
+            processes.look()
+        parent.stdin.write(b"\n")
+        parent.stdin.flush()
+        parent.stdout.readline()
+        processes.look()
+        parent.communicate(b"\n")
+    used = sum(processes.cpu_seconds.values())
+    assert (used >= USED_S) is looks_before
+
+
+USED_S = 1.0
+PARENT = f"""
+import os, signal, sys, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+told, tell = os.pipe()
+ending, end = os.pipe()
+if not os.fork():
+    os.close(end)
+    while time.process_time() < {USED_S}:
+        pass
+    os.write(tell, b"1")
+    os.read(ending, 1)
+    os._exit(0)
+os.read(told, 1)
+print("used", flush=True)
+sys.stdin.readline()
+os.write(end, b"1")
+try:
+    os.wait()
+except ChildProcessError:
+    print("ended", flush=True)
+sys.stdin.readline()
+"""
+
+
+@linux
 def test_the_local_engine_is_measured_and_its_verdicts_kept(tmp_path: Path) -> None:
     planted = write_one_run(tmp_path / "one", 500)
     found = measure("local", tmp_path / "one")
