@@ -5,7 +5,9 @@
 
 One long run, and many short ones, each corpus in two sizes. Each engine judges each corpus in a
 process of its own, in the order local, Spark, Spark, local, so that a drift of the machine falls on
-both alike. The figure to be trusted is processor time: of Spark it is that of this process, the
+both alike. Spark keeps all processors at work, and a processor does less in a second where the
+others work too; so there are as many processes of the local engine at once as processors, and their
+mean counts. The figure to be trusted is processor time: of Spark it is that of this process, the
 Java machine and its Python workers together, start included. What a line more costs, the *marginal*
 cost, is the difference between the sizes. Of Spark alone a corpus in which one run has 80 % of all
 lines is compared with one in which these are eight runs, by the clock, without Spark's start. Every
@@ -23,8 +25,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -52,6 +55,7 @@ EVERY_FAULTY = 100
 MOST_MIB = 128
 MOST_RATIO = 1.15
 MOST_SKEW = 1.3
+MOST_FIXED_S = 12.0
 ORDER = ("local", "spark", "spark", "local")
 Writer: TypeAlias = Callable[[Path, int], Counter[str]]
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -157,13 +161,12 @@ def measure(engine: str, folder: Path) -> Measured:
     files = files_of([folder])
     if engine == "local":
         verdicts, events = _drain(check_locally(files))
-        processes = Processes()
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        return _measured(engine, began, began, processes, own, verdicts, events)
+        return _measured(engine, began, began, Processes(os.getpid()), own, verdicts, events)
     with (
         tempfile.TemporaryDirectory(dir=folder.parent) as scratch,
-        spark_session() as spark,
         _sampled() as processes,
+        spark_session() as spark,
     ):
         started = time.perf_counter()
         whole, staging = (Path(scratch).absolute() / name for name in ("whole", "staging"))
@@ -210,50 +213,73 @@ def _measured(
 
 
 class Processes:
-    """The child processes: processor time and memory used so far."""
+    """The processes below one, also those that have ended: processor time and memory.
 
-    def __init__(self) -> None:
-        """Nothing was seen yet."""
-        self.cpu_seconds = {"java": 0.0, "python": 0.0}
+    Each is counted by what it was last seen to have used. Its parent does not tell it afterwards:
+    Spark's daemon ignores the end of its workers, whose time is then nobody's.
+    """
+
+    def __init__(self, above: int) -> None:
+        """Nothing was seen yet of what is below the process with this number."""
+        self._above = above
+        self._seconds: dict[tuple[int, str], float] = {}
+        self._kinds: dict[tuple[int, str], str] = {}
         self.worker_mib = 0.0
         self.java_mib = 0.0
 
+    @property
+    def cpu_seconds(self) -> dict[str, float]:
+        """The seconds of Java, and those of its Python workers."""
+        return {
+            kind: sum(each for seen, each in self._seconds.items() if self._kinds[seen] == kind)
+            for kind in ("java", "python")
+        }
+
     def look(self) -> None:
-        """Take note; what a process has used that is gone is told by its parent."""
-        seconds = {"java": 0.0, "python": 0.0}
-        for pid in _descendants(os.getpid()):
+        """Take note of all that run."""
+        for pid, fields in _descendants(self._above):
             try:
-                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
                 name = Path(f"/proc/{pid}/cmdline").read_bytes()
                 status = Path(f"/proc/{pid}/status").read_text()
             except OSError:
-                continue
-            kind = "python" if b"pyspark.daemon" in name else "java"
-            seconds[kind] += sum(map(int, fields[11:15])) / _TICKS
+                name, status = b"", ""
+            seen = pid, fields[_STARTED]
+            self._seconds[seen] = sum(map(int, fields[_USED])) / _TICKS
+            if name:  # an ended one has none
+                self._kinds[seen] = "python" if b"pyspark.daemon" in name else "java"
+            kind = self._kinds.setdefault(seen, "java")
             peaks = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
             peak = max((int(each) / 1024 for each in peaks), default=0.0)
             if kind == "python":
                 self.worker_mib = max(self.worker_mib, peak)
             else:
                 self.java_mib = max(self.java_mib, peak)
-        self.cpu_seconds = seconds
 
 
-def _descendants(pid: int) -> Iterator[int]:
-    try:
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        below = {int(each) for task in tasks for each in (task / "children").read_text().split()}
-    except OSError:
-        return
-    for child in below:
-        yield child
-        yield from _descendants(child)
+_PARENT, _USED, _STARTED = 1, slice(11, 13), 19
+"""Where ``/proc/.../stat`` has them, counted from the state of the process."""
+
+
+def _descendants(pid: int) -> Iterator[tuple[int, list[str]]]:
+    """The processes below one, each with its fields, by the parent that each of all names.
+
+    The lists of children that Linux keeps for each thread are not complete while threads end.
+    """
+    below: dict[int, list[tuple[int, list[str]]]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            below.setdefault(int(fields[_PARENT]), []).append((int(folder.name), fields))
+    waiting = below.get(pid, [])
+    while waiting:
+        yield (child := waiting.pop())
+        waiting += below.get(child[0], [])
 
 
 @contextmanager
 def _sampled() -> Iterator[Processes]:
-    """Looks every half second, since idle workers are ended before the job is."""
-    processes = Processes()
+    """Looks every half second: what a process uses after the last look at it is not counted."""
+    processes = Processes(os.getpid())
     over = threading.Event()
 
     def sample() -> None:
@@ -270,31 +296,47 @@ def _sampled() -> Iterator[Processes]:
 
 
 def measured_apart(engine: str, folder: Path, planted: Counter[str]) -> Measured:
-    """The same in a process of its own.
+    """The same in a process of its own; of the local engine in one for each processor, at once.
 
     Raises:
         click.ClickException: the verdicts are not those that were planted.
     """
     command = [sys.executable, "-m", "purgatory_bench.trace_pipeline", "--one", engine]
     command += ["--folder", str(folder)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=True)
-    measured = Measured(**json.loads(done.stdout))
-    if measured.verdicts != dict(planted):
-        raise click.ClickException(f"{engine}: {measured.verdicts}, planted was {dict(planted)}")
-    return measured
+    processes = 1 if engine == "spark" else os.cpu_count() or 1
+    with ThreadPoolExecutor(processes) as threads:
+        ended = list(threads.map(_output_of, [command] * processes))
+    found = [Measured(**json.loads(out)) for out in ended]
+    for measured in found:
+        if measured.verdicts != dict(planted):
+            told = f"{engine}: {measured.verdicts}, planted was {dict(planted)}"
+            raise click.ClickException(told)
+    return replace(found[0], cpu_seconds=statistics.mean(each.cpu_seconds for each in found))
 
 
-def marginal(larger: list[Measured], smaller: list[Measured], engine: str) -> float:
-    """The processor time that an event more takes, seconds."""
+def _output_of(command: list[str]) -> str:
+    return subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
+
+
+def line(
+    larger: list[Measured], smaller: list[Measured], engine: str, seconds: str = "cpu_seconds"
+) -> tuple[float, float]:
+    """The seconds that no event takes and those that an event more takes: a line through both."""
     of_sizes = [[m for m in each if m.engine == engine] for each in (larger, smaller)]
     events = [statistics.mean(m.events for m in each) for each in of_sizes]
-    seconds = [statistics.mean(m.cpu_seconds for m in each) for each in of_sizes]
-    return (seconds[0] - seconds[1]) / (events[0] - events[1])
+    found = [statistics.mean(getattr(m, seconds) for m in each) for each in of_sizes]
+    slope = (found[0] - found[1]) / (events[0] - events[1])
+    return found[1] - slope * events[1], slope
 
 
 def ratio(larger: list[Measured], smaller: list[Measured]) -> float:
     """The marginal cost of Spark to that of the local engine."""
-    return marginal(larger, smaller, "spark") / marginal(larger, smaller, "local")
+    return line(larger, smaller, "spark")[1] / line(larger, smaller, "local")[1]
+
+
+def fixed(larger: list[Measured], smaller: list[Measured]) -> float:
+    """The time by the clock that Spark takes where there is nothing to judge, seconds."""
+    return line(larger, smaller, "spark", "wall_seconds")[0]
 
 
 def skew(found: Found) -> float:
@@ -311,6 +353,7 @@ def bounds(found: Found) -> Iterator[tuple[str, float, float]]:
     for corpus in CORPORA:
         of_sizes = found[corpus], found[smaller(corpus)]
         yield f"{corpus}: marginal cost of Spark to local", ratio(*of_sizes), MOST_RATIO
+        yield f"{corpus}: fixed cost of Spark, s by the clock", fixed(*of_sizes), MOST_FIXED_S
     yield f"{SKEWED} to {EVEN}: time by the clock", skew(found), MOST_SKEW
     worker = max(m.worker_mib for each in found.values() for m in each if m.engine == "spark")
     yield "a Python worker, MiB", worker, MOST_MIB

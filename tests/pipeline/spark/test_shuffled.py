@@ -38,6 +38,13 @@ def stages(spark: "SparkSession") -> int:
     return int(spark.sparkContext._jsc.sc().dagScheduler().nextStageId())
 
 
+def jobs(spark: "SparkSession") -> int:
+    """How many jobs the session has had."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    return int(context.statusStore().jobsList(None).size())
+
+
 def shuffled(spark: "SparkSession", folder: Path) -> list[Shuffled]:
     """What the jobs shuffle, when they give the verdicts of the local engine."""
     since = stages(spark)
@@ -105,6 +112,16 @@ def test_of_logs_that_were_shipped_twice_all_lines_are_shuffled_once(
     shutil.copy(traces / "part-00000.jsonl", traces / "again.jsonl")
     first, second = shuffled(spark, tmp_path)
     assert (first.records, second.records) == (2 * RUNS, 2 * RUNS)
+
+
+def test_three_jobs_judge_and_find_that_nothing_is_to_be_read_again(
+    spark: "SparkSession", tmp_path: Path, traces: Path
+) -> None:
+    """Two for the two stages, one that looks for runs; none asks for the columns of the rows."""
+    write_corpus(traces, RUNS, EVENTS, faulty=0, files=FILES)
+    before = jobs(spark)
+    staged_rows(spark, plan_of(files_of(["traces"])), (tmp_path / "staged").as_uri(), 1)
+    assert jobs(spark) - before == 3
 
 
 def write_shuffled(folder: Path, runs: int, events: int) -> None:

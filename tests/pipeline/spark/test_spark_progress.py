@@ -79,16 +79,31 @@ def test_a_bar_follows_on_a_terminal(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setattr(spark_progress, "_SECONDS_BETWEEN_LOOKS", 0.01)
-    run_watched(spark, spark.range(0, 9, 1, 3).count, tasks=4, label="counting rows")
+    assert looks(spark, monkeypatch)
     assert "counting rows" in capsys.readouterr().err
 
 
-def test_there_is_no_bar_elsewhere(
-    spark: "SparkSession", capsys: pytest.CaptureFixture[str]
+def test_elsewhere_there_is_no_bar_and_spark_is_asked_nothing_for_it(
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_watched(spark, spark.range(0, 9, 1, 3).count, tasks=4, label="counting rows")
+    assert not looks(spark, monkeypatch)
     assert capsys.readouterr() == ("", "")
+
+
+def looks(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """What Spark has answered while an action ran, as to how many tasks are done."""
+    done: list[int] = []
+    jobs = jobs_of(spark)
+
+    def looked() -> int:
+        done.append(0)
+        return 0
+
+    monkeypatch.setattr(jobs, "tasks_done", looked)
+    monkeypatch.setattr(spark_progress, "jobs_of", lambda _: jobs)
+    monkeypatch.setattr(spark_progress, "_SECONDS_BETWEEN_LOOKS", 0.01)
+    run_watched(spark, spark.range(0, 9, 1, 3).count, tasks=4, label="counting rows")
+    return done
 
 
 @posix

@@ -1,8 +1,10 @@
 """The benchmark of the engines measures what it says, and fails where a bound is not kept."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -17,7 +19,8 @@ from purgatory_bench.trace_pipeline import (
     SKEWED,
     Measured,
     Processes,
-    marginal,
+    fixed,
+    line,
     measure,
     measured_apart,
     missed,
@@ -66,8 +69,16 @@ FOUND = {
 
 
 def test_what_is_the_same_for_both_sizes_is_no_part_of_the_ratio() -> None:
-    assert marginal(LARGER, SMALLER, "local") == 0.01
+    assert line(LARGER, SMALLER, "local") == (0, 0.01)
     assert ratio(LARGER, SMALLER) == pytest.approx(46 / 40)
+
+
+def test_the_fixed_cost_is_what_no_event_takes_by_the_clock() -> None:
+    assert fixed(slower(LARGER, 30.0), slower(SMALLER, 14.0)) == 10.0
+
+
+def slower(found: list[Measured], wall: float) -> list[Measured]:
+    return [replace(each, wall_seconds=wall) for each in found]
 
 
 def test_the_start_is_no_part_of_the_skew() -> None:
@@ -81,11 +92,13 @@ def test_bounds_that_are_kept_are_not_told() -> None:
 def test_bounds_that_are_not_kept_are_told() -> None:
     slow = {
         **FOUND,
-        "one run": measured_in_order(50, 78, 5000),
+        "one run": slower(measured_in_order(50, 78, 5000), 20.0),
+        smaller("one run"): slower(SMALLER, 15.0),
         SKEWED: [measured("spark", 1.0, wall=16.0, mib=129.0)],
     }
     assert missed(slow) == [
         "one run: marginal cost of Spark to local: 1.2",
+        "one run: fixed cost of Spark, s by the clock: 13.8",
         f"{SKEWED} to {EVEN}: time by the clock: 1.4",
         "a Python worker, MiB: 129",
     ]
@@ -127,11 +140,64 @@ def test_processor_time_and_memory_of_children_are_seen() -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        processes = Processes()
+        processes = Processes(os.getpid())
         processes.look()
         child.communicate(b"\n")
     assert processes.cpu_seconds["java"] > 0.02
     assert processes.java_mib > 80
+
+
+@linux
+@pytest.mark.parametrize("looks_before", [True, False])
+def test_a_worker_that_has_ended_counts_though_its_parent_ignores_its_end(
+    looks_before: bool,
+) -> None:
+    """
+    Given a parent that ignores the end of its child, as the daemon of Spark's workers does
+    When the child has used processor time and has ended
+    Then this counts if the child was seen before; the control is the one that nobody has seen
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        processes = Processes(parent.pid)
+        if looks_before:
+            processes.look()
+        parent.stdin.write(b"\n")
+        parent.stdin.flush()
+        parent.stdout.readline()
+        processes.look()
+        parent.communicate(b"\n")
+    used = sum(processes.cpu_seconds.values())
+    assert (used > USED_S / 2) is looks_before
+
+
+USED_S = 1.0
+PARENT = f"""
+import os, signal, sys, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+told, tell = os.pipe()
+ending, end = os.pipe()
+if not os.fork():
+    os.close(end)
+    while time.process_time() < {USED_S}:
+        pass
+    os.write(tell, b"1")
+    os.read(ending, 1)
+    os._exit(0)
+os.read(told, 1)
+print("used", flush=True)
+sys.stdin.readline()
+os.write(end, b"1")
+try:
+    os.wait()
+except ChildProcessError:
+    print("ended", flush=True)
+sys.stdin.readline()
+"""
 
 
 @linux

@@ -249,12 +249,15 @@ def staged_rows(
     everything: Input | None = None,
 ) -> tuple["DataFrame", int]:
     """The rows of all runs, written to a staging folder, and how many tasks have left a summary."""
+    from purgatory_pipeline.engines.spark.pieces import ROW_COLUMNS
+
     describe(spark, "judge runs")
     first, second = f"{staging}/first", f"{staging}/second"
     rows = replayed(in_order(given.pieces(spark), given), examples, replays=everything is None)
     rows.write.parquet(first)
     describe(spark, "find runs to be read again")
-    staged = spark.read.parquet(first)
+    written = spark.read.schema(ROW_COLUMNS)  # Spark starts a job to find out what is not said
+    staged = written.parquet(first)
     again = runs_to_read_again(staged)
     if not again:
         return staged, 0 if given.is_empty else given.partitions
@@ -267,7 +270,7 @@ def staged_rows(
     source = everything or given
     pieces = source.pieces(spark, judges=False, only=only)
     replayed(in_order(pieces, source), examples).write.parquet(second)
-    anew = spark.read.parquet(second)
+    anew = written.parquet(second)
     if only is None:
         return anew, source.partitions
     return staged.unionByName(anew), given.partitions + source.partitions

@@ -161,13 +161,13 @@ def run_watched(spark: "SparkSession", action: Callable[[], T], *, tasks: int, l
     """
     jobs = jobs_of(spark)
     running = _Running(action, jobs)
-    with remembered_interrupt() as interrupted, _bar(label, tasks) as show:
+    with remembered_interrupt() as interrupted, _bar(label, tasks, jobs) as show:
         running.start()
         try:
             while not running.ended.wait(_SECONDS_BETWEEN_LOOKS):
                 if interrupted.is_set():
                     break
-                show(jobs.tasks_done())
+                show()
             if interrupted.is_set():
                 _cancel(running, jobs)
                 raise KeyboardInterrupt
@@ -214,11 +214,11 @@ class _Running(Generic[T]):
 
 
 @contextmanager
-def _bar(label: str, tasks: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error where that is a terminal; what is given shows tasks done."""
+def _bar(label: str, tasks: int, jobs: WatchedJobs) -> Iterator[Callable[[], None]]:
+    """A bar on standard error; where that is no terminal, nothing is asked of Spark for it."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda _: None
+        yield lambda: None
         return
     columns = (
         TextColumn("{task.description}"),
@@ -229,7 +229,7 @@ def _bar(label: str, tasks: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(label, total=tasks)
 
-        def show(done: int) -> None:
-            progress.update(task, completed=min(done, tasks))
+        def show() -> None:
+            progress.update(task, completed=min(jobs.tasks_done(), tasks))
 
         yield show

@@ -72,6 +72,9 @@ _ALONE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "2g",
     "spark.ui.enabled": "false",
+    # Half of what Java uses up to its end goes to optimising code that runs once; the work is done
+    # in Python.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 
 
