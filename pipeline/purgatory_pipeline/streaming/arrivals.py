@@ -243,8 +243,7 @@ def _seen(file: _File, known: _File | None) -> tuple[int, _File, str]:
         if damage is not None:
             if known is not None and (known.stamp, known.digest) == (file.stamp, file.digest):
                 return start, file._replace(stop=size, differed=2), damage.problem
-            told = _telling(file._replace(differed=1), start, damage.problem)
-            return start, told, ""
+            return start, _telling(file._replace(differed=1), start, damage.problem), ""
         if size < start:
             reason = f"it was cut to {size} bytes when {start} were read"
             return size, _telling(file, size, reason), ""

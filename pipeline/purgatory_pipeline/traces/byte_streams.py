@@ -124,9 +124,12 @@ def difference(name: str, told: str) -> Damage | None:
     with Path(name).open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() == told:
             return None
-    return Damage(
-        0, f"its SHA-256 is not that in {name}{CHECKSUM}; remove this if the change was meant"
-    )
+    return Damage(0, unlike_its_checksum(name))
+
+
+def unlike_its_checksum(name: str) -> str:
+    """Says that a file is not what ``NAME.sha256`` says."""
+    return f"its SHA-256 is not that in {name}{CHECKSUM}; remove this if the change was meant"
 
 
 def checksum_line(name: str, digest: str) -> str:

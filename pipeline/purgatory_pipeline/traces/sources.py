@@ -226,10 +226,10 @@ def _read_damaged(
         return  # it was told
 
 
-def read_changed(name: str, problem: str) -> Iterator[Located | QuarantineRow]:
+def read_changed(name: str, problem: str, named: str = "") -> Iterator[Located | QuarantineRow]:
     """What is wrong with a file of JSON Lines of which no line counts, and each run in it."""
     with closing(chunks_of(name)) as chunks:
-        yield from _read_damaged(LinesOfFile(name), chunks, Damage(0, problem))
+        yield from _read_damaged(LinesOfFile(named or name), chunks, Damage(0, problem))
 
 
 def read_part(name: str, start: int, stop: int) -> Iterator[Located | QuarantineRow]:
