@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -79,14 +80,16 @@ def test_a_bar_follows_on_a_terminal(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(spark_progress, "_SECONDS_BETWEEN_LOOKS", 0.01)
     run_watched(spark, spark.range(0, 9, 1, 3).count, tasks=4, label="counting rows")
     assert "counting rows" in capsys.readouterr().err
 
 
 def test_there_is_no_bar_elsewhere(
-    spark: "SparkSession", capsys: pytest.CaptureFixture[str]
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
     run_watched(spark, spark.range(0, 9, 1, 3).count, tasks=4, label="counting rows")
     assert capsys.readouterr() == ("", "")
 
