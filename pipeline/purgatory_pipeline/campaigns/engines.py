@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import pyarrow as pa
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from purgatory_pipeline.engines.progress_bar import progress_bar
 from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.engines.spark.progress import run_watched
 from purgatory_pipeline.engines.spark.session import is_connect
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
 Work: TypeAlias = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
+_ROWS_BETWEEN_LOOKS = 100
 _TASKS_OF_A_CORE = 2
 _LEAST_ROWS_OF_A_TASK = 4
 _CORES_BEHIND_CONNECT = 8
@@ -62,27 +62,14 @@ class LocalEngine:
 
     def map(self, work: Work, table: pa.Table, schema: pa.Schema, label: str) -> pa.Table:
         """The rows that the work makes of the table's rows, in their order."""
-        console = Console(stderr=True)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
         made: list[pa.RecordBatch] = []
-        with Progress(
-            *columns, console=console, transient=True, disable=not console.is_terminal
-        ) as progress:
-            task = progress.add_task(label, total=table.num_rows)
-            for batch in work(table.to_batches(max_chunksize=_rows_of_a_look(console))):
+        done = 0
+        with progress_bar("runs") as show:
+            for batch in work(table.to_batches(max_chunksize=_ROWS_BETWEEN_LOOKS)):
                 made.append(batch)
-                progress.advance(task, batch.num_rows)
+                done += batch.num_rows
+                show(done, table.num_rows, label)
         return pa.Table.from_batches(made, schema)
-
-
-def _rows_of_a_look(console: Console) -> int:
-    """Few where somebody is watching the bar."""
-    return 10 if console.is_terminal else 1000
 
 
 @dataclass(frozen=True)

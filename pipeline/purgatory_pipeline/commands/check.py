@@ -30,7 +30,7 @@ from purgatory_pipeline.engines.choice import (
     tell,
 )
 from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.local_progress import CheckProgress
+from purgatory_pipeline.engines.progress_bar import progress_bar
 from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter
 from purgatory_pipeline.errors import MissingExtra, PipelineError, Refused
 from purgatory_pipeline.results.manifest import InputFile, encoded, input_file, read_manifest
@@ -265,9 +265,13 @@ def _log_files(new: int, earlier: int, ignored: int) -> None:
 def _check_locally(asked: Asked, choice: Choice, sources: _Files) -> Done:
     summary = Summary(most_examples=asked.examples)
     with ResultWriter(Path(asked.out)) as writer:
-        with CheckProgress(estimated_lines(sources.new)) as progress:
+        with progress_bar("lines") as progress:
             rows = check_locally(
-                sources.new, scratch=writer.scratch, progress=progress, earlier=sources.earlier
+                sources.new,
+                scratch=writer.scratch,
+                progress=progress,
+                estimated=estimated_lines(sources.new),
+                earlier=sources.earlier,
             )
             writer.write(rows)
         writer.finish(summary.take)

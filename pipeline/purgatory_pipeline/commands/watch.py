@@ -102,7 +102,8 @@ def watch(
         with closing(
             Arrivals(folder.absolute(), out.absolute(), files_per_order=files_per_batch)
         ) as arrivals:
-            arrivals.look()
+            for _ in range(2 if once else 1):  # the second is sure of what differs at the first
+                arrivals.look()
             with spark_session(
                 master=master, settings=SETTINGS, without_java=_WITHOUT_JAVA
             ) as spark:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from purgatory_pipeline.engines.external_sort import CHUNK_BYTES, ExternalSort, itself
-from purgatory_pipeline.engines.local_progress import CheckProgress
+from purgatory_pipeline.engines.progress_bar import Show
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import QuarantineRow, Row
 from purgatory_pipeline.traces.extents import Extent
@@ -32,7 +32,8 @@ def check_locally(
     *,
     scratch: Path | None = None,
     chunk_bytes: int = CHUNK_BYTES,
-    progress: CheckProgress | None = None,
+    progress: Show | None = None,
+    estimated: int = 0,
     earlier: Sequence[str] = (),
 ) -> Iterator[Row]:
     """The rows of all runs in the files that paths stand for.
@@ -44,6 +45,7 @@ def check_locally(
         scratch: A folder for what does not fit into memory; the system's, if none is given.
         chunk_bytes: How many bytes of lines are held in memory at a time, about.
         progress: Is told how far the engine is.
+        estimated: How many lines there are, about.
         earlier: Further files, which have been checked before: of them no more is read than the
             lines of runs that do not lie whole in the others.
 
@@ -65,7 +67,7 @@ def check_locally(
                     extents[line.run].take(line)
                 lines += 1
                 if progress is not None and lines % _LINES_BETWEEN_NEWS == 0:
-                    progress.read(lines)
+                    progress(lines, estimated, "reading")
         cut = {run for run, extent in extents.items() if not extent.is_whole}
         for file in earlier if cut else ():
             for line in read_file(file):
@@ -76,10 +78,8 @@ def check_locally(
         yield from replay(_counted(sorting.in_order(), lines, progress))
 
 
-def _counted(
-    ordered: Iterator[Located], lines: int, progress: CheckProgress | None
-) -> Iterator[Located]:
+def _counted(ordered: Iterator[Located], lines: int, progress: Show | None) -> Iterator[Located]:
     for number, located in enumerate(ordered):
         if progress is not None and number % _LINES_BETWEEN_NEWS == 0:
-            progress.judged(number, lines)
+            progress(number, lines, "judging")
         yield located

@@ -5,7 +5,7 @@ ten times as many from round to round, while anything is left. One that nothing 
 whole, whatever is not decided; of the others only what stands before that line matters then.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from purgatory_pipeline.linearizability.budget import Budget, OutOfAllowance, OutOfConfigurations
 from purgatory_pipeline.linearizability.decision import Undecided
@@ -17,10 +17,9 @@ _MOST_WHEN_REFUTED = 10_000
 
 
 class Attempt:
-    """The shares of a run by one statement of its rules.
+    """The shares of a run.
 
     Attributes:
-        words: The statement.
         found: What was found of each share so far, by its place.
     """
 
@@ -29,7 +28,6 @@ class Attempt:
         names: Sequence[str],
         share_of: Callable[[str], AnyShare],
         budget: Budget,
-        words: str = "",
     ) -> None:
         """Nothing is looked at yet.
 
@@ -37,14 +35,11 @@ class Attempt:
             names: The shares.
             share_of: The share of a name.
             budget: What all may cost together.
-            words: The statement.
         """
-        self.words = words
         self.found: dict[int, ShareFound] = {}
         self._names = names
         self._share_of = share_of
         self._budget = budget
-        self._steps = self._all()
 
     @property
     def refuted(self) -> list[ShareFound]:
@@ -63,16 +58,8 @@ class Attempt:
         decided = (each for each in self.found.values() if each.refutation is None)
         return [each for each in decided if each.undecided is None]
 
-    def until_refuted(self) -> bool:
-        """Go on until nothing explains a share; whether it came to that."""
-        return any(each.refutation is not None for each in self._steps)
-
     def finish(self) -> None:
-        """Look at the rest, too."""
-        for _ in self._steps:
-            pass
-
-    def _all(self) -> Iterator[ShareFound]:
+        """Look at all shares, until enough is known of each."""
         waiting: Sequence[int] = range(len(self._names))
         allowance = None if len(waiting) == 1 else _FIRST_ALLOWANCE
         again = False
@@ -85,7 +72,6 @@ class Attempt:
                     found.undecided.cause, OutOfAllowance
                 ):
                     left.append(place)
-                yield found
             waiting, again = left, True
             if allowance is not None:
                 allowance *= 10

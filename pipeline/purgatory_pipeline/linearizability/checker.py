@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
-from math import inf
 
 import msgspec
 
@@ -15,7 +14,7 @@ from purgatory_pipeline.linearizability.budget import MOST_CONFIGURATIONS, Budge
 from purgatory_pipeline.linearizability.calls import Entry, ModelRules, NoHistory
 from purgatory_pipeline.linearizability.executor_calls import with_executor_calls
 from purgatory_pipeline.linearizability.operation_shares import OperationShares
-from purgatory_pipeline.linearizability.purgatory_rules import statements
+from purgatory_pipeline.linearizability.purgatory_rules import operation_share
 from purgatory_pipeline.linearizability.real_clock_rules import NoTime
 from purgatory_pipeline.linearizability.refutation import Refutation
 from purgatory_pipeline.linearizability.share import Share, ShareFound
@@ -48,7 +47,6 @@ class Finding:
             sorted by the line up to which a share is explained.
         undecided: How many shares could not be decided.
         configurations: How many configurations were looked at.
-        statement: Which statement of the rules explains the run, or comes furthest.
     """
 
     history: TracedHistory
@@ -57,7 +55,6 @@ class Finding:
     shares: list[ShareFound] = field(default_factory=list)
     undecided: int = 0
     configurations: int = 0
-    statement: str = ""
 
     @property
     def calls(self) -> int:
@@ -98,8 +95,7 @@ def check_run(history: TracedHistory, most_configurations: int = MOST_CONFIGURAT
 
 
 def _judge(finding: Finding, attempt: Attempt) -> None:
-    """The finding of the attempt that explains the longest beginning of the run."""
-    finding.statement = attempt.words
+    """The finding of an attempt."""
     finding.undecided = len(attempt.undecided)
     if attempt.refuted:
         finding.answered, finding.shares = Answered.NOT_LINEARIZABLE, attempt.refuted
@@ -118,7 +114,7 @@ def _goes_to(share: ShareFound) -> tuple[bool, int]:
 
 
 def _explain_purgatory(finding: Finding, instance: PurgatoryInstance, budget: Budget) -> None:
-    """Operation by operation, by one statement of the rules for all of them."""
+    """Operation by operation."""
     entries = with_executor_calls(finding.history.entries)
     try:
         operations = OperationShares(finding.history, entries)
@@ -129,24 +125,17 @@ def _explain_purgatory(finding: Finding, instance: PurgatoryInstance, budget: Bu
     if operations.beyond:
         _explain_whole(finding, instance, operations, budget)
         return
-    attempts: list[Attempt] = []
-    for statement in statements(instance.profile, operations):
-        attempts.append(Attempt(operations.names, statement.share_of, budget, statement.words))
-        if not attempts[-1].until_refuted():
-            break
-    else:
-        for attempt in attempts:
-            attempt.finish()
-    _judge(finding, max(attempts, key=_fails_at))
+    attempt = Attempt(
+        operations.names,
+        lambda name: operation_share(name, instance.profile, operations),
+        budget,
+    )
+    attempt.finish()
+    _judge(finding, attempt)
     if stray is not None and _is_before(stray, finding):
         place = next(place for place, entry in enumerate(entries) if entry is stray)
         finding.answered, finding.reason = Answered.NOT_LINEARIZABLE, ""
         finding.shares = [ShareFound("", entries, refutation=Refutation(place))]
-
-
-def _fails_at(attempt: Attempt) -> float:
-    """The first line that an attempt cannot explain."""
-    return attempt.refuted[0].fails_at if attempt.refuted else inf
 
 
 def _is_before(stray: Entry, finding: Finding) -> bool:
@@ -167,9 +156,10 @@ def _explain_whole(
         raise ValueError(f"{operations.beyond}, which the rules for calls in parts do not speak of")
     showing_nothing = msgspec.structs.replace(instance.profile, observables=frozenset())
     model = purgatory_model(instance.configuration, showing_nothing)
-    share = Share("", finding.history.entries, ModelRules(sequential(model)))
-    attempt = Attempt(("",), lambda _: share, budget, "every call one effect")
-    if attempt.until_refuted():
+    share = Share("", finding.history.entries, (ModelRules(sequential(model)),))
+    attempt = Attempt(("",), lambda _: share, budget)
+    attempt.finish()
+    if attempt.refuted:
         raise ValueError(
             f"{operations.beyond}, which the rules for calls in parts do not speak of, "
             "and no order of whole calls is allowed"

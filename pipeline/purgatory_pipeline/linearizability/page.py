@@ -43,7 +43,6 @@ def render_page(finding: Finding) -> str:
         details=list(words.details()),
         share="" if share is None else share.name,
         shares=len(finding.shares),
-        statement=finding.statement,
         picture="" if layout is None else Markup(timeline(layout)),
         rows=[] if layout is None else _rows(layout),
         layout=layout,

@@ -1,8 +1,8 @@
 """The rules of one delayed operation of a purgatory, for a search.
 
 A purgatory is explained operation by operation, by the parts that its rules divide calls into
-(PURGATORY-OVERLAPPING-CALLS). The rules leave open when a watch arms the time-out, so there are
-several statements of them; a run has to be explained by one.
+(PURGATORY-OVERLAPPING-CALLS). The rules leave open when a watch arms the time-out; an operation has
+to be explained by one of ``System.rules``.
 
 Where operations leave all lists as they complete, a cancellation may find them or not: nobody sees
 when they have left. On a manual clock time is left out. On a real clock nobody sees the timer hand
@@ -12,9 +12,8 @@ all the same (TIMER-CANCEL-TOO-LATE). Where the executor runs in the caller's th
 hands over also runs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
 from purgatory_model.overlapping.parts import WHOLE, Part, Stage
@@ -28,27 +27,7 @@ from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
 from purgatory_pipeline.traces.lines import WaitingOperation
 from purgatory_spec.operations import CancelForKey, Operation, RunOne
 from purgatory_spec.outcomes import EventKind
-from purgatory_spec.profiles import (
-    Accounting,
-    CheckDrops,
-    Executor,
-    PurgatoryProfile,
-)
-
-OperationShare: TypeAlias = Share[OverlappedOperation]
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement of the rules.
-
-    Attributes:
-        words: It in words.
-        share_of: The share of an operation, by its name.
-    """
-
-    words: str
-    share_of: Callable[[str], OperationShare]
+from purgatory_spec.profiles import CheckDrops, Executor, PurgatoryProfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,38 +121,34 @@ class OperationCalls(CallRules[OverlappedOperation]):
             yield replace(effect, then=after)
 
 
-def statements(profile: PurgatoryProfile, operations: OperationShares) -> tuple[Statement, ...]:
-    """The statements of the rules that a run may be explained by, the likeliest first.
+def operation_share(
+    name: str, profile: PurgatoryProfile, operations: OperationShares
+) -> Share[OverlappedOperation]:
+    """The share of one delayed operation.
 
     Args:
+        name: The operation.
         profile: What the purgatory declares.
         operations: The run.
     """
     history = operations.history
-    snapshot = history.snapshot
     assert history.begin is not None
-    system = System.of(history.begin, profile)
-    waiting = {each.operation: each for each in history.waiting}
-
-    def statement(words: str, *, arms_first: bool) -> Statement:
-        def share_of(name: str) -> OperationShare:
-            entries = operations.of(name)
-            calls = OperationCalls(
-                system.rules(name, arms_first=arms_first),
-                profile.executor,
-                real_clock=history.is_on_real_clock,
-                leaves_lists=profile.check_drops is CheckDrops.EVERYWHERE,
-                first=delayed_operation(
-                    waiting.get(name, WaitingOperation(name)),
-                    closed=snapshot is not None and snapshot.closed,
-                ),
-                earliest_ms=TimeOuts(history).earliest_ms(name, entries),
-            )
-            return Share(name, entries, calls)
-
-        return Statement(words, share_of)
-
-    armed_first = statement("the time-out armed first", arms_first=True)
-    armed_last = statement("the time-out armed last", arms_first=False)
-    exact = profile.accounting is Accounting.EXACT
-    return (armed_first, armed_last) if exact else (armed_last, armed_first)
+    entries = operations.of(name)
+    waiting = (each for each in history.waiting if each.operation == name)
+    first = delayed_operation(
+        next(waiting, WaitingOperation(name)),
+        closed=history.snapshot is not None and history.snapshot.closed,
+    )
+    earliest_ms = TimeOuts(history).earliest_ms(name, entries)
+    calls = (
+        OperationCalls(
+            rules,
+            profile.executor,
+            real_clock=history.is_on_real_clock,
+            leaves_lists=profile.check_drops is CheckDrops.EVERYWHERE,
+            first=first,
+            earliest_ms=earliest_ms,
+        )
+        for rules in System.of(history.begin, profile).rules(name)
+    )
+    return Share(name, entries, tuple(calls))

@@ -60,12 +60,12 @@ class Share(Generic[Rule]):
     Attributes:
         name: The task or the delayed operation; empty where it is the whole run.
         entries: What of the history belongs to it.
-        rules: What is allowed.
+        rules: What is allowed: one of these explains all of it.
     """
 
     name: str
     entries: Sequence[Entry]
-    rules: CallRules[Rule]
+    rules: Sequence[CallRules[Rule]]
 
     def until(self, seq: int) -> "Share[Rule]":
         """The share before the line of this number."""
@@ -82,28 +82,43 @@ class Share(Generic[Rule]):
             budget: The allowance of the search.
             allowance: How many configurations it may take to know whether there is one.
         """
-        budget.allow(allowance)
-        try:
-            return self._explained(budget)
-        except Undecided as problem:
-            return ShareFound(self.name, self.entries, problem.order, undecided=problem)
-        finally:
-            budget.allow(None)
+        found: list[ShareFound] = []
+        for rules in self.rules:
+            budget.allow(allowance)
+            try:
+                found.append(self._explained(rules, budget))
+            except Undecided as problem:
+                aside = ShareFound(self.name, self.entries, problem.order, undecided=problem)
+                found.append(aside)
+            finally:
+                budget.allow(None)
+            if found[-1].refutation is None and found[-1].undecided is None:
+                break
+        return max(found, key=_goodness)
 
-    def _explained(self, budget: Budget) -> ShareFound:
+    def _explained(self, rules: CallRules[Rule], budget: Budget) -> ShareFound:
         stray: int | None = None
         try:
-            decided = decide(self.entries, self.rules, budget)
+            decided = decide(self.entries, rules, budget)
         except NoHistory as problem:
             stray = problem.place
-            decided = decide(self.entries[:stray], self.rules, budget)
+            decided = decide(self.entries[:stray], rules, budget)
         if not isinstance(decided, Explained):
             budget.allow(None)
-            refutation = refute(self.entries[:stray], self.rules, budget, decided)
+            refutation = refute(self.entries[:stray], rules, budget, decided)
             return ShareFound(self.name, self.entries, refutation=refutation)
         if stray is None:
             return ShareFound(self.name, self.entries, decided.order)
         return ShareFound(self.name, self.entries, refutation=Refutation(stray, decided.order))
+
+
+def _goodness(found: ShareFound) -> tuple[bool, bool, int]:
+    """Explained before undecided before refuted; then what is explained furthest."""
+    if found.refutation is not None:
+        return False, False, found.refutation.explained
+    if found.undecided is not None:
+        return False, True, found.undecided.explained
+    return True, True, len(found.entries)
 
 
 AnyShare: TypeAlias = Share[Any]

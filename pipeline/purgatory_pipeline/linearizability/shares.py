@@ -40,18 +40,18 @@ def shares_of(history: TracedHistory) -> Iterator[AnyShare]:
     if isinstance(instance, MemoryPoolInstance):
         events = (entry.event for entry in history.entries)
         operations = [event.operation for event in events if isinstance(event, Called)]
-        yield Share("", history.entries, pool_rules(instance, history.snapshot, operations))
+        yield Share("", history.entries, (pool_rules(instance, history.snapshot, operations),))
     elif not isinstance(instance, TimerInstance):
         raise ValueError("a purgatory is explained operation by operation")
     elif isinstance(clock, WallClock):
         for task, entries in _by_task(history).items():
             rules = real_clock_rules(task, instance, clock.lateness_ms, history.snapshot)
-            yield Share(task, entries, rules)
+            yield Share(task, entries, (rules,))
     else:
         entries = history.entries
         if instance.profile.executor.has_threads:
             entries = with_runs(entries)
-        yield Share("", entries, timer_calls(instance, history.snapshot))
+        yield Share("", entries, (timer_calls(instance, history.snapshot),))
 
 
 def _by_task(history: TracedHistory) -> dict[str, list[Entry]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from purgatory_pipeline.replay.run_replay import RunReplay
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.parsing import NOT_COVERED
+from purgatory_pipeline.traces.parsing import WHY_NOT
 
 MOST_HELD = 100_000
 """How many lines of a run are held, unless told otherwise, before those missing are given up."""
@@ -80,8 +80,8 @@ class ReorderedRun:
         yield from self._release()
 
     def _late(self, located: Located) -> Iterator[QuarantineRow]:
-        if located.raw == NOT_COVERED:
-            self._replay.leave_uncovered()
+        if located.raw in WHY_NOT:
+            self._replay.disbelieve(located)
         elif any(located.seq in missing for missing in self._given_up):
             yield self._replay.too_late(located)
         else:

@@ -61,7 +61,7 @@ class RunReplay:
                 f"{self._latest}: the engine has to sort by run and seq"
             )
         if located.raw == NOT_COVERED:
-            self.leave_uncovered()
+            self.disbelieve(located)
             return None
         if located.seq == self._latest:
             return self.repeated(located)
@@ -90,9 +90,12 @@ class RunReplay:
             self._conflict = located.seq
         return _aside(located, "this number was given to another line of the run")
 
-    def leave_uncovered(self) -> None:
-        """No checksum covers the lines up to here of some file; the file's row tells of it."""
-        self._leave_hole(WHY_NOT[NOT_COVERED])
+    def disbelieve(self, located: Located) -> None:
+        """No checksum covers the lines so far of some file, or it says that they were changed.
+
+        The file's row tells of it.
+        """
+        self._leave_hole(WHY_NOT[located.raw])
 
     def too_late(self, located: Located) -> QuarantineRow:
         """Set a line aside that comes after it was taken for missing."""

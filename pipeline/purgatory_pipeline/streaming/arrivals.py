@@ -10,12 +10,17 @@ JSON Lines are read on where they grow, up to the last line that is complete. Co
 Parquet are read once, as a whole. What a check would set aside and no order reads (an empty file, a
 last line that is cut off, what came to a compressed file later) is told as long as it is so.
 
+A file of JSON Lines with its SHA-256 beside it is complete: it is compared when that or the file is
+seen to have changed. Where the two differ one of them may still be on its way, so nothing is read;
+where they differ at the next look, too, and neither has changed, no line of the file counts.
+
 An *order* is a file of spans, one a line, that becomes visible by a rename; its number is the
 database's version. It is written first, then the database is committed, then the order is renamed;
 so what a kill has left behind is known by its number, and no span is lost or ordered twice.
 """
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 from threading import Lock
@@ -26,6 +31,7 @@ import msgspec
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.streaming.spans import Span, head_of
+from purgatory_pipeline.traces.byte_streams import difference, digest_beside
 from purgatory_pipeline.traces.parsing import MOST_BYTES, place_of
 from purgatory_pipeline.traces.sources import read_file, read_part, sources_of
 
@@ -36,7 +42,7 @@ _TABLE = """
 CREATE TABLE IF NOT EXISTS files (
     file TEXT PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, changed_ns INTEGER NOT NULL,
     head TEXT NOT NULL, head_bytes INTEGER NOT NULL, stop INTEGER NOT NULL, told BLOB NOT NULL,
-    gone INTEGER NOT NULL
+    gone INTEGER NOT NULL, digest TEXT NOT NULL, differed INTEGER NOT NULL
 ) WITHOUT ROWID
 """
 _BLANKS = b" \t\r\n"
@@ -44,7 +50,11 @@ _ROWS = msgspec.json.Decoder(tuple[QuarantineRow, ...])
 
 
 class _File(NamedTuple):
-    """What is known of a file; ``gone`` numbers the look that did not find it, or is 0."""
+    """What is known of a file.
+
+    ``gone`` numbers the look that did not find it, or is 0. ``digest`` is the one beside it that
+    was compared last; at so many looks it ``differed``.
+    """
 
     file: str
     name: str
@@ -55,6 +65,13 @@ class _File(NamedTuple):
     stop: int = 0
     told: bytes = b""
     gone: int = 0
+    digest: str = ""
+    differed: int = 0
+
+    @property
+    def stamp(self) -> tuple[str, int, int]:
+        """What tells that a file has changed: its name, size and time of change."""
+        return self.name, self.size, self.changed_ns
 
 
 class Arrivals:
@@ -125,19 +142,20 @@ class Arrivals:
                 return None
             known = self._known_as(key)
             stamp = name, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns)
-            if known is None or known[1:4] != stamp:
-                start, file = _seen(_File(key, *stamp), known)
+            file = _File(key, *stamp, digest=_digest_beside(name))
+            if known is None or known.stamp != stamp or _is_to_be_compared(file, known):
+                start, file, problem = _seen(file, known)
             else:
-                start, file = known.stop, known._replace(gone=0)
+                start, file, problem = known.stop, known._replace(gone=0), ""
         except FileNotFoundError:
             return None  # it has gone since the folder was listed
         present.add(key)
-        if file.stop == start:
+        if file.stop == start and not problem:
             if file != known:
                 self._keep(file)
             return None
         stop = file.stop if _is_read_on(name) else None
-        return file, Span(0, name, status.st_ino, file.head, file.head_bytes, start, stop)
+        return file, Span(0, name, status.st_ino, file.head, file.head_bytes, start, stop, problem)
 
     def _order(self, waiting: list[tuple[_File, Span]]) -> None:
         """Place an order, whole or not at all."""
@@ -189,8 +207,24 @@ def _is_read_on(name: str) -> bool:
     return name.endswith(".jsonl")
 
 
-def _seen(file: _File, known: _File | None) -> tuple[int, _File]:
+def _digest_beside(name: str) -> str:
+    """The SHA-256 beside a file; empty where there is none, or nothing in it yet."""
+    if not _is_read_on(name):
+        return ""
+    with suppress(OSError):
+        return digest_beside(name) or ""
+    return ""
+
+
+def _is_to_be_compared(file: _File, known: _File) -> bool:
+    """Whether a file that has not changed is to be compared with the digest beside it."""
+    return file.digest not in ("", known.digest) or known.differed == 1
+
+
+def _seen(file: _File, known: _File | None) -> tuple[int, _File, str]:
     """Where reading of a file begins, and the file with how far it goes and what is told of it.
+
+    The last is the reason for which no line of it counts, empty where they do.
 
     Args:
         file: The file with its present name and size.
@@ -205,12 +239,18 @@ def _seen(file: _File, known: _File | None) -> tuple[int, _File]:
         file = file._replace(head=head, head_bytes=head_bytes)
         is_same = known is not None and head_of(name, known.head_bytes) == known[4:6]
         start = known.stop if known is not None and is_same else 0
+        damage = difference(name, file.digest) if file.digest else None
+        if damage is not None:
+            if known is not None and (known.stamp, known.digest) == (file.stamp, file.digest):
+                return start, file._replace(stop=size, differed=2), damage.problem
+            return start, _telling(file._replace(differed=1), start, damage.problem), ""
         if size < start:
-            return size, _telling(file, size, f"it was cut to {size} bytes when {start} were read")
+            reason = f"it was cut to {size} bytes when {start} were read"
+            return size, _telling(file, size, reason), ""
         if _is_read_on(name):
             stop = _end_of_lines(name, start, size)
         elif 0 < start < size:
-            return start, _telling(file, start, f"it has {size} bytes now; {start} {_ONCE}")
+            return start, _telling(file, start, f"it has {size} bytes now; {start} {_ONCE}"), ""
         else:
             stop = size
     except FileNotFoundError:
@@ -219,7 +259,7 @@ def _seen(file: _File, known: _File | None) -> tuple[int, _File]:
         start = stop = 0  # the reader says why
     rest = () if stop == size > 0 else read_part(name, stop, size) if stop else read_file(name)
     told = [row for row in rest if isinstance(row, QuarantineRow)]
-    return start, file._replace(stop=stop, told=msgspec.json.encode(told) if told else b"")
+    return start, file._replace(stop=stop, told=msgspec.json.encode(told) if told else b""), ""
 
 
 _ONCE = (

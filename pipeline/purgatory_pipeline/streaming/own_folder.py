@@ -12,7 +12,7 @@ from purgatory_pipeline.errors import Refused
 from purgatory_pipeline.results.locking import LOCK, only_one
 
 _WATCHED = "watched.json"
-_LAYOUT = 2
+_LAYOUT = 3
 """What is kept in the folder, and how; raised where a stream cannot go on from what was kept."""
 
 

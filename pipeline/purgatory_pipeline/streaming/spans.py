@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.traces.lines import Located
-from purgatory_pipeline.traces.sources import read_file, read_part, sources_of
+from purgatory_pipeline.traces.sources import read_changed, read_file, read_part, sources_of
 
 HEAD_BYTES = 4096
 """So much of a file tells it from others."""
@@ -49,6 +49,7 @@ class Span(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         head_bytes: At most ``HEAD_BYTES``.
         start: The first byte.
         stop: The byte behind the last one; None for all of a file that is read as a whole.
+        problem: Why no line of the file counts; empty where they do.
     """
 
     order: int
@@ -58,6 +59,7 @@ class Span(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     head_bytes: int
     start: int
     stop: int | None
+    problem: str = ""
 
 
 def head_of(name: str, most: int = HEAD_BYTES) -> tuple[str, int]:
@@ -80,7 +82,12 @@ def read_span(span: Span, folder: str) -> Iterator[Located | QuarantineRow]:
             reason = f"{reason} on, from byte {span.start}"
         yield QuarantineRow(span.name, 0, "", reason)
         return
-    lines = read_file(place) if span.stop is None else read_part(place, span.start, span.stop)
+    if span.problem:
+        lines = read_changed(place, span.problem)
+    elif span.stop is None:
+        lines = read_file(place)
+    else:
+        lines = read_part(place, span.start, span.stop)
     for line in lines:
         yield line._replace(file=span.name)
 

@@ -98,15 +98,38 @@ def damage_of(name: str) -> Damage | None:
 
 def _changed(name: str) -> Damage | None:
     """The damage to a file whose digest is not the one that stands beside it."""
-    beside = Path(f"{name}{CHECKSUM}")
-    if not beside.is_file():
+    told = digest_beside(name)
+    return None if told is None else difference(name, told)
+
+
+def digest_beside(name: str) -> str | None:
+    """What ``NAME.sha256`` says of a file, empty where it is empty; None where it is missing.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        words = Path(f"{name}{CHECKSUM}").read_text(encoding="utf-8", errors="replace").split()
+    except (FileNotFoundError, IsADirectoryError):
         return None
-    told = beside.read_text(encoding="utf-8", errors="replace").split()
+    return words[0] if words else ""
+
+
+def difference(name: str, told: str) -> Damage | None:
+    """The damage to a file whose SHA-256 is not the one that is told; None where it is.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     with Path(name).open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if told[:1] == [digest]:
-        return None
-    return Damage(0, f"its SHA-256 is not that in {beside}; remove this if the change was meant")
+        if hashlib.file_digest(file, "sha256").hexdigest() == told:
+            return None
+    return Damage(0, unlike_its_checksum(name))
+
+
+def unlike_its_checksum(name: str) -> str:
+    """Says that a file is not what ``NAME.sha256`` says."""
+    return f"its SHA-256 is not that in {name}{CHECKSUM}; remove this if the change was meant"
 
 
 def checksum_line(name: str, digest: str) -> str:

@@ -226,6 +226,12 @@ def _read_damaged(
         return  # it was told
 
 
+def read_changed(name: str, problem: str, named: str = "") -> Iterator[Located | QuarantineRow]:
+    """What is wrong with a file of JSON Lines of which no line counts, and each run in it."""
+    with closing(chunks_of(name)) as chunks:
+        yield from _read_damaged(LinesOfFile(named or name), chunks, Damage(0, problem))
+
+
 def read_part(name: str, start: int, stop: int) -> Iterator[Located | QuarantineRow]:
     """The lines of a file of JSON Lines from one byte to another, numbered as in the whole file.
 

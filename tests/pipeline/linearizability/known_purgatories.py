@@ -52,6 +52,14 @@ TRIED, COMPLETED, TIMED_OUT = EventKind.TRIED, EventKind.COMPLETED, EventKind.TI
 W = Watch("a", ("k",), 10)
 WAITS = (tried("a"), tried("a"))
 
+CANCELLED_AMID_ITS_WATCH = (
+    call("t", W, 1),
+    event("t", TRIED, "a", 1),
+    step("u", CancelForKey("k"), ("a",), at_ms=2),
+    event("t", TRIED, "a", 3),
+    back("t", False, 3),
+)
+
 PURGATORIES = {
     # Satisfied between the two tries: its own watch completes it.
     "a watch completes on its second try": right(
@@ -165,6 +173,36 @@ PURGATORIES = {
         2,
         step("t", W, False, *WAITS, at_ms=1),
         step("t", Force("a"), False, at_ms=12),
+        ended_ms=100,
+    ),
+    # The cancellation finds no time-out yet: it is armed last.
+    "cancelled amid its watch, and armed behind it": right(
+        EXACT_THREAD,
+        *CANCELLED_AMID_ITS_WATCH,
+        event("e", COMPLETED, "a", 13),
+        event("e", TIMED_OUT, "a", 13),
+        ended_ms=100,
+    ),
+    # Armed first: its watch is still to try again. The other operation's is armed last.
+    "each operation has an order of its own": right(
+        EXACT_THREAD,
+        *CANCELLED_AMID_ITS_WATCH,
+        call("t", Watch("b", ("k",), 5), 4),
+        event("t", TRIED, "b", 4),
+        event("e", COMPLETED, "b", 12),
+        event("e", TIMED_OUT, "b", 12),
+        event("e", COMPLETED, "a", 13),
+        event("e", TIMED_OUT, "a", 13),
+        back("t", False, 14),
+        ended_ms=100,
+    ),
+    "cancelled behind its watch, and timed out all the same": wrong(
+        EXACT_THREAD,
+        4,
+        step("t", W, False, *WAITS, at_ms=1),
+        step("u", CancelForKey("k"), ("a",), at_ms=2),
+        event("e", COMPLETED, "a", 13),
+        event("e", TIMED_OUT, "a", 13),
         ended_ms=100,
     ),
     # The purge of a real clock cannot be seen.

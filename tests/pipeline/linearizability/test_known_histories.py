@@ -6,8 +6,23 @@ Each is a trace; of the wrong ones the line is given that is the first that cann
 import pytest
 
 from purgatory_pipeline.linearizability.checker import Answered
-from purgatory_pipeline.traces.lines import TraceLine
-from purgatory_spec.operations import Add, Answer, Cancel, Check, Elapse, Force, Script, Watch
+from purgatory_pipeline.replay.overlapping.purgatory.operation_monitor import (
+    ANY_KEY_TAKES_TIME_OUT,
+)
+from purgatory_pipeline.replay.run_replay import RunReplay, rows_of
+from purgatory_pipeline.results.rows import RunVerdict, VerdictRow
+from purgatory_pipeline.traces.lines import DeclaredDeviation, TraceLine
+from purgatory_spec.operations import (
+    Add,
+    Answer,
+    Cancel,
+    CancelForKey,
+    Check,
+    Elapse,
+    Force,
+    Script,
+    Watch,
+)
 from purgatory_spec.outcomes import EventKind, completed
 
 from .known_history import WALL, Known
@@ -36,6 +51,40 @@ def test_what_is_known_of_a_history_is_found(known: Known) -> None:
         return
     assert finding.answered is Answered.NOT_LINEARIZABLE, finding.reason
     assert finding.shares[0].fails_at == known.wrong_at
+
+
+ON_REAL_CLOCKS = {name: known for name, known in KNOWN.items() if known.clock == WALL}
+
+
+@pytest.mark.parametrize("known", ON_REAL_CLOCKS.values(), ids=ON_REAL_CLOCKS)
+def test_the_replay_finds_the_same(known: Known) -> None:
+    """
+    Given such a history on a real clock, where calls may overlap in a replay, too
+    When it is replayed
+    Then it diverges if it is known to be wrong, and only then
+    """
+    lines = located(known.instance, known.lines, clock=known.clock, at_ms=known.ended_ms)
+    rows = list(rows_of(RunReplay("r"), iter(lines)))
+    (verdict,) = (row for row in rows if isinstance(row, VerdictRow))
+    assert (verdict.verdict == RunVerdict.DIVERGES.value) is (known.wrong_at is not None)
+
+
+def test_a_declared_deviation_need_not_happen() -> None:
+    """
+    Given a purgatory that is known to take the time-out with any key
+    When an operation times out all the same that is cancelled under one of two
+    Then it is explained, as it is where nothing is declared
+    """
+    kept = DeclaredDeviation("PURGATORY-CANCEL-KEEPS-TIME-OUT", ANY_KEY_TAKES_TIME_OUT)
+    lines = (
+        step("t", Watch("a", ("k", "l"), 10), False, *WAITS, at_ms=1),
+        step("t", CancelForKey("k"), ("a",), at_ms=2),
+        event("e", COMPLETED, "a", 13),
+        event("e", EventKind.TIMED_OUT, "a", 13),
+    )
+    for declared in ((), (kept,)):
+        run = located(EXACT_THREAD, lines, clock=WALL, at_ms=100, deviations=declared)
+        assert found_of(run).answered is Answered.LINEARIZABLE
 
 
 BROKEN_OFF = {

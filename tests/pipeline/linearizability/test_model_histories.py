@@ -19,7 +19,6 @@ from purgatory_model.overlapping.projection import Projection
 from purgatory_pipeline.linearizability.calls import NoHistory, calls_of
 from purgatory_pipeline.linearizability.checker import Answered, Finding
 from purgatory_pipeline.traces.lines import (
-    DeclaredDeviation,
     Instance,
     MemoryPoolInstance,
     PurgatoryInstance,
@@ -45,8 +44,6 @@ from .traces import back, call, entries_of, event, explained_entries, found_of, 
 
 Programs = dict[str, tuple[Operation, ...]]
 
-CANCELS_ALL = (DeclaredDeviation("PURGATORY-CANCEL-KEEPS-TIME-OUT", "any_key_takes_time_out"),)
-
 
 def told(history: History) -> Iterator[TraceLine]:
     """A history of a model as the lines of a trace."""
@@ -59,11 +56,9 @@ def told(history: History) -> Iterator[TraceLine]:
             yield back(each.thread, each.result, rejected=each.raised)
 
 
-def checked(
-    history: History, instance: Instance, deviations: tuple[DeclaredDeviation, ...] = ()
-) -> Finding:
+def checked(history: History, instance: Instance) -> Finding:
     """What is found of a history as a run of its own."""
-    return found_of(located(instance, told(history), deviations=deviations))
+    return found_of(located(instance, told(history)))
 
 
 EXACT = ExactInstance(
@@ -165,7 +160,7 @@ def test_runs_in_the_proposals_order_are_explained() -> None:
     explained = 0
     for seed in range(80):
         history = _run(Programmed(model, callers, fits=_fits), seed)
-        finding = checked(history, PROPOSAL_TRACE, CANCELS_ALL)
+        finding = checked(history, PROPOSAL_TRACE)
         assert finding.answered is Answered.LINEARIZABLE, (seed, history, finding.reason)
         explained += any(isinstance(each, Happened) for each in history)
     assert explained > 30

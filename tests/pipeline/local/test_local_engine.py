@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from purgatory_pipeline.engines import local as local_engine
 from purgatory_pipeline.engines.local import check_locally
-from purgatory_pipeline.engines.local_progress import CheckProgress
 from purgatory_pipeline.replay import replay
 from purgatory_pipeline.results.rows import QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.traces.lines import TRACED, Located
@@ -129,18 +128,13 @@ def test_memory_does_not_grow_with_the_length_of_a_run(tmp_path: Path) -> None:
 def test_how_far_it_is_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_engine, "_LINES_BETWEEN_NEWS", 50)
     write_corpus(tmp_path, 2, 70, faulty=0)
-    told: list[tuple[str, int]] = []
-
-    class Listener(CheckProgress):
-        def read(self, lines: int) -> None:
-            told.append(("read", lines))
-
-        def judged(self, lines: int, of: int) -> None:
-            assert of == 140
-            told.append(("judged", lines))
-
-    assert sum(1 for _ in check_locally([tmp_path], progress=Listener(140))) > 2
-    assert told == [("read", 50), ("read", 100), ("judged", 0), ("judged", 50), ("judged", 100)]
+    told: list[tuple[int, int, str]] = []
+    rows = check_locally([tmp_path], progress=lambda *news: told.append(news), estimated=150)
+    assert sum(1 for _ in rows) > 2
+    assert told == [
+        *((lines, 150, "reading") for lines in (50, 100)),
+        *((lines, 140, "judging") for lines in (0, 50, 100)),
+    ]
 
 
 def test_a_path_that_stands_for_nothing_is_an_error(tmp_path: Path) -> None:

@@ -1,16 +1,61 @@
 """Addresses of this machine's own file system, which Spark spells in two ways."""
 
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.spark.engine import check_on_spark
 from purgatory_pipeline.engines.spark.hadoop import hadoop_files
+from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces.byte_streams import CHECKSUM, checksum_line
+from purgatory_pipeline.traces.synthetic import run_lines
+from purgatory_spec.profiles import Component
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def test_files_are_compared_with_the_digests_beside_them(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    """
+    Given three files of lines, two of them with the SHA-256 of what was written beside them
+    When a bit flips in one of these two, and the folder is checked by its address
+    Then the rows are those of the local engine: the runs in that file are incomplete
+    """
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for run in "abc":
+        content = b"".join(run_lines(run, Component.TIMER, 60))
+        log = folder / f"{run}.jsonl"
+        log.write_bytes(content)
+        if run != "a":
+            line = checksum_line(log.name, sha256(content).hexdigest())
+            log.with_name(log.name + CHECKSUM).write_text(line, encoding="utf-8")
+        if run == "c":
+            log.write_bytes(bytes([*content[:700], content[700] ^ 1, *content[701:]]))
+    found = hadoop_files(spark, [folder.as_uri()])
+    assert found.ignored == ()
+    (tmp_path / "tables").mkdir()
+    whole, staging = ((tmp_path / name).as_uri() for name in ("tables", "staging"))
+    verdicts = check_on_spark(spark, found, whole, staging).summary.verdicts
+    assert {verdict: count for verdict, count in verdicts.items() if count} == {
+        "conforms": 2,
+        "incomplete": 1,
+    }
+    rows = pq.read_table(tmp_path / "tables" / "quarantine.parquet").to_pylist()
+    local = [row for row in check_locally([folder]) if isinstance(row, QuarantineRow)]
+    assert sorted((row["file"], row["line"], row["reason"]) for row in rows) == sorted(
+        (Path(row.file).as_uri(), row.line, row.reason.replace(str(folder), folder.as_uri()))
+        for row in local
+    )
+    assert len(rows) == 2
 
 
 def test_each_file_is_found_once_and_spelled_alike(spark: "SparkSession", tmp_path: Path) -> None:

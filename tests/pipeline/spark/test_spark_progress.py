@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -79,6 +80,7 @@ def test_a_bar_follows_on_a_terminal(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert looks(spark, monkeypatch)
     assert "counting rows" in capsys.readouterr().err
 
@@ -86,6 +88,7 @@ def test_a_bar_follows_on_a_terminal(
 def test_elsewhere_there_is_no_bar_and_spark_is_asked_nothing_for_it(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
     assert not looks(spark, monkeypatch)
     assert capsys.readouterr() == ("", "")
 

@@ -22,7 +22,7 @@ from purgatory_pipeline.errors import Undecided, Unusable
 from purgatory_pipeline.replay import RunReplay
 from purgatory_pipeline.replay.sequential import SequentialJudge
 from purgatory_pipeline.replay.stretches import Stretch, leap, may_begin
-from purgatory_pipeline.results.rows import VerdictRow
+from purgatory_pipeline.results.rows import Row, VerdictRow
 from purgatory_pipeline.snapshots.snapshots import profile_after_snapshot
 from purgatory_pipeline.traces.from_cases import encoded
 from purgatory_pipeline.traces.lines import (
@@ -163,8 +163,8 @@ def written(folder: Path, files: Sequence[Sequence[bytes]]) -> list[Path]:
     return paths
 
 
-def came_out_as_in_one_piece(paths: list[Path]) -> str:
-    """Compare the rows with the local engine's; in which way they came about."""
+def put_together(paths: list[Path]) -> tuple[list[Row], str]:
+    """The rows of files that were judged apart, and in which way they came about."""
     pieces = read(*paths)
     found = carried(in_order(pieces))
     again = [each.payload for each in found if each.table == AGAIN]
@@ -172,11 +172,16 @@ def came_out_as_in_one_piece(paths: list[Path]) -> str:
     if again:
         assert [row for row in got if not isinstance(row, VerdictRow)] == got
         got += rows(in_order(read(*paths, judges=False, only=frozenset({again[0].decode()}))))
-    assert compared(got) == compared(list(check_locally([paths[0].parent])))
-    if again:
-        return "again"
+        return got, "again"
     stretches = [piece for piece in kinds(pieces) if piece[1] == PieceKind.STRETCH]
-    return "leapt" if len(stretches) > 1 else "whole"
+    return got, "leapt" if len(stretches) > 1 else "whole"
+
+
+def came_out_as_in_one_piece(paths: list[Path]) -> str:
+    """Compare the rows with the local engine's; in which way they came about."""
+    got, way = put_together(paths)
+    assert compared(got) == compared(list(check_locally([paths[0].parent])))
+    return way
 
 
 @pytest.fixture(params=[30])

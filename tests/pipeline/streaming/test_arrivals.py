@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,9 @@ from purgatory_pipeline.results.rows import QuarantineRow
 from purgatory_pipeline.streaming import arrivals as module
 from purgatory_pipeline.streaming.arrivals import Arrivals
 from purgatory_pipeline.streaming.spans import Span, read_span
+from purgatory_pipeline.traces.byte_streams import CHECKSUM, checksum_line
 from purgatory_pipeline.traces.lines import Located
+from purgatory_pipeline.traces.parsing import NOT_BELIEVED
 from purgatory_pipeline.traces.sources import read_file
 
 Read = list[Located | QuarantineRow]
@@ -143,6 +146,79 @@ def test_a_compressed_file_that_grows_is_told(watched: Watched) -> None:
     assert "of them were read: compressed files and Parquet are read once" in row.reason
     packed.unlink()
     assert watched.runs() == []
+    assert watched.told == []
+
+
+def sealed(path: Path, content: bytes) -> None:
+    """Put the SHA-256 of this beside a file, as its writer does when it closes it."""
+    beside = path.with_name(path.name + CHECKSUM)
+    beside.write_text(checksum_line(path.name, sha256(content).hexdigest()), encoding="utf-8")
+
+
+def flipped(content: bytes) -> bytes:
+    """With one bit of the last run's name changed."""
+    place = content.rindex(b'"b"') + 1
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize("read_before", [0, 1, 2], ids=["nothing", "a line", "all"])
+@pytest.mark.parametrize("is_sound", [True, False], ids=["sound", "a bit flipped"])
+def test_a_file_that_is_complete_is_compared(
+    watched: Watched, read_before: int, is_sound: bool
+) -> None:
+    """
+    Given a file of which nothing, something or all was read before it was complete
+    When its digest appears beside it, and a bit of it has changed or not
+    Then the rest is read where it has not; else that is told, and the second look brings what a
+        check would say of the file, once
+    """
+    whole = lines("a", "b")
+    if read_before:
+        watched.log.write_bytes(lines(*"ab"[:read_before]))
+        assert len(watched.read()) == read_before
+    watched.log.write_bytes(whole if is_sound else flipped(whole))
+    sealed(watched.log, whole)
+    first = watched.read()
+    if is_sound:
+        assert [line.run for line in first] == ["a", "b"][read_before:]
+    else:
+        assert first == []
+        (row,) = watched.told
+        assert row.reason.startswith(f"its SHA-256 is not that in {watched.log}{CHECKSUM}")
+        read = watched.read()
+        assert read == list(read_file(watched.log))
+        assert [each.raw for each in read if isinstance(each, Located)] == [NOT_BELIEVED] * 2
+    assert watched.told == []
+    assert watched.orders() == []
+
+
+def test_a_file_that_comes_behind_its_digest_is_read(watched: Watched) -> None:
+    """
+    Given the digest of a file that is still being copied
+    When looks see it grow, and whole in the end
+    Then nothing is read before it is whole, and everything then
+    """
+    whole = lines("a", "b", "c")
+    sealed(watched.log, whole)
+    for size in (10, len(lines("a"))):
+        watched.log.write_bytes(whole[:size])
+        assert watched.orders() == []
+        assert len(watched.told) == 1
+    watched.log.write_bytes(whole)
+    assert watched.runs() == ["a", "b", "c"]
+    assert watched.told == []
+
+
+def test_a_digest_that_is_taken_away_or_not_written_yet_is_none(watched: Watched) -> None:
+    beside = watched.log.with_name(watched.log.name + CHECKSUM)
+    watched.log.write_bytes(lines("a"))
+    beside.write_text("", encoding="utf-8")
+    assert watched.runs() == ["a"]
+    watched.log.write_bytes(lines("a", "b"))
+    sealed(watched.log, lines("a"))
+    assert watched.orders() == []
+    beside.unlink()
+    assert watched.runs() == ["b"]
     assert watched.told == []
 
 

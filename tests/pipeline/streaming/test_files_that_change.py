@@ -1,6 +1,7 @@
 """Files that are renamed, whose names are used again, and that grow: each line is judged once."""
 
 import gzip
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import pytest
 
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
+from purgatory_pipeline.traces.byte_streams import CHECKSUM, checksum_line
 from purgatory_pipeline.traces.synthetic import run_lines
 from purgatory_pipeline.traces.synthetic_steps import Fault
 from purgatory_spec.profiles import Component
@@ -74,6 +76,29 @@ def test_a_file_that_grows_is_read_on(spark: "SparkSession", logs: Path, tmp_pat
     assert verdicts(rows) == {"a": "diverges"}
     assert sorted(rows, key=repr) == sorted(check_locally([logs]), key=repr)
     assert watched(spark, logs, tmp_path / "out") == (rows, [])
+
+
+def test_a_file_that_was_changed_before_it_was_complete_supports_no_verdict(
+    spark: "SparkSession", logs: Path, tmp_path: Path
+) -> None:
+    """
+    Given a file that was read while it was written, and whose run conforms
+    When its writer closes it and leaves its digest, and a bit of it has flipped by then
+    Then the next look tells so, and from the one after that on the run is incomplete
+    """
+    content, log, out = of_run("a"), logs / "log.jsonl", tmp_path / "out"
+    log.write_bytes(content)
+    rows, _ = watched(spark, logs, out)
+    assert verdicts(rows) == {"a": "conforms"}
+    beside = logs / f"log.jsonl{CHECKSUM}"
+    beside.write_text(checksum_line(log.name, sha256(content).hexdigest()), encoding="utf-8")
+    assert watched(spark, logs, out) == (rows, [])
+    log.write_bytes(bytes([*content[:700], content[700] ^ 1, *content[701:]]))
+    for verdict in ("conforms", "incomplete", "incomplete"):
+        rows, _ = watched(spark, logs, out)
+        assert verdicts(rows) == {"a": verdict}
+        (aside,) = (row for row in rows if isinstance(row, QuarantineRow))
+        assert aside.reason.startswith(f"its SHA-256 is not that in {beside}")
 
 
 def test_a_file_that_is_renamed_is_not_read_again(

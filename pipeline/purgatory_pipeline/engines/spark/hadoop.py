@@ -3,17 +3,19 @@
 Theory of operation. Files of lines are split at lines and Parquet at row groups, as Spark does it,
 and the rows go to a Python worker with a number for the file, the first byte of the split, and for
 Parquet the number of the row. A gzip file cannot be split: its bytes go to a worker as they are,
-and are read there from a file of its own, as everywhere. What a reader of Spark cannot read ends
-the check; no part of a file is passed over.
+and are read there from a file of its own, as everywhere. So is a file of lines that is not what
+the SHA-256 beside it says. What a reader of Spark cannot read ends the check; no part of a file is
+passed over.
 """
 
+import logging
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -23,18 +25,27 @@ from purgatory_pipeline.engines.spark.reading import JudgeOrCut
 from purgatory_pipeline.engines.spark.splits import Split, split_name
 from purgatory_pipeline.results.manifest import InputFile, is_own
 from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.traces.byte_streams import CHECKSUM, unlike_its_checksum
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.parquet import located
-from purgatory_pipeline.traces.sources import SUFFIXES, LinesOfFile, NothingThere, read_file
+from purgatory_pipeline.traces.sources import (
+    SUFFIXES,
+    LinesOfFile,
+    NothingThere,
+    read_changed,
+    read_file,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-MOST_COMPRESSED_BYTES = 64 << 20
-"""A larger gzip file is set aside: one worker would have to hold it."""
+MOST_BYTES_AT_ONCE = 64 << 20
+"""A larger gzip file is set aside, and a larger file of lines is not compared with its SHA-256:
+one task would have to hold it."""
 _BYTES_OF_A_TASK = 16 << 20
 _MOST_TASKS = 10_000
 _MS_OF_A_DAY = 86_400_000
+_LOGGER = logging.getLogger(__name__)
 _COLUMNS = ("file", "start", "row", "run", "seq", "raw")
 
 
@@ -59,10 +70,12 @@ class HadoopFiles:
     Attributes:
         found: To be read, in the order of their addresses.
         ignored: Files in the folders that have none of the suffixes.
+        checksums: The addresses of files that tell the SHA-256 of another one.
     """
 
     found: tuple[HadoopFile, ...]
     ignored: tuple[str, ...]
+    checksums: frozenset[str] = frozenset()
 
     @property
     def inputs(self) -> tuple[InputFile, ...]:
@@ -73,7 +86,7 @@ class HadoopFiles:
         """The files that have changed since the manifest, or are not in the manifest."""
         before = set(known)
         left = tuple(each for each in self.found if each.as_input not in before)
-        return HadoopFiles(left, self.ignored)
+        return replace(self, found=left)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -102,18 +115,51 @@ class HadoopFiles:
         """The pieces of the runs in the files; see ``pieces_of``."""
         from purgatory_pipeline.engines.spark.pieces import PIECE_COLUMNS
 
-        read = ReadRows({each.number: each for each in self.found}, JudgeOrCut(judges, only))
-        frames = [
-            reader(spark, [each.address for each in files])
-            for suffix, reader in _READERS.items()
-            if (files := [each for each in self.found if each.address.endswith(suffix)])
-        ]
+        changed = self._changed(spark)
+        files = {each.number: each for each in self.found}
+        read = ReadRows(files, JudgeOrCut(judges, only), changed)
+        by_reader: dict[_Reader, list[str]] = {}
+        for file in self.found:
+            reader = _compressed if file.number in changed else _reader_of(file)
+            by_reader.setdefault(reader, []).append(file.address)
+        frames = [reader(spark, addresses) for reader, addresses in by_reader.items()]
         if not frames:
             frames = [spark.createDataFrame([], _ROWS_OF_FILES)]
         rows = reduce(lambda one, other: one.unionByName(other), frames)
         return rows.mapInArrow(read, PIECE_COLUMNS)
 
+    def _changed(self, spark: "SparkSession") -> frozenset[int]:
+        """The numbers of the files of lines that are not what the SHA-256 beside them says."""
+        sealed = [each for each in self.found if f"{each.address}{CHECKSUM}" in self.checksums]
+        compared = [each for each in sealed if each.bytes <= MOST_BYTES_AT_ONCE]
+        if len(compared) < len(sealed):
+            left = len(sealed) - len(compared)
+            _LOGGER.warning("%d files are too large to be compared with their SHA-256", left)
+        if not compared:
+            return frozenset()
+        binary = spark.read.format("binaryFile")
+        beside = binary.load([f"{each.address}{CHECKSUM}" for each in compared])
+        told = {
+            _spelled(row.address): row.told
+            for row in beside.selectExpr(
+                "_metadata.file_path as address",
+                r"split(cast(content as string), '[ \t\r\n]')[0] as told",
+            ).collect()
+        }
+        files = binary.load([each.address for each in compared])
+        digests = files.selectExpr(
+            "_metadata.file_path as address",
+            "xxhash64(_metadata.file_path) as number",
+            "sha2(content, 256) as digest",
+        ).collect()
+        return frozenset(
+            row.number
+            for row in digests
+            if told.get(f"{_spelled(row.address)}{CHECKSUM}") != row.digest
+        )
 
+
+_Reader: TypeAlias = Callable[["SparkSession", Sequence[str]], "DataFrame"]
 _ROWS_OF_FILES = "file bigint, start bigint, row bigint, run string, seq bigint, raw binary"
 
 
@@ -140,7 +186,7 @@ def _compressed(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
         "cast(null as bigint) as row",
         "cast(null as string) as run",
         "cast(null as bigint) as seq",
-        f"case when length <= {MOST_COMPRESSED_BYTES} then content end as raw",
+        f"case when length <= {MOST_BYTES_AT_ONCE} then content end as raw",
     )
 
 
@@ -156,7 +202,9 @@ def _table(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
     )
 
 
-_READERS = {".jsonl": _lines, ".jsonl.gz": _compressed, ".parquet": _table}
+def _reader_of(file: HadoopFile) -> _Reader:
+    readers = {".jsonl": _lines, ".gz": _compressed, ".parquet": _table}
+    return readers[PurePosixPath(file.address).suffix]
 
 
 def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles:
@@ -184,14 +232,16 @@ def hadoop_files(spark: "SparkSession", addresses: Sequence[str]) -> HadoopFiles
     # Of a file without a byte Spark gives no row.
     empty = sorted({_spelled(each) for each in frame.inputFiles()} - full)
     listed += [HadoopFile(address, number, 0, 0) for number, address in enumerate(empty)]
-    found, ignored = [], []
+    found, ignored, checksums = [], [], set()
     for file in sorted(listed):
         parts = PurePosixPath(file.address).parts
-        if any(map(is_own, parts)) or not file.address.endswith(SUFFIXES):
+        if file.address.endswith(CHECKSUM):
+            checksums.add(file.address)
+        elif any(map(is_own, parts)) or not file.address.endswith(SUFFIXES):
             ignored.append(file.address)
         else:
             found.append(file)
-    return HadoopFiles(tuple(found), tuple(ignored))
+    return HadoopFiles(tuple(found), tuple(ignored), frozenset(checksums))
 
 
 def _spelled(address: str) -> str:
@@ -207,10 +257,12 @@ class ReadRows:
     Attributes:
         files: All files, by their numbers.
         then: What is done with the lines.
+        changed: The numbers of files of lines that come whole, since no line of them counts.
     """
 
     files: dict[int, HadoopFile]
     then: JudgeOrCut
+    changed: frozenset[int] = frozenset()
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Read the lines of one partition; called by Spark in its workers."""
@@ -231,9 +283,9 @@ class ReadRows:
                     assert row.row is not None
                     yield located(address, row.row, row.run, row.seq, row.raw)
                 splits.append(Split(address, 1, 0))
-            elif address.endswith(".gz"):
+            elif address.endswith(".gz") or number in self.changed:
                 for row in of_split:
-                    yield from _decompressed(address, row.raw)
+                    yield from _read_whole(address, row.raw)
                 splits.append(Split(address, 1, 0))
             else:
                 reader = LinesOfFile(split_name(address, start))
@@ -257,15 +309,19 @@ def _rows_in(batches: Iterable[pa.RecordBatch]) -> Iterator[_FileRow]:
         yield from map(_FileRow._make, zip(*columns, strict=True))
 
 
-def _decompressed(address: str, content: bytes | None) -> Iterator[Located | QuarantineRow]:
-    """The lines of a gzip file, by the reader of files."""
+def _read_whole(address: str, content: bytes | None) -> Iterator[Located | QuarantineRow]:
+    """The lines of a gzip file, or of a file of lines that was changed, by the reader of files."""
     if content is None:
         reason = (
-            f"it is compressed and larger than {MOST_COMPRESSED_BYTES} bytes, and cannot be "
+            f"it is compressed and larger than {MOST_BYTES_AT_ONCE} bytes, and cannot be "
             "split: write smaller files, or Parquet"
         )
         yield QuarantineRow(address, 0, "", reason)
         return
-    with tempfile.NamedTemporaryFile(suffix=".jsonl.gz", dir=scratch_folder()) as file:
+    suffix = PurePosixPath(address).suffix
+    with tempfile.NamedTemporaryFile(suffix=suffix, dir=scratch_folder()) as file:
         Path(file.name).write_bytes(content)
-        yield from read_file(file.name, address)
+        if suffix == ".gz":
+            yield from read_file(file.name, address)
+        else:
+            yield from read_changed(file.name, unlike_its_checksum(address), address)

@@ -12,14 +12,11 @@ context; there the session's own ``interruptTag`` does nothing. Through Connect 
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
 from purgatory_pipeline.engines.interrupts import remembered_interrupt
+from purgatory_pipeline.engines.progress_bar import is_shown, progress_bar
 from purgatory_pipeline.engines.spark.session import is_connect
 
 if TYPE_CHECKING:
@@ -161,13 +158,14 @@ def run_watched(spark: "SparkSession", action: Callable[[], T], *, tasks: int, l
     """
     jobs = jobs_of(spark)
     running = _Running(action, jobs)
-    with remembered_interrupt() as interrupted, _bar(label, tasks, jobs) as show:
+    with remembered_interrupt() as interrupted, progress_bar("tasks") as show:
         running.start()
         try:
             while not running.ended.wait(_SECONDS_BETWEEN_LOOKS):
                 if interrupted.is_set():
                     break
-                show()
+                if is_shown():
+                    show(min(jobs.tasks_done(), tasks), tasks, label)
             if interrupted.is_set():
                 _cancel(running, jobs)
                 raise KeyboardInterrupt
@@ -211,25 +209,3 @@ class _Running(Generic[T]):
         if self._error is not None:
             raise self._error
         return self._results[0]
-
-
-@contextmanager
-def _bar(label: str, tasks: int, jobs: WatchedJobs) -> Iterator[Callable[[], None]]:
-    """A bar on standard error; where that is no terminal, nothing is asked of Spark for it."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda: None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(label, total=tasks)
-
-        def show() -> None:
-            progress.update(task, completed=min(jobs.tasks_done(), tasks))
-
-        yield show

@@ -43,7 +43,7 @@ from purgatory_spec.operations import (
     Watch,
 )
 from purgatory_spec.outcomes import EventKind, completed, timed_out, tried
-from purgatory_spec.profiles import Accounting, CancelResult, FirstTry, PurgatoryProfile
+from purgatory_spec.profiles import CancelResult, FirstTry, PurgatoryProfile
 
 MOST_MEMORIES: Final = 50_000
 """How many memories a process keeps before it begins anew."""
@@ -80,7 +80,6 @@ _ALIKE: Final[dict[str, Operation]] = {
 class System(NamedTuple):
     """What of a purgatory decides how its operations are explained."""
 
-    accounting: Accounting
     any_key_takes_time_out: bool
     """Declared: what only this explains is a deviation."""
     tries_first: bool
@@ -93,17 +92,23 @@ class System(NamedTuple):
     def of(cls, begin: Begin, profile: PurgatoryProfile) -> "System":
         """What the first line of a run says of it."""
         return cls(
-            profile.accounting,
             any(each.variant == ANY_KEY_TAKES_TIME_OUT for each in begin.deviations),
             profile.first_try is FirstTry.BEFORE_WATCHING,
             profile.cancel_result is CancelResult.LIVE,
             frozenset({EventKind.EXPIRED, *begin.omitted}),
         )
 
-    def rules(self, name: str, *, arms_first: bool, strict: bool = False) -> OverlappingCalls:
-        """The model's rules of an operation; strict ones know of no declared deviation."""
-        any_key = self.any_key_takes_time_out and not strict
-        return OverlappingCalls(name, arms_first, any_key, self.tries_first, self.cancels_live)
+    def rules(self, name: str) -> tuple[OverlappingCalls, ...]:
+        """All rules that may explain an operation: the strict ones, then those of the deviation.
+
+        When its watches arm the time-out is free, whatever the accounting; all of them do it at
+        the same place. Rules: PURGATORY-TIME-OUT, PURGATORY-OVERLAPPING-CALLS.
+        """
+        return tuple(
+            OverlappingCalls(name, arms_first, any_key, self.tries_first, self.cancels_live)
+            for any_key in (False, True)[: 1 + self.any_key_takes_time_out]
+            for arms_first in (True, False)
+        )
 
 
 class Memory:
@@ -122,7 +127,10 @@ class Memory:
         self.system = system
         self.moments = moments
         self._next: dict[Seen, Memory | None] = {}
-        self.is_strict: Final = any(moments[: len(_orders(system))])
+        both = zip(system.rules(THE_OPERATION), moments, strict=True)
+        self.is_strict: Final = any(
+            left for rules, left in both if not rules.any_key_takes_time_out
+        )
         """Whether it is explained without a declared deviation."""
         self._settled = all(
             is_settled(moment.state)
@@ -215,17 +223,9 @@ def memories() -> int:
     return len(_MEMORIES)
 
 
-def _orders(system: System) -> tuple[bool, ...]:
-    """Whether a watch may arm the time-out first, or last."""
-    return (True,) if system.accounting is Accounting.EXACT else (False, True)
-
-
 @lru_cache(maxsize=16)
 def _explainers(system: System) -> tuple[LateExplainer, ...]:
-    """All rules that may explain an operation: the strict ones, then those of the deviation."""
-    rules = [system.rules(THE_OPERATION, arms_first=e, strict=True) for e in _orders(system)]
-    if system.any_key_takes_time_out:
-        rules += [system.rules(THE_OPERATION, arms_first=each) for each in (False, True)]
+    rules = system.rules(THE_OPERATION)
     return tuple(LateExplainer(ObservedRules(each, system.unseen)) for each in rules)
 
 

@@ -1,0 +1,44 @@
+"""How far an engine is: a bar on standard error, on a terminal only."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+Show: TypeAlias = Callable[[int, int, str], None]
+"""Is told how much is done, of how much, and what is being done."""
+
+
+def is_shown() -> bool:
+    """Whether there is a terminal to show a bar on, whatever the environment says of colours."""
+    return sys.stderr.isatty()
+
+
+@contextmanager
+def progress_bar(unit: str) -> Iterator[Show]:
+    """A bar that shows what it is told.
+
+    Args:
+        unit: What is counted, for example ``lines``.
+    """
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24, complete_style="blue", finished_style="blue"),
+        TextColumn("{task.fields[words]}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not is_shown(),
+    ) as progress:
+        task = progress.add_task("starting", total=1, words="")
+
+        def show(done: int, total: int, doing: str) -> None:
+            words = f"{done:,} of {total:,} {unit}" if done <= total else f"{done:,} {unit}"
+            progress.update(
+                task, description=doing, completed=done, total=max(1, total), words=words
+            )
+
+        yield show

@@ -1,0 +1,151 @@
+"""Runs whose judgement behind a snapshot depends on what was done before it.
+
+Each has a border between the cause and a step far behind it that shows the effect, or goes wrong.
+Judged apart, the part behind the border does not know the cause; so the comparison of judges has to
+keep it from being believed.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+
+from purgatory_conformance.subjects.bundled import bundled_subject
+from purgatory_conformance.subjects.subject import profile_of
+from purgatory_pipeline.engines.local import check_locally
+from purgatory_pipeline.engines.spark import reading
+from purgatory_pipeline.replay import stretches
+from purgatory_pipeline.snapshots.snapshots import profile_after_snapshot
+from purgatory_pipeline.traces.from_cases import encoded, instance_of, trace_of_steps
+from purgatory_pipeline.traces.lines import TRACED, Begin, Step, TraceLine
+from purgatory_spec import cases
+from purgatory_spec.operations import (
+    Add,
+    Advance,
+    Allocate,
+    CancelForKey,
+    Check,
+    Operation,
+    Release,
+    ReleaseForeign,
+    ReleaseForm,
+    ReleaseNothing,
+    Satisfy,
+    Watch,
+)
+from purgatory_spec.profiles import (
+    Component,
+    Configuration,
+    MemoryPoolConfiguration,
+    MemoryPoolObservable,
+    PurgatoryConfiguration,
+    TimerConfiguration,
+)
+
+from .test_pieces import compared
+from .test_stretches import put_together, rotated, with_other_result, without_event, written
+
+WARMUP = 12
+ACCOUNT = {MemoryPoolObservable.AVAILABLE, MemoryPoolObservable.USED}
+
+CONFIGURATIONS: dict[Component, Configuration] = {
+    Component.TIMER: TimerConfiguration(),
+    Component.PURGATORY: PurgatoryConfiguration(),
+    Component.MEMORY_POOL: MemoryPoolConfiguration(100, 10),
+}
+CAUSES: dict[Component, list[list[Operation]]] = {
+    Component.TIMER: [[Add("a", 900), Add("a", 500)]],
+    Component.PURGATORY: [
+        [Watch("a", ("k", "l"), 500), CancelForKey("k")],
+        [Watch("a", ("k",), 900), Advance(1), Watch("a", ("l",), 500)],
+        [Watch("a", ("k", "k"), 500)],
+    ],
+    Component.MEMORY_POOL: [
+        [Allocate("a", 11)],
+        [Allocate("a", -1)],
+        [Allocate("a", 0)],
+        [ReleaseNothing()],
+        [ReleaseForeign(3)],
+        [Allocate("a", 5), Release("a", ReleaseForm.COPY), Release("a")],
+    ],
+}
+
+
+def between(component: Component, number: int) -> list[Operation]:
+    """Operations that leave nothing behind."""
+    name = f"b{number}"
+    match component:
+        case Component.TIMER:
+            return [Add(name, 0), Advance(2)]
+        case Component.PURGATORY:
+            return [Watch(name, ("m",), 700), Satisfy(name), Check("m")]
+        case _:
+            return [Allocate(name, 4), Release(name)]
+
+
+def effect(component: Component) -> list[Operation]:
+    """The steps that the cause has a bearing on."""
+    if component is Component.MEMORY_POOL:
+        return [Allocate("last", 6)]
+    return [Check("k"), Advance(600)] if component is Component.PURGATORY else [Advance(600)]
+
+
+def drawn(component: Component, source: Random) -> list[list[TraceLine]]:
+    """Such a run in two files; the last step may be wrong."""
+    cause = source.choice(CAUSES[component])
+    count = source.randint(2 * WARMUP, 3 * WARMUP)
+    operations = [*cause, *(each for n in range(count) for each in between(component, n))]
+    configuration = CONFIGURATIONS[component]
+    subject = bundled_subject()
+    subject.new("c", configuration)
+    operations += effect(component)
+    outcomes = list(subject.do_all(operations))
+    subject.end()
+    profile = profile_of(subject, component)
+    instance = instance_of(configuration, profile)
+    profile = profile_after_snapshot(instance)
+    if component is Component.MEMORY_POOL:
+        profile = msgspec.structs.replace(profile, observables=profile.observables - ACCOUNT)
+    instance = msgspec.structs.replace(instance, profile=profile)
+    pairs = zip(operations, outcomes, strict=True)
+    begin = Begin(run="r", seq=0, instance=instance)
+    lines = list(trace_of_steps(begin, [cases.Step(*pair) for pair in pairs]))
+    if source.random() < 0.7:
+        place = len(lines) - 2 - source.randrange(len(effect(component)))
+        lines[place] = with_a_fault(lines[place], source)
+    return rotated(lines, [len(cause) + 1])
+
+
+def with_a_fault(line: TraceLine, source: Random) -> TraceLine:
+    assert isinstance(line, Step)
+    return without_event(line, source) if line.events else with_other_result(line, source)
+
+
+def texts(files: Sequence[Sequence[TraceLine]]) -> list[list[bytes]]:
+    return [[encoded(line) for line in file] for file in files]
+
+
+@pytest.mark.parametrize("component", TRACED)
+def test_it_is_known_where_the_run_is_put_together(
+    component: Component, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Given such runs of a component
+    When their files are judged apart
+    Then the rows are those of the run in one piece; and without the comparison of judges, which is
+        the control, those of some are not
+    """
+    monkeypatch.setattr(reading, "WARMUP", WARMUP)
+    wrong = 0
+    for seed in range(20):
+        files = drawn(component, Random(f"{component.value}/{seed}"))
+        assert len(files) == 2
+        paths = written(tmp_path / str(seed), texts(files))
+        expected = compared(list(check_locally([paths[0].parent])))
+        assert compared(put_together(paths)[0]) == expected
+        with monkeypatch.context() as patched:
+            patched.setattr(stretches, "_know_the_same", lambda one, other: True)
+            wrong += compared(put_together(paths)[0]) != expected
+    assert wrong >= 5
