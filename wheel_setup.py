@@ -2,6 +2,8 @@
 
     python wheel_setup.py build_ext --build-lib output "purgatory_impl/timer.py ..."
 
+``MYPYC_OPT_LEVEL`` in the environment is the level at which the C is optimised, 3 unless it is set.
+
 The compiler leaves docstrings out. So what it writes in C gets them from the sources, behind the
 signatures that it writes itself: then ``help`` shows of the compiled build what it shows of the
 pure one.
@@ -28,7 +30,7 @@ _MODULE = re.compile(r'("([\w.]+)",\s*)NULL(, /\* docstring \*/)')
 
 def main(modules: list[str]) -> None:
     """Compile the modules, given as paths in this folder."""
-    extensions = mypycify(modules, opt_level="3", debug_level="0")
+    extensions = mypycify(modules, opt_level=os.environ.get("MYPYC_OPT_LEVEL", "3"), debug_level="0")
     docstrings = dict(_docstrings(modules))
     for written in {source for each in extensions for source in each.sources}:
         path = Path(written)

@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import sys
 from typing import Protocol
 
 import hypothesis
@@ -11,9 +12,18 @@ import pytest
 import purgatory_impl
 from tests.browsers import BROWSERS, browser_path
 
-# No example has a time limit: on a busy machine any of them may be slow.
-hypothesis.settings.register_profile("tests", hypothesis.settings(deadline=None))
+# No example has a time limit: on a busy machine any of them may be slow. What fails is made smaller
+# without being explained: that traces every line of it, which takes several times as long.
+hypothesis.settings.register_profile(
+    "tests",
+    hypothesis.settings(deadline=None, phases=set(hypothesis.Phase) - {hypothesis.Phase.explain}),
+)
 hypothesis.settings.load_profile("tests")
+
+# The tests start hundreds of processes. Where the environment keeps Python from storing what it has
+# compiled, each would compile every module that it imports, and so would each worker every test.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 _LEFT_OUT = pytest.StashKey[int]()
 

@@ -5,12 +5,14 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from purgatory_conformance.resources import adapter_folder
+from purgatory_conformance.running.campaign import SUITES
 from purgatory_conformance.support.registry import SUPPORTS
 from purgatory_spec.profiles import ChannelMutingObservable as Observable
 from purgatory_spec.profiles import ChannelMutingProfile, Component
@@ -156,13 +158,18 @@ def test_the_template_is_conformant(seed: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_planted_defect_is_blamed_on_its_rule(
-    defect: str, tells_of_pool: bool, rule: str, tmp_path: Path
+    defect: str,
+    tells_of_pool: bool,
+    rule: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """
     Given a copy of the template with a defect, which may or may not tell of its pool
     When it is checked
     Then it is not conformant, and the rule that the defect breaks is among the causes
     """
+    monkeypatch.setitem(SUITES, "quick", replace(SUITES["quick"], shrink_runs=40))
     copy = copied(tmp_path, *DEFECTS[defect])
     if not tells_of_pool:
         adapter = (copy / "adapter.py").read_text(encoding="utf-8")
