@@ -115,27 +115,29 @@ class WatcherList(Generic[Key]):
                 return False
             self.only = None
             return True
-        for index, oldest in enumerate(chunk.operations):
-            if oldest is operation:
-                self.take(chunk, index)
-                return True
-            if oldest is not None:
-                break
-        return False
+        index = 0
+        while index < len(chunk.operations) and chunk.operations[index] is None:
+            index += 1
+        if index == len(chunk.operations):
+            return False  # a call was interrupted that had emptied the last place
+        if chunk.operations[index] is not operation:
+            return False
+        self.take(chunk, index)
+        return True
 
     def take(self, chunk: Chunk, index: int) -> None:
         """Empty a place."""
         chunk.operations[index] = None
-        chunk.removed += 1
-        self.count_removed(chunk, 0)
+        self.count_removed(chunk, 1)
 
     def count_removed(self, chunk: Chunk, removed: int) -> None:
         """Count places of a chunk that were emptied; it leaves the list with its last entry."""
         chunk.removed += removed
         if chunk.removed == len(chunk.operations):
             moved_to, moved_by = chunk.next, 0
-            if moved_to is None and chunk.previous is not None:
-                moved_to, moved_by = chunk.previous, len(chunk.previous.operations)
+            if chunk.next is None and chunk.previous is not None:
+                moved_to = chunk.previous
+                moved_by = len(chunk.previous.operations)
             self._take_out(chunk, None, moved_to, moved_by, [])
 
     def put_in_order(self, chunk: Chunk) -> None:
