@@ -91,20 +91,21 @@ class WatcherList(Generic[Key]):
 
     def append(self, operation: DelayedOperation) -> None:
         """Add an entry at the end."""
+        # First, so that an interrupt never leaves an entry that is not counted.
+        self.length += 1
         last = self.last
         if last is not None:
             if len(last.operations) < CHUNK:
                 last.operations.append(operation)
             else:
                 chunk = Chunk([operation])
-                self._link(last, chunk)
-                self._link(chunk, None)
+                chunk.previous = last
+                last.next = self.last = chunk
         elif self.only is None:
             self.only = operation
         else:
             self.first = self.last = Chunk([self.only, operation])
             self.only = None
-        self.length += 1
 
     def take_oldest(self, operation: DelayedOperation) -> bool:
         """Empty the place of the oldest entry, if that is one of this operation."""
@@ -115,8 +116,10 @@ class WatcherList(Generic[Key]):
             self.only = None
             return True
         index = 0
-        while chunk.operations[index] is None:
+        while index < len(chunk.operations) and chunk.operations[index] is None:
             index += 1
+        if index == len(chunk.operations):
+            return False  # a call was interrupted that had emptied the last place
         if chunk.operations[index] is not operation:
             return False
         self.take(chunk, index)
@@ -131,42 +134,53 @@ class WatcherList(Generic[Key]):
         """Count places of a chunk that were emptied; it leaves the list with its last entry."""
         chunk.removed += removed
         if chunk.removed == len(chunk.operations):
-            chunk.moved_to = chunk.next
+            moved_to, moved_by = chunk.next, 0
             if chunk.next is None and chunk.previous is not None:
-                chunk.moved_to = chunk.previous
-                chunk.moved_by = len(chunk.previous.operations)
-            self._unlink(chunk)
+                moved_to = chunk.previous
+                moved_by = len(chunk.previous.operations)
+            self._take_out(chunk, None, moved_to, moved_by, [])
 
     def put_in_order(self, chunk: Chunk) -> None:
         """Move the entries of a chunk to the previous or a shorter chunk, if places are saved."""
         places = len(chunk.operations)
         before = chunk.previous
         if before is not None and len(before.operations) + places - chunk.removed <= CHUNK:
-            chunk.moved_to = before
-            chunk.moved_by = len(before.operations)
-            before.operations += [each for each in chunk.operations if each is not None]
-            self._unlink(chunk)
+            entries = [each for each in chunk.operations if each is not None]
+            self._take_out(chunk, None, before, len(before.operations), entries)
         elif chunk.removed >= CHUNK // 8 and chunk.removed * 2 >= places:
             shorter = Chunk([each for each in chunk.operations if each is not None])
-            chunk.moved_to = shorter
-            self._link(before, shorter)
-            self._link(shorter, chunk.next)
-            chunk.previous = chunk.next = None
+            self._take_out(chunk, shorter, shorter, 0, [])
 
-    def _unlink(self, chunk: Chunk) -> None:
-        self._link(chunk.previous, chunk.next)
+    def _take_out(
+        self,
+        chunk: Chunk,
+        shorter: Chunk | None,
+        moved_to: Chunk | None,
+        moved_by: int,
+        entries: list[DelayedOperation],
+    ) -> None:
+        """Take a chunk out of the list, put a shorter one in its place, or append its entries.
+
+        Nothing is called here, so an interrupt comes before all of it or after.
+        """
+        before, after = chunk.previous, chunk.next
+        chunk.moved_to = moved_to
+        chunk.moved_by = moved_by
         chunk.previous = chunk.next = None
-
-    def _link(self, before: Chunk | None, after: Chunk | None) -> None:
-        """Make two chunks neighbours; None is the end."""
+        if moved_to is not None:
+            moved_to.operations += entries
+        follows, leads = after, before
+        if shorter is not None:
+            follows = leads = shorter
+            shorter.previous, shorter.next = before, after
         if before is None:
-            self.first = after
+            self.first = follows
         else:
-            before.next = after
+            before.next = follows
         if after is None:
-            self.last = before
+            self.last = leads
         else:
-            after.previous = before
+            after.previous = leads
 
     def take_apart(self) -> list[DelayedOperation]:
         """The operations of a list that has left its dictionary; the lock is not needed for it."""

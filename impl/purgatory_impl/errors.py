@@ -34,11 +34,12 @@ class UsedAfterFork(RuntimeError):
     A fork copies objects and no threads: a reaper or the holder of a lock is missing in the child.
     """
 
-    def __init__(self) -> None:
-        super().__init__(
-            "this timer, purgatory, executor or pool was made before this process was forked; "
-            "its threads are not here. Make a new one in the child"
-        )
+    def __init__(
+        self,
+        problem: str = "this timer, purgatory, executor or pool was made before this process was "
+        "forked; its threads are not here. Make a new one in the child",
+    ) -> None:
+        super().__init__(problem)
 
 
 class TimerError(PurgatoryError):

@@ -57,6 +57,7 @@ from purgatory_impl.errors import (
     NoKeys,
     PurgatoryClosed,
     TimerClosed,
+    UsedAfterFork,
     refuse_copy,
     refuse_second_init,
 )
@@ -160,7 +161,10 @@ class Purgatory(Generic[Key, Operation]):
     def __repr__(self) -> str:
         """The class, the name, and the counts; each is read by itself."""
         counts = f"{self.entries} entries under {self.keys} keys"
-        owed = f"{self.pending} time-outs owed"
+        try:
+            owed = f"{self.pending} time-outs owed"
+        except UsedAfterFork:
+            owed = "inherited by a fork"
         closed = ", closed" if self._closed else ""
         return f"<{type(self).__name__} {self.name!r}, {counts}, {owed}{closed}>"
 

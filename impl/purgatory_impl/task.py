@@ -60,6 +60,15 @@ class Task(Cell):
     __slots__ = ("_expiry_ms", "_timer")
 
     def __init__(self) -> None:
+        """Make a task that is pending nowhere.
+
+        Raises:
+            TypeError: the task is pending already.
+        """
+        # An attribute that is not there is costly to ask for; compiled, this one always is.
+        pending = self._next if COMPILED else getattr(self, "_next", None)
+        if pending is not None:
+            refuse_second_init(self)
         super().__init__()
         self._expiry_ms = 0
         self._timer: TaskOwner | None = None
@@ -133,18 +142,6 @@ class TimerTask(Task):
     """
 
     __slots__ = ()
-
-    def __init__(self) -> None:
-        """Make a task that is pending nowhere.
-
-        Raises:
-            TypeError: the task is pending already.
-        """
-        # An attribute that is not there is costly to ask for; compiled, this one always is.
-        pending = self._next if COMPILED else getattr(self, "_next", None)
-        if pending is not None:
-            refuse_second_init(self)
-        super().__init__()
 
 
 @final

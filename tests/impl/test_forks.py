@@ -76,6 +76,8 @@ PROGRAM = """
                 assert "Make a new one in the child" in str(error)
             else:
                 raise AssertionError("not refused")
+        assert "inherited by a fork" in repr(purgatory)
+        assert repr(timer) and repr(pool)
 
     purgatory.try_complete_else_watch(Request(100_000), ("a",))
     threads = [threading.Thread(target=keep_busy, daemon=True) for _ in range(2)]

@@ -23,7 +23,6 @@ from purgatory_impl import (
     MonotonicClock,
     OneShotEnded,
     Purgatory,
-    PurgatoryError,
     SimpleMemoryPool,
     SteppedExecutor,
     Timer,
@@ -126,6 +125,11 @@ WRONG = errors.InvalidConfiguration
 MISUSES: dict[str, Misuse] = {
     "init of a pending task": Misuse(
         lambda bench: TimerTask.__init__(pending_task(bench)), TypeError, "in use"
+    ),
+    "init of a pending one-shot": Misuse(
+        lambda bench: bench.task.__init__(print),  # type: ignore[misc]
+        TypeError,
+        "in use",
     ),
     "init of a watched operation": Misuse(
         lambda bench: DelayedOperation.__init__(bench.watched, 1), TypeError, "in use"
@@ -365,7 +369,8 @@ def test_a_time_out_that_a_caller_runs_leaves_the_counts_right(when: str, bench:
     assert bench.purgatory.pending == 1
 
 
-def every_error() -> Iterator[PurgatoryError]:
+def every_error() -> Iterator[Exception]:
+    yield errors.UsedAfterFork()
     yield errors.InvalidConfiguration("wrong")
     yield errors.InvalidDelay("x")
     yield errors.DelayTooLarge(5, 4)
@@ -390,13 +395,25 @@ def every_error() -> Iterator[PurgatoryError]:
 
 
 @pytest.mark.parametrize("error", [*every_error()], ids=lambda error: type(error).__name__)
-def test_errors_go_to_another_process_as_they_are(error: PurgatoryError) -> None:
+def test_errors_go_to_another_process_as_they_are(error: Exception) -> None:
     error.add_note("seen")
     for other in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert type(other) is type(error)
         assert str(other) == str(error)
-        assert other.reason == error.reason
+        assert getattr(other, "reason", None) == getattr(error, "reason", None)
         assert other.__notes__ == ["seen"]
+
+
+def test_no_error_is_left_out() -> None:
+    tried = {type(error) for error in every_error()}
+    classes = {each for each in vars(errors).values() if isinstance(each, type)}
+    assert {each for each in classes if issubclass(each, Exception)} - tried == {
+        errors.PurgatoryError,
+        errors.TimerError,
+        errors.WatchError,
+        errors.MemoryPoolError,
+        errors.InvalidRelease,
+    }
 
 
 class FailsAtFirst(MonotonicClock):

@@ -21,7 +21,7 @@ from purgatory_conformance.running.campaign import Budget
 
 IMPLEMENTATION = Path(__file__).parents[3] / "impl" / "purgatory_impl"
 
-SECOND_CHUNK = ("self._link(last, chunk)", "self._link(chunk, last)")
+SECOND_CHUNK = ("last.next = self.last = chunk", "self.last = chunk")
 SECOND_BATCH = ("self._last.next = Batch()", "self._first = self._last.next = Batch()")
 
 WRONG = {

@@ -90,4 +90,6 @@ def test_the_workflow_runs_the_test_of_the_project(language: Language) -> None:
     runs = [step["run"] for step in workflow["jobs"]["conformance"]["steps"] if "run" in step]
     assert len(runs) == 3
     assert f"    {runs[1]} " in files[Path("README.md")]
+    assert "pip install" in runs[0]
+    assert "python -m pip install '" in files[Path("README.md")]
     assert "purgatory-work/mine/results.jsonl" in runs[2]

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"testing"
 )
@@ -16,4 +17,7 @@ func TestEveryRuleHolds(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, report)
 	}
+	// The adapter runs elsewhere, so go test cannot know when it changed, and would repeat an old
+	// "ok". It keeps no result of a test that has just opened a new file of its module.
+	_ = os.WriteFile("purgatory-work/tested", nil, 0o600)
 }
