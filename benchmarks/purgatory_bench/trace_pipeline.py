@@ -42,6 +42,7 @@ from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.spark.engine import check_on_spark, plan_of
 from purgatory_pipeline.engines.spark.session import spark_session
 from purgatory_pipeline.results.rows import Row, VerdictRow
+from purgatory_pipeline.results.schemas import TableName
 from purgatory_pipeline.traces.sources import files_of
 from purgatory_pipeline.traces.synthetic import run_lines, write_corpus
 from purgatory_spec.profiles import Component
@@ -156,11 +157,15 @@ OF_SPARK_ALONE: dict[str, Writer] = {
 
 
 def measure(engine: str, folder: Path) -> Measured:
-    """Judge the corpus by this engine, in this process and its children."""
+    """Judge the corpus by this engine, in this process and its children.
+
+    ``tasks`` is what Spark's tasks do, without Spark, for what counts a process's instructions.
+    """
     began = time.perf_counter()
     files = files_of([folder])
-    if engine == "local":
-        verdicts, events = _drain(check_locally(files))
+    if engine != "spark":
+        judge = check_locally if engine == "local" else judge_in_tasks
+        verdicts, events = _drain(judge(files))
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         return _measured(engine, began, began, Processes(os.getpid()), own, verdicts, events)
     with (
@@ -176,6 +181,24 @@ def measure(engine: str, folder: Path) -> Measured:
         verdicts = Counter({verdict: runs for verdict, runs in found.verdicts.items() if runs})
         mib = processes.worker_mib
         return _measured(engine, began, started, processes, mib, verdicts, found.events)
+
+
+def judge_in_tasks(files: list[str]) -> Iterator[Row]:
+    """The verdicts by what Spark's tasks do, in this process and without Java."""
+    import pyarrow as pa
+
+    from purgatory_pipeline.engines.spark.reading import JudgeOrCut
+    from purgatory_pipeline.engines.spark.replaying import ReplayPieces
+    from purgatory_pipeline.results.arrow_columns import integers
+
+    plan = plan_of(files)
+    shares = pa.RecordBatch.from_arrays([integers(range(len(plan.shares)))], names=["id"])
+    pieces = pa.Table.from_batches(plan.reading(JudgeOrCut())([shares]))
+    in_order = pieces.sort_by([(name, "ascending") for name in ("run", "seq", "kind")])
+    for batch in ReplayPieces()(in_order.to_batches()):
+        for row in batch.to_pylist():
+            if row["table"] == TableName.VERDICTS.value:
+                yield VerdictRow(**msgspec.json.decode(row["payload"]))
 
 
 def _drain(rows: Iterator[Row]) -> tuple[Counter[str], int]:
@@ -395,7 +418,7 @@ def missed(found: Found) -> list[str]:
 @click.option("--events", type=click.IntRange(1000), default=EVENTS, show_default=True)
 @click.option("--work", type=click.Path(path_type=Path), default=Path("purgatory-work"))
 @click.option("--write", type=click.Path(exists=True, path_type=Path), default=None)
-@click.option("--one", default="", hidden=True)
+@click.option("--one", type=click.Choice(["", "local", "spark", "tasks"]), default="", hidden=True)
 @click.option("--folder", type=click.Path(path_type=Path), default=None, hidden=True)
 def main(events: int, work: Path, write: Path | None, one: str, folder: Path | None) -> None:
     """Measure, and print the tables or write them into a page."""

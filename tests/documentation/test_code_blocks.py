@@ -56,6 +56,11 @@ NOT_RUN = {
         "docs/reference/trace-figures.md",
         "$ python -m purgatory_bench.trace_pipeline --one spark --folder traces",
     ),
+    (
+        "docs/reference/trace-figures.md",
+        "$ PYTHONHASHSEED=0 valgrind --tool=callgrind"
+        " python -m purgatory_bench.trace_pipeline --one local --folder traces",
+    ),
     ("docs/how-to/install.md", "$ make conformance            # the suite, in .venv: 50 MB"),
     ("docs/how-to/install.md", "$ .venv/bin/python -m pip install build"),
     (

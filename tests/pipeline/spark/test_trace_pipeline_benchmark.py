@@ -201,9 +201,12 @@ sys.stdin.readline()
 
 
 @linux
-def test_the_local_engine_is_measured_and_its_verdicts_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["local", "tasks"])
+def test_an_engine_without_java_is_measured_and_its_verdicts_kept(
+    tmp_path: Path, engine: str
+) -> None:
     planted = write_one_run(tmp_path / "one", 500)
-    found = measure("local", tmp_path / "one")
+    found = measure(engine, tmp_path / "one")
     assert (found.events, found.verdicts) == (514, dict(planted))
     assert found.cpu_seconds > 0 < found.worker_mib
 

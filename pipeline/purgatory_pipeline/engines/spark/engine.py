@@ -47,6 +47,8 @@ from purgatory_pipeline.traces.file_sizes import bytes_of_lines, day_of_change
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from purgatory_pipeline.engines.spark.reading import JudgeOrCut, ReadShares
+
 _LOGGER = logging.getLogger(__name__)
 
 BYTES_OF_A_SHARE = 16 << 20
@@ -119,14 +121,19 @@ class Plan:
     ) -> "DataFrame":
         """The pieces of the runs in the files, in no order; the rest is as in ``JudgeOrCut``."""
         from purgatory_pipeline.engines.spark.pieces import PIECE_COLUMNS
-        from purgatory_pipeline.engines.spark.reading import JudgeOrCut, ReadShares, TraceFile
+        from purgatory_pipeline.engines.spark.reading import JudgeOrCut
+
+        shares = spark.range(0, len(self.shares), 1, len(self.shares))
+        return shares.mapInArrow(self.reading(JudgeOrCut(judges, only)), PIECE_COLUMNS)
+
+    def reading(self, then: "JudgeOrCut") -> "ReadShares":
+        """What the tasks that read do, with the lines that which is given."""
+        from purgatory_pipeline.engines.spark.reading import ReadShares, TraceFile
 
         files = tuple(
             TraceFile(name, str(Path(name).absolute()), day_of_change(name)) for name in self.files
         )
-        shares = spark.range(0, len(self.shares), 1, len(self.shares))
-        read = ReadShares(files, self.shares, JudgeOrCut(judges, only))
-        return shares.mapInArrow(read, PIECE_COLUMNS)
+        return ReadShares(files, self.shares, then)
 
 
 def plan_of(files: Sequence[str | Path]) -> Plan:
