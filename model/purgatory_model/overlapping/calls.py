@@ -24,7 +24,8 @@ So a completed operation may stay for a moment in the timer, and in the list tha
 may even be handed over to the executor; the run then does nothing. With nothing in between, parts
 add up to the sequential call. Rules: PURGATORY-OVERLAPPING-CALLS.
 
-The exact accounting arms first, the published order at the end.
+The bundled exact accounting arms first, the published order at the end; either is legal for any
+accounting.
 
 The rules explain projections of histories on one operation (``projection``). Time is left out: an
 armed time-out may be handed over as it is armed, by any ``Advance``, or by none, and ``RunOne`` may

@@ -29,7 +29,7 @@ class Attempt:
         share_of: Callable[[str], AnyShare],
         budget: Budget,
     ) -> None:
-        """Nothing is looked at yet.
+        """Look at all shares, until enough is known of each.
 
         Args:
             names: The shares.
@@ -40,6 +40,7 @@ class Attempt:
         self._names = names
         self._share_of = share_of
         self._budget = budget
+        self._look_at_all()
 
     @property
     def refuted(self) -> list[ShareFound]:
@@ -58,8 +59,7 @@ class Attempt:
         decided = (each for each in self.found.values() if each.refutation is None)
         return [each for each in decided if each.undecided is None]
 
-    def finish(self) -> None:
-        """Look at all shares, until enough is known of each."""
+    def _look_at_all(self) -> None:
         waiting: Sequence[int] = range(len(self._names))
         allowance = None if len(waiting) == 1 else _FIRST_ALLOWANCE
         again = False

@@ -80,9 +80,7 @@ def check_run(history: TracedHistory, most_configurations: int = MOST_CONFIGURAT
             _explain_purgatory(finding, instance, budget)
         else:
             shares = {each.name: each for each in shares_of(history)}
-            attempt = Attempt(tuple(shares), shares.__getitem__, budget)
-            attempt.finish()
-            _judge(finding, attempt)
+            _judge(finding, Attempt(tuple(shares), shares.__getitem__, budget))
     except NoTime as problem:
         finding.answered = Answered.INCONCLUSIVE
         finding.reason = f"{history.place(problem.seq)} says no time, and the clock is a real one"
@@ -130,7 +128,6 @@ def _explain_purgatory(finding: Finding, instance: PurgatoryInstance, budget: Bu
         lambda name: operation_share(name, instance.profile, operations),
         budget,
     )
-    attempt.finish()
     _judge(finding, attempt)
     if stray is not None and _is_before(stray, finding):
         place = next(place for place, entry in enumerate(entries) if entry is stray)
@@ -158,7 +155,6 @@ def _explain_whole(
     model = purgatory_model(instance.configuration, showing_nothing)
     share = Share("", finding.history.entries, (ModelRules(sequential(model)),))
     attempt = Attempt(("",), lambda _: share, budget)
-    attempt.finish()
     if attempt.refuted:
         raise ValueError(
             f"{operations.beyond}, which the rules for calls in parts do not speak of, "

@@ -1,7 +1,5 @@
 """The page of a run: verdict, timeline and the same in words, in one file that loads nothing."""
 
-from dataclasses import dataclass
-
 from markupsafe import Markup
 
 from purgatory_conformance.describing.words import counted
@@ -11,19 +9,6 @@ from purgatory_pipeline.linearizability.share import ShareFound
 from purgatory_pipeline.linearizability.timeline import WALL, timeline
 from purgatory_pipeline.linearizability.timeline_layout import Layout, layout_of
 from purgatory_pipeline.linearizability.words import SYMBOLS, Words
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A call in words; ``effects`` are the numbers of its effects."""
-
-    line: int
-    thread: str
-    operation: str
-    answer: str
-    events: str
-    effects: str
-    fails: bool
 
 
 def render_page(finding: Finding) -> str:
@@ -44,7 +29,7 @@ def render_page(finding: Finding) -> str:
         share="" if share is None else share.name,
         shares=len(finding.shares),
         picture="" if layout is None else Markup(timeline(layout)),
-        rows=[] if layout is None else _rows(layout),
+        effects={} if layout is None else _effects(layout),
         layout=layout,
         wall=WALL,
         counted=counted,
@@ -64,20 +49,10 @@ def _drawn(finding: Finding) -> ShareFound | None:
     return max(finding.shares, key=lambda share: len(share.entries))
 
 
-def _rows(layout: Layout) -> list[_Row]:
+def _effects(layout: Layout) -> dict[int, list[str]]:
+    """The numbers of the effects of each call, by the call's number."""
     numbers: dict[int, list[str]] = {}
     for mark in layout.marks:
         part = f" ({mark.words})" if mark.words else ""
         numbers.setdefault(mark.bar.call.number, []).append(f"{mark.number}{part}")
-    return [
-        _Row(
-            line=bar.call.called.seq,
-            thread=bar.thread,
-            operation=bar.operation,
-            answer=bar.answer,
-            events=", ".join(said for _, said in bar.events),
-            effects=", ".join(numbers.get(bar.call.number, [])),
-            fails=layout.fails(bar),
-        )
-        for bar in layout.bars
-    ]
+    return numbers

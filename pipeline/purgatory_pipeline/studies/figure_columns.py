@@ -73,6 +73,16 @@ PURGES: Final = (
     ("of it stale", stale_share),
     mean_and_most("stale operations: mean, most", "stale_operations"),
 )
+WHEELS: Final[tuple[Column, ...]] = (
+    (
+        "buckets",
+        lambda row: words(count(row, "wheel_size")) if row["design"] == "exact" else "-",
+    ),
+    each("put again, a request", "reinserted"),
+    ("from each level", from_each_level),
+    each("wake-ups, a request", "wake_ups"),
+    total("queue, most", "queued_most"),
+)
 
 
 def listed(rows: Sequence[Row], name: str) -> str:

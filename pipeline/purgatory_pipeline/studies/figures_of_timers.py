@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 from purgatory_pipeline.studies.figure_columns import (
     PURGES,
+    WHEELS,
     each,
-    from_each_level,
     listed,
     over_estimate,
     setting,
     stale_share,
     table,
-    total,
 )
 from purgatory_pipeline.studies.reading import Rows, count, early_ms, mean, per_request, words
 from purgatory_pipeline.studies.tables import Row
@@ -112,14 +111,7 @@ def wheel(rows: Rows) -> Iterator[str]:
         rows.all(case="high"),
         setting("design", "design"),
         setting("tick, ms", "tick_ms"),
-        (
-            "buckets",
-            lambda row: words(count(row, "wheel_size")) if row["design"] == "exact" else "-",
-        ),
-        each("put again, a request", "reinserted"),
-        ("from each level", from_each_level),
-        each("wake-ups, a request", "wake_ups"),
-        total("queue, most", "queued_most"),
+        *WHEELS,
         (
             "too early, ms: mean, most",
             lambda row: f"{words(early_ms(row))}, {row['early_most_ms']}",
@@ -153,13 +145,6 @@ def time_outs(rows: Rows) -> Iterator[str]:
         rows.all(),
         setting("design", "design"),
         setting("time-out, ms", "time_out_ms"),
-        (
-            "buckets",
-            lambda row: words(count(row, "wheel_size")) if row["design"] == "exact" else "-",
-        ),
-        each("put again, a request", "reinserted"),
-        ("from each level", from_each_level),
-        each("wake-ups, a request", "wake_ups"),
-        total("queue, most", "queued_most"),
+        *WHEELS,
         each("heap levels, a request", "queue_steps"),
     )

@@ -58,7 +58,6 @@ def test_a_share_that_fails_is_found_behind_one_that_takes_too_long() -> None:
     """
     budget = Budget(most_configurations=900, calls=16)
     attempt = attempt_at(HARD, RIGHT, WRONG, budget=budget)
-    attempt.finish()
     assert names(attempt.refuted) == ["wrong"]
     assert names(attempt.explained) == ["right"]
     assert budget.configurations < 2 * 900
@@ -71,7 +70,6 @@ def test_a_share_that_takes_long_is_decided_in_a_later_round() -> None:
     Then the first one is refuted, too, after the second was explained
     """
     attempt = attempt_at(HARD, RIGHT, budget=Budget())
-    attempt.finish()
     assert names(attempt.refuted) == ["hard"]
     assert names(attempt.explained) == ["right"]
     assert not attempt.undecided
@@ -84,7 +82,6 @@ def test_of_a_share_that_is_not_decided_only_what_stands_before_a_wrong_line_mat
     Then the first is explained as far as that line
     """
     attempt = attempt_at(HARD, WRONG, budget=Budget())
-    attempt.finish()
     assert names(attempt.refuted) == ["wrong"]
     assert names(attempt.explained) == ["hard"]
     assert all(
@@ -100,7 +97,6 @@ def test_when_nothing_is_left_what_was_found_is_kept() -> None:
     """
     budget = Budget(most_configurations=1)
     attempt = attempt_at(WRONG, RIGHT, HARD, budget=budget)
-    attempt.finish()
     assert names(attempt.refuted) == ["wrong"]
     assert names(attempt.undecided) == ["right", "hard"]
     assert {str(each.undecided) for each in attempt.undecided} == {

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.sinks import Conclusion, ResultWriter, read_results
 from purgatory_pipeline.results.schemas import TableName
 from purgatory_pipeline.streaming.tables import Tables
-from purgatory_pipeline.traces.synthetic import write_corpus
+from purgatory_pipeline.traces.byte_streams import CHECKSUM, checksum_line
+from purgatory_pipeline.traces.synthetic import run_lines, write_corpus
+from purgatory_spec.profiles import Component
 from tests.pipeline.processes import PURGATORY
 from tests.pipeline.streaming.watched import rows_of, write_records
 
@@ -40,6 +43,36 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def watching(corpus: Path, out: Path, *words: str) -> list[str | Path]:
     options: list[str | Path] = ["--out", out, "--files-per-batch", "1", "--every", "0.1"]
     return [PURGATORY, "trace", "watch", corpus, *options, "--master", "local[2]", *words]
+
+
+def test_one_turn_is_sure_of_a_file_that_has_changed(tmp_path: Path) -> None:
+    """
+    Given a complete file of which a bit has flipped since its digest was written, and a sound one
+    When the folder is watched once
+    Then the run in the first is incomplete, and the other conforms
+    """
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for run in ("flipped", "sound"):
+        content = b"".join(run_lines(run, Component.TIMER, 60))
+        log = logs / f"{run}.jsonl"
+        line = checksum_line(log.name, sha256(content).hexdigest())
+        log.with_name(log.name + CHECKSUM).write_text(line, encoding="utf-8")
+        changed = content[:700] + bytes([content[700] ^ 1]) + content[701:]
+        log.write_bytes(changed if run == "flipped" else content)
+    done = subprocess.run(
+        watching(logs, tmp_path / "out", "--once"),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 4, done.stderr
+    verdicts = read_results(tmp_path / "out" / "tables").table("verdicts").to_pylist()
+    assert [(row["run"], row["verdict"]) for row in verdicts] == [
+        ("flipped", "incomplete"),
+        ("sound", "conforms"),
+    ]
 
 
 def test_a_kill_in_mid_batch_loses_nothing_and_counts_nothing_twice(

@@ -120,7 +120,7 @@ class HadoopFiles:
         read = ReadRows(files, JudgeOrCut(judges, only), changed)
         by_reader: dict[_Reader, list[str]] = {}
         for file in self.found:
-            reader = _compressed if file.number in changed else _reader_of(file)
+            reader = _whole if file.number in changed else _reader_of(file)
             by_reader.setdefault(reader, []).append(file.address)
         frames = [reader(spark, addresses) for reader, addresses in by_reader.items()]
         if not frames:
@@ -163,47 +163,33 @@ _Reader: TypeAlias = Callable[["SparkSession", Sequence[str]], "DataFrame"]
 _ROWS_OF_FILES = "file bigint, start bigint, row bigint, run string, seq bigint, raw binary"
 
 
-def _lines(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
-    return (
-        spark.read.option("lineSep", "\n")
-        .text([*addresses])
-        .selectExpr(
-            "xxhash64(_metadata.file_path) as file",
-            "_metadata.file_block_start as start",
-            "cast(null as bigint) as row",
-            "cast(null as string) as run",
-            "cast(null as bigint) as seq",
-            "cast(value as binary) as raw",
-        )
-    )
-
-
-def _compressed(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
-    files = spark.read.format("binaryFile").load([*addresses])
-    return files.selectExpr(
+def _as_rows(frame: "DataFrame", raw: str, **columns: str) -> "DataFrame":
+    """Rows of files; what no column says is the file's beginning, or null."""
+    said = {"start": "0L", "row": "null", "run": "null", "seq": "null", **columns, "raw": raw}
+    kinds = {"run": "string", "raw": "binary"}
+    return frame.selectExpr(
         "xxhash64(_metadata.file_path) as file",
-        "0L as start",
-        "cast(null as bigint) as row",
-        "cast(null as string) as run",
-        "cast(null as bigint) as seq",
-        f"case when length <= {MOST_BYTES_AT_ONCE} then content end as raw",
+        *(f"cast({each} as {kinds.get(name, 'bigint')}) as {name}" for name, each in said.items()),
     )
+
+
+def _lines(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
+    frame = spark.read.option("lineSep", "\n").text([*addresses])
+    return _as_rows(frame, "value", start="_metadata.file_block_start")
+
+
+def _whole(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
+    frame = spark.read.format("binaryFile").load([*addresses])
+    return _as_rows(frame, f"case when length <= {MOST_BYTES_AT_ONCE} then content end")
 
 
 def _table(spark: "SparkSession", addresses: Sequence[str]) -> "DataFrame":
-    rows = spark.read.schema("run string, seq bigint, line binary").parquet(*addresses)
-    return rows.selectExpr(
-        "xxhash64(_metadata.file_path) as file",
-        "0L as start",
-        "_metadata.row_index + 1 as row",
-        "run",
-        "seq",
-        "line as raw",
-    )
+    frame = spark.read.schema("run string, seq bigint, line binary").parquet(*addresses)
+    return _as_rows(frame, "line", row="_metadata.row_index + 1", run="run", seq="seq")
 
 
 def _reader_of(file: HadoopFile) -> _Reader:
-    readers = {".jsonl": _lines, ".gz": _compressed, ".parquet": _table}
+    readers = {".jsonl": _lines, ".gz": _whole, ".parquet": _table}
     return readers[PurePosixPath(file.address).suffix]
 
 
