@@ -30,7 +30,8 @@ _MODULE = re.compile(r'("([\w.]+)",\s*)NULL(, /\* docstring \*/)')
 
 def main(modules: list[str]) -> None:
     """Compile the modules, given as paths in this folder."""
-    extensions = mypycify(modules, opt_level=os.environ.get("MYPYC_OPT_LEVEL", "3"), debug_level="0")
+    level = os.environ.get("MYPYC_OPT_LEVEL", "3")
+    extensions = mypycify(modules, opt_level=level, debug_level="0")
     docstrings = dict(_docstrings(modules))
     for written in {source for each in extensions for source in each.sources}:
         path = Path(written)

@@ -15,8 +15,10 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.profiles import Profile, component_of
 
+_MOST_OPERATIONS = 30
 
-def candidates(profile: Profile, most: int = 30) -> SearchStrategy[Candidate]:
+
+def candidates(profile: Profile, most: int = _MOST_OPERATIONS) -> SearchStrategy[Candidate]:
     """Cases for a subject of this profile, from the table of situations, as a strategy."""
     support = support_of(component_of(profile))
 
@@ -32,14 +34,18 @@ def candidates(profile: Profile, most: int = 30) -> SearchStrategy[Candidate]:
     return build()
 
 
-def search(profile: Profile, fails: Callable[[Candidate], bool], seed: int, most_runs: int) -> None:
+def search(
+    profile: Profile, fails: Callable[[Candidate], bool], seed: int, most_runs: int, most: int
+) -> None:
     """Ask ``fails`` of cases of the table, and of smaller ones as soon as one fails.
+
+    A case has about ``most`` operations, or fewer.
 
     A subject may fail once and not again: the search then ends.
     """
     with _nothing_left_behind(), contextlib.suppress(NoSuchExample, Flaky):
         find(
-            candidates(profile),
+            candidates(profile, min(most, _MOST_OPERATIONS)),
             fails,
             settings=settings(
                 max_examples=most_runs,

@@ -1,10 +1,11 @@
 """Shrinking: from a failing case to the shortest one that fails, through the subject itself.
 
-Hypothesis looks for a failing case in the same table of situations and shrinks what it finds. What
-comes of that, and the case that was found in the campaign, are then reduced: operations are left
-out and numbers made smaller as long as the case still fails. The smaller of the two is kept, so
-that a case is reduced even where Hypothesis does not meet the failure again. How to make a case
-simpler, beyond leaving out operations, is the component's business.
+The case that was found in the campaign is reduced: operations are left out and numbers made smaller
+as long as the case still fails. Where more than a few operations are left, Hypothesis looks for a
+failing case in the same table of situations, among those of no more operations, and shrinks what it
+finds; what comes of that is reduced as well. The smaller of the two is kept, so that a case is
+reduced even where Hypothesis does not meet the failure again. How to make a case simpler, beyond
+leaving out operations, is the component's business.
 """
 
 import contextlib
@@ -17,6 +18,9 @@ from purgatory_conformance.support.registry import support_of
 from purgatory_conformance.support.support import Candidate, Support
 from purgatory_spec.operations import Advance, Operation
 from purgatory_spec.profiles import Profile, component_of
+
+_FEW_OPERATIONS = 3
+"""So few are what a reader follows at a glance; to look for fewer would take most of the time."""
 
 _MOST_FOR_PAIRS = 12
 """Pairs of operations are left out together only where there are few operations."""
@@ -54,20 +58,27 @@ def shrink(
     """The smallest failing case that can be reached from ``found`` within the budget of runs."""
     size = support_of(component_of(profile)).size
     reduced = reduce_case(profile, found, fails, most_runs // 2)
-    met = _search(profile, fails, seed, most_runs // 2)
+    if len(reduced.operations) <= _FEW_OPERATIONS:
+        return reduced
+    met = _search(profile, fails, seed, most_runs // 2, len(reduced.operations))
     if met is None or size(met) >= size(reduced):
         return reduced
     return reduce_case(profile, met, fails, most_runs // 4)
 
 
-def _search(profile: Profile, fails: Fails, seed: int, most_runs: int) -> Candidate | None:
-    """The smallest failing case that is met; a subject may fail once and not again."""
+def _search(
+    profile: Profile, fails: Fails, seed: int, most_runs: int, most: int
+) -> Candidate | None:
+    """The smallest failing case of ``most`` operations that is met; a subject may fail only once.
+
+    To draw a long case takes many times as long as to run it.
+    """
     # Hypothesis is slow to import, and nothing else of a check needs it.
     from purgatory_conformance.running.searching import search
 
     budgeted = _Budgeted(support_of(component_of(profile)), fails, most_runs)
     with contextlib.suppress(_Exhausted):
-        search(profile, budgeted, seed, most_runs)
+        search(profile, budgeted, seed, most_runs, most)
     return budgeted.smallest
 
 

@@ -10,6 +10,7 @@ from purgatory_conformance.generation.channel_muting import table as channel_mut
 from purgatory_conformance.generation.memory_pool import table as memory_pool
 from purgatory_conformance.generation.purgatory import table as purgatory
 from purgatory_conformance.generation.timer import table as timer
+from purgatory_conformance.running import searching
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.running.searching import candidates
 from purgatory_conformance.running.shrinking import reduce_case, shrink
@@ -154,6 +155,27 @@ def test_a_failing_case_is_shrunk_to_its_core() -> None:
     smallest = shrink(profile, found, fails, seed=1, most_runs=600)
     assert [operation_name(operation) for operation in smallest.operations] == ["add", "advance"]
     assert smallest.configuration == TimerConfiguration(1, 2, 0)
+
+
+@pytest.mark.parametrize(("needed", "searched"), [(3, []), (4, [4])])
+def test_what_is_short_is_searched_no_further(
+    needed: int, searched: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Given a failure that needs three operations, or four
+    When a long case is shrunk
+    Then only the longer one is looked for among other cases, which have no more operations
+    """
+    asked: list[int] = []
+
+    def search(profile: object, fails: object, seed: int, most_runs: int, most: int) -> None:
+        asked.append(most)
+
+    monkeypatch.setattr(searching, "search", search)
+    adds = tuple(Add(f"t{number}", 5) for number in range(9))
+    found = Candidate(TimerConfiguration(), adds)
+    smallest = shrink(PROFILE, found, lambda case: len(case.operations) >= needed, seed=1)
+    assert (len(smallest.operations), asked) == (needed, searched)
 
 
 def test_reduction_keeps_within_its_budget_and_keeps_failing() -> None:

@@ -11,7 +11,13 @@ from purgatory_conformance.reporting.html import render_html
 from purgatory_conformance.reporting.machine import render_junit, render_markdown
 from purgatory_conformance.reporting.results import Results, results_of
 from purgatory_conformance.reporting.terminal import print_results
-from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.campaign import (
+    SUITES,
+    Budget,
+    Campaign,
+    Verdict,
+    run_campaign,
+)
 from purgatory_conformance.running.refusals import MOST_REFUSED
 from purgatory_conformance.subjects.bundled import bundled_subject
 from purgatory_conformance.subjects.in_process import InProcessSubject
@@ -27,6 +33,8 @@ from purgatory_spec.profiles import (
 from purgatory_spec.reasons import Reason
 
 QUICK = replace(SUITES["quick"], seconds=8)
+ENDED = replace(QUICK, most_cases=150)
+"""For campaigns that would go on until time is up, since a rule is never put to the test."""
 
 
 class Refusing(InProcessSubject):
@@ -56,8 +64,8 @@ class Refusing(InProcessSubject):
                 yield from super().do_all([operation])
 
 
-def campaign_of(subject: Refusing, component: Component) -> Campaign:
-    return run_campaign(subject, component, seed=1, budget=QUICK)
+def campaign_of(subject: Refusing, component: Component, budget: Budget = QUICK) -> Campaign:
+    return run_campaign(subject, component, seed=1, budget=budget)
 
 
 def results_on(campaign: Campaign, subject: Refusing) -> Results:
@@ -85,7 +93,7 @@ def test_a_boundary_that_was_always_refused_makes_the_verdict_inconclusive() -> 
     Then it is inconclusive, and every report says how much was refused and why
     """
     subject = Refusing(instance=only_at_once)
-    campaign = campaign_of(subject, Component.PURGATORY)
+    campaign = campaign_of(subject, Component.PURGATORY, ENDED)
     assert campaign.verdict is Verdict.INCONCLUSIVE
     assert "cases were refused (purges at once, always)" in campaign.why
     assert "an instance with purge interval above 0" in campaign.why
@@ -112,7 +120,7 @@ def test_operations_that_are_refused_count_as_well() -> None:
         far = isinstance(operation, Add) and operation.delay_ms >= wheel.tick_ms * wheel.wheel_size
         return "one wheel only" if far else ""
 
-    campaign = campaign_of(Refusing(operation=of_one_wheel), Component.TIMER)
+    campaign = campaign_of(Refusing(operation=of_one_wheel), Component.TIMER, ENDED)
     assert (campaign.verdict, campaign.causes) == (Verdict.INCONCLUSIVE, [])
     assert "(one wheel only)" in campaign.why
     assert "the operation add beyond the lowest wheel" in campaign.why
