@@ -3,6 +3,7 @@
 The table is run on the sources here, and on the compiled wheel by the packaging tests.
 """
 
+import contextlib
 import copy
 import functools
 import pickle
@@ -125,11 +126,6 @@ WRONG = errors.InvalidConfiguration
 MISUSES: dict[str, Misuse] = {
     "init of a pending task": Misuse(
         lambda bench: TimerTask.__init__(pending_task(bench)), TypeError, "in use"
-    ),
-    "init of a pending one-shot": Misuse(
-        lambda bench: bench.task.__init__(print),  # type: ignore[misc]
-        TypeError,
-        "in use",
     ),
     "init of a watched operation": Misuse(
         lambda bench: DelayedOperation.__init__(bench.watched, 1), TypeError, "in use"
@@ -367,6 +363,24 @@ def test_a_time_out_that_a_caller_runs_leaves_the_counts_right(when: str, bench:
         operation.run()
     assert operation.called == ["complete", "expiration"]
     assert bench.purgatory.pending == 1
+
+
+def test_a_second_init_of_a_one_shot_harms_nobody(bench: Bench) -> None:
+    """Given two tasks of one bucket that the timer has made of callables.
+
+    When the first is initialised again: pure that is refused, compiled it is passed over.
+    Then both run.
+    """
+    ran: list[str] = []
+    first, second = (bench.timer.add(functools.partial(ran.append, each), 4) for each in "ab")
+    with contextlib.suppress(TypeError):
+        first.__init__(print)  # type: ignore[misc]
+    bench.clock.set_ms(4)
+    bench.timer.advance()
+    while bench.executor.run_one():
+        pass
+    assert ran == ["a", "b"]
+    assert not second.cancel()
 
 
 def every_error() -> Iterator[Exception]:

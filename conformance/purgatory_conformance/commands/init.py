@@ -18,7 +18,7 @@ from purgatory_spec.profiles import Component
     "language",
     type=click.Choice([each.value for each in Language]),
     required=True,
-    help="The language of your implementation.",
+    help="The language of your implementation; in any other, answer what spec/protocol.md asks.",
 )
 @click.option(
     "--component",
