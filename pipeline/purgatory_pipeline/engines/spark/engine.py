@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 
-BYTES_OF_A_SHARE = 16 << 20
+BYTES_OF_A_SHARE = 2 << 20
 """About how many bytes of files one task reads, if there are files enough."""
 BYTES_OF_A_PARTITION = 16 << 20
 """About how many bytes of lines one task replays, if there are runs enough."""

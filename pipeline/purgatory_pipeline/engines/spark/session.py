@@ -75,6 +75,7 @@ _ALONE = {
     # Half of what Java uses up to its end goes to optimising code that runs once; the work is done
     # in Python.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.python.daemon.module": "purgatory_pipeline.engines.spark.worker_daemon",
 }
 
 

@@ -1,0 +1,41 @@
+"""The processes that Spark forks here import from the installed packages, before the fork."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from purgatory_pipeline.engines.spark.worker_daemon import TASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def imported(batches: "Iterator[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """Where a worker has its modules from, and which of the tasks' it had already."""
+    import sys
+
+    import pyarrow as pa
+
+    there = [name for name in TASKS if name in sys.modules]
+    import pyspark
+
+    for _ in batches:
+        row = {"pyspark": [str(pyspark.__file__)], "there": [" ".join(there)]}
+        yield pa.RecordBatch.from_pydict(row)
+
+
+def test_workers_have_their_modules_before_they_are_forked(spark: "SparkSession") -> None:
+    """
+    Given a Spark that was started here
+    When a worker is asked for its modules
+    Then PySpark is the installed one, not the zip file, and what tasks need is there
+    """
+    import pyspark
+
+    told = spark.range(0, 1, 1, 1).mapInArrow(imported, "pyspark string, there string").collect()
+    assert [tuple(row) for row in told] == [(pyspark.__file__, " ".join(TASKS))]
