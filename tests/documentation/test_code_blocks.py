@@ -44,6 +44,11 @@ NOT_RUN = {
     ),
     (
         "docs/how-to/check-traces-on-a-cluster.md",
+        "$ spark-submit --master yarn --deploy-mode cluster"
+        " --conf spark.yarn.maxAppAttempts=1 \\",
+    ),
+    (
+        "docs/how-to/check-traces-on-a-cluster.md",
         "$ PYSPARK_PYTHON=/opt/purgatory/bin/python $SPARK_HOME/sbin/start-connect-server.sh",
     ),
     (

@@ -19,7 +19,7 @@ def is_shown() -> bool:
 
 @contextmanager
 def progress_bar(unit: str) -> Iterator[Show]:
-    """A bar that shows what it is told.
+    """A bar on standard error, for the time of a block.
 
     Args:
         unit: What is counted, for example ``lines``.

@@ -60,7 +60,7 @@ class Share(Generic[Rule]):
     Attributes:
         name: The task or the delayed operation; empty where it is the whole run.
         entries: What of the history belongs to it.
-        rules: What is allowed: one of these explains all of it.
+        rules: The alternatives; one of them has to explain the whole share.
     """
 
     name: str

@@ -103,7 +103,7 @@ def _changed(name: str) -> Damage | None:
 
 
 def digest_beside(name: str) -> str | None:
-    """What ``NAME.sha256`` says of a file, empty where it is empty; None where it is missing.
+    """The digest in ``NAME.sha256``, empty where that file is empty; None without such a file.
 
     Raises:
         OSError: it cannot be read.

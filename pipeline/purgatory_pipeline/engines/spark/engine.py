@@ -127,7 +127,7 @@ class Plan:
         return shares.mapInArrow(self.reading(JudgeOrCut(judges, only)), PIECE_COLUMNS)
 
     def reading(self, then: "JudgeOrCut") -> "ReadShares":
-        """What the tasks that read do, with the lines that which is given."""
+        """The work of the reading tasks; ``then`` takes their lines."""
         from purgatory_pipeline.engines.spark.reading import ReadShares, TraceFile
 
         files = tuple(
