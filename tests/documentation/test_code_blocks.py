@@ -44,8 +44,7 @@ NOT_RUN = {
     ),
     (
         "docs/how-to/check-traces-on-a-cluster.md",
-        "$ spark-submit --master yarn --deploy-mode cluster"
-        " --conf spark.yarn.maxAppAttempts=1 \\",
+        "$ spark-submit --master yarn --deploy-mode cluster --conf spark.yarn.maxAppAttempts=1 \\",
     ),
     (
         "docs/how-to/check-traces-on-a-cluster.md",
