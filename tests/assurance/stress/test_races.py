@@ -43,9 +43,10 @@ def test_a_deadlock_is_reported_with_the_stacks() -> None:
     """Given purges that let go of operations under the lock of their list.
 
     When an operation's finaliser uses the purgatory.
-    Then the run ends, and shows a thread that waits in a finaliser below a purge.
+    Then the run ends, and shows a thread that waits in a finaliser below a purge: in the round, or
+    where the judge closes the purgatory, for which there is more time.
     """
     race = next(race for race in RACES if race.name == "finaliser-under-shard-lock")
     words = hunt(race, seed=50, rounds=BUDGET).words
-    assert "nothing went on for 2 s" in words
+    assert "nothing went on for 2 s" in words or "nothing went on for 5 s" in words
     assert words.index("_sweep_and_let_go_under_lock") < words.rindex("__del__")
