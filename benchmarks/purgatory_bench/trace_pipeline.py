@@ -180,6 +180,10 @@ def measure(engine: str, folder: Path) -> Measured:
         processes.look()
         verdicts = Counter({verdict: runs for verdict, runs in found.verdicts.items() if runs})
         mib = processes.worker_mib
+        if not mib:
+            raise RuntimeError(
+                f"no Python worker of Spark, with {_WORKER!r} in its command, was seen"
+            )
         return _measured(engine, began, started, processes, mib, verdicts, found.events)
 
 
@@ -269,7 +273,7 @@ class Processes:
             seen = pid, fields[_STARTED]
             self._seconds[seen] = sum(map(int, fields[_USED])) / _TICKS
             if name:  # an ended one has none
-                self._kinds[seen] = "python" if b"pyspark.daemon" in name else "java"
+                self._kinds[seen] = "python" if _WORKER in name else "java"
             kind = self._kinds.setdefault(seen, "java")
             peaks = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
             peak = max((int(each) / 1024 for each in peaks), default=0.0)
@@ -279,6 +283,8 @@ class Processes:
                 self.java_mib = max(self.java_mib, peak)
 
 
+_WORKER = b"pyspark.worker"
+"""The last argument of the daemon that forks Spark's Python workers, Spark's daemon or ours."""
 _PARENT, _USED, _STARTED = 1, slice(11, 13), 19
 """Where ``/proc/.../stat`` has them, counted from the state of the process."""
 

@@ -134,17 +134,18 @@ def test_of_a_corpus_for_spark_alone_every_run_conforms(tmp_path: Path, name: st
 
 
 @linux
-def test_processor_time_and_memory_of_children_are_seen() -> None:
+@pytest.mark.parametrize("kind", ["java", "python"])
+def test_processor_time_and_memory_of_children_are_seen(kind: str) -> None:
     script = "data = bytearray(80 << 20); print(sum(range(6_000_000)), flush=True); input()"
-    command = [sys.executable, "-c", script]
+    command = [sys.executable, "-c", script, *(["pyspark.worker"] if kind == "python" else [])]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
         processes = Processes(os.getpid())
         processes.look()
         child.communicate(b"\n")
-    assert processes.cpu_seconds["java"] > 0.02
-    assert processes.java_mib > 80
+    assert processes.cpu_seconds[kind] > 0.02
+    assert (processes.worker_mib if kind == "python" else processes.java_mib) > 80
 
 
 @linux
