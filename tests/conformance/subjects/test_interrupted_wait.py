@@ -1,12 +1,11 @@
 """Ctrl-C while a reply is waited for, at any place: the process and its threads still end."""
 
-import contextlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Self
+from types import FrameType
 
 import pytest
 
@@ -20,35 +19,28 @@ WAITING = ("adapter_process.py", "queue.py", "threading.py")
 Trace = Callable[[FrameType, str, object], "Trace | None"]
 
 
-class InterruptAt:
-    """Raises ``KeyboardInterrupt`` at one of the calls and returns of what waits for a line."""
+@contextmanager
+def interrupted_at(place: int) -> Iterator[list[str]]:
+    """Raise ``KeyboardInterrupt`` at one of the calls and returns of what waits for a line."""
+    left, where = place, list[str]()
 
-    def __init__(self, place: int) -> None:
-        self.left = place
-        self.where = ""
-
-    def __enter__(self) -> Self:
-        sys.settrace(self._trace)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool:
-        sys.settrace(None)
-        return kind is KeyboardInterrupt
-
-    def _trace(self, frame: FrameType, event: str, _argument: object) -> Trace | None:
+    def trace(frame: FrameType, event: str, _argument: object) -> Trace | None:
+        nonlocal left
         if Path(frame.f_code.co_filename).name not in WAITING:
             return None
         frame.f_trace_lines = False
-        self.left -= 1
-        if self.left == 0:
-            self.where = f"{event} of {frame.f_code.co_qualname}, line {frame.f_lineno}"
+        left -= 1
+        if left == 0:
+            where.append(f"{event} of {frame.f_code.co_qualname}, line {frame.f_lineno}")
             raise KeyboardInterrupt
-        return self._trace
+        return trace
+
+    sys.settrace(trace)
+    try:
+        with suppress(KeyboardInterrupt, Fault):
+            yield where
+    finally:
+        sys.settrace(None)
 
 
 @pytest.mark.parametrize("answered", [True, False])
@@ -61,12 +53,12 @@ def test_an_interrupted_wait_leaves_no_lock_behind(answered: bool) -> None:
     for place in range(1, MOST_PLACES):
         process = AdapterProcess((sys.executable, "-S", "-c", ECHO))
         process.write(b"x\n" if answered else b"x", seconds=1.0)
-        with InterruptAt(place) as interrupt, contextlib.suppress(Fault):
+        with interrupted_at(place) as where:
             process.read_line(5.0 if answered else 0.05)
         ending = threading.Thread(target=process.end, daemon=True)
         ending.start()
         ending.join(10)
-        assert not ending.is_alive(), f"an interrupt at the {interrupt.where} is waited for"
-        if not interrupt.where:
+        assert not ending.is_alive(), f"an interrupt at the {where} is waited for"
+        if not where:
             break
     assert 4 < place < MOST_PLACES - 1
