@@ -32,7 +32,12 @@ from purgatory_spec.profiles import Executor, Profile, TimerProfile, component_o
 REPEATS = 5
 """How often a failing case is repeated, to see whether it fails again."""
 
-_MOST_CASES_REPEATED = 3
+_CASES_REPEATED = 3
+"""How many cases of a cause are repeated at least, unless one fails every time."""
+
+_MOST_CASES_REPEATED = 10
+"""How many where none has failed in most repetitions: what is random by design fails in some."""
+
 _MOST_CAUSES_SEARCHED = 6
 """For how many causes Hypothesis looks for a simpler case; that of a further one is reduced."""
 
@@ -79,6 +84,11 @@ class _Repeated:
     run: CaseRun
     failed: int
     alike: bool
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether it failed in most repetitions."""
+        return 2 * self.failed > REPEATS
 
 
 @dataclass(frozen=True)
@@ -132,8 +142,7 @@ class CauseSearch:
         """The cause of cases that break one rule, shown by the case that fails most often."""
         repeated = self._most_steady(runs)
         run, failed = repeated.run, repeated.failed
-        steady = 2 * failed > REPEATS
-        if steady:
+        if repeated.is_steady:
             run = self._shrunk(run, 1 if repeated.alike else REPEATS, is_searched)
             if not repeated.alike:
                 failed = self._repeat(run).failed
@@ -145,7 +154,7 @@ class CauseSearch:
             shrunk=run,
             source=repeated.run.name,
             answers=None if failed == REPEATS else (failed, REPEATS),
-            steady=steady,
+            steady=repeated.is_steady,
             unsettled=failed == 0 and on_real_clock(self._profile(run)),
             runs=list(runs),
         )
@@ -154,11 +163,11 @@ class CauseSearch:
         """The shortest case that fails in every repetition; else one that fails most often."""
         different = list({id(run): run for run in runs}.values())[:_MOST_CASES_REPEATED]
         best: _Repeated | None = None
-        for run in different:
+        for tried, run in enumerate(different, 1):
             repeated = self._repeat(run)
             if best is None or repeated.failed > best.failed:
                 best = repeated
-            if best.failed == REPEATS:
+            if best.failed == REPEATS or (tried >= _CASES_REPEATED and best.is_steady):
                 break
         assert best is not None
         return best

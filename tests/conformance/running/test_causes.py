@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from types import ModuleType
+from typing import ClassVar
 
 import pytest
 from msgspec import structs
@@ -11,6 +12,8 @@ from msgspec import structs
 from purgatory_conformance.components import PROFILES, narrowed
 from purgatory_conformance.reporting.results import results_of
 from purgatory_conformance.running.campaign import SUITES, Campaign, Verdict, run_campaign
+from purgatory_conformance.running.case_run import run_case
+from purgatory_conformance.running.causes import CauseSearch
 from purgatory_conformance.running.shrinking import is_part_of
 from purgatory_conformance.specimens.mutants import mutant
 from purgatory_conformance.specimens.small.timer import PROFILE, SmallTimer, Task, small_subject
@@ -20,6 +23,7 @@ from purgatory_conformance.specimens.wrong.wheel import WakesEveryTick
 from purgatory_conformance.subjects.in_process import InProcessSubject, subject_of
 from purgatory_conformance.support.support import Candidate
 from purgatory_spec.operations import (
+    Action,
     Add,
     AddInside,
     Advance,
@@ -84,6 +88,40 @@ def test_an_order_that_is_left_free_is_no_nondeterminism() -> None:
     assert 3 <= len(cause.shrunk.steps) <= 5
     failed, repeats = cause.answers or (5, 5)
     assert 0 <= failed <= repeats == 5
+
+
+class FailsSeldom(SmallTimer):
+    """Loses a task whose delay it meets for the first time, and one of 4 ms always."""
+
+    met: ClassVar[set[int]] = set()
+
+    def add(self, task: Task, delay_ms: int, script: tuple[Action, ...] | None = None) -> None:
+        if delay_ms in self.met and delay_ms != 4:
+            super().add(task, delay_ms, script)
+        self.met.add(delay_ms)
+
+
+@pytest.mark.parametrize(("most_ms", "is_steady"), [(3, False), (4, True)])
+def test_further_cases_are_repeated_where_the_shortest_fail_seldom(
+    most_ms: int, is_steady: bool
+) -> None:
+    """
+    Given three cases that fail once and not again, with or without a fourth that fails every time
+    When the cause of all is looked for
+    Then it is steady where the fourth is among them
+    """
+    FailsSeldom.met.clear()
+    subject = small_subject(FailsSeldom)
+    runs = [
+        run_case(subject, f"{ms} ms", TimerConfiguration(), (Add("t1", ms), Advance(ms)))
+        for ms in range(1, most_ms + 1)
+    ]
+    divergences = {run.divergence.cause for run in runs if run.divergence}
+    assert len(divergences) == 1
+    search = CauseSearch(subject, (), seed=1, shrink_runs=50)
+    (cause,) = search.causes(dict.fromkeys(divergences, runs), lambda: None)
+    assert cause.steady is is_steady
+    assert cause.answers == (None if is_steady else (0, 5))
 
 
 def test_a_free_order_alone_is_no_failure() -> None:
