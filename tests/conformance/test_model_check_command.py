@@ -1,5 +1,6 @@
 """``purgatory model check`` and ``template``, as a person uses them."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -59,6 +60,32 @@ def test_a_wrong_model_is_told_where_it_is_wrong(tmp_path: Path) -> None:
         "purgatory explain TIMER-NOT-LATE",
     ):
         assert words in done.stdout
+
+
+@pytest.mark.slow
+def test_programs_read_the_same_in_json(tmp_path: Path) -> None:
+    """
+    Given a right pool, and one that lends more than it has in one piece
+    When programs ask for a comparison
+    Then they read how much was compared, and the step with the outcomes of both as in the protocol
+    """
+    right = model_template("memory_pool")
+    agreed = check(tmp_path, right, *QUICK, "--json")
+    assert (agreed.returncode, agreed.stderr) == (0, "")
+    told = json.loads(agreed.stdout)
+    assert (told["component"], told["difference"]) == ("memory_pool", None)
+    assert told["generated"]["cases"] == 5
+    assert told["explored"]["operations"] > 100
+    assert "leak_detection" in told["not_asked"]
+    wrong = right.replace("<= self.configuration.max_single_bytes", "<= 1000")
+    differs = check(tmp_path, wrong, *QUICK, "--json")
+    assert (differs.returncode, differs.stderr) == (1, "")
+    difference = json.loads(differs.stdout)["difference"]
+    assert difference["rule"] == "POOL-OVERSIZE-REQUEST"
+    assert difference["configuration"] == {"size_bytes": 3, "max_single_bytes": 2}
+    assert difference["operation"] == {"op": "allocate", "buffer": "a", "size_bytes": 3}
+    assert [each["result"] for each in difference["own_alone"]] == [True]
+    assert [each["rejected"] for each in difference["rules_alone"]] == ["invalid_argument"]
 
 
 @pytest.mark.slow

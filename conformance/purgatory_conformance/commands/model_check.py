@@ -9,7 +9,12 @@ from pathlib import Path
 import click
 import msgspec
 
-from purgatory_conformance.command_line import EXIT_INCONCLUSIVE, EXIT_SUBJECT_FAILED, Problem
+from purgatory_conformance.command_line import (
+    AS_JSON,
+    EXIT_INCONCLUSIVE,
+    EXIT_SUBJECT_FAILED,
+    Problem,
+)
 from purgatory_conformance.commands.options import ComponentName
 from purgatory_conformance.components import MODELLED
 from purgatory_conformance.own_model.comparing_process import EXIT_ITSELF_FAILED, Task
@@ -45,6 +50,7 @@ _LOOKS_EVERY_SECONDS = 0.1
     show_default=True,
     help="Seconds for a single answer of the code in FILE.",
 )
+@AS_JSON
 @click.pass_context
 def check_(
     context: click.Context,
@@ -55,6 +61,7 @@ def check_(
     states: int,
     seconds: float,
     time_limit: float,
+    as_json: bool,
 ) -> None:
     """Compare the model in FILE with the rules: what does one allow and the other forbid?
 
@@ -78,6 +85,7 @@ def check_(
             seconds,
             time_limit,
             str(alive),
+            as_json,
         )
         code = _run(task, alive)
         if alive.read_text(encoding="utf-8") != DONE and code >= 0:

@@ -20,16 +20,20 @@ from purgatory_conformance.command_line import (
     EXIT_SUBJECT_FAILED,
     EXIT_USAGE,
     flushed,
+    print_json,
     reader_has_gone,
 )
 from purgatory_conformance.own_model.asking import OwnModelFailure
 from purgatory_conformance.own_model.blaming import blamed
-from purgatory_conformance.own_model.comparison import Difference
-from purgatory_conformance.own_model.exploring import Bounds, Explored, explore_small
+from purgatory_conformance.own_model.exploring import Bounds, explore_small
 from purgatory_conformance.own_model.generating import Generated, generate
-from purgatory_conformance.own_model.loading import InvalidOwnModel, OwnModel, load
+from purgatory_conformance.own_model.loading import InvalidOwnModel, load
 from purgatory_conformance.own_model.watch import DONE, Watch
-from purgatory_conformance.own_model.words import print_agreement, print_difference
+from purgatory_conformance.own_model.words import (
+    as_object,
+    print_agreement,
+    print_difference,
+)
 
 EXIT_ITSELF_FAILED = 70
 """This project's own code failed; no answer of somebody else's can lead to it."""
@@ -39,7 +43,8 @@ class Task(msgspec.Struct, frozen=True):
     """The models to compare, and the extent of the comparison.
 
     ``seconds`` is for all, ``time_limit`` for a single answer of the file's code. ``alive`` is the
-    file that is touched as long as the process is in order.
+    file that is touched as long as the process is in order. ``as_json`` asks for JSON in place of
+    sentences.
     """
 
     file: str
@@ -50,6 +55,7 @@ class Task(msgspec.Struct, frozen=True):
     seconds: float
     time_limit: float
     alive: str
+    as_json: bool
 
 
 def main() -> None:
@@ -74,33 +80,31 @@ def main() -> None:
 
 
 def _compare(task: Task) -> int:
-    console = Console(highlight=False)
     path = Path(task.file)
     watch = Watch(path, task.time_limit, EXIT_SUBJECT_FAILED, Path(task.alive))
     own = load(path, task.component, watch)
     began = time.monotonic()
     # Exploring may take half of the time, so that something is generated in any case.
     explored = explore_small(own, Bounds(task.pairs, began + task.seconds / 2))
-    if explored.difference is not None:
-        return _difference(console, own, explored.difference)
-    bounds = Bounds(task.pairs, began + task.seconds)
-    generated = generate(own, task.seed, task.cases, bounds)
+    generated = Generated()
+    if explored.difference is None:
+        bounds = Bounds(task.pairs, began + task.seconds)
+        generated = generate(own, task.seed, task.cases, bounds)
+        if explored.operations == 0 and generated.steps == 0:
+            return _say("nothing was compared: give it more --seconds", EXIT_INCONCLUSIVE)
+    difference = explored.difference or generated.difference
+    divergence = None if difference is None else blamed(difference, own.profile)
+    if task.as_json:
+        print_json(as_object(own, explored, generated, difference, divergence))
+        return int(difference is not None)
+    console = Console(highlight=False)
+    if difference is None or divergence is None:
+        print_agreement(console, own, explored, generated)
+        return 0
     if generated.difference is not None:
         console.print(f"found in case {generated.found_in} of seed {task.seed}, and made shorter:")
-        return _difference(console, own, generated.difference)
-    return _agreement(console, own, explored, generated)
-
-
-def _difference(console: Console, own: OwnModel, difference: Difference) -> int:
-    print_difference(console, difference, blamed(difference, own.profile), own.profile)
+    print_difference(console, difference, divergence, own.profile)
     return 1
-
-
-def _agreement(console: Console, own: OwnModel, explored: Explored, generated: Generated) -> int:
-    if explored.operations == 0 and generated.steps == 0:
-        return _say("nothing was compared: give it more --seconds", EXIT_INCONCLUSIVE)
-    print_agreement(console, own, explored, generated)
-    return 0
 
 
 def _say(sentence: str, code: int) -> int:

@@ -117,9 +117,46 @@ def print_agreement(
     _say(console, f"explored:  {pairs}, {asked} asked, small instances, {extent}")
     cases, steps = counted(generated.cases, "case"), counted(generated.steps, "step")
     _say(console, f"generated: {cases}, {steps}")
-    left_out = [*_undeclared(own.profile, "features"), *_undeclared(own.profile, "observables")]
-    if left_out:
+    if left_out := _left_out(own.profile):
         _say(console, f"not asked, since PROFILE does not have it: {', '.join(left_out)}")
+
+
+def as_object(
+    own: OwnModel,
+    explored: Explored,
+    generated: Generated,
+    difference: Difference | None,
+    divergence: Divergence | None,
+) -> dict[str, object]:
+    """What was compared and where the two differ, for programs; outcomes as in the protocol."""
+    return {
+        "component": own.component,
+        "explored": {
+            "pairs": explored.pairs,
+            "operations": explored.operations,
+            "complete": explored.complete,
+        },
+        "generated": {"cases": generated.cases, "steps": generated.steps},
+        "not_asked": _left_out(own.profile),
+        "difference": difference
+        and divergence
+        and {
+            "rule": divergence.rule,
+            "found_in": generated.found_in or None,
+            "configuration": difference.configuration,
+            "steps": difference.steps,
+            "operation": difference.operation,
+            "own_alone": difference.own_alone,
+            "rules_alone": difference.rules_alone,
+            "both": difference.both,
+            "own_states": sorted(map(repr, difference.own_states)),
+        },
+    }
+
+
+def _left_out(profile: Profile) -> list[str]:
+    """What is not asked, since the profile does not declare it."""
+    return [*_undeclared(profile, "features"), *_undeclared(profile, "observables")]
 
 
 def _undeclared(profile: Profile, field: str) -> list[str]:
