@@ -206,7 +206,7 @@ class PageRun:
         environment = {
             name: value
             for name, value in os.environ.items()
-            if name not in ("COLUMNS", "FORCE_COLOR", "TERM", "PYTHONPATH")
+            if name not in ("COLUMNS", "FORCE_COLOR", "TERM", "PYTHONPATH", "PYTEST_ADDOPTS")
         }
         environment |= {
             "PATH": os.pathsep.join([str(scripts), os.environ["PATH"]]),
