@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from threading import Condition
 
 import pytest
 
@@ -26,30 +25,9 @@ from purgatory_impl import (
 from purgatory_impl import timer as timer_module
 from purgatory_impl.clocks import Clock
 
-from .threads import LONG_S, in_threads, let_others_run, through_while_held
+from .threads import LONG_S, Sleeps, in_threads, let_others_run, through_while_held
 
 pytestmark = pytest.mark.usefixtures("no_thread_left")
-
-
-class Sleeps:
-    """A clock that records until when the reaper sleeps, each time it lies down."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._lies_down = threading.Semaphore(0)
-        self.until: list[int | None] = []
-
-    def now_ms(self) -> int:
-        return self._clock.now_ms()
-
-    def wait_until(self, condition: Condition, deadline_ms: int | None) -> None:
-        self.until.append(deadline_ms)
-        self._lies_down.release()
-        self._clock.wait_until(condition, deadline_ms)
-
-    def await_next(self) -> None:
-        """Wait until the reaper lies down once more."""
-        assert self._lies_down.acquire(timeout=LONG_S)
 
 
 # The reaper, exactly
