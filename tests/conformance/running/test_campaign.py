@@ -41,7 +41,7 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 
-QUICK = replace(SUITES["quick"], shrink_runs=200)
+QUICK = replace(SUITES["quick"], seconds=600, shrink_runs=200)
 
 
 class Wrapped:
