@@ -107,6 +107,11 @@ _QUICK = replace(SUITES["quick"], seconds=3600)
 _SHRUNK_LITTLE = replace(_QUICK, least_cases=30, shrink_runs=60)
 
 
+@pytest.fixture(autouse=True)
+def _same_chances_in_every_run() -> None:
+    calendar_queue.CHANCE.seed(1)
+
+
 def _judged(
     subject: InProcessSubject, component: Component, budget: Budget, seed: int = 1
 ) -> Campaign:

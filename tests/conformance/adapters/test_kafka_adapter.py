@@ -317,7 +317,7 @@ def test_leaves_on_stop_and_at_the_end_of_input(version: str, ending: str) -> No
     need_java_and_maven()
     command = kafka_command(version=version, work_folder=WORK_FOLDER)
     finished = subprocess.run(
-        command, input=ending, capture_output=True, encoding="utf-8", timeout=10, check=False
+        command, input=ending, capture_output=True, encoding="utf-8", timeout=300, check=False
     )
     assert (finished.returncode, finished.stdout) == (0, "")
 
@@ -334,7 +334,7 @@ def test_refuses_the_class_path_of_the_other_mode(version: str, mode: KafkaMode)
         folders.insert(0, str(Path(folders[0]).parent / "shadow"))
     command[position] = os.pathsep.join(folders)
     finished = subprocess.run(
-        command, input="", capture_output=True, encoding="utf-8", timeout=10, check=False
+        command, input="", capture_output=True, encoding="utf-8", timeout=300, check=False
     )
     assert (finished.returncode, finished.stdout) == (1, "")
     assert "the folder of the shadowing class" in finished.stderr
