@@ -126,11 +126,11 @@ def test_who_reaps_is_a_choice() -> None:
     When they are built.
     Then each has the threads that it needs.
     """
-    before = threading.active_count()
+    before = set(threading.enumerate())
 
     def threads(timer: Timer | None, reaper: bool | None, time_outs: bool = True) -> int:
         with Purgatory[str](timer=timer, reaper=reaper, time_outs=time_outs):
-            return threading.active_count() - before
+            return len(set(threading.enumerate()) - before)
 
     virtual = Timer(clock=VirtualClock(), executor=SteppedExecutor())
     assert (threads(virtual, None), threads(virtual, True)) == (0, 1)

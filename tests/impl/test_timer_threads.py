@@ -169,11 +169,11 @@ def test_who_advances_is_a_choice() -> None:
     When they are built.
     Then by default a virtual clock has no reaper and any other clock has one.
     """
-    before = threading.active_count()
+    before = set(threading.enumerate())
 
     def reapers(clock: Clock | None, reaper: bool | None) -> int:
         with Timer(clock=clock, executor=SteppedExecutor(), reaper=reaper):
-            return threading.active_count() - before
+            return len(set(threading.enumerate()) - before)
 
     assert (reapers(VirtualClock(), None), reapers(VirtualClock(), True)) == (0, 1)
     assert (reapers(None, None), reapers(None, False)) == (1, 0)
@@ -450,7 +450,7 @@ def test_closing_ends_the_threads_and_drops_what_is_pending() -> None:
     timer.add(lambda: ran.append("far"), 60_000)
     timer.close()
     timer.close()
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
     assert (ran, timer.size, timer.advance()) == ([], 0, False)
     with pytest.raises(TimerClosed):
         timer.add(int, 1)
