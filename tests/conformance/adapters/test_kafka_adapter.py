@@ -361,15 +361,15 @@ def test_real_clock_runs_tasks_never_early_and_reports_them_with_times(
     real_clock.new()
     replies = {
         task: real_clock.do("add", task=task, delay_ms=delay)
-        for task, delay in (("a", 20), ("b", 60), ("c", 200))
+        for task, delay in (("a", 20), ("b", 60), ("c", 600_000))
     }
     replies["cancel"] = real_clock.do("cancel", task="c")
-    replies["wait"] = real_clock.do("wait", for_ms=300)
+    replies["wait"] = real_clock.do("wait", for_ms=1500)
     replies["again"] = real_clock.do("add", task="a", delay_ms=20)
-    replies["wait again"] = real_clock.do("wait", for_ms=100)
+    replies["wait again"] = real_clock.do("wait", for_ms=1000)
     events = [event for reply in replies.values() for event in reply.pop("events", ())]
     assert [sorted(reply) for reply in replies.values()] == [["called_ms", "returned_ms"]] * 7
-    assert replies["wait"]["returned_ms"] - replies["wait"]["called_ms"] >= 300
+    assert replies["wait"]["returned_ms"] - replies["wait"]["called_ms"] >= 1500
     expected = (("a", "a", 20), ("b", "b", 60), ("a", "again", 20))
     for event, (task, armed, delay) in zip(events, expected, strict=True):
         at_ms = event.pop("at_ms")
