@@ -46,8 +46,9 @@ check: lint  ## what a change needs to know, in three minutes
 test: lint  ## everything: lint, types, tests, documentation
 	$(PYTEST) --durations=50
 
-test-large: $(VENV)/.ready  ## the long forms of tests, then the TLA+ models that `tla-large` names
+test-large: $(VENV)/.ready  ## the long forms of tests, other examples, then the TLA+ models that `tla-large` names
 	$(PYTEST) -m large
+	$(PYTEST) -m "not java and not large" --hypothesis-profile=exploring $(CHECKED)
 	$(BIN)/purgatory tla check --large
 
 mutation: $(VENV)/.ready  ## which automatic mutants of the implementation the suite finds

@@ -12,11 +12,17 @@ import pytest
 import purgatory_impl
 from tests.browsers import BROWSERS, browser_path
 
-# No example has a time limit: on a busy machine any of them may be slow. What fails is made smaller
-# without being explained: that traces every line of it, which takes several times as long.
+# Neither an example nor drawing has a time limit: on a busy machine any of them may be slow. What
+# fails is made smaller without being explained: that traces every line of it, which takes several
+# times as long. Each run draws the same examples; ``--hypothesis-profile=exploring`` draws others.
 hypothesis.settings.register_profile(
-    "tests",
-    hypothesis.settings(deadline=None, phases=set(hypothesis.Phase) - {hypothesis.Phase.explain}),
+    "exploring",
+    deadline=None,
+    phases=set(hypothesis.Phase) - {hypothesis.Phase.explain},
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.register_profile(
+    "tests", hypothesis.settings.get_profile("exploring"), derandomize=True
 )
 hypothesis.settings.load_profile("tests")
 

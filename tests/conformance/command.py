@@ -40,6 +40,6 @@ def purgatory_process(folder: Path, *words: str) -> subprocess.CompletedProcess[
         env={**os.environ, "COLUMNS": "100"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         check=False,
     )

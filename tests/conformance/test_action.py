@@ -141,7 +141,7 @@ class Runner:
             },
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=900,
             check=False,
         )
         self.code = finished.returncode

@@ -48,7 +48,7 @@ def dropped():
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with timers, and a declaration of the one that takes tasks after its shutdown."""
-    few = Budget(least_cases=60, minimum_visits=1, seconds=30, shrink_runs=100)
+    few = Budget(least_cases=60, minimum_visits=1, seconds=600, shrink_runs=100)
     monkeypatch.setitem(SUITES, "quick", few)
     (tmp_path / "timers.py").write_text(TIMERS, encoding="utf-8")
     declare(tmp_path, "taken")

@@ -77,7 +77,7 @@ def test_output_that_nobody_reads_ends_it_quietly(words: list[str], tmp_path: Pa
     reader, writer = os.pipe()
     os.close(reader)
     ended = subprocess.run(
-        [str(SCRIPT), *words], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, timeout=60
+        [str(SCRIPT), *words], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, timeout=300
     )
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (EXIT_CLOSED_PIPE, b"")

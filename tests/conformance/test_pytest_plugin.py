@@ -63,7 +63,7 @@ reason = "only the executor refuses"
 @pytest.fixture
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A folder with subjects, and a test of the user's own; few cases are generated."""
-    few = Budget(least_cases=60, minimum_visits=1, seconds=30, shrink_runs=100)
+    few = Budget(least_cases=60, minimum_visits=1, seconds=600, shrink_runs=100)
     monkeypatch.setitem(SUITES, "quick", few)
     pytester.makepyfile(subjects=SUBJECTS, test_mine="def test_mine(): pass")
     return pytester

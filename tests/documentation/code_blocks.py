@@ -41,7 +41,7 @@ from purgatory_spec.messages import Do, End, Hello, New, Reply, Stop
 from purgatory_tla import read_module
 
 ROOT = Path(__file__).resolve().parents[2]
-TIME_LIMIT_SECONDS = 120.0
+TIME_LIMIT_SECONDS = 900.0
 _SOURCES = (
     "spec",
     "model",

@@ -104,7 +104,7 @@ def test_the_page_has_every_test_of_the_release(tmp_path: Path) -> None:
             check=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=300,
+            timeout=1800,
         )
     released = {
         name: names_in_jar(tmp_path / f"{artefact}-{RELEASE}-test.jar", f"{folder}/{name}")
@@ -122,7 +122,7 @@ def names_in_jar(jar: Path, name: str) -> set[str]:
         check=True,
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=900,
     )
     return names_of_tests(listing.stdout)
 

@@ -8,6 +8,8 @@ import threading
 
 import pytest
 
+from .threads import LONG_S
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
 
 PROGRAM = """
@@ -52,10 +54,10 @@ PROGRAM = """
 
         with Timer() as own:
             own.add(ran.set, 1)
-            assert ran.wait(20)
+            assert ran.wait(LONG_S)
         with Purgatory() as own:
             own.try_complete_else_watch(Late(1), ("a", "b"))
-            assert ended.wait(20)
+            assert ended.wait(LONG_S)
         own = SimpleMemoryPool(10, 10)
         own.release(own.try_allocate(10))
 
@@ -94,7 +96,7 @@ PROGRAM = """
                 traceback.print_exc()
                 os._exit(1)
             os._exit(0)
-        for _ in range(4000):
+        for _ in range(LONG_S * 200):
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 break
@@ -109,7 +111,7 @@ PROGRAM = """
         thread.join()
     ran = threading.Event()
     timer.add(ran.set, 1)
-    assert ran.wait(20)
+    assert ran.wait(LONG_S)
     print("the parent goes on")
 """
 
@@ -122,9 +124,9 @@ def test_a_child_makes_its_own_and_is_refused_its_parents() -> None:
     Then each child can make its own and use them, is refused what it has inherited, and no child
         hangs; the parent goes on
     """
-    program = textwrap.dedent(PROGRAM).replace("FORKS", "30")
+    program = textwrap.dedent(PROGRAM).replace("FORKS", "30").replace("LONG_S", str(LONG_S))
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=900, check=False
     )
     assert done.stderr == ""
     assert done.stdout == "the parent goes on\n"

@@ -16,7 +16,7 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, str(PROGRAM), *options],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1200,
         check=False,
     )
 
@@ -42,7 +42,7 @@ def test_a_lock_that_is_taken_before_the_block_is_taken_for_ever() -> None:
     When it is interrupted at most 5,000 times
     Then the program hangs, and its watchdog says where
     """
-    done = run("--interrupts", "5000", "--planted")
+    done = run("--interrupts", "5000", "--planted", "--patience", "5")
     assert done.returncode == 1
     assert "Timeout" in done.stderr
     assert "in use" in done.stderr

@@ -32,6 +32,8 @@ from purgatory_impl import (
     errors,
 )
 
+from .threads import LONG_S
+
 
 class Whole:
     """An integer that is not Python's, as those of NumPy are."""
@@ -457,11 +459,11 @@ def test_a_clock_that_fails_does_not_end_a_reaper(logged: pytest.LogCaptureFixtu
         Purgatory[str](timer=timer, purge_interval=0) as purgatory,
     ):
         timer.add(ran.set, 1)
-        assert ran.wait(10)
+        assert ran.wait(LONG_S)
         operation = Waits(10_000)
         purgatory.try_complete_else_watch(operation, ["a", "b"])
         operation.force_complete()
-        give_up = time.monotonic() + 10
+        give_up = time.monotonic() + LONG_S
         while purgatory.entries and time.monotonic() < give_up:
             time.sleep(0.005)
         assert purgatory.entries == 0

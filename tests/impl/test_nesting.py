@@ -12,6 +12,8 @@ import pytest
 from purgatory_impl import DelayedOperation
 from purgatory_impl.operation_locks import MOST_NESTED, NESTING
 
+from .threads import LONG_S
+
 SMALL_STACK_BYTES = 256 * 1024
 USUAL_STACK_BYTES = 8 * 1024 * 1024
 USUAL_LIMIT = 1000
@@ -124,7 +126,7 @@ def chain(way: str, length: int, stack_bytes: int, limit: int) -> tuple[int, int
         [sys.executable, "-c", PROGRAM, *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=5 * LONG_S,
         check=False,
     )
     assert ended.returncode == 0, (ended.returncode, ended.stderr)
@@ -177,9 +179,9 @@ class Meets(DelayedOperation):
         return False
 
     def on_complete(self) -> None:
-        self.crowd.wait(timeout=60)
+        self.crowd.wait(timeout=LONG_S)
         Ends(MOST_NESTED // 4).force_complete()
-        self.crowd.wait(timeout=60)
+        self.crowd.wait(timeout=LONG_S)
 
 
 class Ends(DelayedOperation):

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from purgatory_impl import CallableTask, TimerTask
@@ -15,7 +15,6 @@ def fresh(count: int) -> list[TimerTask]:
     return [CallableTask(int) for _ in range(count)]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(SIZES, SIZES), max_size=12))
 def test_it_gives_out_what_was_put_in_its_order(rounds: list[tuple[int, int]]) -> None:
     """Given any puts of some tasks at once, and any takes in between.

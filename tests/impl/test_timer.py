@@ -126,7 +126,7 @@ def test_a_wheel_that_cannot_turn_is_refused(tick_ms: int, wheel_size: int) -> N
     with pytest.raises(InvalidConfiguration) as refusal:
         Timer(tick_ms=tick_ms, wheel_size=wheel_size)
     assert refusal.value.reason is Reason.INVALID_ARGUMENT
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
 
 
 # Advancing

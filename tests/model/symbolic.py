@@ -18,11 +18,11 @@ def crosshair(target: str, folder: Path | None = None) -> str:
             target,
             "--report_all",
             "--analysis_kind=PEP316",
-            "--per_condition_timeout=40",
+            "--per_condition_timeout=400",
         ],
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=1800,
         cwd=folder,
         check=False,
     )

@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import islice
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purgatory_model.claims.purgatory_variants import VARIANTS, purgatory_variant_model
@@ -24,7 +24,7 @@ from .purgatory_strategies import Asked, State, cases
 
 @pytest.mark.slow
 @given(cases(), st.data())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_accept_and_successors_are_one_relation(case: Asked, data: st.DataObject) -> None:
     """
     Given a state and an operation, by the rules or by some variants
@@ -43,7 +43,7 @@ def test_accept_and_successors_are_one_relation(case: Asked, data: st.DataObject
 
 @pytest.mark.slow
 @given(cases(most=16), st.data())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_callbacks_come_once_and_in_order(case: Asked, data: st.DataObject) -> None:
     """
     Given any purgatory

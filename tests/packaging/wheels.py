@@ -36,7 +36,7 @@ def run(command: list[str | Path], folder: Path, expected: int = 0, **variables:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        timeout=600,
+        timeout=1800,
         check=False,
     )
     assert done.returncode == expected, f"{command}\n{done.stdout}"

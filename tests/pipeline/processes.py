@@ -23,6 +23,6 @@ def purgatory(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "COLUMNS": "100"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         check=False,
     )

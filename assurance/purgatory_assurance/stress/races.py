@@ -53,7 +53,7 @@ class Race:
     @property
     def patience_s(self) -> float:
         """How long nothing may go on before it counts as stuck: short only where that is likely."""
-        return 2.0 if Kind.STUCK in self.kinds else PATIENCE_S
+        return 6.0 if Kind.STUCK in self.kinds else PATIENCE_S
 
     @contextmanager
     def planted(self) -> Iterator[None]:

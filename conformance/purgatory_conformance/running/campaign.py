@@ -27,6 +27,8 @@ MINIMUM_VISITS = 20
 """How many generated steps must put a rule to the test before the suite may say anything."""
 
 _PATIENCE = 3
+_MOST_PATIENCE = 10
+_MANY = 10
 _LEAST_REAL_CASES = 30
 _MOST_FAILING_CASES = 60
 _MOST_PASSING_CASES = 400
@@ -61,9 +63,9 @@ class Budget:
     """How much a campaign may do.
 
     Generation goes on until every applicable MUST was visited ``minimum_visits`` times and
-    ``least_cases`` have run, and ends in any case after ``most_cases`` or ``seconds``, or three
-    times as long where some rule was not visited often enough by then: on a slow machine a verdict
-    is better late than inconclusive.
+    ``least_cases`` have run, and ends in any case after ``most_cases`` or ``seconds``. Where some
+    rule was not visited often enough by then, it has three times as long, and ten times as long
+    for ten times ``least_cases``: on a slow machine a verdict is better late than inconclusive.
     """
 
     least_cases: int = 400
@@ -212,7 +214,8 @@ def run_campaign(
         wanted = frozenset(rule.id for rule in campaign.too_few)
         if campaign.cases >= least_cases and not wanted:
             break
-        if time.monotonic() - began >= budget.seconds * (_PATIENCE if wanted else 1):
+        patience = _PATIENCE if campaign.cases >= _MANY * least_cases else _MOST_PATIENCE
+        if time.monotonic() - began >= budget.seconds * (patience if wanted else 1):
             break
         if sum(len(runs) for runs in failing.values()) >= _MOST_FAILING_CASES:
             break

@@ -38,7 +38,7 @@ _TAIL_BYTES = 16384
 
 _TAIL_LINES = 20
 
-# How long a process may take to exit once its output has ended, or to react to being ended.
+# The least that a process may take to exit once its output has ended, or to react to being ended.
 _EXIT_SECONDS = 1.0
 
 _TERMINATE_SECONDS = 0.5
@@ -160,7 +160,7 @@ class AdapterProcess:
             deadline = min(deadline, time.monotonic() + _EXIT_SECONDS)
         while not self._lines:
             if self._output_ended:
-                raise self._ended()
+                raise self._ended(deadline)
             left = deadline - time.monotonic()
             try:
                 self._take(self._chunks.take(max(0.0, min(left, _LOOK_SECONDS))))
@@ -211,9 +211,10 @@ class AdapterProcess:
             self._unfinished,
         )
 
-    def _ended(self) -> Fault:
+    def _ended(self, deadline: float) -> Fault:
+        """Why the output has ended; what a busy machine lets exit late has until the deadline."""
         try:
-            code = self._process.wait(_EXIT_SECONDS)
+            code = self._process.wait(max(_EXIT_SECONDS, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             return Fault(
                 FailureKind.CLOSED_PIPE,

@@ -70,6 +70,8 @@ class Workload(ABC):
     def run(self) -> None:
         """Let all threads work until there are enough lines, or until ``KeyboardInterrupt``.
 
+        Each thread takes a turn at least, also one that a busy machine starts late.
+
         Raises:
             KeyboardInterrupt: it came; the threads have ended all the same.
             RuntimeError: a thread has failed.
@@ -100,7 +102,10 @@ class Workload(ABC):
     def _work(self, number: int, random: Random, began: float) -> None:
         wish, turns = self.wish, self._turns
         try:
-            while not self._stopped.is_set() and (done := self._done()) < wish.lines:
+            while not self._stopped.is_set():
+                done = self._done()
+                if done >= wish.lines and turns[number]:
+                    break
                 ahead = wish.rate and done > (time.monotonic() - began) * wish.rate
                 if ahead or self.is_crowded():
                     time.sleep(_PAUSE_SECONDS)

@@ -58,7 +58,7 @@ def main() -> None:
             Mutant(module, "", "", 0, lines[0], line, source.replace(lines[0], line))
             for line in (lines[0], lines[1])
         ]
-        results = judge_all(mutants, judge, workers=1, limit_seconds=30)
+        results = judge_all(mutants, judge, workers=1, limit_seconds=300)
         found.append([[each.end.value, each.detail, each.stage == trial.name] for each in results])
     print(json.dumps(found))
 

@@ -24,7 +24,7 @@ def test_the_original_survives_and_a_wrong_module_is_blamed() -> None:
         cwd=Path(__file__).parents[3],
         stdout=subprocess.PIPE,
         check=True,
-        timeout=300,
+        timeout=1800,
     )
 
     survives = ["survived", "", True]

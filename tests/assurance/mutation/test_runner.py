@@ -17,7 +17,7 @@ def ends() -> dict[str, dict[str, str]]:
     """How the mutants of the tiny modules end, by module and mutated line."""
     program = "tests.assurance.mutation.tiny_run"
     done = subprocess.run(
-        [sys.executable, "-m", program], cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=120
+        [sys.executable, "-m", program], cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=900
     )
     found: dict[str, dict[str, str]] = json.loads(done.stdout)
     return found

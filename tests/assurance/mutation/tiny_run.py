@@ -64,7 +64,7 @@ def main() -> None:
         mutant for name, source in SOURCES.items() for mutant in mutants_of(name, source).judged
     ]
     ends: dict[str, dict[str, str]] = {name: {} for name in SOURCES}
-    for result in judge_all(mutants, judge, workers=2, limit_seconds=1):
+    for result in judge_all(mutants, judge, workers=2, limit_seconds=4):
         mutant = result.mutant
         change = mutant.mutated if mutant.mutated != "pass" else f"no {mutant.line}"
         ends[mutant.module][change] = result.end.value

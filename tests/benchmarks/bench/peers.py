@@ -26,7 +26,7 @@ def roll(name: str, *words: str, runtime: str = "", alone: bool = False) -> Roll
 
 
 def peer(folder: Path, *words: str) -> PeerProcess:
-    return PeerProcess(start(folder, *words), 20.0)
+    return PeerProcess(start(folder, *words), 300.0)
 
 
 def silent(_: str) -> None:

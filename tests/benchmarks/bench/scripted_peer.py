@@ -79,7 +79,7 @@ def main() -> None:
             say(json.dumps({"thread_cpu_ns": 5}))
         elif script == "eats":
             held = []
-            time.sleep(0.5)  # to be looked at before it grows, by a busy machine as well
+            time.sleep(2)  # to be looked at before it grows, by a busy machine as well
             for _ in range(40):
                 held.append(bytearray(b"x") * (4 << 20))
                 time.sleep(0.05)

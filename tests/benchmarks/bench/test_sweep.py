@@ -21,7 +21,7 @@ from .peers import roll, silent
 
 LOW = Series("low", 3)
 SWEEP = Sweep(rates=(1_000, 2_000, 3_000, 4_000), cases=("low",), keys=(3,), requests=50)
-PLAN = Plan(rounds=2, warm_up=1, seed=7, patience_s=20.0)
+PLAN = Plan(rounds=2, warm_up=1, seed=7, patience_s=300.0)
 
 
 def run(
@@ -84,7 +84,7 @@ def test_who_fails_while_warming_up_is_said_at_every_point(tmp_path: Path) -> No
 
 
 def test_who_dies_leaves_the_series(tmp_path: Path) -> None:
-    plan = Plan(rounds=2, warm_up=0, seed=7, patience_s=20.0)
+    plan = Plan(rounds=2, warm_up=0, seed=7, patience_s=300.0)
     rolls = [roll("bad", "dies"), roll("good", "saturates", "1000")]
     found = run(tmp_path, rolls, plan=plan)
     first, second = found.failures

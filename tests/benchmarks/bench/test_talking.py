@@ -25,7 +25,7 @@ def test_it_says_hello_and_answers(tmp_path: Path) -> None:
     asked = peer(tmp_path, "well", "250")
     assert (asked.hello.peer, asked.hello.version) == ("scripted", "1")
     assert asked.hello.measures == ("hot/virtual", "fifo/virtual", "workload")
-    answers = [asked.ask({**REQUEST, "seed": seed}, 20.0) for seed in (1, 2)]
+    answers = [asked.ask({**REQUEST, "seed": seed}, 300.0) for seed in (1, 2)]
     asked.close()
     assert [each.thread_cpu_ns for each in answers] == [1000.0, 1000.0]
     assert [each.process_cpu_ns for each in answers] == [2000.0, 2000.0]
@@ -36,8 +36,8 @@ def test_it_says_hello_and_answers(tmp_path: Path) -> None:
 def test_one_that_declines_stays_ready(tmp_path: Path) -> None:
     asked = peer(tmp_path, "error on fifo")
     with pytest.raises(Declined, match=r"^it is raining$"):
-        asked.ask({**REQUEST, "measure": "fifo/virtual"}, 20.0)
-    assert asked.ask(REQUEST, 20.0).operations == 4
+        asked.ask({**REQUEST, "measure": "fifo/virtual"}, 300.0)
+    assert asked.ask(REQUEST, 300.0).operations == 4
     asked.close()
 
 
@@ -53,9 +53,9 @@ def test_one_that_hangs_is_ended(tmp_path: Path) -> None:
 def test_one_that_dies_says_how_and_its_last_words(tmp_path: Path) -> None:
     asked = peer(tmp_path, "dies")
     with pytest.raises(Broken, match=r"ended with 7 without an answer: out of luck"):
-        asked.ask(REQUEST, 20.0)
+        asked.ask(REQUEST, 300.0)
     with pytest.raises(Broken, match="ended with 7"):
-        asked.ask(REQUEST, 20.0)
+        asked.ask(REQUEST, 300.0)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_one_that_dies_says_how_and_its_last_words(tmp_path: Path) -> None:
 def test_one_that_writes_something_else_is_ended(script: str, problem: str, tmp_path: Path) -> None:
     asked = peer(tmp_path, script)
     with pytest.raises(Broken, match=problem):
-        asked.ask(REQUEST, 20.0)
+        asked.ask(REQUEST, 300.0)
     assert is_gone(asked.process)
 
 

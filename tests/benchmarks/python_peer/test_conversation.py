@@ -130,7 +130,7 @@ def test_as_a_program() -> None:
         input="\n".join(lines) + "\n",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=True,
     )
     hello, first, second, third, fourth = map(json.loads, ended.stdout.splitlines())
@@ -145,7 +145,7 @@ def test_as_a_program() -> None:
 def test_a_line_that_is_no_text() -> None:
     command = [sys.executable, "-m", "purgatory_bench.python_peer", "heapq"]
     given = b'\xff\xfe\n{"measure":"hot/virtual","operations":3}\n'
-    ended = subprocess.run(command, input=given, capture_output=True, timeout=60, check=True)
+    ended = subprocess.run(command, input=given, capture_output=True, timeout=600, check=True)
     _, bad, answer = map(json.loads, ended.stdout.splitlines())
     assert bad["error"].startswith("this is no request: ")
     assert answer["operations"] == 3
@@ -153,6 +153,6 @@ def test_a_line_that_is_no_text() -> None:
 
 def test_a_name_that_there_is_not() -> None:
     command = [sys.executable, "-m", "purgatory_bench.python_peer", "nobody"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert ended.returncode == 2
     assert "invalid choice: 'nobody'" in ended.stderr

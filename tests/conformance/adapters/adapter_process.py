@@ -50,7 +50,7 @@ class Adapter:
         return self.ask("do", operation={"op": op, **fields})
 
     def close(self) -> int:
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=300)
         return self.process.returncode
 
 

@@ -18,7 +18,7 @@ def rounds_of(operations: int, rounds: int = 1) -> list[dict[str, int]]:
     need_java_and_maven()
     command = mass_expiry_command(rounds=rounds, operations=operations, work_folder=WORK_FOLDER)
     finished = subprocess.run(
-        command, capture_output=True, encoding="utf-8", timeout=120, check=True
+        command, capture_output=True, encoding="utf-8", timeout=900, check=True
     )
     return [json.loads(line) for line in finished.stdout.splitlines()]
 
@@ -58,7 +58,7 @@ def test_the_virtual_clock_is_not_taken() -> None:
     classes = Path(command[position].split(os.pathsep)[0])
     command[position] = f"{classes.parent / 'shadow'}{os.pathsep}{command[position]}"
     finished = subprocess.run(
-        command, capture_output=True, encoding="utf-8", timeout=20, check=False
+        command, capture_output=True, encoding="utf-8", timeout=300, check=False
     )
     assert finished.returncode == 1
     assert "leave the folder of the shadowing class out" in finished.stderr

@@ -67,7 +67,7 @@ def fetched(word: str) -> None:
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed (for conformance/adapters/{folder})")
     ended = subprocess.run(
-        command, cwd=adapters_folder() / folder, capture_output=True, text=True, timeout=300
+        command, cwd=adapters_folder() / folder, capture_output=True, text=True, timeout=1800
     )
     if ended.returncode != 0:
         pytest.skip(f"what {word} depends on cannot be fetched: {ended.stderr.strip()[-200:]}")
@@ -135,7 +135,7 @@ def test_a_fault_in_an_adapter_is_found(word: str, tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
     )
     assert ended.returncode == 1, ended.stderr
     assert re.search(r"broken +TIMER-(NOT-LATE|ROUNDING|ZERO-DELAY) ", ended.stdout)

@@ -11,7 +11,7 @@ from purgatory_conformance.running.campaign import Budget
 from purgatory_conformance.running.case_run import CaseVerdict, run_case
 from purgatory_conformance.specimens.mutants import mutant
 
-FEW = Budget(least_cases=40, most_cases=40, seconds=60, shrink_runs=120)
+FEW = Budget(least_cases=40, most_cases=40, seconds=600, shrink_runs=120)
 NONE = Budget(least_cases=0, most_cases=0)
 
 

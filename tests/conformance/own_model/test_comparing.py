@@ -41,7 +41,7 @@ COMPONENTS = [component.value for component in MODELLED]
 
 
 def bounds(most_pairs: int = 20_000) -> Bounds:
-    return Bounds(most_pairs, time.monotonic() + 120)
+    return Bounds(most_pairs, time.monotonic() + 1800)
 
 
 def first_difference(own: OwnModel) -> Difference | None:

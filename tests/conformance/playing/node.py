@@ -27,7 +27,7 @@ def in_node(expression: str, given: object) -> Any:
         input=json.dumps(given),
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -41,7 +43,7 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 
-QUICK = replace(SUITES["quick"], shrink_runs=200)
+QUICK = replace(SUITES["quick"], seconds=600, shrink_runs=200)
 
 
 class Wrapped:
@@ -186,10 +188,28 @@ def test_steering_reaches_the_minimum_sooner() -> None:
     When a campaign steers towards what is missing
     Then every rule reached it before the cases ran out
     """
-    budget = Budget(least_cases=1, most_cases=400, minimum_visits=60, seconds=60)
+    budget = Budget(least_cases=1, most_cases=400, minimum_visits=60, seconds=600)
     campaign = campaign_of(bundled_subject(), budget=budget)
     assert campaign.too_few == []
     assert campaign.cases < 400
+
+
+@pytest.mark.parametrize(("least_cases", "ended_after_s"), [(20, 100), (1, 30)])
+def test_a_slow_machine_has_time_for_many_cases(
+    monkeypatch: pytest.MonkeyPatch, least_cases: int, ended_after_s: int
+) -> None:
+    """
+    Given a clock on which each case takes a second, and a minimum that is never reached
+    When a campaign of ten seconds runs
+    Then it has a hundred for fewer than ten times the least cases, and thirty where they have run
+    """
+    seconds = count()
+    clock = SimpleNamespace(monotonic=lambda: next(seconds))
+    monkeypatch.setattr("purgatory_conformance.running.campaign.time", clock)
+    budget = Budget(least_cases=least_cases, minimum_visits=10_000, seconds=10)
+    campaign = campaign_of(bundled_subject(), budget=budget)
+    assert campaign.verdict is Verdict.INCONCLUSIVE
+    assert campaign.cases == ended_after_s - 1
 
 
 class ForgetsOnce(Wrapped):

@@ -45,7 +45,7 @@ from purgatory_spec.profiles import (
 from tests.strangers.purgatories import copy_on_write, one_lock
 from tests.strangers.timers import calendar_queue, hierarchical_wheel
 
-QUICK = replace(SUITES["quick"], shrink_runs=200)
+QUICK = replace(SUITES["quick"], seconds=600, shrink_runs=200)
 
 
 def campaign_of(subject: InProcessSubject, seed: int = 1) -> Campaign:

@@ -32,7 +32,7 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 
-QUICK = replace(SUITES["quick"], seconds=8)
+QUICK = replace(SUITES["quick"], seconds=600)
 ENDED = replace(QUICK, most_cases=150)
 """For campaigns that would go on until time is up, since a rule is never put to the test."""
 

@@ -36,7 +36,7 @@ from purgatory_spec.profiles import (
 from tests.strangers.adapters import MemoryPoolInstance
 from tests.strangers.memory_pools.unchecked import LosesAByte, UncheckedPool
 
-QUICK = replace(SUITES["quick"], shrink_runs=200)
+QUICK = replace(SUITES["quick"], seconds=600, shrink_runs=200)
 DOCS = Path(__file__).parents[3] / "docs"
 
 

@@ -91,7 +91,7 @@ def test_a_pool_without_any_bound_can_be_conformant(others: frozenset[MemoryPool
     """
     profile = _only(MemoryPoolFeature.UNBOUNDED, *others)
     subject = small_pool_subject(profile=profile, behaves=PROFILE)
-    budget = Budget(least_cases=50, seconds=20)
+    budget = Budget(least_cases=50, seconds=600)
     campaign = run_campaign(subject, Component.MEMORY_POOL, seed=1, budget=budget)
     assert campaign.verdict is Verdict.CONFORMANT, campaign.why
     unbounded = {f"POOL-UNBOUNDED-{word}" for word in ("GRANTS", "NEGATIVE", "RELEASE")}

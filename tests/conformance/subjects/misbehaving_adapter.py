@@ -227,6 +227,10 @@ def misbehave(identity: int) -> None:
         case "closes output":
             os.close(1)
             time.sleep(60)
+        case "closes output and exits later":
+            os.close(1)
+            time.sleep(1.5)
+            os._exit(5)
         case "closes input":
             os.close(0)
             write({"id": identity, "observed": {"size": 0}})

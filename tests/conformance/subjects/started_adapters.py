@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,18 @@ REPLIES_ALONE = (
 )
 
 
+LONG_S = 300.0
+"""A limit that only a test that hangs reaches."""
+
+
+def eventually(is_so: Callable[[], bool]) -> None:
+    """Wait until it is so; a little later is early enough on a busy machine."""
+    deadline = time.monotonic() + LONG_S
+    while not is_so():
+        assert time.monotonic() < deadline, threading.enumerate()
+        time.sleep(0.01)
+
+
 class Adapters:
     """Starts adapters, and knows afterwards which of their processes are left."""
 
@@ -45,12 +58,13 @@ class Adapters:
         self.subjects: list[ChildProcessSubject] = []
 
     def start(
-        self, mode: str, *, time_limit_seconds: float = 10.0, look_ahead: int = 32
+        self, mode: str, *, time_limit_seconds: float = LONG_S, look_ahead: int = 32
     ) -> ChildProcessSubject:
         subject = ChildProcessSubject(
             (sys.executable, "-S", str(MISBEHAVING), mode),
             name=mode,
             time_limit_seconds=time_limit_seconds,
+            start_limit_seconds=0 if mode == "hang at hello" else LONG_S,
             environment={"PURGATORY_TEST_PIDS": str(self.note)},
             look_ahead=look_ahead,
         )
@@ -76,11 +90,8 @@ class Adapters:
         return [int(line) for line in self.note.read_text(encoding="ascii").split()]
 
     def assert_none_left(self) -> None:
-        """Neither process nor thread; a little later is early enough on a busy machine."""
-        deadline = time.monotonic() + 10
-        while any(map(is_running, self.processes)) or pipe_threads():
-            assert time.monotonic() < deadline, (self.processes, threading.enumerate())
-            time.sleep(0.01)
+        """Neither process nor thread."""
+        eventually(lambda: not any(map(is_running, self.processes)) and not pipe_threads())
 
 
 def pipe_threads() -> list[threading.Thread]:

@@ -43,7 +43,7 @@ from purgatory_spec.profiles import (
 )
 from purgatory_spec.reasons import Reason
 
-BUDGET = Budget(least_cases=80, seconds=20, shrink_runs=100)
+BUDGET = Budget(least_cases=80, seconds=600, shrink_runs=100)
 
 
 def judged(subject: InProcessSubject, component: Component) -> Campaign:

@@ -54,10 +54,10 @@ def test_an_interrupted_wait_leaves_no_lock_behind(answered: bool) -> None:
         process = AdapterProcess((sys.executable, "-S", "-c", ECHO))
         process.write(b"x\n" if answered else b"x", seconds=1.0)
         with interrupted_at(place) as where:
-            process.read_line(5.0 if answered else 0.05)
+            process.read_line(120 if answered else 0.05)
         ending = threading.Thread(target=process.end, daemon=True)
         ending.start()
-        ending.join(10)
+        ending.join(120)
         assert not ending.is_alive(), f"an interrupt at the {where} is waited for"
         if not where:
             break

@@ -18,7 +18,7 @@ from tests.impl.network.wire import tls_contexts
 
 ORDERS = TopicPartition("orders", 0)
 OTHERS = TopicPartition("orders", 1)
-LONG_MS = 60_000
+LONG_MS = 600_000
 """A wait that only a failure takes to its end."""
 
 LIMITS = NetworkLimits(limit_bytes=10_000, max_request_bytes=5_000)
@@ -26,7 +26,7 @@ LIMITS = NetworkLimits(limit_bytes=10_000, max_request_bytes=5_000)
 
 def eventually(is_so: Callable[[], bool]) -> bool:
     """Whether it becomes so within a time that only a failure takes."""
-    ends = time.monotonic() + 30
+    ends = time.monotonic() + 120
     while not is_so() and time.monotonic() < ends:
         time.sleep(0.002)
     return is_so()
@@ -70,7 +70,7 @@ def running(
     with broker:
         yield broker
         assert eventually(lambda: is_at_rest(broker))
-    assert threads_now() == threads
+    assert threads_now() <= threads
     assert broker.server.connections == 0
 
 

@@ -282,7 +282,7 @@ def test_a_malformed_request_closes_its_connection_alone(
     body, problem = MALFORMED[name]
     with running(followers=0) as broker, client_of(broker) as good:
         good.produce(ORDERS, [b"before"])
-        with socket.create_connection(broker.server.address, timeout=10) as bad:
+        with socket.create_connection(broker.server.address, timeout=120) as bad:
             bad.sendall(frame(len(body)) + body)
             assert bad.recv(1) == b""
         assert good.produce(ORDERS, [b"after"]) == 1

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from broker.__main__ import main as start
 from broker.client import main as talk
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def framed(request: Request) -> bytes:
 
 
 def exposition(url: str) -> str:
-    with urlopen(url, timeout=10) as response:
+    with urlopen(url, timeout=120) as response:
         return str(response.read(), "utf-8")
 
 

@@ -21,6 +21,7 @@ import pytest
 from purgatory_bench.network.counting import CountedPool
 from purgatory_impl.network import CloseReason, NetworkLimits, Request, Server
 from tests.impl.network.wire import Bench, Client, bench, both, frame, tls_contexts
+from tests.impl.threads import LONG_S
 
 DESCRIPTORS = Path("/proc/self/fd")
 
@@ -291,7 +292,7 @@ def test_a_client_that_does_not_trust_the_server_is_closed_alone() -> None:
                 shaking.do_handshake()
             wire.sendall(outgoing.read())
             assert is_served(network, good)
-            wire.settimeout(1)
+            wire.settimeout(LONG_S)
             incoming.write(wire.recv(65536))
             with pytest.raises(ssl.SSLCertVerificationError):
                 shaking.do_handshake()
@@ -363,7 +364,7 @@ def test_a_handler_that_raises_gives_the_memory_to_who_waits(
         server.line.pool = pool
         wires: list[socket.socket] = []
         for _ in range(8):
-            wire = socket.create_connection(server.address, timeout=10)
+            wire = socket.create_connection(server.address, timeout=LONG_S)
             wires.append(
                 contexts[1].wrap_socket(wire, server_hostname="localhost") if tls else wire
             )

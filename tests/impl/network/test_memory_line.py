@@ -8,6 +8,7 @@ import pytest
 
 from purgatory_impl import SimpleMemoryPool, VirtualClock
 from purgatory_impl.network import MemoryLine
+from tests.impl.threads import LONG_S
 
 
 @dataclass(eq=False)
@@ -110,7 +111,7 @@ def test_nobody_is_overlooked_under_many_threads() -> None:
             waiter = Blocking()
             buffer = line.ask(waiter, 10)
             if buffer is None:
-                if not waiter.granted.wait(20):
+                if not waiter.granted.wait(LONG_S):
                     problems.append("waited in vain")
                     return
                 buffer = waiter.got[0]

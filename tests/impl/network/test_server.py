@@ -21,6 +21,7 @@ from purgatory_impl import InvalidConfiguration
 from purgatory_impl.network import NetworkLimits, Request, Server
 from purgatory_impl.network import server as server_module
 from tests.impl.network.wire import both, frame, tls_contexts
+from tests.impl.threads import LONG_S
 
 DESCRIPTORS = Path("/proc/self/fd")
 
@@ -57,7 +58,7 @@ def serving(
 
 
 def dial(server: Server, *, tls: bool = False) -> socket.socket:
-    wire = socket.create_connection(server.address, timeout=10)
+    wire = socket.create_connection(server.address, timeout=LONG_S)
     return tls_contexts()[1].wrap_socket(wire, server_hostname="localhost") if tls else wire
 
 
@@ -81,7 +82,7 @@ def ask(wire: socket.socket, body: bytes) -> bytes:
 
 
 def eventually(is_so: Callable[[], bool]) -> bool:
-    ends = time.monotonic() + 10
+    ends = time.monotonic() + LONG_S
     while not is_so() and time.monotonic() < ends:
         time.sleep(0.005)
     return is_so()
@@ -106,7 +107,7 @@ def test_a_spike_of_large_requests_stays_within_the_bound(*, tls: bool) -> None:
                 assert ask(wire, tag + b"x" * (size - 4)) == tag
 
     def handler(request: Request) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + LONG_S
         while pool.most_bytes <= largest and time.monotonic() < deadline:
             time.sleep(0.001)
         echo(request)
@@ -115,7 +116,7 @@ def test_a_spike_of_large_requests_stays_within_the_bound(*, tls: bool) -> None:
         pool = CountedPool(server.line.pool)
         server.line.pool = pool
         for done in [clients.submit(client, number) for number in range(12)]:
-            done.result(timeout=60)
+            done.result(timeout=12 * LONG_S)
     assert largest < pool.most_bytes <= limit + largest - 1
 
 
@@ -132,7 +133,7 @@ def test_the_count_bound_stops_reading_and_not_responses(monkeypatch: pytest.Mon
         if bytes(request.payload) == b"later":
             kept.append(request)
         else:
-            go_on.wait(10)
+            go_on.wait(LONG_S)
             request.respond(b"done")
 
     def received() -> int:
@@ -223,7 +224,7 @@ def test_stop_answers_what_was_received_and_then_closes() -> None:
     with serving(handler, NetworkLimits()) as server:
         wire = dial(server)
         wire.sendall(frame(1) + b"x")
-        assert began.wait(10)
+        assert began.wait(LONG_S)
         server.stop()
         assert response(wire) == b"still"
         with pytest.raises((EOFError, ConnectionResetError)):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from immutables import Map
 
@@ -70,7 +70,7 @@ LENGTHS = {
     "kafka-throw-live": 1,
     "kafka-throw-estimate": 3,
 }
-MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=60)
 
 
 def walked(case: Asked, data: st.DataObject) -> Iterator[tuple[Model, State, Operation, State]]:

@@ -29,7 +29,7 @@ def run(
     wave: int = 0,
     resume: bool = False,
     fresh: bool = False,
-    seconds: float = 1.0,
+    seconds: float = 300.0,
     mebibytes: int = 512,
     engine: Engine | None = None,
     command: str = "",

@@ -14,7 +14,7 @@ from tests.pipeline.processes import PURGATORY, may_be_interrupted, purgatory
 
 from .judging_runs import manifest, rows
 
-SECONDS = 120
+SECONDS = 900
 
 
 def begun(folder: Path, *words: str) -> subprocess.Popen[bytes]:

@@ -34,9 +34,9 @@ def test_the_result_is_that_of_a_local_campaign(
     components = [Component.MEMORY_POOL]
     here, there = tmp_path / "here" / "campaign", tmp_path / "there" / "campaign"
     word = "mutant:pool-zero-refused"
-    code, _ = run(word, here, components=components, runs=40, seconds=20)
+    code, _ = run(word, here, components=components, runs=40)
     engine = SparkEngine(spark, partitions)
-    other, _ = run(word, there, components=components, runs=40, seconds=20, wave=25, engine=engine)
+    other, _ = run(word, there, components=components, runs=40, wave=25, engine=engine)
     assert (code, other) == (1, 1)
     assert {row["verdict"] for row in rows(there)} == {"pass", "fail"}
     assert manifest(there) == manifest(here)
@@ -52,9 +52,9 @@ def test_crashes_cost_one_run_each(
     """
     monkeypatch.chdir(HERE)
     here, there = tmp_path / "here" / "campaign", tmp_path / "there" / "campaign"
-    assert run("bad_subjects:exits", here, runs=8, seconds=20)[0] == 3
+    assert run("bad_subjects:exits", here, runs=8)[0] == 3
     engine = SparkEngine(spark, partitions=2)
-    assert run("bad_subjects:exits", there, runs=8, seconds=20, engine=engine)[0] == 3
+    assert run("bad_subjects:exits", there, runs=8, engine=engine)[0] == 3
     verdicts = [row["verdict"] for row in rows(there)]
     assert (verdicts.count("crashed"), verdicts.count("pass")) == (1, 7)
     assert manifest(there) == manifest(here)

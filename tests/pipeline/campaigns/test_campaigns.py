@@ -128,7 +128,7 @@ def test_a_mutant_is_found_by_the_rule_that_a_check_names(name: str, tmp_path: P
     """
     wrong = mutant(name)
     out = tmp_path / "campaign"
-    code, _ = run(f"mutant:{name}", out, components=[wrong.component], runs=60, seconds=10)
+    code, _ = run(f"mutant:{name}", out, components=[wrong.component], runs=60)
     assert code == 1
     first = rows(out, "causes")[0]
     subject = wrong.make()

@@ -24,7 +24,7 @@ from .judging_runs import HERE
 
 
 @contextmanager
-def served(word: str, tmp_path: Path, seconds: float = 10.0) -> Iterator[Subject]:
+def served(word: str, tmp_path: Path, seconds: float = 300.0) -> Iterator[Subject]:
     choice = SubjectChoice(word, work=str(tmp_path), folder=str(HERE), seconds=seconds)
     subject = choice.isolated(served=True)
     try:
@@ -83,7 +83,7 @@ list(subject.do_all([Advance(1)]))
         os.kill(child, 0)  # it is there
         starter.kill()
         starter.wait()
-        assert _gone(child, seconds=10)
+        assert _gone(child, seconds=300)
     finally:
         starter.stdout.close()
         if not _gone(child, seconds=0):
@@ -107,17 +107,17 @@ def _gone(process: int, seconds: float) -> bool:
 
 def test_forbearance_ends(tmp_path: Path) -> None:
     """
-    Given a subject whose failures may take half a second, and an answer that takes longer
+    Given a subject whose failures may take two seconds and a half, and an answer that takes longer
     When it is asked again
     Then it is asked no more, whatever it would answer
     """
-    with served("bad_subjects:sleeps", tmp_path, seconds=0.6) as subject:
-        asked = Forbearing(subject, seconds=0.5)
+    with served("bad_subjects:sleeps", tmp_path, seconds=3) as subject:
+        asked = Forbearing(subject, seconds=2.5)
         good, bad = TimerConfiguration(), TimerConfiguration(wheel_size=3)
         operations: list[Operation] = [Advance(1)]
         assert run_case(asked, "a", good, operations).failure is None
         hung = run_case(asked, "b", bad, operations).failure
         assert hung is not None
-        assert "no reply within 0.6 s" in str(hung)
+        assert "no reply within 3 s" in str(hung)
         with pytest.raises(SubjectFailure, match="is asked no more"):
             asked.new("c", good)

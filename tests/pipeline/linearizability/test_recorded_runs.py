@@ -151,7 +151,7 @@ def test_a_recorded_timer_is_linearizable(tmp_path: Path) -> None:
     When the recorded run is checked
     Then each task is explained by itself, within the declared lateness
     """
-    recorder = Recorder(tmp_path / "timer.jsonl", "r", lateness_ms=2000)
+    recorder = Recorder(tmp_path / "timer.jsonl", "r", lateness_ms=60_000)
     timer = RecordedTimer(recorder)
     shared = [timer.task(lambda: None) for _ in range(6)]
 
@@ -192,7 +192,7 @@ def test_a_recorded_purgatory_is_linearizable(tmp_path: Path, accounting: str) -
     When the recorded run of four threads is checked
     Then every operation is explained by itself
     """
-    recorder = Recorder(tmp_path / "purgatory.jsonl", "r", lateness_ms=2000)
+    recorder = Recorder(tmp_path / "purgatory.jsonl", "r", lateness_ms=60_000)
     purgatory = RecordedPurgatory[str](
         recorder,
         purge_interval=5,

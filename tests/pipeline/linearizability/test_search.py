@@ -88,7 +88,7 @@ def pool_histories(draw: st.DrawFn) -> History:
 
 
 @given(pool_histories())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_it_says_what_the_definition_says(history: History) -> None:
     """
     Given a short history, with any answers, of which some calls may never return
@@ -100,7 +100,7 @@ def test_it_says_what_the_definition_says(history: History) -> None:
 
 
 @given(pool_histories())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_it_stops_at_the_line_at_which_the_models_explainer_stops(history: History) -> None:
     """
     Given a short history

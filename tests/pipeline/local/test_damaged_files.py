@@ -58,7 +58,7 @@ def packed(content: bytes, level: int, end: int, flip: int) -> tuple[bytes, bool
         return changed, True
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     hits=st.lists(damages, max_size=5),
     level=st.sampled_from([None, 0, 9]),

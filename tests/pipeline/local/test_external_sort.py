@@ -28,7 +28,7 @@ things = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(given=st.lists(things, max_size=60), chunk_bytes=st.sampled_from([1, 700, 2000, 1 << 20]))
 def test_the_order_is_that_of_a_sort_in_memory(given: list[Thing], chunk_bytes: int) -> None:
     with ExternalSort(Thing, by_name, None, chunk_bytes) as sorting:

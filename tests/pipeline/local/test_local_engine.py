@@ -35,7 +35,7 @@ RUNS: list[bytes] = [
 ]
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(
     order=st.randoms(use_true_random=False),
     files=st.integers(1, 4),

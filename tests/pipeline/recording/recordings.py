@@ -10,6 +10,9 @@ from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, VerdictRow
 from purgatory_pipeline.traces.byte_streams import CHECKSUM
 
+LONG_S = 120
+"""A limit that only a test that hangs reaches."""
+
 
 def lines(path: Path) -> list[dict[str, Any]]:
     """The lines of a file, by their numbers."""

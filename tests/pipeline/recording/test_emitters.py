@@ -26,7 +26,7 @@ def lay_out(folder: Path, *titles: str) -> None:
 
 
 def run(folder: Path, *command: str) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr.decode()
 
 

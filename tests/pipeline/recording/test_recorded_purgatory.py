@@ -16,9 +16,9 @@ from purgatory_pipeline.recording import (
     recorded,
 )
 
-from .recordings import brief, change, verdict
+from .recordings import LONG_S, brief, change, verdict
 
-FAR = 60_000
+FAR = 3_600_000
 
 
 @recorded
@@ -42,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 
 def told(path: Path, use: Callable[[RecordedPurgatory[str]], None]) -> list[str]:
     """What is recorded of a use, between the first line and the shutdown; it conforms."""
-    recorder = Recorder(path, "run", lateness_ms=2000)
+    recorder = Recorder(path, "run", lateness_ms=1000 * LONG_S)
     with RecordedPurgatory[str](recorder) as purgatory:
         use(purgatory)
     recorder.close()
@@ -82,7 +82,7 @@ def test_a_time_out_happens_in_no_call(path: Path) -> None:
     def use(purgatory: RecordedPurgatory[str]) -> None:
         fetch = Fetch(20)
         purgatory.try_complete_else_watch(fetch, ["a"])
-        assert fetch.timed_out.wait(5)
+        assert fetch.timed_out.wait(LONG_S)
 
     assert told(path, use)[-2:] == ["event completed 1", "event timed_out 1"]
 
@@ -178,7 +178,7 @@ def test_taking_the_time_out_alone_is_refused() -> None:
 def test_what_is_wrong_in_a_trace_is_found(
     right: bytes, wrong: bytes, rule: str, path: Path
 ) -> None:
-    recorder = Recorder(path, "run", lateness_ms=2000)
+    recorder = Recorder(path, "run", lateness_ms=1000 * LONG_S)
     with RecordedPurgatory[str](recorder) as purgatory:
         fetch = Fetch()
         purgatory.try_complete_else_watch(fetch, ["a"])

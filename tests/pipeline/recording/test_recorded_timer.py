@@ -24,7 +24,7 @@ from purgatory_pipeline.recording import (
     StepRecorder,
 )
 
-from .recordings import brief, change, lines, verdict
+from .recordings import LONG_S, brief, change, lines, verdict
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_calls_runs_and_refusals_are_recorded(path: Path) -> None:
-    recorder = Recorder(path, "a run", subject="ours", lateness_ms=1000)
+    recorder = Recorder(path, "a run", subject="ours", lateness_ms=1000 * LONG_S)
     ran = threading.Event()
     with RecordedTimer(recorder, tick_ms=5, wheel_size=7) as timer:
         task = timer.add(ran.set, 1)
-        assert ran.wait(5)
+        assert ran.wait(LONG_S)
         assert timer.cancel(task) is False
         assert timer.add(timer.task(print, "far"), 60_000).cancel() is True
         with pytest.raises(DelayTooLarge):
@@ -79,7 +79,7 @@ def test_calls_runs_and_refusals_are_recorded(path: Path) -> None:
                 "observables": [],
             },
         },
-        "clock": {"kind": "wall", "lateness_ms": 1000},
+        "clock": {"kind": "wall", "lateness_ms": 1000 * LONG_S},
         "subject": "ours",
     }
     found = verdict([path])
@@ -103,11 +103,11 @@ def test_a_task_of_ones_own_class_is_recorded_under_one_name(path: Path) -> None
             ran.set()
 
     ran = threading.Event()
-    recorder = Recorder(path, "run", lateness_ms=1000)
+    recorder = Recorder(path, "run", lateness_ms=1000 * LONG_S)
     with RecordedTimer(recorder) as timer:
         task = timer.add(Refresh(), 60_000)
         timer.add(task, 0)
-        assert ran.wait(5)
+        assert ran.wait(LONG_S)
     recorder.close()
     names = {
         line.get("task") or line["operation"]["task"]
@@ -120,13 +120,13 @@ def test_a_task_of_ones_own_class_is_recorded_under_one_name(path: Path) -> None
 
 def test_an_executor_that_is_given_stays_open(path: Path) -> None:
     executor = ThreadExecutor()
-    recorder = Recorder(path, "run", lateness_ms=1000)
+    recorder = Recorder(path, "run", lateness_ms=1000 * LONG_S)
     timer = RecordedTimer(recorder, executor=executor)
     timer.close()
     other = threading.Event()
     executor.hand_over([CallableTask(other.set)])
     executor.wake()
-    assert other.wait(5)
+    assert other.wait(LONG_S)
     executor.close()
     recorder.close()
 
@@ -137,7 +137,7 @@ def test_threads_of_one_name_are_told_apart(path: Path) -> None:
 
     def add() -> None:
         timer.add(print, 60_000)
-        both.wait(5)
+        both.wait(LONG_S)
 
     with RecordedTimer(recorder) as timer:
         threads = [threading.Thread(target=add, name="twin") for _ in range(2)]

@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from purgatory_pipeline.recording.trace_writer import TraceNotWritten, TraceWriter, further_file
 from purgatory_pipeline.recording.written_lines import WrittenEvent
+
+from .recordings import LONG_S
 
 EVENT = "ran"
 
@@ -96,11 +97,13 @@ class Stuck:
     """A file that takes nothing for a while, and then perhaps never again."""
 
     def __init__(self, failure: OSError | None = None) -> None:
+        self.began = threading.Event()
         self.go_on = threading.Event()
         self.failure = failure
 
     def write(self, encoded: bytes) -> int:
-        self.go_on.wait(10)
+        self.began.set()
+        self.go_on.wait(LONG_S)
         if self.failure is not None:
             raise self.failure
         return len(encoded)
@@ -120,7 +123,7 @@ def test_who_meets_a_full_buffer_waits_until_there_is_room(tmp_path: Path) -> No
     stuck = Stuck()
     writer = stuck_writer(tmp_path, stuck)
     line(writer)
-    time.sleep(0.05)  # the writing thread has taken it, and is stuck with it
+    assert stuck.began.wait(LONG_S)  # the writing thread has taken it, and is stuck with it
     for _ in range(100):
         line(writer)
     assert writer.is_full
@@ -129,7 +132,7 @@ def test_who_meets_a_full_buffer_waits_until_there_is_room(tmp_path: Path) -> No
     waiter.join(0.1)
     assert waiter.is_alive()
     stuck.go_on.set()
-    waiter.join(5)
+    waiter.join(LONG_S)
     assert not waiter.is_alive()
     writer.close(line(writer))
 
@@ -170,7 +173,11 @@ timer.add(print, 60_000)
 @pytest.mark.slow
 def test_a_program_that_ends_without_closing_leaves_no_last_line(tmp_path: Path) -> None:
     subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=tmp_path, check=True, timeout=60, env={**os.environ}
+        [sys.executable, "-c", PROGRAM],
+        cwd=tmp_path,
+        check=True,
+        timeout=5 * LONG_S,
+        env={**os.environ},
     )
     text = (tmp_path / "trace.jsonl").read_text(encoding="utf-8")
     assert '"kind":"end"' not in text

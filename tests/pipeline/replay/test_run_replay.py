@@ -341,7 +341,7 @@ def rows_with(lines: Sequence[Located], pickled_at: frozenset[int]) -> list[Row]
     return [*rows, *run.finish()]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.sampled_from(FAULTS), st.frozensets(st.integers(0, 61), max_size=8))
 def test_a_replay_may_be_pickled_between_any_two_lines(
     which: tuple[Component, Fault], places: frozenset[int]
@@ -350,7 +350,7 @@ def test_a_replay_may_be_pickled_between_any_two_lines(
     assert rows_with(lines, places) == rows_with(lines, frozenset())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.sampled_from(TRACED),
     st.lists(st.tuples(st.integers(0, 59), st.integers(0, 200), st.integers(0, 8)), max_size=3),

@@ -142,7 +142,7 @@ SUBJECTS = {
 }
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.sampled_from(sorted(SUBJECTS)), st.integers(0, 2**32), st.integers(2, 30))
 def test_generated_runs_are_cut(which: str, seed: int, behind: int) -> None:
     """A run that a forgetful judge cannot follow, since it uses a name again, is left out."""

@@ -185,7 +185,7 @@ def test_a_folder_without_results_is_told(tmp_path: Path) -> None:
 def killed(folder: Path, point: str, about: str) -> int:
     script = str(Path(__file__).with_name("killed_writer.py"))
     return subprocess.run(
-        [sys.executable, script, str(folder), point, about], timeout=120, check=False
+        [sys.executable, script, str(folder), point, about], timeout=900, check=False
     ).returncode
 
 

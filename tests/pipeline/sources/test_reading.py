@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from purgatory_pipeline.results.rows import QuarantineRow
@@ -282,7 +282,6 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
     assert "Permission denied" in aside.reason
 
 
-@settings(deadline=None)
 @given(
     content=st.lists(
         st.sampled_from([b"", b" ", b"\r", line(0), line(1) + b"\r", b"x", b'{"run"', b"\xff"])

@@ -20,8 +20,8 @@ pytestmark = [
 ]
 
 PURGATORY = [sys.executable, "-c", "from purgatory_conformance.command_line import main; main()"]
-SECONDS_TO_START = 120
-SECONDS_TO_STOP = 60
+SECONDS_TO_START = 600
+SECONDS_TO_STOP = 300
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -43,7 +43,7 @@ def checked(folder: Path, *words: str) -> Ended:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=900,
         check=False,
     )
     return Ended(done.returncode, done.stdout, done.stderr.splitlines(), folder)

@@ -50,7 +50,7 @@ def store() -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(SECONDS)
 
 
 def answers(address: str) -> bool:

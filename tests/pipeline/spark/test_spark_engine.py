@@ -223,5 +223,5 @@ def test_it_runs_in_a_thread_that_is_not_the_main_one(
 
     thread = threading.Thread(target=check)
     thread.start()
-    thread.join(60)
+    thread.join(600)
     assert any(isinstance(row, VerdictRow) for row in found)

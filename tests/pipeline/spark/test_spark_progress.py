@@ -22,9 +22,13 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 posix = pytest.mark.skipif(os.name == "nt", reason="needs signals")
 
 
+LONG_S = 300
+"""A limit that only a failure takes to its end."""
+
+
 def slowly(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        time.sleep(60)
+        time.sleep(2 * LONG_S)
         yield batch
 
 
@@ -32,13 +36,19 @@ def is_busy(spark: "SparkSession") -> bool:
     return bool(spark.sparkContext.statusTracker().getActiveJobsIds())
 
 
+def eventually(is_so: Callable[[], bool]) -> bool:
+    """Whether it becomes so: what Spark tells of its jobs comes a moment later."""
+    until = time.monotonic() + LONG_S
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.05)
+    return is_so()
+
+
 def when_busy(spark: "SparkSession", then: Callable[[], None]) -> threading.Thread:
     """Do something as soon as a job runs."""
 
     def wait() -> None:
-        until = time.monotonic() + 30
-        while not is_busy(spark) and time.monotonic() < until:
-            time.sleep(0.05)
+        assert eventually(lambda: is_busy(spark))
         then()
 
     thread = threading.Thread(target=wait)
@@ -70,10 +80,9 @@ def test_tasks_are_counted_over_all_stages(spark: "SparkSession") -> None:
 
     thread = threading.Thread(target=action)
     thread.start()
-    thread.join(60)
-    time.sleep(0.5)
+    thread.join(LONG_S)
     assert done == [0]
-    assert jobs.tasks_done() == 8
+    assert eventually(lambda: jobs.tasks_done() == 8)
 
 
 def test_a_bar_follows_on_a_terminal(
@@ -120,8 +129,8 @@ def test_ctrl_c_cancels_the_jobs_and_leaves_the_session(spark: "SparkSession") -
         run_watched(spark, action, tasks=2, label="sleeping")
 
     interrupt.join()
-    assert time.monotonic() - began < 40
-    assert not is_busy(spark)
+    assert time.monotonic() - began < LONG_S
+    assert eventually(lambda: not is_busy(spark))
     assert signal.getsignal(signal.SIGINT) is before
     assert spark.range(3).count() == 3
 
@@ -137,7 +146,7 @@ def test_jobs_of_others_are_not_cancelled(spark: "SparkSession") -> None:
     thread = threading.Thread(target=other)
     thread.start()
     when_busy(spark, jobs.cancel).join()
-    thread.join(60)
+    thread.join(LONG_S)
     assert counted == [2]
 
 

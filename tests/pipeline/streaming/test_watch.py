@@ -23,7 +23,7 @@ from tests.pipeline.streaming.watched import rows_of, write_records
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 FILES = 4
-DEADLINE_SECONDS = 240
+DEADLINE_SECONDS = 900
 
 
 @pytest.fixture(scope="module")
@@ -123,10 +123,16 @@ def kill_in_mid_batch(corpus: Path, out: Path, after: int) -> int:
     )
     try:
         give_up = time.monotonic() + DEADLINE_SECONDS
-        while (begun := batch_under_way(out)) is None or begun <= after:
+        begun = None
+        while begun is None or begun <= after:
+            os.killpg(watch.pid, signal.SIGCONT)
             assert watch.poll() is None, "the watch has ended by itself"
             assert time.monotonic() < give_up, "no batch was ever under way"
             time.sleep(0.01)
+            if batch_under_way(out) is not None:
+                # It stands still: what is under way is so still when it is killed.
+                os.killpg(watch.pid, signal.SIGSTOP)
+                begun = batch_under_way(out)
     finally:
         os.killpg(watch.pid, signal.SIGKILL)
         watch.wait()

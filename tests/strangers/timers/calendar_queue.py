@@ -1,12 +1,15 @@
 """A calendar queue: days of one width, and tasks lie in a day without order, as in a hash map."""
 
-import random
 from collections.abc import Callable
+from random import Random
 
 from purgatory_spec.profiles import Component
 
 from ..adapters import TimerInstance
 from ..design import TIMER_FEATURES, Stranger
+
+CHANCE = Random()
+"""Is asked by every instance in turn: a case that is repeated meets another order."""
 
 
 class CalendarQueueTimer:
@@ -37,7 +40,7 @@ class CalendarQueueTimer:
 
     def advance(self) -> None:
         due = [item for day in self.days for item in day.items() if item[1] <= self.now_ms]
-        random.SystemRandom().shuffle(due)
+        CHANCE.shuffle(due)
         due.sort(key=self.turn)
         for task, _ in due:
             self.cancel(task)

@@ -207,9 +207,9 @@ def test_time_out_ends_the_process(counter: Path) -> None:
     deep = INSTANCE.with_changes(init="Init", next="Deep")
     others = _children()
     began = time.monotonic()
-    with pytest.raises(TimedOut, match="after 3 s") as raised:
-        by_tlc(counter, deep, timeout=3)
-    assert time.monotonic() - began < 60  # its search has no end
+    with pytest.raises(TimedOut, match="after 10 s") as raised:
+        by_tlc(counter, deep, timeout=10)
+    assert time.monotonic() - began < 300  # its search has no end
     assert _children() == others
     assert "Starting" in raised.value.raw_log
 
@@ -222,7 +222,7 @@ def test_an_interruption_ends_the_process(counter: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        by_tlc(counter, deep, progress=interrupt, timeout=60)
+        by_tlc(counter, deep, progress=interrupt, timeout=900)
     assert _children() == others
 
 

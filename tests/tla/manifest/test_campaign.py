@@ -15,6 +15,9 @@ from purgatory_tla.manifest.models import Agreement, Finding, Settings
 
 from ..conftest import Toys
 
+LONG_S = 120
+"""A limit that only a test that hangs reaches."""
+
 Runner = Callable[[Model, Settings], Finding]
 
 
@@ -33,9 +36,13 @@ def test_every_model_is_run_and_told(toys: Toys, monkeypatch: pytest.MonkeyPatch
     Then each has its finding, the listener heard of each, and the long one began first
     """
     begun: list[str] = []
+    long_begun = threading.Event()
 
     def run(model: Model, settings: Settings) -> Finding:
         begun.append(model.name)
+        if model.name == "long":
+            long_begun.set()
+        assert long_begun.wait(LONG_S)
         return finding(model)
 
     monkeypatch.setattr(campaign, "run_model", run)
@@ -62,8 +69,8 @@ def test_findings_come_in_the_order_given(toys: Toys, monkeypatch: pytest.Monkey
 
     def run(model: Model, settings: Settings) -> Finding:
         if model.name == "m0":
-            assert others.acquire(timeout=60)
-            assert others.acquire(timeout=60)
+            assert others.acquire(timeout=LONG_S)
+            assert others.acquire(timeout=LONG_S)
         else:
             others.release()
         return finding(model)
@@ -76,16 +83,18 @@ def test_findings_come_in_the_order_given(toys: Toys, monkeypatch: pytest.Monkey
 def test_a_campaign_that_is_left_ends_its_runs(toys: Toys, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     Given runs that report their progress for ever
-    When the campaign is left after the first finding
+    When the campaign is left after the first finding, while another runs
     Then the running ones are ended by their next report, and the waiting ones never begin
     """
     begun: list[str] = []
-    ended = threading.Event()
+    other_begun, ended = threading.Event(), threading.Event()
 
     def run(model: Model, settings: Settings) -> Finding:
         begun.append(model.name)
         if model.name == "m0":
+            assert other_begun.wait(LONG_S)
             return finding(model)
+        other_begun.set()
         try:
             while True:
                 assert settings.progress is not None

@@ -24,7 +24,7 @@ def test_a_small_model_finds_what_is_recorded(model: Model) -> None:
     When it is run
     Then outcome and counts are exactly those of the manifest, and its steps can be told
     """
-    finding = run_model(model, Settings(modules_folder(), timeout=300))
+    finding = run_model(model, Settings(modules_folder(), timeout=1800))
     assert (finding.standing, finding.differences) == (Agreement.AS_EXPECTED, ())
     if finding.result is not None and finding.result.trace is not None:
         told = narrate(model, finding.result, modules_folder())
