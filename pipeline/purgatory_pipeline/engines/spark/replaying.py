@@ -62,6 +62,7 @@ class ReplayPieces:
     def _carried(self, pieces: Iterable[Piece]) -> Iterator[CarriedRow]:
         summary = Summary(most_examples=self.examples)
         before: str | None = None
+        again = 0
         for run, of_run in groupby(pieces, key=lambda piece: piece.run):
             if before is not None and run <= before:
                 raise OutOfOrder(
@@ -72,6 +73,7 @@ class ReplayPieces:
             component = ""
             for row, day in _rows_of_run(run, of_run, self.replays):
                 if isinstance(row, str):
+                    again += 1
                     yield CarriedRow(AGAIN, day, "", row.encode())
                     continue
                 if isinstance(row, Split):
@@ -82,7 +84,7 @@ class ReplayPieces:
                     component = row.component
                 payload = msgspec.json.encode(row._asdict())
                 yield CarriedRow(TABLE_OF_ROW[type(row)].value, day, component, payload)
-        yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps(summary))
+        yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps((summary, again)))
 
 
 def _rows_of_run(

@@ -31,8 +31,8 @@ PARTITIONS = ("date", "component")
 """The columns that the folders of a table are named after; ``quarantine`` has none."""
 
 
-def summary_of(staged: "DataFrame", tasks: int, examples: int) -> Summary:
-    """The summary of all tasks; no other rows are fetched.
+def summary_of(staged: "DataFrame", tasks: int, examples: int) -> tuple[Summary, int]:
+    """The summary of all tasks, and how many runs have to be read again; nothing else is fetched.
 
     Raises:
         PipelineError: there are not as many as tasks: some have written where nobody sees it.
@@ -46,9 +46,12 @@ def summary_of(staged: "DataFrame", tasks: int, examples: int) -> Summary:
             f"of {tasks} tasks {len(rows)} have left their rows where Spark finds them: name with "
             "--out a folder that all machines share, or an address"
         )
+    again = 0
     for row in rows:
-        summary.merge(pickle.loads(row.payload))
-    return summary
+        of_task, again_of_task = pickle.loads(row.payload)
+        summary.merge(of_task)
+        again += again_of_task
+    return summary, again
 
 
 def splits_of(staged: "DataFrame") -> list[Split]:
@@ -64,6 +67,8 @@ def write_tables(
     base: str,
     places: Mapping[str, Place] | None = None,
     aside: Sequence[QuarantineRow] = (),
+    *,
+    is_small: bool = False,
 ) -> None:
     """Write the tables below an address, as ``verdicts.parquet`` and so on.
 
@@ -72,6 +77,7 @@ def write_tables(
         base: Where the tables are to be.
         places: Those of the splits that rows name in the place of files.
         aside: Further rows of the quarantine.
+        is_small: Whether one task writes each table, so that nothing has to be moved to another.
     """
     for table in TABLES:
         describe(staged.sparkSession, f"write {table.value}")
@@ -86,7 +92,8 @@ def write_tables(
                 rows = rows.union(rows.sparkSession.createDataFrame(more, rows.schema))
             rows.coalesce(1).write.parquet(target)
             continue
-        rows = rows.hint("rebalance", *PARTITIONS).sortWithinPartitions(*PARTITIONS, "run")
+        moved = rows.coalesce(1) if is_small else rows.hint("rebalance", *PARTITIONS)
+        rows = moved.sortWithinPartitions(*PARTITIONS, "run")
         rows.write.partitionBy(*PARTITIONS).parquet(target)
 
 
@@ -146,6 +153,6 @@ def files_below(spark: "SparkSession", base: str) -> Iterator[ResultFile]:
             row.length,
             row.sha256,
         )
-        for row in files.toLocalIterator()
+        for row in files.collect()
     )
     yield from sorted(found, key=lambda file: file.name)
