@@ -29,8 +29,9 @@ from urllib.parse import urlsplit
 
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_pipeline.engines.interrupts import remembered_interrupt
-from purgatory_pipeline.engines.spark.class_archive import NO_SETTINGS, ClassArchive, class_archive
-from purgatory_pipeline.engines.spark.preflight import WITHOUT_JAVA, java_program, preflight
+from purgatory_pipeline.engines.spark.class_archive import NO_SETTINGS, archive_of_spark
+from purgatory_pipeline.engines.spark.preflight import WITHOUT_JAVA, preflight
+from purgatory_spec.class_archives import ClassArchive
 
 if TYPE_CHECKING:
     import subprocess
@@ -205,7 +206,7 @@ def _started(
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="purgatory-spark-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        archive = _archive(makes=makes_archive and not settings)
+        archive = archive_of_spark(makes=makes_archive and not settings)
         environment, chosen = _setting_of(master, folder, archive)
         stack.enter_context(_environment(environment))
         stack.enter_context(_without_logging())
@@ -253,13 +254,6 @@ def _context(conf: "SparkConf", gateway: _Gateway) -> "SparkContext":
     return context
 
 
-def _archive(*, makes: bool) -> ClassArchive:
-    from pyspark.find_spark_home import _find_spark_home
-
-    java, home = java_program(), Path(_find_spark_home())
-    return ClassArchive() if java is None else class_archive(java, home / "jars", makes=makes)
-
-
 def _setting_of(
     master: str, folder: Path, archive: ClassArchive
 ) -> tuple[dict[str, str], dict[str, str]]:
@@ -278,7 +272,9 @@ def _setting_of(
     # in Python.
     java = f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={logging_settings.as_uri()}"
     own = {
-        "spark.driver.defaultJavaOptions": f"{java} {archive.options}",
+        "spark.driver.defaultJavaOptions": " ".join(
+            [java, *(f'"{each}"' for each in archive.options)]
+        ),
         "spark.local.dir": str(folder / "scratch"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
