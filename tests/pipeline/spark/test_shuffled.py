@@ -54,7 +54,7 @@ def shuffled(spark: "SparkSession", folder: Path) -> list[Shuffled]:
     """What the jobs shuffle, when they give the verdicts of the local engine."""
     since = stages(spark)
     plan = plan_of(files_of(["traces"]))
-    _, summary = staged_rows(spark, plan, (folder / "staged").as_uri(), 1)
+    _, summary, _ = staged_rows(spark, plan, (folder / "staged").as_uri(), 1)
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     data = [context.statusStore().lastStageAttempt(each) for each in range(since, stages(spark))]

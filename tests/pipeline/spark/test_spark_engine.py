@@ -156,7 +156,7 @@ def test_rows_that_a_task_has_written_elsewhere_are_missed(
     write_runs(tmp_path / "a.jsonl", "a", "b")
     plan = Plan((str(tmp_path / "a.jsonl"),), ((0,),), partitions=3)
     staging = tmp_path / "staging"
-    _, summary = engine.staged_rows(spark, plan, staging.as_uri(), 1)
+    _, summary, _ = engine.staged_rows(spark, plan, staging.as_uri(), 1)
     assert summary.verdicts["conforms"] == 2
 
     sorted((staging / "first").glob("part-*"))[0].unlink()

@@ -33,10 +33,9 @@ from urllib.parse import unquote, urlsplit
 from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.engines.spark.progress import describe, run_watched
 from purgatory_pipeline.engines.spark.session import is_connect
-from purgatory_pipeline.engines.spark.splits import Placing, aside_of, places_of
+from purgatory_pipeline.engines.spark.splits import Placing, Split, aside_of, places_of
 from purgatory_pipeline.engines.spark.tables import (
     files_below,
-    splits_of,
     summary_of,
     write_tables,
 )
@@ -223,12 +222,11 @@ def check_on_spark(
         spark.conf.set(name, value)
 
     def action() -> Checked:
-        staged, summary = staged_rows(spark, given, staging, examples, everything)
+        staged, summary, splits = staged_rows(spark, given, staging, examples, everything)
         is_small = max(given.partitions, everything.partitions if everything else 0) == 1
         if isinstance(given, Plan):
             write_tables(staged, whole, is_small=is_small)
         else:
-            splits = splits_of(staged)
             aside = list(aside_of(given.files, splits))
             for row in aside:
                 summary.take(row)
@@ -253,8 +251,8 @@ def staged_rows(
     staging: str,
     examples: int,
     everything: Input | None = None,
-) -> tuple["DataFrame", Summary]:
-    """The rows of all runs, written to a staging folder, and their summary."""
+) -> tuple["DataFrame", Summary, frozenset[Split]]:
+    """The rows of all runs, written to a staging folder, their summary, and what was read."""
     from purgatory_pipeline.engines.spark.pieces import ROW_COLUMNS
 
     describe(spark, "judge runs")
@@ -264,9 +262,9 @@ def staged_rows(
     describe(spark, "fetch summaries")
     written = spark.read.schema(ROW_COLUMNS)  # Spark starts a job to find out what is not said
     staged = written.parquet(first)
-    summary, again = summary_of(staged, 0 if given.is_empty else given.partitions, examples)
+    summary, again, splits = summary_of(staged, 0 if given.is_empty else given.partitions, examples)
     if not again:
-        return staged, summary
+        return staged, summary, splits
     describe(spark, "read runs again")
     only = runs_to_read_again(staged) if again <= MOST_AGAIN else None
     if only is None:
@@ -277,11 +275,11 @@ def staged_rows(
     pieces = source.pieces(spark, judges=False, only=only)
     replayed(in_order(pieces, source), examples).write.parquet(second)
     anew = written.parquet(second)
-    summary_anew, _ = summary_of(anew, source.partitions, examples)
+    summary_anew, _, splits_anew = summary_of(anew, source.partitions, examples)
     if only is None:
-        return anew, summary_anew
+        return anew, summary_anew, splits_anew
     summary.merge(summary_anew)
-    return staged.unionByName(anew), summary
+    return staged.unionByName(anew), summary, splits | splits_anew
 
 
 def runs_to_read_again(staged: "DataFrame") -> frozenset[str]:

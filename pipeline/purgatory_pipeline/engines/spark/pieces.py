@@ -39,9 +39,7 @@ ROW_COLUMNS = "table string, day bigint, component string, payload binary"
 AGAIN = "again"
 """In the place of a table's name: the payload is the name of a run that has to be read again."""
 SUMMARY = "summary"
-"""In the place of a table's name: the payload is a pickled summary and the count of ``AGAIN``."""
-SPLIT = "split"
-"""In the place of a table's name: the payload is a split that was read."""
+"""In the place of a table's name: the payload is what ``summary_of`` gives for a task, pickled."""
 UNKNOWN_DAY = -1
 
 _PIECES = pa.schema(

@@ -20,7 +20,6 @@ from purgatory_pipeline.engines.spark.pieces import (
     AGAIN,
     MOST_ASIDE,
     SORTED_BYTES,
-    SPLIT,
     SUMMARY,
     UNKNOWN_DAY,
     CarriedRow,
@@ -63,6 +62,7 @@ class ReplayPieces:
         summary = Summary(most_examples=self.examples)
         before: str | None = None
         again = 0
+        splits: list[Split] = []
         for run, of_run in groupby(pieces, key=lambda piece: piece.run):
             if before is not None and run <= before:
                 raise OutOfOrder(
@@ -77,14 +77,14 @@ class ReplayPieces:
                     yield CarriedRow(AGAIN, day, "", row.encode())
                     continue
                 if isinstance(row, Split):
-                    yield CarriedRow(SPLIT, day, "", msgspec.json.encode(row))
+                    splits.append(row)
                     continue
                 summary.take(row)
                 if isinstance(row, VerdictRow):
                     component = row.component
                 payload = msgspec.json.encode(row._asdict())
                 yield CarriedRow(TABLE_OF_ROW[type(row)].value, day, component, payload)
-        yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps((summary, again)))
+        yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps((summary, again, splits)))
 
 
 def _rows_of_run(

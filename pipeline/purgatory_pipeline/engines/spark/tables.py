@@ -14,8 +14,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-import msgspec
-
 from purgatory_pipeline.engines.spark.progress import describe
 from purgatory_pipeline.engines.spark.splits import Place, Split
 from purgatory_pipeline.errors import PipelineError
@@ -31,8 +29,10 @@ PARTITIONS = ("date", "component")
 """The columns that the folders of a table are named after; ``quarantine`` has none."""
 
 
-def summary_of(staged: "DataFrame", tasks: int, examples: int) -> tuple[Summary, int]:
-    """The summary of all tasks, and how many runs have to be read again; nothing else is fetched.
+def summary_of(
+    staged: "DataFrame", tasks: int, examples: int
+) -> tuple[Summary, int, frozenset[Split]]:
+    """The summary of all tasks, how many runs have to be read again, and the splits that were read.
 
     Raises:
         PipelineError: there are not as many as tasks: some have written where nobody sees it.
@@ -46,20 +46,13 @@ def summary_of(staged: "DataFrame", tasks: int, examples: int) -> tuple[Summary,
             f"of {tasks} tasks {len(rows)} have left their rows where Spark finds them: name with "
             "--out a folder that all machines share, or an address"
         )
-    again = 0
+    again, splits = 0, frozenset[Split]()
     for row in rows:
-        of_task, again_of_task = pickle.loads(row.payload)
+        of_task, again_of_task, splits_of_task = pickle.loads(row.payload)
         summary.merge(of_task)
         again += again_of_task
-    return summary, again
-
-
-def splits_of(staged: "DataFrame") -> list[Split]:
-    """The splits that were read."""
-    from purgatory_pipeline.engines.spark.pieces import SPLIT
-
-    rows = staged.where(f"table = '{SPLIT}'").select("payload").distinct().collect()
-    return [msgspec.json.decode(row.payload, type=Split) for row in rows]
+        splits |= set(splits_of_task)
+    return summary, again, splits
 
 
 def write_tables(
