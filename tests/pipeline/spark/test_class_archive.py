@@ -9,6 +9,7 @@ import pytest
 
 from purgatory_pipeline.engines.spark.class_archive import NO_SETTINGS, archive_of_spark
 from purgatory_pipeline.traces.synthetic import write_corpus
+from purgatory_spec.class_archives import ClassArchive
 from tests.pipeline.processes import PURGATORY
 
 SECONDS = 900
@@ -23,14 +24,16 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "purgatory-spark"
 
 
-def test_none_is_written_where_the_class_path_may_be_another(
+def test_none_is_written_on_a_cluster_or_where_the_class_path_may_be_another(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written = archive_of_spark(makes=True)
+    written = archive_of_spark("local[*]", {}, makes=True)
     assert written.unfinished is not None
     assert written.unfinished.parent == cache
+    assert archive_of_spark("spark://host:7077", {}, makes=True) == ClassArchive()
+    assert archive_of_spark("local[*]", {"spark.jars": "a.jar"}, makes=True) == ClassArchive()
     monkeypatch.setenv("HADOOP_CONF_DIR", str(cache))
-    assert archive_of_spark(makes=True).options == ()
+    assert archive_of_spark("local[*]", {}, makes=True) == ClassArchive()
 
 
 def test_the_folder_of_settings_does_not_exist() -> None:

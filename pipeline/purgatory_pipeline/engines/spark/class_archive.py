@@ -8,6 +8,7 @@ same, and does not exist.
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from purgatory_pipeline.engines.spark.preflight import java_program
@@ -26,12 +27,18 @@ _MAY_CHANGE_THE_PATH = (
 )
 
 
-def archive_of_spark(*, makes: bool) -> ClassArchive:
-    """The archive for a session; where ``makes``, the session writes it if there is none."""
+def archive_of_spark(master: str, settings: Mapping[str, str], *, makes: bool) -> ClassArchive:
+    """The archive for a session.
+
+    Args:
+        master: Where Spark runs; on a cluster there is none.
+        settings: Settings that were asked for; with any, none is written.
+        makes: Whether the session writes the archive if there is none.
+    """
     from pyspark.find_spark_home import _find_spark_home
 
     java = java_program()
-    if java is None:
+    if java is None or not master.startswith("local"):
         return ClassArchive()
-    may = makes and not any(map(os.environ.get, _MAY_CHANGE_THE_PATH))
+    may = makes and not settings and not any(map(os.environ.get, _MAY_CHANGE_THE_PATH))
     return class_archive("spark", java, Path(_find_spark_home()) / "jars", makes=may)

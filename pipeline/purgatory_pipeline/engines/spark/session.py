@@ -206,7 +206,7 @@ def _started(
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="purgatory-spark-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        archive = archive_of_spark(makes=makes_archive and not settings)
+        archive = archive_of_spark(master, settings, makes=makes_archive)
         environment, chosen = _setting_of(master, folder, archive)
         stack.enter_context(_environment(environment))
         stack.enter_context(_without_logging())
