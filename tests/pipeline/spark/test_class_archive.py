@@ -52,7 +52,7 @@ def test_java_takes_most_classes_from_the_archive(cache: Path, tmp_path: Path) -
     """
     write_corpus(tmp_path / "traces", 9, 60, faulty=2, files=2)
 
-    def check(*words: str) -> tuple[dict[str, object], list[str]]:
+    def check(*words: str, archives: bool = False) -> tuple[dict[str, object], list[str]]:
         command = [PURGATORY, "trace", "check", "traces", "--master", "local[1]", *words]
         done = subprocess.run(
             [*command, "--format", "json", "--out", "out"],
@@ -65,12 +65,13 @@ def test_java_takes_most_classes_from_the_archive(cache: Path, tmp_path: Path) -
             check=False,
         )
         assert done.returncode == 1, done.stderr
+        assert ("Java writes its classes to an archive" in done.stderr) == archives
         told = tmp_path / "classes"
         loaded = told.read_text("utf-8").splitlines() if told.exists() else []
         return {**json.loads(done.stdout), "results": ""}, loaded
 
     logged = f"spark.driver.extraJavaOptions=-Xlog:class+load:file={tmp_path / 'classes'}"
-    first, _ = check()
+    first, _ = check(archives=True)
     (archive,) = cache.iterdir()
     assert archive.stat().st_size > 100_000_000
     found, loaded = check("--conf", logged)

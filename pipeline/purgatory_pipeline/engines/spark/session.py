@@ -27,6 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
+import click
+
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_pipeline.engines.interrupts import remembered_interrupt
 from purgatory_pipeline.engines.spark.class_archive import NO_SETTINGS, archive_of_spark
@@ -46,6 +48,7 @@ _LOGGER = logging.getLogger(__name__)
 _USUAL_PORT = 15002
 _SECONDS_TO_ANSWER = 20
 
+_ARCHIVES = "Java writes its classes to an archive, once: Spark starts sooner from now on"
 _WAITS = "interrupted; waiting for Java, which is just starting, to end"
 
 _LOGGING = """\
@@ -231,7 +234,9 @@ def _started(
             raise KeyboardInterrupt
         _tell_started(spark)
         yield spark
-        archive.is_wanted = True
+        if archive.unfinished is not None:
+            archive.is_wanted = True
+            click.echo(_ARCHIVES, err=True)
     _LOGGER.info("Spark has ended")
 
 
