@@ -297,7 +297,9 @@ def _check_by_spark(asked: Asked, choice: Choice, sources: _Files | None) -> Don
         results: ResultWriter | HadoopResults
         if not is_address(asked.out):
             results = stack.enter_context(ResultWriter(Path(asked.out)))
-        session = spark_session(master=asked.master, remote=asked.remote, settings=asked.settings)
+        session = spark_session(
+            master=asked.master, remote=asked.remote, settings=asked.settings, makes_archive=True
+        )
         spark = stack.enter_context(session)
         before = stage_count(spark)
         if is_address(asked.out):

@@ -1,6 +1,7 @@
 """What goes from task to task: rows of runs that lie whole in a share, blocks of all others."""
 
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,12 +12,14 @@ from purgatory_bench.trace_pipeline import write_one_run
 from purgatory_pipeline.engines.local import check_locally
 from purgatory_pipeline.engines.spark import engine
 from purgatory_pipeline.engines.spark.engine import plan_of, staged_rows
-from purgatory_pipeline.engines.spark.tables import summary_of
 from purgatory_pipeline.results.rows import VerdictRow
+from purgatory_pipeline.results.schemas import TableName
 from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.traces.sources import files_of
 from purgatory_pipeline.traces.synthetic import run_lines, write_corpus
 from purgatory_spec.profiles import Component
+
+from .corpora import checked_on_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,24 +41,26 @@ def stages(spark: "SparkSession") -> int:
     return int(spark.sparkContext._jsc.sc().dagScheduler().nextStageId())
 
 
-def jobs(spark: "SparkSession") -> int:
-    """How many jobs the session has had."""
+def jobs(spark: "SparkSession") -> Counter[str]:
+    """How many jobs of each name the session has had."""
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
-    return int(context.statusStore().jobsList(None).size())
+    told = context.statusStore().jobsList(None)
+    names = (told.apply(which).description() for which in range(told.size()))
+    return Counter(name.get() for name in names if name.isDefined())
 
 
 def shuffled(spark: "SparkSession", folder: Path) -> list[Shuffled]:
     """What the jobs shuffle, when they give the verdicts of the local engine."""
     since = stages(spark)
     plan = plan_of(files_of(["traces"]))
-    staged, tasks = staged_rows(spark, plan, (folder / "staged").as_uri(), 1)
+    _, summary, _ = staged_rows(spark, plan, (folder / "staged").as_uri(), 1)
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     data = [context.statusStore().lastStageAttempt(each) for each in range(since, stages(spark))]
     found = [Shuffled(each.shuffleWriteRecords(), each.shuffleWriteBytes()) for each in data]
     local = [row for row in check_locally(["traces"]) if isinstance(row, VerdictRow)]
-    assert summary_of(staged, tasks, 1).verdicts == {**Summary().verdicts, "conforms": len(local)}
+    assert summary.verdicts == {**Summary().verdicts, "conforms": len(local)}
     return [each for each in found if each.records]
 
 
@@ -114,14 +119,22 @@ def test_of_logs_that_were_shipped_twice_all_lines_are_shuffled_once(
     assert (first.records, second.records) == (2 * RUNS, 2 * RUNS)
 
 
-def test_three_jobs_judge_and_find_that_nothing_is_to_be_read_again(
+def test_a_small_check_takes_seven_jobs_and_writes_each_table_once(
     spark: "SparkSession", tmp_path: Path, traces: Path
 ) -> None:
-    """Two for the two stages, one that looks for runs; none asks for the columns of the rows."""
+    """Two for the two stages that judge; none asks for the columns of the rows."""
     write_corpus(traces, RUNS, EVENTS, faulty=0, files=FILES)
     before = jobs(spark)
-    staged_rows(spark, plan_of(files_of(["traces"])), (tmp_path / "staged").as_uri(), 1)
-    assert jobs(spark) - before == 3
+    checked = checked_on_spark(spark, files_of(["traces"]), tmp_path)
+    assert jobs(spark) - before == {
+        "judge runs": 2,
+        "fetch summaries": 1,
+        **{f"write {table.value}": 1 for table in TableName},
+        "describe files": 1,
+    }
+    folders = Counter(Path(file.name).parent for file in checked.files)
+    assert len(folders) >= len(TableName)
+    assert set(folders.values()) == {1}
 
 
 def write_shuffled(folder: Path, runs: int, events: int) -> None:

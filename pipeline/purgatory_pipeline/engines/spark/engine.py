@@ -33,10 +33,9 @@ from urllib.parse import unquote, urlsplit
 from purgatory_pipeline.engines.spark.errors import job_failure
 from purgatory_pipeline.engines.spark.progress import describe, run_watched
 from purgatory_pipeline.engines.spark.session import is_connect
-from purgatory_pipeline.engines.spark.splits import Placing, aside_of, places_of
+from purgatory_pipeline.engines.spark.splits import Placing, Split, aside_of, places_of
 from purgatory_pipeline.engines.spark.tables import (
     files_below,
-    splits_of,
     summary_of,
     write_tables,
 )
@@ -223,19 +222,17 @@ def check_on_spark(
         spark.conf.set(name, value)
 
     def action() -> Checked:
-        staged, tasks = staged_rows(spark, given, staging, examples, everything)
-        describe(spark, "fetch summaries")
-        summary = summary_of(staged, tasks, examples)
+        staged, summary, splits = staged_rows(spark, given, staging, examples, everything)
+        is_small = max(given.partitions, everything.partitions if everything else 0) == 1
         if isinstance(given, Plan):
-            write_tables(staged, whole)
+            write_tables(staged, whole, is_small=is_small)
         else:
-            splits = splits_of(staged)
             aside = list(aside_of(given.files, splits))
             for row in aside:
                 summary.take(row)
             places = places_of(splits)
             summary.correct(Placing(places))
-            write_tables(staged, whole, places, aside)
+            write_tables(staged, whole, places, aside, is_small=is_small)
         return Checked(summary, tuple(files_below(spark, whole)))
 
     try:
@@ -254,40 +251,42 @@ def staged_rows(
     staging: str,
     examples: int,
     everything: Input | None = None,
-) -> tuple["DataFrame", int]:
-    """The rows of all runs, written to a staging folder, and how many tasks have left a summary."""
+) -> tuple["DataFrame", Summary, frozenset[Split]]:
+    """The rows of all runs, written to a staging folder, their summary, and what was read."""
     from purgatory_pipeline.engines.spark.pieces import ROW_COLUMNS
 
     describe(spark, "judge runs")
     first, second = f"{staging}/first", f"{staging}/second"
     rows = replayed(in_order(given.pieces(spark), given), examples, replays=everything is None)
     rows.write.parquet(first)
-    describe(spark, "find runs to be read again")
+    describe(spark, "fetch summaries")
     written = spark.read.schema(ROW_COLUMNS)  # Spark starts a job to find out what is not said
     staged = written.parquet(first)
-    again = runs_to_read_again(staged)
+    summary, again, splits = summary_of(staged, 0 if given.is_empty else given.partitions, examples)
     if not again:
-        return staged, 0 if given.is_empty else given.partitions
+        return staged, summary, splits
     describe(spark, "read runs again")
-    only = again if len(again) <= MOST_AGAIN else None
+    only = runs_to_read_again(staged) if again <= MOST_AGAIN else None
     if only is None:
         _LOGGER.warning("more than %d runs are cut: all lines are read again", MOST_AGAIN)
     else:
-        _LOGGER.info("%d runs have lines in several tasks and are read again", len(only))
+        _LOGGER.info("%d runs have lines in several tasks and are read again", again)
     source = everything or given
     pieces = source.pieces(spark, judges=False, only=only)
     replayed(in_order(pieces, source), examples).write.parquet(second)
     anew = written.parquet(second)
+    summary_anew, _, splits_anew = summary_of(anew, source.partitions, examples)
     if only is None:
-        return anew, source.partitions
-    return staged.unionByName(anew), given.partitions + source.partitions
+        return anew, summary_anew, splits_anew
+    summary.merge(summary_anew)
+    return staged.unionByName(anew), summary, splits | splits_anew
 
 
 def runs_to_read_again(staged: "DataFrame") -> frozenset[str]:
-    """The runs that were judged in one task and have lines in another; no more than are needed."""
+    """The runs that were judged in one task and have lines in another."""
     from purgatory_pipeline.engines.spark.pieces import AGAIN
 
-    rows = staged.where(f"table = '{AGAIN}'").limit(MOST_AGAIN + 1).collect()
+    rows = staged.where(f"table = '{AGAIN}'").collect()
     return frozenset(bytes(row.payload).decode() for row in rows)
 
 

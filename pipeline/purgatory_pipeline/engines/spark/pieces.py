@@ -39,29 +39,20 @@ ROW_COLUMNS = "table string, day bigint, component string, payload binary"
 AGAIN = "again"
 """In the place of a table's name: the payload is the name of a run that has to be read again."""
 SUMMARY = "summary"
-"""In the place of a table's name: the payload is the pickled summary of the task's rows."""
-SPLIT = "split"
-"""In the place of a table's name: the payload is a split that was read."""
+"""In the place of a table's name: the payload is what ``summary_of`` gives for a task, pickled."""
 UNKNOWN_DAY = -1
 
-_PIECES = pa.schema(
-    [
-        ("run", pa.string()),
-        ("kind", pa.int64()),
-        ("seq", pa.int64()),
-        ("lines", pa.int64()),
-        ("day", pa.int64()),
-        ("payload", pa.binary()),
-    ]
-)
-_ROWS = pa.schema(
-    [
-        ("table", pa.string()),
-        ("day", pa.int64()),
-        ("component", pa.string()),
-        ("payload", pa.binary()),
-    ]
-)
+_TYPES = {"string": pa.string(), "bigint": pa.int64(), "binary": pa.binary()}
+
+
+def _schema(columns: str) -> pa.Schema:
+    """The Arrow schema of columns in Spark's words."""
+    named = (column.split() for column in columns.split(","))
+    return pa.schema([(name, _TYPES[kind]) for name, kind in named])
+
+
+_PIECES = _schema(PIECE_COLUMNS)
+_ROWS = _schema(ROW_COLUMNS)
 
 
 class PieceKind(IntEnum):

@@ -20,7 +20,6 @@ from purgatory_pipeline.engines.spark.pieces import (
     AGAIN,
     MOST_ASIDE,
     SORTED_BYTES,
-    SPLIT,
     SUMMARY,
     UNKNOWN_DAY,
     CarriedRow,
@@ -62,6 +61,8 @@ class ReplayPieces:
     def _carried(self, pieces: Iterable[Piece]) -> Iterator[CarriedRow]:
         summary = Summary(most_examples=self.examples)
         before: str | None = None
+        again = 0
+        splits: list[Split] = []
         for run, of_run in groupby(pieces, key=lambda piece: piece.run):
             if before is not None and run <= before:
                 raise OutOfOrder(
@@ -72,17 +73,18 @@ class ReplayPieces:
             component = ""
             for row, day in _rows_of_run(run, of_run, self.replays):
                 if isinstance(row, str):
+                    again += 1
                     yield CarriedRow(AGAIN, day, "", row.encode())
                     continue
                 if isinstance(row, Split):
-                    yield CarriedRow(SPLIT, day, "", msgspec.json.encode(row))
+                    splits.append(row)
                     continue
                 summary.take(row)
                 if isinstance(row, VerdictRow):
                     component = row.component
                 payload = msgspec.json.encode(row._asdict())
                 yield CarriedRow(TABLE_OF_ROW[type(row)].value, day, component, payload)
-        yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps(summary))
+        yield CarriedRow(SUMMARY, UNKNOWN_DAY, "", pickle.dumps((summary, again, splits)))
 
 
 def _rows_of_run(

@@ -18,7 +18,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -28,11 +27,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
+import click
+
 from purgatory_conformance.command_line import EXIT_SUBJECT_FAILED, EXIT_USAGE, Problem
 from purgatory_pipeline.engines.interrupts import remembered_interrupt
+from purgatory_pipeline.engines.spark.class_archive import NO_SETTINGS, archive_of_spark
 from purgatory_pipeline.engines.spark.preflight import WITHOUT_JAVA, preflight
+from purgatory_spec.class_archives import ClassArchive
 
 if TYPE_CHECKING:
+    import subprocess
+
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
@@ -42,8 +47,8 @@ HERE = "local[*]"
 _LOGGER = logging.getLogger(__name__)
 _USUAL_PORT = 15002
 _SECONDS_TO_ANSWER = 20
-_SECONDS_TO_END = 20
 
+_ARCHIVES = "Java writes its classes to an archive, once: Spark starts sooner from now on"
 _WAITS = "interrupted; waiting for Java, which is just starting, to end"
 
 _LOGGING = """\
@@ -72,9 +77,6 @@ _ALONE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "2g",
     "spark.ui.enabled": "false",
-    # Half of what Java uses up to its end goes to optimising code that runs once; the work is done
-    # in Python.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.python.daemon.module": "purgatory_pipeline.engines.spark.worker_daemon",
 }
 
@@ -82,7 +84,7 @@ _ALONE = {
 class _Gateway(Protocol):
     """The gateway between this process and the Java machine that it has started."""
 
-    proc: subprocess.Popen[bytes]
+    proc: "subprocess.Popen[bytes]"
 
     def shutdown(self) -> None:
         """Close the connections."""
@@ -95,6 +97,7 @@ def spark_session(
     remote: str = "",
     settings: Mapping[str, str] | None = None,
     without_java: str = WITHOUT_JAVA,
+    makes_archive: bool = False,
 ) -> Iterator["SparkSession"]:
     """A session, ended with the context; one that was there before is handed out and left alone.
 
@@ -103,6 +106,8 @@ def spark_session(
         remote: The address of a Spark Connect server, ``sc://host:port``; nothing is started here.
         settings: Settings of Spark, by name, that go before those chosen here.
         without_java: The advice for a machine without Java, in words.
+        makes_archive: Whether Java's classes are archived at the end, where they are not yet, so
+            that later sessions start sooner.
 
     Raises:
         Problem: a library or Java is missing (exit code 5), or Spark does not start (3).
@@ -124,7 +129,7 @@ def spark_session(
         with _submitted(settings or {}) as spark:
             yield spark
     else:
-        with _started(master or HERE, settings or {}) as spark:
+        with _started(master or HERE, settings or {}, makes_archive) as spark:
             yield spark
 
 
@@ -193,7 +198,9 @@ def _submitted(settings: Mapping[str, str]) -> Iterator["SparkSession"]:
 
 
 @contextmanager
-def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession"]:
+def _started(
+    master: str, settings: Mapping[str, str], makes_archive: bool
+) -> Iterator["SparkSession"]:
     """A session with a Java machine of its own, which is gone afterwards."""
     from pyspark import SparkConf
     from pyspark.java_gateway import launch_gateway
@@ -202,7 +209,8 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="purgatory-spark-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        environment, chosen = _setting_of(master, folder)
+        archive = archive_of_spark(master, settings, makes=makes_archive)
+        environment, chosen = _setting_of(master, folder, archive)
         stack.enter_context(_environment(environment))
         stack.enter_context(_without_logging())
         conf = SparkConf(loadDefaults=False)
@@ -213,7 +221,7 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
                 stream = _STANDARD_ERROR if _LEVEL in settings else opened.fileno()
                 streams = {"stdout": stream, "stderr": stream}
                 gateway: _Gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
-                stack.callback(_end, gateway)
+                stack.callback(_end, gateway, archive)
                 if interrupted.is_set():
                     raise KeyboardInterrupt
                 context = _context(conf, gateway)
@@ -226,6 +234,9 @@ def _started(master: str, settings: Mapping[str, str]) -> Iterator["SparkSession
             raise KeyboardInterrupt
         _tell_started(spark)
         yield spark
+        if archive.unfinished is not None:
+            archive.is_wanted = True
+            click.echo(_ARCHIVES, err=True)
     _LOGGER.info("Spark has ended")
 
 
@@ -248,22 +259,31 @@ def _context(conf: "SparkConf", gateway: _Gateway) -> "SparkContext":
     return context
 
 
-def _setting_of(master: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+def _setting_of(
+    master: str, folder: Path, archive: ClassArchive
+) -> tuple[dict[str, str], dict[str, str]]:
     """Environment and settings; on a cluster the machine's own configuration counts."""
     if not master.startswith("local"):
         return {}, {}
-    (folder / "log4j2.properties").write_text(_LOGGING, encoding="utf-8")
+    logging_settings = folder / "log4j2.properties"
+    logging_settings.write_text(_LOGGING, encoding="utf-8")
     environment = {
-        "SPARK_CONF_DIR": str(folder),
+        "SPARK_CONF_DIR": str(NO_SETTINGS),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    scratch = {
+    # Half of what Java uses up to its end goes to optimising code that runs once; the work is done
+    # in Python.
+    java = f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={logging_settings.as_uri()}"
+    own = {
+        "spark.driver.defaultJavaOptions": " ".join(
+            [java, *(f'"{each}"' for each in archive.options)]
+        ),
         "spark.local.dir": str(folder / "scratch"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    return environment, {**_ALONE, **scratch}
+    return environment, {**_ALONE, **own}
 
 
 @contextmanager
@@ -293,20 +313,15 @@ def _without_logging() -> Iterator[None]:
         logger.setLevel(before)
 
 
-def _end(gateway: _Gateway) -> None:
+def _end(gateway: _Gateway, archive: ClassArchive) -> None:
     """End the Java machine, which goes by itself when its standard input is closed."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    process = gateway.proc
     gateway.shutdown()
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        process.wait(_SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    if gateway.proc.stdin is not None:
+        gateway.proc.stdin.close()
+    archive.wait_for(gateway.proc)
     SparkContext._gateway = None
     SparkContext._jvm = None
     SparkSession._instantiatedSession = None

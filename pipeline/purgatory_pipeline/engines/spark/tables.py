@@ -14,8 +14,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-import msgspec
-
 from purgatory_pipeline.engines.spark.progress import describe
 from purgatory_pipeline.engines.spark.splits import Place, Split
 from purgatory_pipeline.errors import PipelineError
@@ -31,8 +29,10 @@ PARTITIONS = ("date", "component")
 """The columns that the folders of a table are named after; ``quarantine`` has none."""
 
 
-def summary_of(staged: "DataFrame", tasks: int, examples: int) -> Summary:
-    """The summary of all tasks; no other rows are fetched.
+def summary_of(
+    staged: "DataFrame", tasks: int, examples: int
+) -> tuple[Summary, int, frozenset[Split]]:
+    """The summary of all tasks, how many runs have to be read again, and the splits that were read.
 
     Raises:
         PipelineError: there are not as many as tasks: some have written where nobody sees it.
@@ -46,17 +46,13 @@ def summary_of(staged: "DataFrame", tasks: int, examples: int) -> Summary:
             f"of {tasks} tasks {len(rows)} have left their rows where Spark finds them: name with "
             "--out a folder that all machines share, or an address"
         )
+    again, splits = 0, frozenset[Split]()
     for row in rows:
-        summary.merge(pickle.loads(row.payload))
-    return summary
-
-
-def splits_of(staged: "DataFrame") -> list[Split]:
-    """The splits that were read."""
-    from purgatory_pipeline.engines.spark.pieces import SPLIT
-
-    rows = staged.where(f"table = '{SPLIT}'").select("payload").distinct().collect()
-    return [msgspec.json.decode(row.payload, type=Split) for row in rows]
+        of_task, again_of_task, splits_of_task = pickle.loads(row.payload)
+        summary.merge(of_task)
+        again += again_of_task
+        splits |= set(splits_of_task)
+    return summary, again, splits
 
 
 def write_tables(
@@ -64,6 +60,8 @@ def write_tables(
     base: str,
     places: Mapping[str, Place] | None = None,
     aside: Sequence[QuarantineRow] = (),
+    *,
+    is_small: bool = False,
 ) -> None:
     """Write the tables below an address, as ``verdicts.parquet`` and so on.
 
@@ -72,6 +70,7 @@ def write_tables(
         base: Where the tables are to be.
         places: Those of the splits that rows name in the place of files.
         aside: Further rows of the quarantine.
+        is_small: Whether one task writes each table, so that nothing has to be moved to another.
     """
     for table in TABLES:
         describe(staged.sparkSession, f"write {table.value}")
@@ -86,7 +85,8 @@ def write_tables(
                 rows = rows.union(rows.sparkSession.createDataFrame(more, rows.schema))
             rows.coalesce(1).write.parquet(target)
             continue
-        rows = rows.hint("rebalance", *PARTITIONS).sortWithinPartitions(*PARTITIONS, "run")
+        moved = rows.coalesce(1) if is_small else rows.hint("rebalance", *PARTITIONS)
+        rows = moved.sortWithinPartitions(*PARTITIONS, "run")
         rows.write.partitionBy(*PARTITIONS).parquet(target)
 
 
@@ -146,6 +146,6 @@ def files_below(spark: "SparkSession", base: str) -> Iterator[ResultFile]:
             row.length,
             row.sha256,
         )
-        for row in files.toLocalIterator()
+        for row in files.collect()
     )
     yield from sorted(found, key=lambda file: file.name)
