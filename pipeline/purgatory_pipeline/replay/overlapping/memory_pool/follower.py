@@ -213,7 +213,8 @@ class MemoryPoolFollower(Follower[PoolCall]):
             return
         for other in self._rules.open.values():
             if other.is_held and other.gives_back(buffer):
-                other.is_contested = call.is_contested = True
+                other.contest()
+                call.contest()
                 self._moments = frozenset(
                     self._explainer.with_ways(each, other.thread, each.calls[other.thread])
                     for each in self._moments

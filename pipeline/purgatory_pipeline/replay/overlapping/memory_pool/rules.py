@@ -10,6 +10,7 @@ granted even after all the others, only the call that returns takes effect.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from immutables import Map
@@ -52,6 +53,13 @@ class PoolCall:
     """Whether the buffer was outstanding when the call began."""
     is_contested: bool = False
     """Whether another open call gives the same buffer back: either of the two may be first."""
+    effects: "dict[PoolStanding, tuple[Effect[PoolStanding], ...]]" = field(default_factory=dict)
+    """What it does, as far as that was asked; see ``SharedPoolRules``."""
+
+    def contest(self) -> None:
+        """Another open call gives the same buffer back."""
+        self.is_contested = True
+        self.effects.clear()
 
     @property
     def thread(self) -> str:
@@ -98,12 +106,17 @@ class SharedPoolRules(LateRules[PoolStanding]):
 
     def effects(
         self, state: PoolStanding, operation: Operation, part: Part
-    ) -> Iterator[Effect[PoolStanding]]:
+    ) -> tuple[Effect[PoolStanding], ...]:
         """The ways in which a call may take effect."""
         assert part.number is not None
         call = self.open[part.number]
-        for is_held in (True, False) if call.is_contested else (call.is_held,):
-            yield from self._effects(state, call, is_held=is_held)
+        known = call.effects.get(state)
+        if known is None:
+            effects = self._effects(state, call, is_held=call.is_held)
+            if call.is_contested:
+                effects = chain(effects, self._effects(state, call, is_held=not call.is_held))
+            known = call.effects[state] = tuple(effects)
+        return known
 
     def _effects(
         self, state: PoolStanding, call: PoolCall, *, is_held: bool
