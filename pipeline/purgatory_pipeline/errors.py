@@ -1,5 +1,9 @@
 """What can go wrong in the pipeline itself; none of it is ever a verdict."""
 
+from importlib.util import find_spec
+
+from purgatory_spec.installing import command_for
+
 
 class PipelineError(Exception):
     """The pipeline did something wrong, or was given something that it cannot work with."""
@@ -15,6 +19,16 @@ class OutOfOrder(PipelineError):
 
 class MissingExtra(Exception):
     """A library is not installed; the message says which extra has it."""
+
+
+def require(library: str, extra: str, what: str) -> None:
+    """See that a library of an extra is installed, which something needs.
+
+    Raises:
+        MissingExtra: it is not.
+    """
+    if find_spec(library) is None:
+        raise MissingExtra(f"{what} needs {library}, not installed here: {command_for(extra)}")
 
 
 class Unusable(Exception):

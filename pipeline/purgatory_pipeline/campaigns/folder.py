@@ -41,6 +41,7 @@ from purgatory_pipeline.results.manifest import (
     refuse_foreign,
     verify,
 )
+from purgatory_pipeline.results.whole_files import whole_file, write_whole
 from purgatory_pipeline.version import MODEL_VERSION
 from purgatory_spec.messages import Implementation
 
@@ -105,9 +106,7 @@ class CampaignFolder:
         self.parts.mkdir(parents=True, exist_ok=True)
         for unfinished in self.parts.glob("*.unfinished"):
             unfinished.unlink()
-        unfinished = header.with_suffix(".unfinished")
-        unfinished.write_bytes(encoded(identity))
-        unfinished.replace(header)
+        write_whole(header, encoded(identity))
 
     def _see_that_it_may_go(self, header: Path, *, fresh: bool) -> None:
         if not header.exists() and any(self.parts.iterdir()):
@@ -158,9 +157,8 @@ class CampaignFolder:
         rows = rows.sort_by("run")
         names = "".join(rows.column("run").to_pylist())
         part = self.parts / f"part-{hashlib.sha256(names.encode()).hexdigest()[:16]}.parquet"
-        unfinished = part.with_suffix(".unfinished")
-        pq.write_table(rows, unfinished)
-        unfinished.replace(part)
+        with whole_file(part) as unfinished:
+            pq.write_table(rows, unfinished)
 
     def staging(self) -> Path:
         """An empty folder for the result that is being made."""
@@ -185,7 +183,7 @@ class CampaignFolder:
             if path.is_file()
         )
         manifest = CampaignManifest(FORMAT, MODEL_VERSION, folder_of(files), files)
-        result = publish(staging, self.path, manifest, self.path / "manifest.unfinished")
+        result = publish(staging, self.path, manifest)
         shutil.rmtree(staging, ignore_errors=True)
         return result
 

@@ -1,6 +1,5 @@
 """``purgatory campaign``: many seeded runs, on one machine or many, that can be taken up."""
 
-import importlib.util
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,14 +9,13 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from purgatory_conformance.command_line import EXIT_MISSING_TOOL, Problem
 from purgatory_conformance.commands.options import COMMAND, RELEASE, WORK, ComponentName
 from purgatory_pipeline.campaigns.isolation import SubjectChoice
 from purgatory_pipeline.commands.check import foreseen
 from purgatory_pipeline.engines.choice import Engine as EngineName
 from purgatory_pipeline.engines.choice import choose_for_runs, tell
 from purgatory_pipeline.engines.spark.session import spark_session
-from purgatory_spec.installing import command_for
+from purgatory_pipeline.errors import require
 from purgatory_spec.profiles import Component
 
 if TYPE_CHECKING:
@@ -131,7 +129,8 @@ def campaign(
         subject, command, release, str(work), str(Path.cwd()), time_limit, memory
     )
     seed = random.randrange(2**31) if seed is None else seed
-    _see_pyarrow()
+    with foreseen("the campaign"):
+        require("pyarrow", "traces", "a table of runs")
     from purgatory_pipeline.campaigns.course import Course, run_course
 
     course = Course(
@@ -149,14 +148,6 @@ def campaign(
     with foreseen("the campaign"), _engine(engine, master, remote) as chosen:
         code = run_course(course, chosen, Console())
     context.exit(code)
-
-
-def _see_pyarrow() -> None:
-    if importlib.util.find_spec("pyarrow") is None:
-        raise Problem(
-            f"the tables of a campaign need pyarrow, not installed here: {command_for('traces')}",
-            EXIT_MISSING_TOOL,
-        )
 
 
 @contextmanager

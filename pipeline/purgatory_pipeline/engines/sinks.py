@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from purgatory_pipeline.engines.external_sort import CHUNK_BYTES, ExternalSort, Key
-from purgatory_pipeline.errors import MissingExtra, PipelineError
+from purgatory_pipeline.errors import PipelineError, require
 from purgatory_pipeline.results.locking import only_one
 from purgatory_pipeline.results.manifest import (
-    MANIFEST,
     MANIFEST_FORMAT,
     STAGING,
     InputFile,
@@ -43,7 +42,6 @@ from purgatory_pipeline.results.manifest import (
 )
 from purgatory_pipeline.results.rows import CoverageRow, QuarantineRow, Row, VerdictRow
 from purgatory_pipeline.results.schemas import TableName, arrow_schema
-from purgatory_pipeline.traces.parquet import needs_pyarrow
 from purgatory_pipeline.version import MODEL_VERSION
 
 if TYPE_CHECKING:
@@ -105,10 +103,7 @@ class ResultWriter:
         Raises:
             MissingExtra: pyarrow is not installed.
         """
-        try:
-            import pyarrow.parquet  # noqa: F401
-        except ModuleNotFoundError:
-            raise MissingExtra(needs_pyarrow()) from None
+        require("pyarrow", "traces", "Parquet")
         self._folder = folder
         self._chunk_bytes = chunk_bytes
         self._open = ExitStack()
@@ -200,7 +195,7 @@ class ResultWriter:
             path.write_text(text, encoding="utf-8")
             files.append(described(path, None))
         manifest = conclusion.manifest(folder_of(files), files)
-        return publish(self.whole, self._folder, manifest, self.scratch / MANIFEST)
+        return publish(self.whole, self._folder, manifest)
 
 
 def _told(rows: Iterator[Row], take: Callable[[Row], None]) -> Iterator[Row]:

@@ -1,10 +1,11 @@
 """Whether some order of the calls of one share is allowed: long histories piece by piece.
 
-Theory of operation. Where every call that returns has returned the history is *quiet*, and can be
-cut: what follows depends only on the states in which the pieces before may leave the rules, and on
-how far calls are that never return. A piece is searched from all these states. Where finding them
-all is costly the search goes on with those that it has, and comes back for more only if nothing
-explains what follows. A piece without open calls is forgotten.
+Theory of operation. Where every call that returns has returned, and the others have shown all that
+they show, the history is *quiet*, and can be cut: what follows depends only on the states in which
+the pieces before may leave the rules, and on how far calls are that never return. A piece is
+searched from all these states. Where finding them all is costly the search goes on with those that
+it has, and comes back for more only if nothing explains what follows. A piece without open calls is
+forgotten.
 """
 
 from collections import deque
@@ -161,14 +162,14 @@ class _Cut(Generic[Rule]):
 def _pieces(entries: Sequence[Entry]) -> Iterator[tuple[tuple[int, int], Piece]]:
     """The pieces of a history, each with the places where it begins and ends."""
     calls = calls_of(entries)
-    ends = {id(call.ended) for call in calls if call.ended is not None}
+    last = {id(shown) for call in calls if (shown := _last_entry(call)) is not None}
     unreturned: tuple[RecordedCall, ...] = ()
     begun = first = began = opened = 0
     for place, entry in enumerate(entries):
         if isinstance(entry.event, Called):
-            opened += calls[begun].returned is not None
+            opened += _last_entry(calls[begun]) is not None
             begun += 1
-        elif id(entry) in ends:
+        elif id(entry) in last:
             opened -= 1
             if opened == 0:
                 piece = _piece(entries[began : place + 1], calls[first:begun], first, unreturned)
@@ -178,13 +179,18 @@ def _pieces(entries: Sequence[Entry]) -> Iterator[tuple[tuple[int, int], Piece]]
                 first, began = begun, place + 1
 
 
+def _last_entry(call: RecordedCall) -> Entry | None:
+    """The return of a call, or the last event of one that never returns."""
+    return call.ended or (call.shown[-1] if call.shown else None)
+
+
 def piece_of(
     entries: Sequence[Entry], first: int = 0, unreturned: tuple[RecordedCall, ...] = ()
 ) -> Piece:
     """A history that follows a quiet place, as one piece.
 
     Args:
-        entries: What follows, but for events of the calls that never return.
+        entries: What follows.
         first: The number of the first call in it.
         unreturned: The calls before it that never return.
     """

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from purgatory_pipeline.linearizability.budget import Budget, OutOfBudget
 from purgatory_pipeline.linearizability.calls import CallRules, Entry, RecordedCall, Rule
-from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide, piece_of
+from purgatory_pipeline.linearizability.decision import Stuck, piece_of
 from purgatory_pipeline.linearizability.search import PieceSearch, Taken, in_order
 from purgatory_spec.outcomes import Event, Value
 from purgatory_spec.reasons import Reason
@@ -54,9 +54,6 @@ def refute(
     entries: Sequence[Entry], rules: CallRules[Rule], budget: Budget, stuck: Stuck[Rule]
 ) -> Refutation:
     """How far a history is explained in which ``decide`` was stuck."""
-    began, behind = stuck.places
-    if any(entry.seq >= entries[began].seq for c in stuck.piece.unreturned for entry in c.shown):
-        return _without_cutting(entries, rules, budget, behind)
 
     def is_explained(until: int) -> bool:
         search = _search(entries, rules, budget, stuck, until)
@@ -64,7 +61,7 @@ def refute(
         budget.forget(len(search.visited))
         return bool(found)
 
-    explained, failing = _halved(began, behind, is_explained)
+    explained, failing = _halved(*stuck.places, is_explained)
     if failing - explained > 1:
         return Refutation(failing - 1, is_exact=False, all_answers=False)
     return _told(entries, rules, stuck, explained)
@@ -125,28 +122,3 @@ def _told(
         pass
     answers = {number: tuple(sorted(each, key=repr)) for number, each in found.items()}
     return Refutation(explained, order or [], opened, answers, all_answers=all_answers)
-
-
-def _without_cutting(
-    entries: Sequence[Entry], rules: CallRules[Rule], budget: Budget, high: int
-) -> Refutation:
-    """The same, where a call that never returns goes on showing events behind the piece.
-
-    What it shows later must not count against an earlier line, so that each beginning is decided
-    anew.
-    """
-    latest: dict[bool, Explained | Stuck[Rule]] = {}
-
-    def is_explained(until: int) -> bool:
-        decided = decide(entries[:until], rules, budget)
-        explained = isinstance(decided, Explained)
-        latest[explained] = decided
-        return explained
-
-    low, high = _halved(0, high, is_explained)
-    if high - low > 1:
-        return Refutation(high - 1, is_exact=False, all_answers=False)
-    stuck, order = latest.get(False), latest.get(True)
-    if isinstance(stuck, Stuck) and stuck.places[0] <= low and stuck.places[1] == high:
-        return _told(entries, rules, stuck, low)
-    return Refutation(low, order.order if isinstance(order, Explained) else [], all_answers=False)

@@ -79,7 +79,7 @@ class Reached(NamedTuple, Generic[Rule]):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a history, cut where every call that returns has returned.
+    """A piece of a history that is quiet before it and behind it (``decision``).
 
     Attributes:
         first: The number of the first call that begins in it.

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from purgatory_pipeline.errors import PipelineError, Refused
+from purgatory_pipeline.results.whole_files import write_whole
 
 MANIFEST_FORMAT = 1
 """Version of the manifest; a reader rejects any other."""
@@ -143,20 +144,16 @@ def folder_of(files: Sequence[ResultFile]) -> str:
     return RESULTS + digest.hexdigest()[:16]
 
 
-def publish(
-    whole: Path, folder: Path, manifest: Manifest | CampaignManifest, unfinished: Path
-) -> Path:
+def publish(whole: Path, folder: Path, manifest: Manifest | CampaignManifest) -> Path:
     """Make a complete folder of files the results of a folder; where they are then.
 
-    The manifest, written as ``unfinished``, is replaced in one step; then the results of before
-    are removed.
+    The manifest is replaced in one step; then the results of before are removed.
     """
     target = folder / manifest.folder
     if not _is_whole(folder, manifest):
         shutil.rmtree(target, ignore_errors=True)
         whole.rename(target)
-    unfinished.write_bytes(encoded(manifest))
-    unfinished.replace(folder / MANIFEST)
+    write_whole(folder / MANIFEST, encoded(manifest))
     for each in own_folders(folder, RESULTS):
         if each != target:
             shutil.rmtree(each, ignore_errors=True)

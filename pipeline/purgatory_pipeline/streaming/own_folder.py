@@ -10,6 +10,7 @@ import msgspec
 
 from purgatory_pipeline.errors import Refused
 from purgatory_pipeline.results.locking import LOCK, only_one
+from purgatory_pipeline.results.whole_files import write_whole
 
 _WATCHED = "watched.json"
 _LAYOUT = 3
@@ -49,9 +50,7 @@ def own_folder(out: Path, watched: Path) -> Iterator[str]:
                 "folder with --out"
             )
         told = "" if before is None or before.layout == _LAYOUT else _set_aside(out)
-        unfinished = out / f"{_WATCHED}.unfinished"
-        unfinished.write_bytes(msgspec.json.encode(Watched(str(where), _LAYOUT)))
-        unfinished.replace(out / _WATCHED)
+        write_whole(out / _WATCHED, msgspec.json.encode(Watched(str(where), _LAYOUT)))
         yield told
 
 

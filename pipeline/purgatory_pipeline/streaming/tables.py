@@ -41,6 +41,7 @@ from purgatory_pipeline.results.manifest import (
 from purgatory_pipeline.results.row_payloads import row_of
 from purgatory_pipeline.results.rows import QuarantineRow, Row, RunVerdict
 from purgatory_pipeline.results.schemas import ROW_TYPES, TableName, arrow_schema
+from purgatory_pipeline.results.whole_files import write_whole
 from purgatory_pipeline.summary.summary import Summary
 from purgatory_pipeline.version import MODEL_VERSION
 
@@ -127,7 +128,7 @@ class Tables:
         self._list = msgspec.structs.replace(last, batch=number, before=before)
         parts = self._merged(sorted(self._changed(before), key=lambda part: part.first))
         self._list = msgspec.structs.replace(self._list, parts=tuple(parts))
-        _replace(self._folder / _LIST, msgspec.json.encode(self._list))
+        write_whole(self._folder / _LIST, msgspec.json.encode(self._list))
         shutil.rmtree(self.staging)
         return self.publish(told)
 
@@ -149,7 +150,7 @@ class Tables:
             files=tuple(files),
             inputs=(),
         )
-        _replace(self._folder / MANIFEST, encoded(self._manifest))
+        write_whole(self._folder / MANIFEST, encoded(self._manifest))
         kept = {file.name for file in files}
         kept.update(file.name for part in self._list.before for file in part.files)
         for path in self._inside.iterdir():
@@ -305,10 +306,3 @@ def _totals_of(tables: Mapping[str, pa.Table]) -> Totals:
 def _counts(column: pa.ChunkedArray) -> dict[str, int]:
     """How often each value is in a column."""
     return {each["values"]: each["counts"] for each in pc.value_counts(column).to_pylist()}
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Replace a file in one step."""
-    unfinished = path.with_name(f"{path.name}.unfinished")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from purgatory_pipeline.errors import MissingExtra
-from purgatory_spec.installing import command_for
+from purgatory_pipeline.errors import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,12 +76,8 @@ def draw(panels: Sequence[Panel], path: Path) -> None:
     Raises:
         MissingExtra: matplotlib is not installed.
     """
-    try:
-        matplotlib = import_module("matplotlib")
-    except ImportError as problem:
-        raise MissingExtra(
-            f"plots need matplotlib, not installed here: {command_for('spark')}"
-        ) from problem
+    require("matplotlib", "spark", "a plot")
+    matplotlib = import_module("matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

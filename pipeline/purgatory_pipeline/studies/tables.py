@@ -5,18 +5,16 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from purgatory_pipeline.errors import MissingExtra
+from purgatory_pipeline.errors import require
+from purgatory_pipeline.results.whole_files import whole_file
 from purgatory_pipeline.studies.counts import Counts, Range
 from purgatory_pipeline.studies.setting import Setting
-from purgatory_spec.installing import command_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
-    from types import ModuleType
 
     import pyarrow
 
@@ -59,7 +57,9 @@ def schema() -> pyarrow.Schema:
     Raises:
         MissingExtra: pyarrow is not installed.
     """
-    arrow = _pyarrow()
+    _require_pyarrow()
+    import pyarrow as arrow
+
     types = {
         "text": arrow.string(),
         "number": arrow.int64(),
@@ -71,18 +71,17 @@ def schema() -> pyarrow.Schema:
 
 
 def write_parquet(rows: Iterable[Row], path: Path) -> None:
-    """Write rows to a file beside the final one, and then give it the final name."""
-    _pyarrow()
+    """Write rows to a file, whole or not at all."""
+    _require_pyarrow()
     from pyarrow import Table, parquet
 
-    staged = path.with_name(f"{path.name}.staged")
-    parquet.write_table(Table.from_pylist(list(rows), schema=schema()), staged)
-    staged.replace(path)
+    with whole_file(path) as unfinished:
+        parquet.write_table(Table.from_pylist(list(rows), schema=schema()), unfinished)
 
 
 def read_parquet(path: Path) -> list[Row]:
     """The rows of a file that ``write_parquet`` has written."""
-    _pyarrow()
+    _require_pyarrow()
     from pyarrow import parquet
 
     rows: list[Row] = parquet.read_table(path, schema=schema()).to_pylist()
@@ -113,12 +112,5 @@ def read_summary(path: Path) -> list[Row]:
         ]
 
 
-def _pyarrow() -> ModuleType:
-    """The library."""
-    try:
-        return import_module("pyarrow")
-    except ImportError as problem:
-        raise MissingExtra(
-            "results of studies are Parquet, and pyarrow is not installed here: "
-            f"{command_for('spark')}"
-        ) from problem
+def _require_pyarrow() -> None:
+    require("pyarrow", "spark", "a table of results")

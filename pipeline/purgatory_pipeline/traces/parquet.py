@@ -16,22 +16,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from purgatory_pipeline.errors import MissingExtra, Unusable
+from purgatory_pipeline.errors import Unusable, require
 from purgatory_pipeline.results.rows import QuarantineRow
+from purgatory_pipeline.results.whole_files import whole_file
 from purgatory_pipeline.traces.lines import Located
 from purgatory_pipeline.traces.parsing import place_of
-from purgatory_spec.installing import command_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH_ROWS = 4096
 _GROUP_ROWS = 1 << 16
-
-
-def needs_pyarrow() -> str:
-    """What is missing, and how to get it."""
-    return f"Parquet needs pyarrow, not installed here: {command_for('traces')}"
 
 
 class TraceRow(NamedTuple):
@@ -48,11 +43,10 @@ def read_parquet(path: str, name: str) -> Iterator[Located | QuarantineRow]:
     Raises:
         MissingExtra: pyarrow is not installed.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ModuleNotFoundError:
-        raise MissingExtra(needs_pyarrow()) from None
+    require("pyarrow", "traces", "Parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     number = 0
     try:
         if not stat.S_ISREG(Path(path).stat().st_mode):
@@ -129,29 +123,22 @@ def write_parquet(target: Path, rows: Iterable[TraceRow]) -> int:
     Raises:
         MissingExtra: pyarrow is not installed.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ModuleNotFoundError:
-        raise MissingExtra(needs_pyarrow()) from None
+    require("pyarrow", "traces", "Parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     schema = pa.schema([("run", pa.string()), ("seq", pa.int64()), ("line", pa.binary())])
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_suffix(".unfinished")
     count = 0
-    try:
-        with (
-            unfinished.open("wb") as opened,
-            pq.ParquetWriter(
-                opened, schema, compression="zstd", write_page_checksum=True
-            ) as writer,
-        ):
-            left = iter(rows)
-            while group := list(islice(left, _GROUP_ROWS)):
-                count += len(group)
-                columns = zip(zip(*group, strict=True), schema.types, strict=True)
-                arrays = [pa.array(column, kind) for column, kind in columns]
-                writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with (
+        whole_file(target) as unfinished,
+        unfinished.open("wb") as opened,
+        pq.ParquetWriter(opened, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
+        left = iter(rows)
+        while group := list(islice(left, _GROUP_ROWS)):
+            count += len(group)
+            columns = zip(zip(*group, strict=True), schema.types, strict=True)
+            arrays = [pa.array(column, kind) for column, kind in columns]
+            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
     return count

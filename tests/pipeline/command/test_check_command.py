@@ -22,7 +22,6 @@ from purgatory_pipeline.engines.sinks import read_results
 from purgatory_pipeline.errors import OutOfOrder
 from purgatory_pipeline.results.rows import RunVerdict
 from purgatory_pipeline.results.schemas import TableName
-from purgatory_pipeline.traces import parquet as parquet_traces
 from purgatory_pipeline.traces.synthetic import Expected, run_lines, write_corpus
 from purgatory_spec.installing import command_for
 from purgatory_spec.profiles import Component
@@ -195,11 +194,11 @@ def test_wrong_words_are_told(
 def test_without_pyarrow_it_says_what_to_install(
     one_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     result = run(one_run, "--out", tmp_path / "out")
     assert getattr(result.exception, "exit_code", None) == 5
-    assert str(result.exception) == parquet_traces.needs_pyarrow()
-    assert command_for("traces") in str(result.exception)
+    said = f"Parquet needs pyarrow, not installed here: {command_for('traces')}"
+    assert str(result.exception) == said
 
 
 def test_a_failure_of_the_pipeline_is_no_verdict(

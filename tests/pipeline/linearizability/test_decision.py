@@ -6,7 +6,13 @@ from random import Random
 import pytest
 
 from purgatory_model.memory_pool import MemoryPoolModel
-from purgatory_model.overlapping.interleaving import Called, History, HistoryEvent, Returned
+from purgatory_model.overlapping.interleaving import (
+    Called,
+    Happened,
+    History,
+    HistoryEvent,
+    Returned,
+)
 from purgatory_model.overlapping.parts import Part
 from purgatory_model.overlapping.sequential_rules import Effect, sequential
 from purgatory_pipeline.linearizability import decision
@@ -16,7 +22,7 @@ from purgatory_pipeline.linearizability.checker import Answered
 from purgatory_pipeline.linearizability.decision import Explained, Stuck, decide
 from purgatory_pipeline.traces.lines import Located, MemoryPoolInstance
 from purgatory_spec.operations import Allocate, Release, ReleaseForeign
-from purgatory_spec.outcomes import EventKind
+from purgatory_spec.outcomes import EventKind, completed
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
 
 from .traces import back, call, entries_of, event, explained_entries, found_of, located, step
@@ -128,6 +134,27 @@ def test_a_call_that_never_returns_is_carried_over_pieces() -> None:
         history += (Called("u", Allocate(f"{number}", 1)), Returned("u", True))
     budget = Budget(most_configurations=20, calls=201)
     assert isinstance(decide(entries_of(history), Forgetful(), budget), Explained)
+
+
+def test_a_history_is_cut_behind_what_a_call_shows_that_never_returns() -> None:
+    """
+    Given a call that never returns, and shows an event between the calls of another thread
+    When the last of these is answered wrongly, or rightly
+    Then all before the wrong answer is explained, or everything
+    """
+
+    def with_last_answer(answer: bool) -> History:
+        return (
+            Called("t", Release("x")),
+            Called("u", Allocate("a", 1)),
+            Returned("u", True),
+            Happened("t", completed("x")),
+            Called("u", Allocate("b", 1)),
+            Returned("u", answer),
+        )
+
+    assert explained_entries(with_last_answer(False), sequential(TWO_BYTES)) == 5
+    assert explained_entries(with_last_answer(True), sequential(TWO_BYTES)) is None
 
 
 def all_granted(count: int, *, size_bytes: int) -> list[Located]:

@@ -6,9 +6,13 @@ import pytest
 
 from purgatory_model.memory_pool import MemoryPoolModel
 from purgatory_model.memory_pool_arithmetic import is_granted
-from purgatory_pipeline.replay.overlapping.memory_pool import explainer
-from purgatory_pipeline.replay.overlapping.memory_pool.explainer import PoolExplainer
-from purgatory_pipeline.replay.overlapping.memory_pool.moments import PoolCall, PoolMoment
+from purgatory_pipeline.replay.overlapping.explainer import Explanation, LateExplainer
+from purgatory_pipeline.replay.overlapping.memory_pool import rules
+from purgatory_pipeline.replay.overlapping.memory_pool.rules import (
+    PoolCall,
+    PoolStanding,
+    SharedPoolRules,
+)
 from purgatory_pipeline.traces.lines import MemoryPoolInstance
 from purgatory_spec.operations import Allocate
 from purgatory_spec.profiles import MemoryPoolConfiguration, MemoryPoolProfile
@@ -17,14 +21,15 @@ from .wall_clock import Line, begin, call, judged, returns, rule_of
 
 
 def is_contended(available: int, sizes: tuple[int, ...], *, strict: bool) -> bool:
-    """What the explainer says of open requests of these sizes."""
+    """What the rules say of open requests of these sizes."""
     configuration = MemoryPoolConfiguration(100, 10, strict=strict)
-    moment = PoolMoment(available)
-    model = MemoryPoolModel(configuration, MemoryPoolProfile())
-    pool = PoolExplainer(configuration, model, [moment])
+    pool = SharedPoolRules(MemoryPoolModel(configuration, MemoryPoolProfile()))
+    moment = Explanation(PoolStanding(available))
     for number, size_bytes in enumerate(sizes):
-        pool.begin(PoolCall(number, Allocate(str(number), size_bytes), None))
-    return pool._is_contended(moment)
+        call = PoolCall(number, Allocate(str(number), size_bytes))
+        pool.open[number] = call
+        moment = LateExplainer(pool).with_ways(moment, call.thread, frozenset({call.begun}))
+    return pool.order_matters(moment)
 
 
 def is_refused_in_some_order(available: int, sizes: tuple[int, ...], *, strict: bool) -> bool:
@@ -42,7 +47,7 @@ REQUESTS = [sizes for number in (1, 2, 3) for sizes in product((1, 2, 5), repeat
 
 
 def differing(*, strict: bool) -> list[tuple[int, tuple[int, ...]]]:
-    """Where the explainer says something else than all orders, one by one."""
+    """Where the rules say something else than all orders, one by one."""
     return [
         (available, sizes)
         for available in range(-2, 18)
@@ -64,7 +69,7 @@ def test_the_order_matters_where_in_some_order_a_request_is_refused(strict: bool
 
 def test_it_is_the_smallest_request_that_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     """A control: by the largest one a non-strict pool would be taken for one with plenty."""
-    monkeypatch.setattr(explainer, "min", max, raising=False)
+    monkeypatch.setattr(rules, "min", max, raising=False)
     assert (5, (5, 1)) in differing(strict=False)
     assert differing(strict=True) == []
 
@@ -89,5 +94,5 @@ def test_a_small_request_may_be_refused_for_the_sake_of_a_large_one(
     a_byte_more = begin(MemoryPoolInstance(MemoryPoolConfiguration(6, 5)))
     assert judged(all_there_is, SMALL_BEHIND_LARGE) is None
     assert rule_of(a_byte_more, SMALL_BEHIND_LARGE) == "POOL-NON-STRICT"
-    monkeypatch.setattr(explainer, "min", max, raising=False)
+    monkeypatch.setattr(rules, "min", max, raising=False)
     assert rule_of(all_there_is, SMALL_BEHIND_LARGE) == "POOL-NON-STRICT"

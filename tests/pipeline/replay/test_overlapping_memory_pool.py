@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator
 from itertools import islice
 
+import msgspec
 import pytest
 
 from purgatory_model.concurrent.memory_pool.model import ConcurrentMemoryPool
@@ -14,14 +15,19 @@ from purgatory_model.overlapping.interleaving import Called, History, Returned
 from purgatory_model.overlapping.linearizability import explain
 from purgatory_model.overlapping.programs import Programmed
 from purgatory_model.overlapping.sequential_rules import sequential
+from purgatory_pipeline.replay.judge import Finding
 from purgatory_pipeline.replay.judges import judge_of
 from purgatory_pipeline.traces.lines import (
     DeclaredDeviation,
     HeldBuffer,
+    ManualClock,
     MemoryPoolInstance,
     Snapshot,
+    Step,
+    WallClock,
 )
 from purgatory_spec.operations import Allocate, Operation, Release
+from purgatory_spec.outcomes import Value
 from purgatory_spec.profiles import (
     MemoryPoolConfiguration,
     MemoryPoolProfile,
@@ -182,6 +188,39 @@ def test_a_pool_that_knows_its_own_rejects_what_is_given_back_twice() -> None:
     assert rule_of(KNOWS, [*twice, *again]) is None
     assert rule_of(KNOWS, [*twice, *RELEASE_A]) == "POOL-RELEASE-AGAIN"
     assert rule_of(KNOWS, RELEASED_TWICE_AT_ONCE) is None
+
+
+@pytest.mark.parametrize("clock", [ManualClock(), POOL.clock], ids=["manual", "real"])
+def test_what_a_release_returns_is_free(clock: ManualClock | WallClock) -> None:
+    """
+    Given a pool whose release returns true, which no rule asks for
+    When its run is judged, on a manual and on a real clock
+    Then it is right on both; a request that is answered wrongly is found on both
+    """
+    first = msgspec.structs.replace(POOL, clock=clock)
+
+    def steps(again: Operation, result: Value) -> list[Finding | None]:
+        judge = judge_of(first)
+        told: tuple[tuple[Operation, Value], ...] = (
+            (Allocate("a", 2), True),
+            (Release("a"), True),
+            (again, result),
+        )
+        return [
+            judge.take(
+                Step(
+                    run="run",
+                    seq=seq,
+                    at_ns=None if isinstance(clock, ManualClock) else seq * NS_PER_MS,
+                    operation=operation,
+                    result=answer,
+                )
+            )
+            for seq, (operation, answer) in enumerate(told, start=1)
+        ]
+
+    assert steps(Allocate("b", 2), True) == [None, None, None]
+    assert steps(Allocate("b", 2), False)[2] is not None
 
 
 def test_bytes_that_were_credited_twice_are_found_when_they_are_granted() -> None:

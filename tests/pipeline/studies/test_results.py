@@ -1,6 +1,7 @@
 """Results: the declared schema, both forms, and a run that goes on where it was ended."""
 
 import re
+import sys
 from pathlib import Path
 
 import pyarrow
@@ -8,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from purgatory_pipeline.errors import MissingExtra
-from purgatory_pipeline.studies import results, tables
+from purgatory_pipeline.studies import results
 from purgatory_pipeline.studies.catalogue import STUDIES, Study
 from purgatory_pipeline.studies.engines import run_locally
 from purgatory_pipeline.studies.results import Results
@@ -92,9 +93,6 @@ def test_processes_give_the_rows_in_order() -> None:
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(tables, "import_module", absent)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=re.escape(command_for("spark"))):
         schema()

@@ -2,8 +2,10 @@
 
 from purgatory_model.claims.memory_pool import bound_of
 from purgatory_model.memory_pool import rule_of_admission, rule_of_illegal
+from purgatory_model.overlapping.interleaving import Returned
+from purgatory_model.overlapping.linearizability import Call
 from purgatory_pipeline.replay.judge import Finding
-from purgatory_pipeline.replay.overlapping.memory_pool.moments import PoolCall, PoolOutcome
+from purgatory_pipeline.replay.overlapping.memory_pool.rules import PoolCall
 from purgatory_spec.operations import (
     Allocate,
     Construct,
@@ -18,14 +20,14 @@ from purgatory_spec.profiles import MemoryPoolConfiguration
 def of_outcome(
     configuration: MemoryPoolConfiguration,
     call: PoolCall,
-    seen: PoolOutcome,
-    right: set[PoolOutcome],
+    seen: Returned,
+    right: set[Call],
     outstanding_bytes: int,
 ) -> Finding:
     """A call says what it could say at no instant."""
     expected = " or ".join(sorted(_words(outcome) for outcome in right)) or "another outcome"
     rule, also = _rules_of_outcome(configuration, call, seen, right, outstanding_bytes)
-    rejection = any(outcome.rejected is not seen.rejected for outcome in right)
+    rejection = any(outcome.raised is not seen.raised for outcome in right)
     kind = "rejection" if rejection else "result"
     return Finding(rule, kind, expected, _words(seen), also=also)
 
@@ -63,8 +65,8 @@ def rule_of_release(call: PoolCall) -> str:
 def _rules_of_outcome(
     configuration: MemoryPoolConfiguration,
     call: PoolCall,
-    seen: PoolOutcome,
-    right: set[PoolOutcome],
+    seen: Returned,
+    right: set[Call],
     outstanding_bytes: int,
 ) -> tuple[str, tuple[str, ...]]:
     if not isinstance(call.operation, Allocate):
@@ -73,7 +75,7 @@ def _rules_of_outcome(
     if configuration.unbounded:
         return admission, ()
     size_bytes = call.operation.size_bytes
-    if size_bytes == 0 or any(each.rejected for each in right):
+    if size_bytes == 0 or any(each.raised for each in right):
         return rule_of_illegal(size_bytes), ()
     too_much = outstanding_bytes + size_bytes > bound_of(configuration)
     if seen.result is True and too_much:
@@ -81,9 +83,9 @@ def _rules_of_outcome(
     return admission, ("POOL-RELEASE", "POOL-REFUSAL")
 
 
-def _words(outcome: PoolOutcome) -> str:
-    if outcome.rejected is not None:
-        return f"rejected: {outcome.rejected.value}"
+def _words(outcome: Call | Returned) -> str:
+    if outcome.raised is not None:
+        return f"rejected: {outcome.raised.value}"
     if isinstance(outcome.result, bool):
         return "a buffer" if outcome.result else "no buffer"
     return "accepted"

@@ -2,26 +2,35 @@
 
 Theory of operation. Which buffers are outstanding, and how large they are, is known from the calls
 that have returned. What is not known is when each open call takes effect: that is for the explainer
-(``explainer``), which follows all that is possible.
+(``LateExplainer``), which follows all that is possible by the rules beside this module.
 
 A buffer that is given back twice, a copy, a stranger's: a pool without validation may credit it.
 Such a moment is marked. Where nothing else explains the run, POOL-CONSERVATION is broken.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from purgatory_conformance.components import narrowed
 from purgatory_model.memory_pool import MemoryPoolModel, rule_of_admission, rule_of_illegal
+from purgatory_model.memory_pool_arithmetic import is_granted
+from purgatory_model.overlapping.interleaving import Returned
+from purgatory_model.overlapping.linearizability import Call
 from purgatory_pipeline.errors import Unusable
 from purgatory_pipeline.replay.judge import Finding
+from purgatory_pipeline.replay.overlapping.explainer import (
+    Explanation,
+    LateExplainer,
+    Moments,
+    Ways,
+)
 from purgatory_pipeline.replay.overlapping.follower import Follower
 from purgatory_pipeline.replay.overlapping.memory_pool import blame
-from purgatory_pipeline.replay.overlapping.memory_pool.explainer import PoolExplainer
-from purgatory_pipeline.replay.overlapping.memory_pool.moments import (
+from purgatory_pipeline.replay.overlapping.memory_pool.rules import (
     PoolCall,
-    PoolMoment,
-    PoolOutcome,
+    PoolStanding,
+    SharedPoolRules,
     gives_back_itself,
+    has_yet_to_act,
 )
 from purgatory_pipeline.replay.overlapping.recent_names import RecentNames
 from purgatory_pipeline.traces.lines import MemoryPoolInstance, Snapshot
@@ -40,6 +49,7 @@ from purgatory_spec.profiles import ReleaseValidation, ZeroRequest
 from purgatory_spec.reasons import Reason
 
 _CREDITS = "credits_anything"
+_REJECTIONS = (Reason.INVALID_ARGUMENT, Reason.UNKNOWN_NAME)
 
 
 @dataclass(slots=True)
@@ -47,7 +57,9 @@ class MemoryPoolFollower(Follower[PoolCall]):
     """Follows a memory pool; see ``Follower``. Nothing of a pool is ever due."""
 
     instance: MemoryPoolInstance = field(init=False)
-    _explainer: PoolExplainer = field(init=False)
+    _rules: SharedPoolRules = field(init=False)
+    _explainer: LateExplainer[PoolStanding] = field(init=False)
+    _moments: Moments[PoolStanding] = field(init=False)
     _held: dict[str, int] = field(default_factory=dict)
     _outstanding_bytes: int = 0
     _returned: RecentNames[int] = field(default_factory=RecentNames)
@@ -58,14 +70,14 @@ class MemoryPoolFollower(Follower[PoolCall]):
         self.instance = narrowed(self.begin.instance, MemoryPoolInstance)
         declared = frozenset({_CREDITS} & self.variants.keys())
         configuration, profile = self.instance.configuration, self.instance.profile
-        model = MemoryPoolModel(configuration, profile, declared)
-        moments = [PoolMoment(configuration.size_bytes)]
-        self._explainer = PoolExplainer(configuration, model, moments)
+        self._rules = SharedPoolRules(MemoryPoolModel(configuration, profile, declared))
+        self._explainer = LateExplainer(self._rules)
+        self._moments = self._explainer.begin()
 
     def called(self, operation: Operation, at_ms: int) -> PoolCall:
         """A call begins; see ``Follower``."""
         self._number += 1
-        call = PoolCall(self._number, operation, None)
+        call = PoolCall(self._number, operation)
         match operation:
             case Release(buffer) | Lose(buffer):
                 call.size_bytes = self._size_of(buffer)
@@ -75,8 +87,14 @@ class MemoryPoolFollower(Follower[PoolCall]):
                 pass
             case _:
                 raise Unusable(f"a pool on a wall clock has no {operation_name(operation)}")
-        self._explainer.begin(call)
+        self._rules.open[call.number] = call
+        self._open(call, frozenset({call.begun}))
         return call
+
+    def _open(self, call: PoolCall, ways: Ways) -> None:
+        """A call is open, and may stand in these ways."""
+        with_ways = self._explainer.with_ways
+        self._moments = frozenset(with_ways(each, call.thread, ways) for each in self._moments)
 
     def happened(
         self, thread: str, call: PoolCall | None, event: Event, first_ms: int, last_ms: int
@@ -89,18 +107,21 @@ class MemoryPoolFollower(Follower[PoolCall]):
     ) -> Finding | None:
         """A call returns. Rules: POOL-STRICT, POOL-NON-STRICT, POOL-BOUND, POOL-RELEASE."""
         self._reject_second_buffer(call, result)
-        seen = PoolOutcome(result, rejected)
-        left = self._explainer.after(call, seen)
-        if not left:
-            right = self._explainer.right_outcomes(call)
+        seen = Returned(call.thread, result, rejected)
+        left = self._explainer.after(self._moments, seen)
+        if left is None:
+            every = self._explainer.all_moments(self._moments)
+            ways = (way for moment in every for way in moment.calls[call.thread])
+            right = {way for way in ways if way.part is None}
             configuration = self.instance.configuration
             return blame.of_outcome(configuration, call, seen, right, self._outstanding_bytes)
-        if all(moment.credits_wrongly for moment in left):
+        if all(moment.state.credits_wrongly for moment in left):
             if not self.deviates(_CREDITS):
                 return blame.of_credit(call)
-            left = [each._replace(credits_wrongly=False) for each in left]
+            left = frozenset(_credited_rightly(each) for each in left)
         self._visit(call, seen)
-        self._explainer.end(call, left)
+        del self._rules.open[call.number]
+        self._moments = left
         if isinstance(call.operation, Allocate) and result is True:
             self._hold(call.operation.buffer, call.operation.size_bytes)
         return None
@@ -121,7 +142,7 @@ class MemoryPoolFollower(Follower[PoolCall]):
         available = snapshot.available_bytes
         if available is None:
             available = size_bytes - self._outstanding_bytes
-        self._explainer.moments = [PoolMoment(available)]
+        self._moments = frozenset({Explanation(PoolStanding(available))})
         self._returned.has_forgotten = True
         told = set(self._held)
         for each in snapshot.calls:
@@ -132,7 +153,8 @@ class MemoryPoolFollower(Follower[PoolCall]):
             for each in snapshot.calls
         ]
         for _, operation, call in calls:
-            self._explainer.resume(call, is_told=getattr(operation, "buffer", "") in told)
+            is_told = getattr(operation, "buffer", "") in told
+            self._open(call, _ways_by_snapshot(call, is_told=is_told))
         return calls
 
     def compare(self, snapshot: Snapshot, now_ms: int) -> Finding | None:
@@ -144,8 +166,9 @@ class MemoryPoolFollower(Follower[PoolCall]):
         available = snapshot.available_bytes
         if available is None:
             available = self.instance.configuration.size_bytes - sum(told.values())
-        possible = self._explainer.possible_bytes()
-        open_names = {getattr(each.operation, "buffer", "") for each in self._explainer.open_calls}
+        moments = self._explainer.all_moments(self._moments)
+        possible = {each.state.available_bytes for each in moments}
+        open_names = {getattr(each.operation, "buffer", "") for each in self._rules.open.values()}
         certain = {name: size for name, size in told.items() if name not in open_names}
         held = {name: size for name, size in self._held.items() if name not in open_names}
         if certain == held and (self.instance.configuration.unbounded or available in possible):
@@ -188,24 +211,87 @@ class MemoryPoolFollower(Follower[PoolCall]):
             self._outstanding_bytes -= size_bytes
             self._returned.put(buffer, size_bytes)
             return
-        for other in self._explainer.open.values():
+        for other in self._rules.open.values():
             if other.is_held and other.gives_back(buffer):
-                other.is_contested = call.is_contested = True
+                other.contest()
+                call.contest()
+                self._moments = frozenset(
+                    self._explainer.with_ways(each, other.thread, each.calls[other.thread])
+                    for each in self._moments
+                )
 
-    def _visit(self, call: PoolCall, seen: PoolOutcome) -> None:
+    def _visit(self, call: PoolCall, seen: Returned) -> None:
         """Count the rules that a call has put to the test."""
         if not isinstance(call.operation, Allocate):
             self.visits[blame.rule_of_release(call)] += 1
             return
         configuration = self.instance.configuration
         size_bytes = call.operation.size_bytes
-        if not configuration.unbounded and (seen.rejected is not None or size_bytes == 0):
+        if not configuration.unbounded and (seen.raised is not None or size_bytes == 0):
             self.visits[rule_of_illegal(size_bytes)] += 1
             return
-        if self._explainer.may_answer_otherwise(call, call.operation, seen):
+        if self._may_answer_otherwise(call, size_bytes, seen):
             return  # whatever it answers keeps the rules
         self.visits[rule_of_admission(configuration)] += 1
         if not configuration.unbounded:
             self.visits["POOL-BOUND"] += 1
             if seen.result is False:
                 self.visits["POOL-REFUSAL"] += 1
+
+    def _may_answer_otherwise(self, call: PoolCall, size_bytes: int, seen: Returned) -> bool:
+        """Whether a request may as well get the other answer, by what other calls may do first.
+
+        It looks at the most and the least that may be available, not at each order of the calls;
+        so it says yes a little too often.
+        """
+        configuration = self.instance.configuration
+        if configuration.unbounded:
+            return False
+        for moment in self._moments:
+            ways = moment.calls[call.thread]
+            if any(way.part is None and not way.may_return(seen) for way in ways):
+                return True
+            if not has_yet_to_act(ways):
+                continue
+            others = [
+                each
+                for each in self._rules.open.values()
+                if each is not call and has_yet_to_act(moment.calls[each.thread])
+            ]
+            available = moment.state.available_bytes
+            if seen.result is False:
+                available += sum(each.size_bytes or 0 for each in others)
+            else:
+                wanted = (each.operation for each in others)
+                available -= sum(
+                    max(0, each.size_bytes) for each in wanted if isinstance(each, Allocate)
+                )
+            grants = is_granted(available, size_bytes, configuration.strict)
+            if grants == (seen.result is False):
+                return True
+        return False
+
+
+def _credited_rightly(moment: Explanation[PoolStanding]) -> Explanation[PoolStanding]:
+    """The moment where a wrong credit is a declared deviation, which was seen."""
+    return moment._replace(state=moment.state._replace(credits_wrongly=False))
+
+
+def _ways_by_snapshot(call: PoolCall, *, is_told: bool) -> Ways:
+    """The ways of a call that is open when the pool is first seen: it may have taken effect before.
+
+    Args:
+        call: The call; it has begun.
+        is_told: Whether the buffer that it asks for, or gives back, is told to be outstanding.
+            So it has been granted, or has not been given back.
+    """
+    begun = call.begun
+    over = Call(call.operation, part=None)
+    if isinstance(call.operation, Allocate):
+        return frozenset(
+            {replace(over, result=True)} if is_told else {begun, replace(over, result=False)}
+        )
+    if is_told and gives_back_itself(call.operation):
+        return frozenset({begun})
+    rejected = (replace(over, raised=reason) for reason in _REJECTIONS)
+    return frozenset({begun, over, *rejected})

@@ -17,12 +17,14 @@ One thing more is asked: whether, by a time, it may still wait for its time-out 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from purgatory_model.overlapping.calls import OverlappedOperation, OverlappingCalls
+from purgatory_model.overlapping.linearizability import Call
 from purgatory_model.overlapping.parts import WHOLE, Part
 from purgatory_model.overlapping.sequential_rules import Effect
+from purgatory_pipeline.replay.overlapping.explainer import LateRules, Ways
 from purgatory_spec.operations import (
     Advance,
     CancelForKey,
@@ -52,7 +54,7 @@ _MOST_STALE_ENTRIES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedRules:
+class ObservedRules(LateRules[Standing]):
     """Rules of one operation, of whose events some are not seen.
 
     Attributes:
@@ -62,6 +64,9 @@ class ObservedRules:
 
     rules: OverlappingCalls
     unseen: frozenset[EventKind]
+    _known: dict[tuple[Standing, Operation, Part], tuple[Effect[Standing], ...]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def initial(self) -> Standing:
         """It was never watched."""
@@ -69,8 +74,45 @@ class ObservedRules:
 
     def effects(
         self, state: Standing, operation: Operation, part: Part
-    ) -> Iterator[Effect[Standing]]:
+    ) -> tuple[Effect[Standing], ...]:
         """The ways in which a part of a call, or of something unseen, may take effect."""
+        key = state, operation, part
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = tuple(self._effects(state, operation, part))
+        return known
+
+    def ways_so_far(self, state: Standing, operation: Operation) -> Ways:
+        """The possible positions of a call that has changed nothing since it began.
+
+        The call may have tried the operation before the condition held, and may have passed the
+        operation's list before the operation was in the list. A seen try may still take effect.
+        """
+        begun = Call(operation)
+        found, fresh = {begun}, [begun]
+        states = (state, replace(state, satisfied=False), self.initial())
+        while fresh:
+            way = fresh.pop()
+            for before in states if way.part is not None and not way.seen else ():
+                for after in self._steps_so_far(before, way):
+                    if after not in found:
+                        found.add(after)
+                        fresh.append(after)
+        return frozenset(found)
+
+    def _steps_so_far(self, state: Standing, way: Call) -> Iterator[Call]:
+        """A call after its next part, where that changes nothing; or before it, the try seen."""
+        assert way.part is not None
+        for effect in self.effects(state, way.operation, way.part):
+            tries = tuple(event for event in effect.events if event.kind is EventKind.TRIED)
+            yield replace(way, seen=tries)
+            if effect.state == state:
+                result = way.result if effect.result is None else effect.result
+                yield Call(way.operation, part=effect.then, result=result)
+
+    def _effects(
+        self, state: Standing, operation: Operation, part: Part
+    ) -> Iterator[Effect[Standing]]:
         if state.completed:
             ways = self._once_completed(state, operation, part)
         elif isinstance(operation, Wait):

@@ -18,16 +18,13 @@ import msgspec
 
 from purgatory_model.overlapping.calls import OverlappingCalls
 from purgatory_model.overlapping.interleaving import Called, Happened, HistoryEvent, Returned
-from purgatory_pipeline.replay.overlapping.purgatory.late_explainer import (
-    Explanation,
-    LateExplainer,
-    Moments,
-)
+from purgatory_pipeline.replay.overlapping.explainer import Explanation, LateExplainer, Moments
 from purgatory_pipeline.replay.overlapping.purgatory.observed_rules import (
     DUE,
     LATE,
     THE_OPERATION,
     ObservedRules,
+    Standing,
     is_settled,
 )
 from purgatory_pipeline.snapshots.delayed_operation import delayed_operation
@@ -122,7 +119,7 @@ class Memory:
 
     __slots__ = ("_next", "_settled", "is_strict", "moments", "system")
 
-    def __init__(self, system: System, moments: tuple[Moments, ...]) -> None:
+    def __init__(self, system: System, moments: tuple[Moments[Standing], ...]) -> None:
         """Use ``_known`` instead."""
         self.system = system
         self.moments = moments
@@ -177,30 +174,32 @@ class Memory:
 
     def amid_check(self, slot: int, key: int) -> "Memory":
         """What is known while a check of a key is under way of which the beginning was not seen."""
-        check = Check(_key(key))
-        both = zip(_explainers(self.system), self.moments, strict=True)
-        return _known(
-            self.system,
-            tuple(explainer.amid(moments, str(slot), check) for explainer, moments in both),
-        )
+        check, after = Check(_key(key)), list[Moments[Standing]]()
+        for rules, moments in zip(_rules(self.system), self.moments, strict=True):
+            with_ways = LateExplainer(rules).with_ways
+            amid = (
+                with_ways(each, str(slot), rules.ways_so_far(each.state, check)) for each in moments
+            )
+            after.append(frozenset(amid))
+        return _known(self.system, tuple(after))
 
     def _computed(self, seen: Seen) -> "Memory | None":
         events = _events_of(seen)
-        after: list[Moments] = []
-        for explainer, moments in zip(_explainers(self.system), self.moments, strict=True):
-            left: Moments | None = moments
+        after: list[Moments[Standing]] = []
+        for rules, moments in zip(_rules(self.system), self.moments, strict=True):
+            left: Moments[Standing] | None = moments
             for event in events:
-                left = explainer.after(left, event) if left else None
+                left = LateExplainer(rules).after(left, event) if left else None
             if left and seen == ("late",):
                 left = frozenset(each for each in left if not _has_run_unseen(each))
             after.append(left or frozenset())
         return _known(self.system, tuple(after)) if any(after) else None
 
 
-_MEMORIES: dict[tuple[System, tuple[Moments, ...]], Memory] = {}
+_MEMORIES: dict[tuple[System, tuple[Moments[Standing], ...]], Memory] = {}
 
 
-def _known(system: System, moments: tuple[Moments, ...]) -> Memory:
+def _known(system: System, moments: tuple[Moments[Standing], ...]) -> Memory:
     """The memory with this content; an existing equal memory if there is one."""
     key = system, moments
     memory = _MEMORIES.get(key)
@@ -215,7 +214,7 @@ def _forget_all() -> None:
     for memory in _MEMORIES.values():
         memory._next.clear()
     _MEMORIES.clear()
-    _explainers.cache_clear()
+    _rules.cache_clear()
 
 
 def memories() -> int:
@@ -224,25 +223,24 @@ def memories() -> int:
 
 
 @lru_cache(maxsize=16)
-def _explainers(system: System) -> tuple[LateExplainer, ...]:
-    rules = system.rules(THE_OPERATION)
-    return tuple(LateExplainer(ObservedRules(each, system.unseen)) for each in rules)
+def _rules(system: System) -> tuple[ObservedRules, ...]:
+    return tuple(ObservedRules(each, system.unseen) for each in system.rules(THE_OPERATION))
 
 
 @lru_cache(maxsize=16)
 def fresh(system: System) -> Memory:
     """What is known of an operation that nobody has named."""
-    return _known(system, tuple(each.begin() for each in _explainers(system)))
+    return _known(system, tuple(LateExplainer(each).begin() for each in _rules(system)))
 
 
 def resumed(system: System, told: WaitingOperation, keys: tuple[int, ...]) -> Memory:
     """What is known of an operation that waits, by a snapshot; its keys by their numbers."""
     numbered = msgspec.structs.replace(told, entries=tuple(map(_key, keys)))
     moments = frozenset({Explanation(delayed_operation(numbered))})
-    return _known(system, (moments,) * len(_explainers(system)))
+    return _known(system, (moments,) * len(_rules(system)))
 
 
-def _has_run_unseen(moment: Explanation) -> bool:
+def _has_run_unseen(moment: Explanation[Standing]) -> bool:
     """Whether its time-out has completed it, and nothing was seen of that."""
     return any(way.owed for way in moment.calls.get(RUN, ()))
 
