@@ -3,7 +3,8 @@
 Java 13 and later can write the classes that a program has loaded into an archive when it ends. It
 is kept in the user's cache folder, under a name for the jars and the Java that it is for. An empty
 file says that none could be made. Java itself compares an archive with itself and with the jars,
-and does without where they differ; so an archive changes nothing but the time to start.
+and does without where they differ. Java crashes on an archive that is cut off; so its size is in
+its name, and one of another size is not used.
 
 This module imports the standard library alone.
 """
@@ -68,7 +69,8 @@ class ClassArchive:
         if not self.is_wanted:
             return
         unfinished.touch()
-        unfinished.replace(place)
+        size = unfinished.stat().st_size
+        unfinished.replace(place.with_name(f"{place.stem}-{size}.jsa"))
         by_age = sorted(place.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         for old in by_age[:-MOST_ARCHIVES]:
             old.unlink()
@@ -85,8 +87,9 @@ def class_archive(program: str, java: Path, jars: Path, *, makes: bool) -> Class
     """
     try:
         place = _place(program, java, jars)
-        if place.exists():
-            return ClassArchive(place if place.stat().st_size else None)
+        for found in place.parent.glob(f"{place.stem}-*.jsa"):
+            size = found.stat().st_size
+            return ClassArchive(found if size and found.stem.endswith(f"-{size}") else None)
         if makes:
             place.parent.mkdir(parents=True, exist_ok=True)
             return ClassArchive(place, place.with_suffix(f".{os.getpid()}"))

@@ -77,7 +77,7 @@ def test_java_takes_most_classes_from_the_archive(cache: Path, tmp_path: Path) -
     found, loaded = check("--conf", logged)
     mapped = [line for line in loaded if "shared objects file (top)" in line]
     assert found == first
-    assert len(mapped) > 0.8 * len(loaded)
+    assert len(mapped) > 0.5 * len(loaded)
 
     archive.chmod(0o600)
     with archive.open("r+b") as opened:
