@@ -233,17 +233,17 @@ Tries(o) == Tells("tried", o) \o (IF "no-second-try" \in Defects THEN <<>> ELSE 
 
 \* @says purgatory: rejects a watch
 WatchRejected(o, keys, ms, reason) ==
-  /\ Offered(o, keys, ms)
   /\ reason = Why(keys) /\ reason # ""
+  /\ Offered(o, keys, ms)
   /\ Introduce(o, ms)
   /\ UNCHANGED <<now, satisfied, completed, lists, due, queue, estimate, closed>>
 
 \* @says purgatory: the first try of a watch completes its operation
 WatchCompletes(o, keys, ms, events) ==
-  /\ Offered(o, keys, ms)
   /\ Why(keys) = ""
   /\ o \in satisfied \ completed
   /\ events = Tells("tried", o) \o Tells("completed", o)
+  /\ Offered(o, keys, ms)
   /\ Introduce(o, ms)
   /\ completed' = completed \cup {o}
   /\ due' = Disarmed({o})
@@ -252,10 +252,10 @@ WatchCompletes(o, keys, ms, events) ==
 
 \* @says purgatory: an operation waits; in the timer are {due'}
 WatchWaits(o, keys, ms, events) ==
-  /\ Offered(o, keys, ms)
   /\ Why(keys) = ""
   /\ o \notin satisfied \cup completed
   /\ events = Tries(o)
+  /\ Offered(o, keys, ms)
   /\ Introduce(o, ms)
   /\ lists' = Appended(o, keys)
   /\ due' = With(due, o, now + delay'[o])
@@ -265,11 +265,11 @@ WatchWaits(o, keys, ms, events) ==
 \* The time-out is due as it is armed, before the second try or behind it.
 \* @says purgatory: the time-out of an operation that waits is due at once
 WatchExpires(o, keys, ms, events) ==
-  /\ Offered(o, keys, ms)
   /\ Why(keys) = ""
   /\ o \notin satisfied \cup completed
   /\ events \in {Tells("tried", o) \o Tells("tried", o) \o Tells("expired", o),
                  Tells("tried", o) \o Tells("expired", o) \o Tells("tried", o)}
+  /\ Offered(o, keys, ms)
   /\ Introduce(o, ms)
   /\ delay'[o] <= 0
   /\ lists' = Appended(o, keys)
@@ -281,10 +281,10 @@ WatchExpires(o, keys, ms, events) ==
 \* What is completed is not watched; it is tried never, once or twice, which does nothing.
 \* @says purgatory: does not watch what is completed
 WatchCompleted(o, keys, ms, events) ==
-  /\ Offered(o, keys, ms)
   /\ Why(keys) = ""
   /\ o \in completed
   /\ events \in {<<>>, Tells("tried", o), Tells("tried", o) \o Tells("tried", o)}
+  /\ Offered(o, keys, ms)
   /\ estimate' = Counted
   /\ lists' = Left(lists, completed)
   /\ UNCHANGED <<now, delay, satisfied, completed, due, queue, closed>>
