@@ -1,6 +1,7 @@
 """The same check where Spark is not started by us: under spark-submit, and on a Connect server."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -126,10 +127,8 @@ def test_spark_submit_with_the_wheel(
 
 
 def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody listens at, below those that the system gives to whoever asks for any."""
+    return next(port for port in random.sample(range(20_000, 32_000), 100) if not listens(port))
 
 
 def listens(port: int) -> bool:
