@@ -109,7 +109,7 @@ def _placed(rows: "DataFrame", places: Mapping[str, Place]) -> "DataFrame":
 
 
 def _typed(staged: "DataFrame", table: TableName) -> "DataFrame":
-    """The rows of a table with their columns, and those that name its folders."""
+    """The rows of a table, with the columns of the table and the columns that name its folders."""
     from pyspark.sql import functions as f
 
     columns = ", ".join(f"{each.name} {each.kind.value}" for each in TABLES[table])
