@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # What `make check` tests: the state machines, rules, model, implementation, judges and every mutant.
 CHECKED := $(wildcard tests/test_*.py) $(addprefix tests/,spec model impl conformance/judging conformance/specimens conformance/generation)
 
-.PHONY: conformance bench wheel-compiled check test test-large mutation tla-large lint docs format clean
+.PHONY: conformance bench wheel-compiled check test test-large test-pythons mutation tla-large lint docs format clean
 
 # The core: what it takes to judge. Everything else comes with .ready.
 $(VENV)/.core: pyproject.toml constraints.txt
@@ -51,6 +51,9 @@ test-large: $(VENV)/.ready  ## the long forms of tests, other examples, then the
 	$(PYTEST) -m "not java and not large" --hypothesis-profile=exploring $(CHECKED)
 	$(BIN)/purgatory tla check --large
 
+test-pythons: $(VENV)/.ready  ## the core on every CPython from 3.11 to 3.14 that is found
+	WORKERS=$(WORKERS) $(BIN)/nox --session pythons
+
 mutation: $(VENV)/.ready  ## which automatic mutants of the implementation the suite finds
 	$(BIN)/python -m purgatory_assurance.mutation
 
@@ -67,4 +70,4 @@ format: $(VENV)/.ready
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) site dist build purgatory-work .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .nox site dist build purgatory-work .mypy_cache .pytest_cache .ruff_cache .hypothesis

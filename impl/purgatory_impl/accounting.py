@@ -319,6 +319,8 @@ class ProposalAccounting(Accounting):
         """Sleep for a fixed time: nobody is told when the timer's size falls."""
         deadline_ms = clock.now_ms() + _POLL_MS
         with self._sleep:
-            while not self._is_closed() and clock.now_ms() < deadline_ms:
+            while True:
+                if self._is_closed() or clock.now_ms() >= deadline_ms:
+                    break
                 clock.wait_until(self._changed, deadline_ms)
             return not self._is_closed()

@@ -10,7 +10,9 @@ a finaliser, where it hashes or compares a user's key, or where it waits for ano
 An exception may reach a thread between any two lines of Python: Ctrl-C the main thread. So a lock
 of ``threading`` is taken by ``with`` on the lock itself, whose entry is one step; never by
 ``acquire`` before a ``try``, nor by a function or a ``Condition``, which end in a line of Python
-that has the lock. A line of compiled code is not interrupted, but where it waits.
+that has the lock. A line of compiled code is not interrupted, but where it waits. A loop inside
+``with`` or ``try`` is ``while True`` with a ``break``: from Python 3.13 on the jump behind the
+condition of another ``while`` has no handler, so that an exception there passes the block's end.
 
 So a thin lock is a lock: what it guards may call anything that a lock's section may. Like the locks
 of ``threading``, a thin lock is not re-entrant.

@@ -350,7 +350,9 @@ class Timer(TaskOwner):
         expiry_ms = now_ms + delay_ms
         was_pending = waits = is_armed = is_earlier = False
         try:
-            while not is_armed:
+            while True:
+                if is_armed:
+                    break
                 if task._timer is not self:
                     self._adopt(task)
                 with self._lock:
@@ -446,17 +448,16 @@ class Timer(TaskOwner):
         """
         # Who finds the reaper asleep wakes it under this lock, and so not before it waits.
         with self._sleep:
-            due = False
-            while not due:
+            while True:
                 with self._lock:
                     if self._closed:
                         return False
                     earliest_ms = self._wheel.next_expiry_ms
                     self._alarm_ms = earliest_ms
                     self._asleep = True
-                due = earliest_ms is not None and earliest_ms <= self._clock.now_ms()
-                if not due:
-                    self._clock.wait_until(self._earlier, earliest_ms)
+                if earliest_ms is not None and earliest_ms <= self._clock.now_ms():
+                    break
+                self._clock.wait_until(self._earlier, earliest_ms)
             with self._lock:
                 self._asleep = False
             return True

@@ -267,7 +267,9 @@ class Wheel:
         taken = gone = 0
         cell = after = bucket.ring()
         try:
-            while taken < steps and cell is not bucket:
+            while True:
+                if taken >= steps or cell is bucket:
+                    break
                 task = cast("Task", cell)
                 behind = task._next
                 assert behind is not None
