@@ -80,6 +80,7 @@ class NetworkThread:
 
     Attributes:
         closed_counts: How many channels were closed, by reason.
+        unread: The responses that peers do not read.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class NetworkThread:
         self._receive_limit_ms = limits.receive_limit_ms
         self._clock: Clock = MonotonicClock() if clock is None else clock
         self._readiness = system_readiness() if readiness is None else readiness
-        self._unread = UnreadResponses(limits.unread_response_bytes) if unread is None else unread
+        self.unread = UnreadResponses(limits.unread_response_bytes) if unread is None else unread
         self._letters: deque[tuple[Channel, Callable[[], None]]] = deque()
         self._waker, self._bell = socket.socketpair()
         self._waker.setblocking(False)
@@ -264,28 +265,30 @@ class NetworkThread:
 
     def respond(self, channel: Channel, response: bytes | None) -> None:
         """Send the response of the channel's last request in the next poll; from any thread."""
-        if response is None or len(response) <= LARGE_BYTES:
-            self.post(channel, partial(self._responded, channel, response))
-            return
-        is_waiting = self._polling_thread != threading.get_ident()
-        self._unread.announce(len(response), is_waiting=is_waiting)
+        announced_bytes = 0
+        if response is not None and len(response) > LARGE_BYTES:
+            announced_bytes = len(response)
+            is_waiting = self._polling_thread != threading.get_ident()
+            self.unread.announce(announced_bytes, is_waiting=is_waiting)
         try:
-            self.post(channel, partial(self._responded_largely, channel, response))
+            self.post(channel, partial(self._responded, channel, response, announced_bytes))
         except BaseException:
-            self._unread.tried(len(response))
+            self.unread.tried(channel, announced_bytes, 0)
             raise
 
-    def _responded_largely(self, channel: Channel, response: bytes) -> None:
-        """A letter: a response that was announced."""
-        try:
-            self._responded(channel, response)
-        finally:
-            self._unread.tried(len(response))
-
-    def _responded(self, channel: Channel, response: bytes | None) -> None:
+    def _responded(self, channel: Channel, response: bytes | None, announced_bytes: int) -> None:
         """A letter: the response of the channel's last request."""
-        if channel.is_closed:
-            return
+        try:
+            if not channel.is_closed:
+                self._begin(channel, response)
+        finally:
+            if channel.outgoing and response is not None:
+                channel.owed = _SIZE_BYTES + len(response)
+            if channel.owed or announced_bytes:
+                self._make_room(self.unread.tried(channel, announced_bytes, channel.owed))
+
+    def _begin(self, channel: Channel, response: bytes | None) -> None:
+        """Write what the socket takes of a response."""
         if response is not None:
             size = _SIZE.pack(len(response))
             # A copy of a small one behind its size is cheaper than a second write.
@@ -295,13 +298,14 @@ class NetworkThread:
                 channel.outgoing.extend((memoryview(size), memoryview(response)))
         channel.is_responding = True
         self._write(channel)
-        if channel.outgoing and response is not None:
-            channel.owed = _SIZE_BYTES + len(response)
-            for stuck in self._unread.add(channel, channel.owed):
-                if stuck.owner is self:
-                    self._close(stuck, CloseReason.UNREAD)
-                else:
-                    stuck.close(CloseReason.UNREAD)
+
+    def _make_room(self, stuck: list[Channel]) -> None:
+        """Close channels whose peers do not read, those of other threads by a letter."""
+        for channel in stuck:
+            if channel.owner is self:
+                self._close(channel, CloseReason.UNREAD)
+            else:
+                channel.close(CloseReason.UNREAD)
 
     def throttled(self, channel: Channel, *, is_throttled: bool) -> None:
         """A letter: throttling begins or ends."""
@@ -534,7 +538,7 @@ class NetworkThread:
                         outgoing[0] = view[taken:]
                         self._is_active(channel)
                         if channel.owed:
-                            self._unread.progress(channel)
+                            self.unread.progress(channel)
                     break
                 outgoing.popleft()
         except ssl.SSLError:
@@ -554,7 +558,7 @@ class NetworkThread:
     def _owes_nothing(self, channel: Channel) -> None:
         if channel.owed:
             channel.owed = 0
-            self._unread.remove(channel)
+            self.unread.remove(channel)
 
     def _close(self, channel: Channel, reason: CloseReason) -> None:
         """Close a connection; the memory of what it was receiving goes back at once.

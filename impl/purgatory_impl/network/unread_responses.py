@@ -22,11 +22,13 @@ from purgatory_impl.network.channel import Channel
 LARGE_BYTES: Final = 64 * 1024
 """Responses above this size are counted from the call of ``respond`` on."""
 
-_LONGEST_WAIT_S: Final = 1.0
-
 
 class UnreadResponses:
-    """The channels whose sockets have not taken their response, the longest standstill first."""
+    """The channels whose sockets have not taken their response, the longest standstill first.
+
+    Attributes:
+        longest_wait_s: How long a large response waits at the bound, s.
+    """
 
     def __init__(self, limit_bytes: int) -> None:
         """Count nothing yet.
@@ -34,6 +36,7 @@ class UnreadResponses:
         Args:
             limit_bytes: The bound; 0 and less is none.
         """
+        self.longest_wait_s = 1.0
         self._limit_bytes = limit_bytes
         self._bytes = 0
         self._owing: OrderedDict[Channel, int] = OrderedDict()
@@ -59,33 +62,32 @@ class UnreadResponses:
         """
         with self._lock:
             if is_waiting:
-                self._less.wait_for(lambda: not self._is_too_much(bytes_), _LONGEST_WAIT_S)
+                self._less.wait_for(lambda: not self._is_too_much(bytes_), self.longest_wait_s)
             self._untried_bytes += bytes_
 
-    def tried(self, bytes_: int) -> None:
-        """Count a large response no longer as one that no socket was offered."""
-        with self._lock:
-            self._untried_bytes -= bytes_
-            self._less.notify_all()
-
-    def add(self, channel: Channel, bytes_: int) -> list[Channel]:
-        """Count a response, and return the channels that must be closed for it.
+    def tried(self, channel: Channel, announced_bytes: int, left_bytes: int) -> list[Channel]:
+        """Count what a socket has left of a response, and return the channels to close for it.
 
         Args:
-            channel: Whose response it is; it is never returned, and has no response counted yet.
-            bytes_: The size of the response, in bytes.
+            channel: Whose response it is; it is never returned.
+            announced_bytes: As it was announced, in bytes; 0 if it was not.
+            left_bytes: The size of the response, in bytes; 0 if the socket has taken it whole.
         """
+        closing: list[Channel] = []
         with self._lock:
-            self._bytes += bytes_
-            excess = self._bytes - sum(self._closing.values()) - self._limit_bytes
-            closing: list[Channel] = []
-            while self._limit_bytes > 0 and excess > 0 and self._owing:
-                stuck, owed = self._owing.popitem(last=False)
-                self._closing[stuck] = owed
-                closing.append(stuck)
-                excess -= owed
-            self._owing[channel] = bytes_
-            return closing
+            self._untried_bytes -= announced_bytes
+            self._bytes += left_bytes
+            if left_bytes and self._limit_bytes > 0:
+                excess = self._bytes - sum(self._closing.values()) - self._limit_bytes
+                while excess > 0 and self._owing:
+                    stuck, owed = self._owing.popitem(last=False)
+                    self._closing[stuck] = owed
+                    closing.append(stuck)
+                    excess -= owed
+            if left_bytes:
+                self._owing[channel] = left_bytes
+            self._less.notify_all()
+        return closing
 
     def progress(self, channel: Channel) -> None:
         """Note that the peer has taken some bytes."""
